@@ -1,0 +1,1 @@
+"""Timings of whole materialisations and, later, of changes: `python -m tests.benchmarks`."""

@@ -1,0 +1,124 @@
+"""`python -m tests.benchmarks [names...] [--runs N] [--quick]`: a Markdown table on stdout.
+
+Engines alternate, each run in a process of its own, and every figure is a median.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from statistics import median
+
+import duckdb
+
+from . import scratch
+from .scratch import OURS, SQL, SQL_FILE, Run
+from .workloads import WORKLOADS, Workload
+
+
+def main() -> None:
+    """Read the command line, measure, print."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"any of {', '.join(WORKLOADS)}; default: all")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each engine (default 3)")
+    parser.add_argument("--quick", action="store_true", help="leave out the large workloads")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for a peer's run")
+    parser.add_argument("--one", nargs=2, metavar=("ENGINE", "WORKLOAD"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(scratch.run_one(*arguments.one))
+        return
+    unknown = [name for name in arguments.names if name not in WORKLOADS]
+    if unknown:
+        parser.error(f"unknown workload {', '.join(unknown)}: choose from {', '.join(WORKLOADS)}")
+    chosen = [w for w in WORKLOADS.values()
+              if w.name in (arguments.names or WORKLOADS) and (w.quick or not arguments.quick)]
+    report(chosen, max(1, arguments.runs), arguments.timeout)
+
+
+def report(workloads: list[Workload], runs: int, timeout: float) -> None:
+    """Print the machine, then one row per workload as it is done, then what went wrong."""
+    engines = scratch.engines()
+    rivals = [engine for engine in engines if engine not in (OURS, SQL, SQL_FILE)]
+    print(f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
+          f"duckdb {duckdb.__version__}; median ms of {runs} runs\n")
+    header = ["workload", "derived facts", "ours, reasoning", "SQL, temporary", "ratio",
+              "ours, reasoning + publish", "SQL, into the file", "ratio",
+              *(f"{rival} ({_INCLUDED.get(rival, 'reasoning')}), ratio to SQL"
+                for rival in rivals)]
+    print("| " + " | ".join(header) + " |\n|" + "---|" * len(header), flush=True)
+    notes: list[str] = []
+    for workload in workloads:
+        if missing := workload.missing():
+            notes.append(f"{workload.name}: skipped, {missing}")
+            continue
+        results = _alternate(workload, engines, runs, timeout)
+        print("| " + " | ".join(_row(workload, results, rivals)) + " |", flush=True)
+        notes += _problems(workload, results)
+    print("".join(f"\n* {note}" for note in notes))
+
+
+_INCLUDED = {"nemo": "with reading CSV", "clingo": "ground and solve"}
+
+
+def _alternate(workload: Workload, engines: list[str], runs: int,
+               timeout: float) -> dict[str, list[Run]]:
+    """Every engine once, then every engine again; who failed is not asked twice."""
+    results: dict[str, list[Run]] = {engine: [] for engine in engines}
+    for _ in range(runs):
+        for engine, done in results.items():
+            if not any(run.problem for run in done):
+                own = engine in (OURS, SQL, SQL_FILE)
+                done.append(scratch.measure(engine, workload, 10 * timeout if own else timeout))
+    return results
+
+
+def _row(workload: Workload, results: dict[str, list[Run]], rivals: list[str]) -> list[str]:
+    ours, ours_file = _median(results[OURS], "reason"), _median(results[OURS], "durable")
+    sql, sql_file = _median(results[SQL], "reason"), _median(results[SQL_FILE], "durable")
+    cells = [workload.title, _derived(results[SQL]), _ms(ours), _ms(sql), _ratio(ours, sql),
+             _ms(ours_file), _ms(sql_file), _ratio(ours_file, sql_file)]
+    for rival in rivals:
+        seconds = _median(results[rival], "reason")
+        cells.append(f"{_ms(seconds)}, {_ratio(seconds, sql)}" if seconds else "-")
+    return cells
+
+
+def _derived(runs: list[Run]) -> str:
+    run = runs[0]
+    if run.counts is None or run.explicit is None:
+        return "-"
+    return f"{sum(run.counts.values()) - run.explicit:,}"
+
+
+def _problems(workload: Workload, results: dict[str, list[Run]]) -> list[str]:
+    """What failed, and where counts differ from the SQL's or from those known beforehand."""
+    notes = []
+    truth = results[SQL][0].counts or {}
+    for engine, runs in results.items():
+        notes += [f"{workload.name}, {engine}: {run.problem}" for run in runs if run.problem]
+        for run in runs[:1]:
+            for p, n in (run.counts or {}).items():
+                for source, right in (("SQL", truth.get(p)), ("known", workload.expected.get(p))):
+                    if right is not None and right != n:
+                        notes.append(f"{workload.name}, {engine}: {p} has {n:,} facts, "
+                                     f"{source}: {right:,}")
+    return notes
+
+
+def _median(runs: list[Run], what: str) -> float | None:
+    seconds = [s for run in runs if (s := getattr(run, what)) is not None]
+    return median(seconds) if seconds else None
+
+
+def _ms(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{1000 * seconds:,.0f}"
+
+
+def _ratio(seconds: float | None, base: float | None) -> str:
+    return "-" if seconds is None or not base else f"{seconds / base:.2f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Runs every case below tests/cases: a new case needs no code.
+
+    tests/cases/<topic>/<name>/
+        program.rules           the rules, and facts if you like
+        facts.dl                optional: more facts, in the syntax of rules
+        steps.txt               optional: changes that follow, one on a line (see below)
+        expected/<name>.csv     the extension of a predicate after everything: no header, any order
+        predicates.txt          optional: `<name> <predicate>` for predicates with unwieldy names
+        expected_error.txt      instead of, or besides, expected/: the case must be refused, and
+                                each line must occur in the message. Then expected/ is what still
+                                holds, because a refused change changes nothing.
+
+    insert p(a, 1), p(b, 2).    insert explicit facts of one predicate
+    delete p(a, 1).             delete explicit facts of one predicate
+    add r9: p(X) :- q(X).       add a rule
+    add-rules more.rules        add the rules of a file beside steps.txt
+    drop r9 r10                 drop rules by name
+    reopen                      close the file and open it again; nothing in memory
+
+Cells: numbers as numbers (2 and 2.0 are the same), `true` and `false`, anything else as its text.
+The table of a nullary predicate that holds is the one line `true`.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+Value = str | int | float | bool
+
+CASES = Path(__file__).parent / "cases"
+DIRECTORIES = sorted(path.parent for path in CASES.glob("*/*/program.rules"))
+
+
+class Session:
+    """A knowledge base and what it takes to open it again."""
+
+    def __init__(self, open_kb: OpenKb, file: Path | None) -> None:
+        self.open_kb, self.file = open_kb, file
+        self.kb = self._open()
+
+    def _open(self) -> KnowledgeBase:
+        return self.open_kb(self.file) if self.file else self.open_kb()
+
+    def reopen(self) -> None:
+        if self.file:
+            self.kb.close()
+            self.kb = self._open()
+
+
+@pytest.mark.parametrize("place", ["memory", "file"])
+@pytest.mark.parametrize("case", DIRECTORIES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_case(case: Path, place: str, open_kb: OpenKb, tmp_path: Path) -> None:
+    session = Session(open_kb, tmp_path / "case.duckdb" if place == "file" else None)
+    refusal = case / "expected_error.txt"
+    assert refusal.exists() or (case / "expected").exists(), "the case expects nothing"
+    try:
+        if refusal.exists():
+            _assert_refused(case, session, refusal.read_text().splitlines())
+        else:
+            _run(case, session)
+        session.reopen()
+        _assert_expected(case, session.kb)
+    finally:
+        session.kb.close()
+
+
+def _assert_refused(case: Path, session: Session, lines: list[str]) -> None:
+    from zodiac_sql.errors import ZodiacError
+
+    with pytest.raises(ZodiacError) as raised:
+        _run(case, session)
+    message = str(raised.value)
+    for line in lines:
+        assert line in message
+
+
+def _run(case: Path, session: Session) -> None:
+    session.kb.add_rules(case / "program.rules")
+    facts, steps = case / "facts.dl", case / "steps.txt"
+    if facts.exists():
+        session.kb.add_rules(facts)
+    if steps.exists():
+        for line in steps.read_text().splitlines():
+            _step(case, session, line)
+
+
+def _step(case: Path, session: Session, line: str) -> None:
+    verb, _, rest = line.strip().partition(" ")
+    if verb == "insert":
+        session.kb.insert(*_facts(rest))
+    elif verb == "delete":
+        session.kb.delete(*_facts(rest))
+    elif verb == "add":
+        session.kb.add_rules(rest)
+    elif verb == "add-rules":
+        session.kb.add_rules(case / rest)
+    elif verb == "drop":
+        session.kb.drop_rules(*rest.split())
+    elif verb == "reopen":
+        session.reopen()
+    else:
+        pytest.fail(f"unknown step: {line}")
+
+
+# A parser of facts of our own, so that insert and delete are tested without the library's.
+FACT = re.compile(r'\s*(?P<name><[^>]*>|\w+)\((?P<terms>(?:"[^"]*"|[^()"])*)\)\s*[,.]')
+TERM = re.compile(r'"(?P<text>[^"]*)"|<(?P<iri>[^>]*)>|(?P<word>[^\s,]+)')
+
+
+def _facts(text: str) -> tuple[str, list[tuple[Value, ...]]]:
+    """`p(a, 1), p(b, 2).` as ("p", [("a", 1), ("b", 2)])."""
+    facts = list(FACT.finditer(text))
+    names = {fact["name"].strip("<>") for fact in facts}
+    assert len(names) == 1 and facts[-1].end() == len(text), f"facts of one predicate: {text}"
+    rows = [tuple(_value(term) for term in TERM.finditer(fact["terms"])) for fact in facts]
+    return names.pop(), rows
+
+
+def _value(term: re.Match[str]) -> Value:
+    word = term["word"]
+    if word is None:
+        return term["iri"] if term["text"] is None else term["text"]
+    if word in ("true", "false"):
+        return word == "true"
+    if re.fullmatch(r"-?\d+", word):
+        return int(word)
+    return float(word) if re.fullmatch(r"-?\d+\.\d+", word) else word
+
+
+def _assert_expected(case: Path, kb: KnowledgeBase) -> None:
+    names = _predicate_names(case / "predicates.txt")
+    for file in sorted((case / "expected").glob("*.csv")):
+        predicate = names.get(file.stem, file.stem)
+        with file.open(newline="") as lines:
+            expected = sorted(row for row in csv.reader(lines) if row)
+        actual = sorted([_cell(value) for value in row] for row in kb.table(predicate).fetchall())
+        assert actual == expected, predicate
+
+
+def _predicate_names(file: Path) -> dict[str, str]:
+    lines = file.read_text().splitlines() if file.exists() else []
+    return {name: predicate for name, predicate in (line.split() for line in lines)}
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.9g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,249 @@
+"""The state of a knowledge base, and how it is kept in the file.
+
+`State` is what a program is between two changes; it is never modified, only replaced. Rules are
+parsed again from their text only when something needs them, so that opening a file stays cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from zodiac_sql.functions import Function
+from zodiac_sql.hypernodes import Hypergraph, Hypernode
+from zodiac_sql.rules import Column, Rule, Type
+from zodiac_sql.schema import Predicate
+from zodiac_sql.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRule:
+    """A rule as the catalog keeps it. `head` is its predicate; `added_at` is UTC, in ISO form."""
+
+    name: str
+    text: str
+    prefixes: tuple[tuple[str, str], ...]
+    head: str
+    added_at: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class HypernodeRow:
+    """A hypernode as the catalog keeps it: its rules by name."""
+
+    id: int
+    stratum: int
+    recursive: bool
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything known of a program and its tables between two changes.
+
+    `rows` counts the rows of each table of edb and idb, by schema and table name; a table that is
+    not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as known.
+    `reserved` are names in schema main that are not ours (lower case).
+    """
+
+    rules: tuple[StoredRule, ...] = ()
+    hypernodes: tuple[HypernodeRow, ...] = ()
+    positive: frozenset[tuple[int, int]] = frozenset()
+    negative: frozenset[tuple[int, int]] = frozenset()
+    schema: Mapping[str, Predicate] = field(default_factory=dict)
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    rows: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    ids: Mapping[str, int] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
+    next_hypernode: int = 1
+
+
+def parsed_rules(state: State) -> tuple[Rule, ...]:
+    """The rules of a state, parsed from their text."""
+    return tuple(_parsed(rule) for rule in state.rules)
+
+
+def hypergraph_of(state: State) -> Hypergraph:
+    """The HRDG of a state as it is in the catalog."""
+    rules = {rule.name: rule for rule in parsed_rules(state)}
+    return Hypergraph(
+        tuple(
+            Hypernode(row.id, tuple(rules[name] for name in row.rules), row.recursive, row.stratum)
+            for row in state.hypernodes
+        ),
+        state.positive,
+        state.negative,
+    )
+
+
+def _parsed(stored: StoredRule) -> Rule:
+    from zodiac_sql.parse import parse  # imported late: opening a file needs no parser
+
+    (rule,) = parse(stored.text, f"<rule {stored.name}>", dict(stored.prefixes)).rules
+    return replace(rule, name=stored.name, prefixes=stored.prefixes)
+
+
+# --- file -> state --------------------------------------------------------------------------------
+
+
+def load(store: Store) -> State:
+    """Read the catalog."""
+    rule_rows = store.rows(
+        "SELECT name, source, prefixes, head, hypernode, strftime(added_at, '%Y-%m-%dT%H:%M:%SZ')"
+        " FROM zodiac.rule ORDER BY position"
+    )
+    edges = store.rows("SELECT source, target, negative FROM zodiac.hyperedge")
+    members: dict[int, list[str]] = {}
+    for name, _, _, _, hypernode, _ in rule_rows:
+        members.setdefault(hypernode, []).append(name)
+    hypernodes = store.rows("SELECT id, stratum, recursive FROM zodiac.hypernode ORDER BY position")
+    return State(
+        rules=tuple(
+            StoredRule(name, text, tuple(sorted(prefixes.items())), head, added_at)
+            for name, text, prefixes, head, _, added_at in rule_rows
+        ),
+        hypernodes=tuple(
+            HypernodeRow(id_, stratum, recursive, tuple(members[id_]))
+            for id_, stratum, recursive in hypernodes
+        ),
+        positive=frozenset((a, b) for a, b, negative in edges if not negative),
+        negative=frozenset((a, b) for a, b, negative in edges if negative),
+        schema=(schema := _load_schema(store)),
+        prefixes=dict(store.rows("SELECT prefix, iri FROM zodiac.prefix")),
+        functions=_load_functions(store),
+        rows=_load_rows(store),
+        reserved=_load_reserved(store, schema),
+        next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
+    )
+
+
+def _load_schema(store: Store) -> dict[str, Predicate]:
+    rows = store.rows(
+        "SELECT name, sql_name, columns, types, settled, datatypes, declared"
+        " FROM zodiac.predicate ORDER BY name"
+    )
+    return {
+        name: Predicate(
+            name,
+            sql_name,
+            tuple(Column(c, Type(t) if t else None) for c, t in zip(columns, types, strict=True)),
+            tuple(Type(t) if t else None for t in settled),
+            tuple(datatypes),
+            declared,
+        )
+        for name, sql_name, columns, types, settled, datatypes, declared in rows
+    }
+
+
+def _load_functions(store: Store) -> dict[str, Function]:
+    rows = store.rows("SELECT name, aggregate, parameters, returns FROM zodiac.function")
+    return {
+        name: Function(name, tuple(map(Type, parameters)), Type(returns), aggregate)
+        for name, aggregate, parameters, returns in rows
+    }
+
+
+def _load_rows(store: Store) -> dict[tuple[str, str], int]:
+    rows = store.rows(
+        "SELECT schema_name, table_name, estimated_size FROM duckdb_tables()"
+        " WHERE database_name = current_database() AND schema_name IN ('edb', 'idb')"
+    )
+    return {(schema, table): size for schema, table, size in rows}
+
+
+def _load_reserved(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str]:
+    """Tables and views of somebody else in schema main: their names are taken."""
+    rows = store.rows(
+        "SELECT lower(table_name) FROM information_schema.tables WHERE table_schema = 'main'"
+        " AND table_catalog = current_database()"
+    )
+    ours = {predicate.sql_name.lower() for predicate in schema.values()}
+    return frozenset(name for (name,) in rows if name not in ours)
+
+
+# --- state -> file --------------------------------------------------------------------------------
+
+
+def save(store: Store, old: State, new: State) -> None:
+    """Write what differs between two states: part of the publishing transaction."""
+    if new.rules != old.rules or new.hypernodes != old.hypernodes:
+        _save_rules(store, new)
+        _save_graph(store, new)
+    if new.schema != old.schema:
+        _save_schema(store, old, new)
+    if new.prefixes != old.prefixes:
+        for prefix, iri in new.prefixes.items():
+            store.run("INSERT OR REPLACE INTO zodiac.prefix VALUES ($1, $2)", [prefix, iri])
+    if new.functions != old.functions:
+        store.run("DELETE FROM zodiac.function")
+        for name, f in new.functions.items():
+            parameters = [p.value for p in f.parameters]
+            store.run(
+                "INSERT INTO zodiac.function VALUES ($1, $2, $3, $4)",
+                [name, f.aggregate, parameters, f.returns.value],
+            )
+
+
+def _save_rules(store: Store, state: State) -> None:
+    owner = {name: row.id for row in state.hypernodes for name in row.rules}
+    store.run("DELETE FROM zodiac.rule")
+    store.run(
+        "INSERT INTO zodiac.rule SELECT unnest($1), unnest($2),"
+        " unnest(list_transform($3, lambda m: map_from_entries(m))),"
+        " unnest($4), unnest($5), unnest($6), unnest($7)::TIMESTAMP",
+        [
+            [rule.name for rule in state.rules],
+            [rule.text for rule in state.rules],
+            [[{"k": k, "v": v} for k, v in rule.prefixes] for rule in state.rules],
+            [rule.head for rule in state.rules],
+            list(range(len(state.rules))),
+            [owner[rule.name] for rule in state.rules],
+            [rule.added_at.removesuffix("Z") for rule in state.rules],
+        ],
+    )
+
+
+def _save_graph(store: Store, state: State) -> None:
+    store.run("DELETE FROM zodiac.hypernode")
+    store.run("DELETE FROM zodiac.hyperedge")
+    rows = state.hypernodes
+    store.run(
+        "INSERT INTO zodiac.hypernode SELECT unnest($1), unnest($2), unnest($3), unnest($4)",
+        [
+            [row.id for row in rows],
+            list(range(len(rows))),
+            [row.stratum for row in rows],
+            [row.recursive for row in rows],
+        ],
+    )
+    edges = [(a, b, False) for a, b in sorted(state.positive)]
+    edges += [(a, b, True) for a, b in sorted(state.negative)]
+    store.run(
+        "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)",
+        [list(column) for column in zip(*edges, strict=True)] if edges else [[], [], []],
+    )
+    store.run("UPDATE zodiac.counter SET next_hypernode = $1", [state.next_hypernode])
+
+
+def _save_schema(store: Store, old: State, new: State) -> None:
+    gone = [name for name in old.schema if new.schema.get(name) != old.schema[name]]
+    store.run("DELETE FROM zodiac.predicate WHERE name IN (SELECT unnest($1::VARCHAR[]))", [gone])
+    for name, p in new.schema.items():
+        if old.schema.get(name) != p:
+            store.run(
+                "INSERT INTO zodiac.predicate VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                [
+                    name,
+                    p.sql_name,
+                    p.arity,
+                    [c.name for c in p.columns],
+                    [c.type.value if c.type else None for c in p.columns],
+                    [t.value if t else None for t in p.settled],
+                    list(p.datatypes),
+                    p.declared,
+                ],
+            )

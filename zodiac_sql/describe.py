@@ -1,0 +1,85 @@
+"""A knowledge base described in tables: its rules, predicates and hypernodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from zodiac_sql.catalog import State, hypergraph_of
+from zodiac_sql.extension import Sources, count, derived_tables, sources_of
+from zodiac_sql.query import Answer
+from zodiac_sql.schema import Predicate
+from zodiac_sql.sql import Relation, table
+from zodiac_sql.store import Store
+
+
+def rules(state: State) -> Answer:
+    """name, rule, hypernode, added_at (UTC, ISO)."""
+    owner = {name: f"h{row.id}" for row in state.hypernodes for name in row.rules}
+    return _answer(
+        {
+            "name": [rule.name for rule in state.rules],
+            "rule": [rule.text for rule in state.rules],
+            "hypernode": [owner[rule.name] for rule in state.rules],
+            "added_at": [rule.added_at for rule in state.rules],
+        }
+    )
+
+
+def predicates(store: Store, state: State) -> Answer:
+    """predicate, sql_name, columns, explicit, derived, extension: exact counts of facts."""
+    sources = sources_of(state)
+    counts = [_counts(store, sources, predicate) for predicate in state.schema.values()]
+    known = list(state.schema.values())
+    return _answer(
+        {
+            "predicate": [predicate.name for predicate in known],
+            "sql_name": [predicate.sql_name for predicate in known],
+            "columns": [
+                ", ".join(f"{c.name}: {c.type or 'open'}" for c in predicate.columns)
+                for predicate in known
+            ],
+            "explicit": [explicit for explicit, _, _ in counts],
+            "derived": [derived for _, derived, _ in counts],
+            "extension": [extension for _, _, extension in counts],
+        }
+    )
+
+
+def _counts(store: Store, sources: Sources, predicate: Predicate) -> tuple[int, int, int]:
+    name, columns = predicate.name, predicate.columns
+    explicit = sum(
+        store.count(exp.select(exp.Count(this=exp.Star())).from_(table(part)))
+        for part in sources.explicit.get(name, ())
+    )
+    parts = tuple(part for part in sources.derived.get(name, {}).values() if part.rows)
+    derived = count(store, Relation(columns, parts))
+    if not parts or not explicit:
+        return explicit, derived, explicit or derived
+    return explicit, derived, count(store, sources.relation(name))
+
+
+def hypernodes(state: State) -> Answer:
+    """hypernode, stratum, recursive, rules, derives, reads, rows, in the order of evaluation."""
+    graph = hypergraph_of(state)
+    rows = {f"h{h}": 0 for h in (row.id for row in state.hypernodes)}
+    for _, id_, name in derived_tables(state):
+        rows[f"h{id_}"] += state.rows.get(("idb", name), 0)
+    return _answer(
+        {
+            "hypernode": [h.name for h in graph.hypernodes],
+            "stratum": [h.stratum for h in graph.hypernodes],
+            "recursive": [h.recursive for h in graph.hypernodes],
+            "rules": [[rule.name for rule in h.rules] for h in graph.hypernodes],
+            "derives": [list(h.derives) for h in graph.hypernodes],
+            "reads": [sorted(h.reads) for h in graph.hypernodes],
+            "rows": [rows[h.name] for h in graph.hypernodes],
+        }
+    )
+
+
+def _answer(columns: dict[str, list[Any]]) -> Answer:
+    import pyarrow as pa
+
+    return Answer(pa.table(columns))

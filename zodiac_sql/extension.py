@@ -1,0 +1,152 @@
+"""Extensions: X(p) = explicit facts of p, united with what each hypernode derives of it.
+
+`Sources` knows the tables that make up each extension, before or during a change. The functions
+count, compare and show extensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from zodiac_sql.catalog import State
+from zodiac_sql.rules import Type
+from zodiac_sql.schema import Predicate
+from zodiac_sql.sql import (
+    Part,
+    Relation,
+    anti_join,
+    columns_of,
+    create_temp,
+    part_query,
+    relation_query,
+)
+from zodiac_sql.store import Store
+
+_FEW = 4
+"""Up to so many parts, anti joins with the larger ones are cheaper than removing duplicates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The tables of each predicate: explicit facts, and by hypernode what it derives."""
+
+    schema: Mapping[str, Predicate]
+    explicit: dict[str, tuple[Part, ...]] = field(default_factory=dict)
+    derived: dict[str, dict[int, Part]] = field(default_factory=dict)
+
+    def relation(self, predicate: str, without: int | None = None) -> Relation:
+        """The extension of a predicate, or what is left of it without one hypernode's table."""
+        parts = [*self.explicit.get(predicate, ())]
+        derived = self.derived.get(predicate, {})
+        parts += [part for hypernode, part in derived.items() if hypernode != without]
+        known = tuple(part for part in parts if part.rows)
+        return Relation(self.schema[predicate].columns, known)
+
+
+def sources_of(state: State) -> Sources:
+    """The tables of a state, as they are in the file."""
+    sources = Sources(state.schema)
+    for name, predicate in state.schema.items():
+        rows = state.rows.get(("edb", predicate.sql_name))
+        if rows is not None:
+            sources.explicit[name] = (Part("edb", predicate.sql_name, rows),)
+    for name, hypernode, table in derived_tables(state):
+        rows = state.rows.get(("idb", table))
+        if rows is not None:
+            sources.derived.setdefault(name, {})[hypernode] = Part("idb", table, rows)
+    return sources
+
+
+def derived_tables(state: State) -> Iterable[tuple[str, int, str]]:
+    """(predicate, hypernode, table) for each table that a state has or could have in idb."""
+    heads = heads_of(state)
+    for row in state.hypernodes:
+        for predicate in dict.fromkeys(heads[rule] for rule in row.rules):
+            yield predicate, row.id, f"h{row.id}_{state.schema[predicate].sql_name}"
+
+
+def heads_of(state: State) -> dict[str, str]:
+    """The head predicate of each rule, by the rule's name."""
+    return {rule.name: rule.head for rule in state.rules}
+
+
+def count(store: Store, relation: Relation) -> int:
+    """The exact number of facts of an extension."""
+    if not relation.parts:
+        return 0
+    if len(relation.parts) > _FEW:
+        query = relation_query(relation, distinct=True).subquery("x")
+        return store.count(exp.select(exp.Count(this=exp.Star())).from_(query))
+    return sum(
+        store.count(exp.select(exp.Count(this=exp.Star())).from_(query.subquery("x")))
+        for query in _disjoint(relation)
+    )
+
+
+def distinct_query(relation: Relation) -> exp.Query:
+    """The facts of an extension, each once."""
+    if len(relation.parts) in range(2, _FEW + 1):
+        return exp.union(*_disjoint(relation), distinct=False)
+    return relation_query(relation, distinct=True)
+
+
+def _disjoint(relation: Relation) -> list[exp.Select]:
+    """The parts from the largest down, each without what stands in a larger one.
+
+    DuckDB hashes the small side of such an anti join and scans the large one: 0.14 s for 100,000
+    rows against 22 million, where removing duplicates from their union takes 2.7 s.
+    """
+    parts = sorted(relation.parts, key=lambda part: -part.rows)
+    queries = []
+    for index, part in enumerate(parts):
+        inner = part_query(part, relation)
+        for larger in parts[:index]:
+            columns = columns_of(relation, "y")
+            query = exp.select(*columns).from_(inner.subquery("y"))
+            inner = anti_join(query, columns, part_query(larger, relation).subquery())
+        queries.append(inner)
+    return queries
+
+
+def difference(store: Store, name: str, new: Relation, old: Relation) -> Part | None:
+    """Temporary table `name` with the facts of one extension that are not in another, if any."""
+    if not new.rows:
+        return None
+    query = distinct_query(new)
+    if old.rows:
+        query = exp.except_(relation_query(new), relation_query(old))
+    rows = store.count(create_temp(name, query))
+    return Part("temp", name, rows) if rows else None
+
+
+def decoded(relation: Relation, facts: exp.Query, dictionary: str) -> exp.Select:
+    """Facts as people see them: symbols as text. `dictionary` names the table of symbols."""
+    query = exp.select().from_(facts.subquery("x"))
+    for index, column in enumerate(relation.stored):
+        value: exp.Column = exp.column(column.name, table="x", quoted=True)
+        if column.type is Type.SYMBOL:
+            alias = f"t{index}"
+            same = exp.column("id", table=alias).eq(value)
+            query = query.join(exp.to_table(dictionary).as_(alias), on=same)
+            value = exp.column("text", table=alias)
+        query = query.select(value.as_(column.name, quoted=True))
+    return query
+
+
+def view(predicate: Predicate, relation: Relation) -> exp.Create:
+    """CREATE VIEW main."p": the extension, decoded, for any DuckDB client."""
+    if predicate.open:
+        nothing = [exp.cast(exp.null(), "TEXT").as_(c.name, quoted=True) for c in relation.stored]
+        body = exp.select(*nothing).where(exp.false())
+    else:
+        body = decoded(relation, distinct_query(relation), "zodiac.symbol")
+    name = exp.table_(predicate.sql_name, db="main", quoted=True)
+    return exp.Create(this=name, kind="VIEW", expression=body, replace=True)
+
+
+def column_list(columns: Sequence[str]) -> list[exp.Column]:
+    """Columns by name, quoted."""
+    return [exp.column(name, quoted=True) for name in columns]

@@ -1,0 +1,271 @@
+"""Rows that a program hands over -> Staged facts of one predicate.
+
+    rows -> Arrow (arrow_rows.py) -> temporary table as it came -> checked, cast, encoded -> Staged
+
+The second half, `stage_table`, also serves the loading of files.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from zodiac_sql import dictionary
+from zodiac_sql.arrow_rows import as_arrow
+from zodiac_sql.dictionary import create_temp, temp
+from zodiac_sql.errors import DataError
+from zodiac_sql.rules import Column, Type
+from zodiac_sql.schema import Predicate, Staged, default_columns
+from zodiac_sql.store import Store
+
+SQL_TYPES = {
+    Type.SYMBOL: "VARCHAR", Type.INT: "BIGINT", Type.FLOAT: "DOUBLE", Type.BOOL: "BOOLEAN",
+    Type.DATE: "DATE", Type.TIMESTAMP: "TIMESTAMP",
+}  # fmt: skip
+
+_SOURCE_TYPES = {
+    **dict.fromkeys(
+        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER",
+         "UBIGINT", "HUGEINT", "UHUGEINT"), Type.INT),
+    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), Type.FLOAT),
+    "BOOLEAN": Type.BOOL,
+    "DATE": Type.DATE,
+    **dict.fromkeys(
+        ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS",
+         "TIMESTAMP WITH TIME ZONE"), Type.TIMESTAMP),
+    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), Type.SYMBOL),
+}  # fmt: skip
+
+_WIDE_INTEGERS = ("UBIGINT", "HUGEINT", "UHUGEINT")
+
+_numbers = itertools.count(1)
+
+Place = Callable[[int], str]
+"""What a person calls the row with this number (from 1): `row 3`, or a line of a file."""
+
+
+def stage_rows(
+    store: Store, predicate: str, rows: object, known: Predicate | None
+) -> Staged | None:
+    """Stage a list of tuples, an Arrow table or stream, a data frame or a DuckDB relation.
+
+    An empty list tells nothing about an unknown predicate: the answer is then None.
+    Raises DataError for what cannot be facts of the predicate.
+    """
+    offered = as_arrow(predicate, rows, None if known is None else known.arity)
+    if offered is None:
+        return None if known is None or known.open else _stage_none(store, known)
+    if not offered.width:
+        return _stage_true(store, predicate)
+    source = fresh("rows")
+    with scratch(store, source):
+        with store.offered("zodiac_offered_rows", offered.data):
+            store.run(create_temp(source, exp.select("*").from_("zodiac_offered_rows")))
+        return stage_table(
+            store, predicate, source, known, named=offered.named, untyped=offered.untyped
+        )
+
+
+def stage_table(
+    store: Store,
+    predicate: str,
+    source: str,
+    known: Predicate | None,
+    *,
+    named: bool,
+    untyped: Collection[str] = (),
+    place: Place = "row {}".format,
+) -> Staged:
+    """Stage the rows of a temporary table, which stays as it is.
+
+    `named` tells whether its column names mean something; `untyped` are columns that no value
+    has given a type, whatever DuckDB made of them. Raises DataError.
+    """
+    columns = _aligned(predicate, _columns_of(store, source, untyped), known, named)
+    _check_cells(store, predicate, source, columns, place)
+    table = fresh("staged")
+    cast = exp.select(*(column.cast().as_(column.name, quoted=True) for column in columns))
+    query = cast.from_(temp(source))
+    symbols = [column.name for column in columns if column.type is Type.SYMBOL]
+    if symbols:
+        texts = fresh("texts")
+        with scratch(store, texts):
+            store.run(create_temp(texts, query))
+            dictionary.encode(store, texts, symbols, table)
+    else:
+        store.run(create_temp(table, query))
+    staged = tuple(Column(column.name, column.type) for column in columns)
+    named = named and known is None
+    return Staged(predicate, staged, (None,) * len(staged), table, named)
+
+
+def fresh(stem: str) -> str:
+    """A name for a temporary table that no other has."""
+    return f"zodiac_{stem}_{next(_numbers)}"
+
+
+@contextmanager
+def scratch(store: Store, *tables: str) -> Iterator[None]:
+    """Drop these temporary tables at the end, however it comes."""
+    try:
+        yield
+    finally:
+        for table in tables:
+            store.run(exp.Drop(tables=[temp(table)], kind="TABLE", exists=True))
+
+
+def _stage_none(store: Store, known: Predicate) -> Staged:
+    """No facts of a predicate whose types are known."""
+    table = fresh("staged")
+    empty = exp.select(
+        *(
+            exp.cast(exp.null(), _stored_type(column.type)).as_(column.name, quoted=True)
+            for column in known.columns
+        )
+    )
+    if not known.columns:
+        empty = exp.select(exp.true().as_("holds", quoted=True))
+    store.run(create_temp(table, empty.where(exp.false())))
+    return Staged(known.name, known.columns, (None,) * known.arity, table, named=False)
+
+
+def _stage_true(store: Store, predicate: str) -> Staged:
+    """The one fact of a predicate without columns."""
+    table = fresh("staged")
+    store.run(create_temp(table, exp.select(exp.true().as_("holds", quoted=True))))
+    return Staged(predicate, (), (), table, named=False)
+
+
+def _stored_type(type_: Type | None) -> str:
+    """The SQL type of a staged column: symbols are ids."""
+    return SQL_TYPES[type_] if type_ not in (None, Type.SYMBOL) else "INTEGER"
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the source, and what it is to become."""
+
+    source: str
+    source_type: str
+    name: str
+    type: Type | None
+
+    def cast(self) -> exp.Expression:
+        value: exp.Expression = exp.column(self.source, quoted=True)
+        if self.source_type == "TIMESTAMP WITH TIME ZONE":
+            # Not a cast: that would give the wall clock of the session's time zone.
+            value = exp.func("make_timestamp", exp.func("epoch_us", value, dialect="duckdb"))
+        return exp.cast(value, SQL_TYPES[self.type] if self.type else "INTEGER")
+
+
+def _columns_of(store: Store, source: str, untyped: Collection[str]) -> list[_Column]:
+    """The columns of a temporary table, each with the type its values have as facts."""
+    described = store.run(exp.select("*").from_(temp(source)).limit(0)).description or []
+    columns = []
+    for name, code, *_ in described:
+        source_type = "NULL" if name in untyped else str(code)
+        plain = source_type if source_type.endswith("]") else source_type.split("(")[0]
+        columns.append(_Column(name, plain, name, _SOURCE_TYPES.get(plain)))
+    return columns
+
+
+def _aligned(
+    predicate: str, columns: list[_Column], known: Predicate | None, named: bool
+) -> list[_Column]:
+    """The columns in the predicate's order, with its names and types. Raises DataError."""
+    for column in columns:
+        _check_supported(predicate, column)
+    if known is None:
+        names = [c.name for c in columns] if named else list(default_columns(len(columns)))
+        return [
+            _Column(column.source, column.source_type, name, column.type)
+            for column, name in zip(columns, names, strict=True)
+        ]
+    if len(columns) != known.arity:
+        raise DataError(
+            f"{predicate} has {_counted(known.arity)}, these rows have {len(columns)}: "
+            f"{', '.join(column.name for column in columns)}."
+        )
+    wanted = [column.name for column in known.columns]
+    if named and sorted(wanted) == sorted(column.name for column in columns):
+        columns = sorted(columns, key=lambda column: wanted.index(column.name))
+    return [
+        _Column(column.source, column.source_type, target.name, _agreed(predicate, column, target))
+        for column, target in zip(columns, known.columns, strict=True)
+    ]
+
+
+def _counted(arity: int) -> str:
+    return f"{arity} column" if arity == 1 else f"{arity} columns"
+
+
+def _check_supported(predicate: str, column: _Column) -> None:
+    if column.type is None and column.source_type != "NULL":
+        raise DataError(
+            f"{predicate}: column {column.name} has the type {column.source_type}. A fact's column "
+            "holds text, integers, floating-point numbers, booleans, dates or timestamps: "
+            "convert it, or leave it out."
+        )
+
+
+def _agreed(predicate: str, column: _Column, target: Column) -> Type | None:
+    """The type that the column gets, given the one that the predicate has. Raises DataError."""
+    if target.type in (None, column.type):
+        return column.type
+    if column.type is None or (column.type, target.type) == (Type.INT, Type.FLOAT):
+        return target.type
+    raise DataError(clash(predicate, target, column.type))
+
+
+def clash(predicate: str, target: Column, found: Type) -> str:
+    """Says that values of one type cannot enter a column of another, and the way out."""
+    assert target.type is not None
+    said = f"{predicate}: column {target.name} has the type {target.type}, the data have {found}. "
+    if (target.type, found) == (Type.INT, Type.FLOAT):
+        return said + (
+            f"For fractions declare the column before the first facts: "
+            f".decl {predicate}(... {target.name}: float ...)"
+        )
+    if target.type is Type.SYMBOL:
+        return said + "Convert the data to text, or declare another type before the first facts."
+    return said + f"Convert the data to {target.type}, or use another predicate."
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def _check_cells(
+    store: Store, predicate: str, source: str, columns: Sequence[_Column], place: Place
+) -> None:
+    """Refuse empty cells and integers beyond 64 bits, naming the first row. One scan if all is well.
+
+    Raises DataError.
+    """
+    faults: list[tuple[_Column, str, exp.Expression]] = []
+    for column in columns:
+        value = exp.column(column.source, quoted=True)
+        faults.append((column, "is empty (NULL)", value.is_(exp.null())))
+        if column.source_type in _WIDE_INTEGERS:
+            fits = exp.TryCast(this=value.copy(), to=exp.DataType.build("BIGINT"))
+            faults.append((column, "is beyond 64 bits", fits.is_(exp.null())))
+    counts = [exp.func("count_if", fault, dialect="duckdb") for _, _, fault in faults]
+    found = store.rows(exp.select(*counts).from_(temp(source)))[0]
+    for (column, said, fault), count in zip(faults, found, strict=True):
+        if count:
+            first = exp.select(exp.func("min", exp.column("rowid"))).from_(temp(source))
+            row = store.count(first.where(fault)) + 1
+            more = f" (and {count - 1} more)" if count > 1 else ""
+            raise DataError(
+                f"{predicate}: column {column.source} {said} in {place(row)}{more}. "
+                "Every column of a fact has a value: fill the cell, or leave the row out."
+                if "NULL" in said
+                else f"{predicate}: column {column.source} {said} in {place(row)}{more}. "
+                "Integers have 64 bits: use floating-point numbers, or text."
+            )

@@ -1,0 +1,113 @@
+"""The least fixpoint of one hypernode over its inputs, from scratch, in temporary tables.
+
+A hypernode that is not recursive is one rule, and one statement. A recursive one is either
+one recursive statement, where that is possible (`linear`), or a loop over delta tables (`loop`).
+Measured (random DAG, 22.1 million pairs, 2 cores): the recursive statement 9.8 s, the loop 11.6 s;
+but the statement cannot hold non-linear rules or several predicates.
+
+In both, facts that reach the hypernode from elsewhere are read but never become its own, unless
+one of its rules derives them too (the invariant of DESIGN section 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from zodiac_sql import dictionary
+from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.plan import Version, whole
+from zodiac_sql.schema import Schema
+from zodiac_sql.semi_naive import Fixpoint, semi_naive, table_name
+from zodiac_sql.sql import (
+    Context,
+    Part,
+    Relation,
+    compile_rule,
+    create_temp,
+    drop,
+    is_empty,
+    makes_text,
+    union_all,
+)
+from zodiac_sql.store import Store
+
+
+def evaluate(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:
+    """Compute a hypernode. `context` reads everything except the hypernode's own tables."""
+    if not hypernode.recursive:
+        return _single(store, hypernode, schema, context)
+    if all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives):
+        return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
+    if _is_linear(hypernode, schema, context):
+        return _linear(store, hypernode, schema, context)
+    return semi_naive(store, hypernode, schema, context)
+
+
+# --- one rule -------------------------------------------------------------------------------------
+
+
+def _single(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:
+    (rule,) = hypernode.rules
+    predicate = rule.head.predicate
+    plan = whole(rule)
+    if is_empty(plan, context):
+        return Fixpoint({}, 0, "rule")
+    compiled = compile_rule(plan, schema[predicate].columns, context)
+    name = table_name(hypernode, predicate, schema)
+    query = compiled.query.distinct(copy=False) if compiled.duplicates else compiled.query
+    rows = _materialise(store, name, query, compiled.texts)
+    return Fixpoint({predicate: Part("temp", name, rows)} if rows else {}, 1, "rule")
+
+
+def _materialise(store: Store, name: str, query: exp.Query, texts: Sequence[str]) -> int:
+    """Create a temporary table from a query, encoding columns that are text. Returns its rows."""
+    if not texts:
+        return store.count(create_temp(name, query))
+    rows = store.count(create_temp("raw", query))
+    dictionary.encode(store, "raw", texts, name)
+    store.run(drop("raw"))
+    return rows
+
+
+# --- one recursive statement ----------------------------------------------------------------------
+
+
+def _is_linear(hypernode: Hypernode, schema: Schema, context: Context) -> bool:
+    """One predicate, one recursive atom in each rule, and no text to encode on the way."""
+    if len(hypernode.derives) != 1:
+        return False
+    (predicate,) = hypernode.derives
+    return all(
+        sum(atom.predicate == predicate for atom in rule.positive_atoms()) == 1
+        and not makes_text(rule, context)
+        for rule in hypernode.rules
+    )
+
+
+def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:
+    """WITH RECURSIVE: what the rules derive from the outside facts, and then from each other.
+
+    Starting from the first derived facts, not from the outside ones, leaves exactly what the rules
+    derive; an outside fact that is derived too is passed on twice, which costs but does no harm.
+    """
+    (predicate,) = hypernode.derives
+    columns = schema[predicate].columns
+    own = Relation(columns, (Part("", "r", context.relation(predicate, Version.ALL).rows),))
+    inside = replace(
+        context,
+        relation=lambda p, v: own if p == predicate else context.relation(p, v),
+    )
+    rules = [rule for rule in hypernode.rules if not is_empty(whole(rule), context)]
+    if not rules:
+        return Fixpoint({}, 0, "linear")
+    seeds = union_all([compile_rule(whole(r), columns, context).query for r in rules])
+    steps = union_all([compile_rule(whole(r), columns, inside).query for r in rules])
+    names = [exp.column(column.name, quoted=True) for column in own.stored]
+    recursion = exp.union(seeds, steps, distinct=True, copy=False)
+    query = exp.select(*names).from_("r").with_("r", as_=recursion, recursive=True)
+    name = table_name(hypernode, predicate, schema)
+    rows = store.count(create_temp(name, query))
+    return Fixpoint({predicate: Part("temp", name, rows)} if rows else {}, 1, "linear")

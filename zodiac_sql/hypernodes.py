@@ -1,0 +1,109 @@
+"""The hyper rule dependency graph (HRDG): hypernodes, their edges, strata and order.
+
+Paper 1, section 4.2: a hypernode is a strongly connected component of the rule dependency graph.
+Because vertices are rules, a predicate may be derived in several hypernodes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from zodiac_sql.graph import components, rule_graph
+from zodiac_sql.rules import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Hypernode:
+    """A set of mutually dependent rules, evaluated together to one fixpoint."""
+
+    id: int
+    rules: tuple[Rule, ...]
+    recursive: bool
+    stratum: int
+
+    @property
+    def name(self) -> str:
+        return f"h{self.id}"
+
+    @property
+    def derives(self) -> tuple[str, ...]:
+        """Predicates in the heads, each once, in the order of the rules."""
+        return tuple(dict.fromkeys(rule.head.predicate for rule in self.rules))
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Predicates in the bodies, positive, negated or aggregated."""
+        return frozenset(p for rule in self.rules for p in rule.positive() | rule.negative())
+
+
+@dataclass(frozen=True, slots=True)
+class Hypergraph:
+    """HRDG = (HV, HEp, HEn). Hypernodes stand in a topological order; edges are pairs of ids."""
+
+    hypernodes: tuple[Hypernode, ...] = ()
+    positive: frozenset[tuple[int, int]] = frozenset()
+    negative: frozenset[tuple[int, int]] = frozenset()
+
+    def deriving(self, predicate: str) -> tuple[Hypernode, ...]:
+        """The hypernodes that derive a predicate, in topological order."""
+        return tuple(h for h in self.hypernodes if predicate in h.derives)
+
+
+def hypergraph(rules: Sequence[Rule], ids: Mapping[frozenset[str], int], fresh: int) -> Hypergraph:
+    """The HRDG of stratified rules.
+
+    `ids` are the numbers of hypernodes that are already in the file, by their rules' names; a
+    hypernode with the same rules keeps its number, others are numbered upwards from `fresh`.
+    """
+    graph = rule_graph(rules)
+    by_name = {rule.name: rule for rule in rules}
+    parts = components(graph)
+    owner = {name: index for index, part in enumerate(parts) for name in part}
+    positive = {(owner[a], owner[b]) for a, b in graph.positive if owner[a] != owner[b]}
+    negative = {(owner[a], owner[b]) for a, b in graph.negative}
+    loops = {owner[a] for a, b in graph.positive if owner[a] == owner[b]}
+    strata = _strata(len(parts), positive, negative)
+
+    numbers: list[int] = []
+    for part in parts:
+        known = ids.get(frozenset(part))
+        numbers.append(fresh if known is None else known)
+        fresh += known is None
+
+    order = _topological(len(parts), positive | negative, strata)
+    return Hypergraph(
+        tuple(
+            Hypernode(numbers[i], tuple(by_name[n] for n in parts[i]), i in loops, strata[i])
+            for i in order
+        ),
+        frozenset((numbers[a], numbers[b]) for a, b in positive),
+        frozenset((numbers[a], numbers[b]) for a, b in negative),
+    )
+
+
+def _topological(count: int, edges: set[tuple[int, int]], strata: Sequence[int]) -> list[int]:
+    """Indices in an order that respects the edges; ties by stratum, then by first rule."""
+    import networkx as nx
+
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(count))
+    graph.add_edges_from(edges)
+    return list(nx.lexicographical_topological_sort(graph, key=lambda i: (strata[i], i)))
+
+
+def _strata(
+    count: int, positive: set[tuple[int, int]], negative: set[tuple[int, int]]
+) -> list[int]:
+    """The least stratification: negative edges go up by one, positive ones do not go down."""
+    strata = [0] * count
+    incoming: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for a, b in positive:
+        incoming[b].append((a, 0))
+    for a, b in negative:
+        incoming[b].append((a, 1))
+    for index in _topological(count, positive | negative, strata):
+        steps = (strata[source] + step for source, step in incoming[index])
+        strata[index] = max(steps, default=0)
+    return strata

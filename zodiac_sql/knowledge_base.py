@@ -1,0 +1,375 @@
+"""The façade that users import: each verb in a few lines, the work elsewhere."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import typing
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from zodiac_sql import catalog, dictionary
+from zodiac_sql.errors import FunctionError, MissingFunctionWarning, StoreError
+from zodiac_sql.functions import AGGREGATES, BUILTINS, Function
+from zodiac_sql.rules import Type
+from zodiac_sql.store import Store, Tracer, open_store
+
+if TYPE_CHECKING:
+    from zodiac_sql.change import Change
+    from zodiac_sql.draw import Drawing
+    from zodiac_sql.export import Exported
+    from zodiac_sql.materialise import Progress
+    from zodiac_sql.query import Answer
+    from zodiac_sql.update import Update
+
+_PYTHON_TYPES = {
+    str: Type.SYMBOL,
+    int: Type.INT,
+    float: Type.FLOAT,
+    bool: Type.BOOL,
+    datetime.date: Type.DATE,
+    datetime.datetime: Type.TIMESTAMP,
+}
+
+_UDF_TYPES = {
+    Type.SYMBOL: "VARCHAR",
+    Type.INT: "BIGINT",
+    Type.FLOAT: "DOUBLE",
+    Type.BOOL: "BOOLEAN",
+    Type.DATE: "DATE",
+    Type.TIMESTAMP: "TIMESTAMP",
+}
+
+
+def connect(
+    path: str | Path = ":memory:",
+    *,
+    read_only: bool = False,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+    functions: Iterable[Function] = (),
+) -> KnowledgeBase:
+    """Open a knowledge base: a DuckDB file, created if it is not there, or memory.
+
+    `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB.
+    `functions` are Python functions that the file's rules use (see `register_function`).
+    Raises LockedError, NewerFileError or StoreError.
+    """
+    store = open_store(
+        path,
+        read_only=read_only,
+        threads=threads,
+        memory_limit=memory_limit,
+        temp_directory=temp_directory,
+    )
+    return KnowledgeBase(store, functions)
+
+
+class KnowledgeBase:
+    """Facts, rules and all their consequences. Get one from `connect`; close it after use.
+
+    Every verb that changes something is atomic and returns a `Change`. A knowledge base belongs to
+    one thread at a time.
+    """
+
+    def __init__(self, store: Store, functions: Iterable[Function] = ()) -> None:
+        self._store = store
+        self._functions: dict[str, Function] = {}
+        self._updating = False
+        dictionary.prepare(store)
+        self._state = catalog.load(store)
+        for function in functions:
+            self._register(function)
+        if self.missing_functions:
+            warnings.warn(
+                f"rules of {store.path} use functions that are not registered: "
+                f"{', '.join(self.missing_functions)}. Reading works; a change that needs one is "
+                "refused until it is registered.",
+                MissingFunctionWarning,
+                stacklevel=3,
+            )
+
+    # Changing
+
+    def add_rules(self, rules: str | Path, *, progress: Progress | None = None) -> Change:
+        """Add rules, and facts, declarations and prefixes, from a text or a file (.rules, .dl).
+
+        Raises ProgramError with every problem of the text.
+        """
+        with self.update(progress=progress) as update:
+            update.add_rules(rules)
+        return _change(update)
+
+    def drop_rules(self, *names: str, progress: Progress | None = None) -> Change:
+        """Remove rules by name. Raises QueryError for a name that no rule has."""
+        with self.update(progress=progress) as update:
+            update.drop_rules(*names)
+        return _change(update)
+
+    def insert(self, predicate: str, rows: object) -> Change:
+        """Insert explicit facts: a list of tuples, an Arrow table or stream, a pandas or polars
+        data frame, or a DuckDB relation. Facts that are there already change nothing.
+
+        Raises DataError if arity or types do not fit, or something is NULL.
+        """
+        with self.update() as update:
+            update.insert(predicate, rows)
+        return _change(update)
+
+    def delete(self, predicate: str, rows: object) -> Change:
+        """Delete explicit facts. One that rules derive, too, stays in the extension."""
+        with self.update() as update:
+            update.delete(predicate, rows)
+        return _change(update)
+
+    def load(
+        self,
+        path: str | Path,
+        predicate: str | None = None,
+        *,
+        skip_bad: bool = False,
+        progress: Progress | None = None,
+    ) -> Change:
+        """Insert the facts of a file: RDF (.nt .nq .ttl .trig .rdf .jsonld), .csv, .tsv, .parquet,
+        .jsonl; text formats also with .gz.
+
+        RDF gives one predicate per property and one unary predicate per class; a table gives the
+        predicate named, or one named after the file. Raises DataError with file and line, and loads
+        nothing then; with `skip_bad` bad lines are left out and told in the change's notes.
+        """
+        with self.update(progress=progress) as update:
+            update.load(path, predicate, skip_bad=skip_bad)
+        return _change(update)
+
+    @contextmanager
+    def update(self, *, progress: Progress | None = None) -> Iterator[Update]:
+        """Several verbs as one atomic change; an exception inside changes nothing.
+
+        with kb.update() as u: u.add_rules(...); u.insert(...)   then u.change
+        """
+        from zodiac_sql.update import Update, clean
+
+        if self._store.read_only:
+            raise StoreError(f"{self._store.path} was opened with read_only=True")
+        if self._updating:
+            raise StoreError("an update is under way: use its verbs, or end it first")
+        self._updating = True
+        try:
+            clean(self._store)
+            update = Update(self._store, self._state, dict(self._functions))
+            yield update
+            self._state = update.apply(lambda state: state is self._state, progress)
+        except BaseException:
+            clean(self._store)
+            dictionary.forget_new(self._store)
+            raise
+        finally:
+            self._updating = False
+
+    # Reading
+
+    def sql(self, text: str, parameters: Sequence[object] | None = None) -> Answer:
+        """Answer one reading SQL statement over the views, one per predicate. `?` or `$1` in it
+        stand for parameters. Raises QueryError if it would change anything.
+        """
+        from zodiac_sql.query import answer_sql
+
+        return answer_sql(self._store, text, parameters)
+
+    def query(self, goals: str) -> Answer:
+        """Answer goals in the rule language: `anomaly(X), hasTemperature(X, T), T > 30`.
+
+        One column per variable, each solution once. Raises ProgramError or QueryError.
+        """
+        from zodiac_sql.query import answer_goals
+
+        return answer_goals(self._store, self._state, self._known_functions(), goals)
+
+    def table(self, predicate: str) -> Answer:
+        """The extension of a predicate: explicit and derived facts, each once."""
+        from zodiac_sql.query import answer_table
+
+        return answer_table(self._store, self._state, predicate)
+
+    def rules(self) -> Answer:
+        """The rules: name, text, hypernode, when added (UTC)."""
+        from zodiac_sql.describe import rules
+
+        return rules(self._state)
+
+    def predicates(self) -> Answer:
+        """The predicates: name, SQL name, columns, and how many facts are explicit, derived, and in
+        the extension.
+        """
+        from zodiac_sql.describe import predicates
+
+        return predicates(self._store, self._state)
+
+    def hypernodes(self) -> Answer:
+        """The hypernodes in the order of evaluation: stratum, rules, what they derive and read."""
+        from zodiac_sql.describe import hypernodes
+
+        return hypernodes(self._state)
+
+    def graph(self) -> Drawing:
+        """The HRDG, to draw: `.svg()`, `.mermaid()`, `.dot()`, `.save(path)`."""
+        from zodiac_sql.draw import Drawing
+
+        return Drawing(catalog.hypergraph_of(self._state))
+
+    def export(self, directory: str | Path, format: str = "parquet", *predicates: str) -> Exported:
+        """Write extensions to files, one per predicate ("parquet", "csv") or together ("nt").
+
+        All predicates, or those named. Raises QueryError for an unknown format or predicate.
+        """
+        from zodiac_sql.export import export_predicates
+        from zodiac_sql.query import known_predicate
+
+        schema = self._state.schema
+        names = [known_predicate(name, self._state) for name in predicates] or list(schema)
+        chosen = [schema[name] for name in names]
+        return export_predicates(self._store, chosen, Path(directory), format)
+
+    # Functions
+
+    def register_function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        parameters: Sequence[Type | str | type] | None = None,
+        returns: Type | str | type | None = None,
+        *,
+        arrow: bool = False,
+    ) -> None:
+        """Make a Python function usable in BIND and comparisons.
+
+        Types are those of the language ("float"), or Python's; left out, they are read from the
+        function's annotations. With `arrow`, it gets and returns pyarrow arrays of many rows, so
+        that a model can be called in batches. Symbols come and go as text. None means no value.
+        Raises FunctionError if name or types clash with what rules use.
+        """
+        self._register(_function(name, function, parameters, returns, False, arrow))
+
+    def register_aggregate(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        parameter: Type | str | type | None = None,
+        returns: Type | str | type | None = None,
+        *,
+        arrow: bool = False,
+    ) -> None:
+        """Make a Python function usable in AGGREGATE ... WITH: it gets the list of a group's values
+        (with `arrow`, a pyarrow array of lists, one per group) and returns one value.
+        """
+        given = None if parameter is None else [parameter]
+        self._register(_function(name, function, given, returns, True, arrow))
+
+    @property
+    def missing_functions(self) -> tuple[str, ...]:
+        """Functions that rules in the file use and that are not registered."""
+        return tuple(sorted(set(self._state.functions).difference(self._functions)))
+
+    def _register(self, function: Function) -> None:
+        from zodiac_sql.sql import python_function
+
+        used = self._state.functions.get(function.name)
+        if used is not None and used != _signature(function):
+            raise FunctionError(
+                f"rules use {_shown(used)}; it cannot be registered as {_shown(function)}"
+            )
+        types = [_UDF_TYPES[type_] for type_ in function.parameters]
+        if function.aggregate:
+            types = [f"{type_}[]" for type_ in types]
+        name = python_function(function.name)
+        if function.name in self._functions:
+            self._store.remove_function(name)
+        assert function.call is not None
+        self._store.add_function(
+            name, function.call, types, _UDF_TYPES[function.returns], function.arrow
+        )
+        self._functions[function.name] = function
+
+    def _known_functions(self) -> dict[str, Function]:
+        return {**self._state.functions, **self._functions}
+
+    # Life
+
+    def trace(self, tracer: Tracer | None) -> None:
+        """Let a function see every SQL statement and its parameters before it runs; None ends it."""
+        self._store.tracer = tracer
+
+    def close(self) -> None:
+        """Close the database. Everything is on disk already."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        rules, predicates = len(self._state.rules), len(self._state.schema)
+        return f"<zodiac_sql {self._store.path}: {rules} rules, {predicates} predicates>"
+
+
+def _change(update: Update) -> Change:
+    assert update.change is not None
+    return update.change
+
+
+def _function(
+    name: str,
+    call: Callable[..., Any],
+    parameters: Sequence[Type | str | type] | None,
+    returns: Type | str | type | None,
+    aggregate: bool,
+    arrow: bool,
+) -> Function:
+    """A registered function with its types, given or read from annotations."""
+    lowered = name.lower()
+    if not lowered.isidentifier() or lowered in BUILTINS or lowered in AGGREGATES:
+        raise FunctionError(f"{name} is no name for a function, or one that is built in")
+    hints = typing.get_type_hints(call) if callable(call) else {}
+    if parameters is None:
+        given = [hints.get(parameter) for parameter in inspect.signature(call).parameters]
+        parameters = [
+            typing.get_args(h)[0] if aggregate and typing.get_args(h) else h for h in given
+        ]  # type: ignore[misc]
+    result = hints.get("return") if returns is None else returns
+    types = tuple(_type(name, parameter) for parameter in parameters)
+    return Function(lowered, types, _type(name, result), aggregate, arrow, call)
+
+
+def _type(name: str, given: object) -> Type:
+    from zodiac_sql.parse import TYPE_NAMES
+
+    found = TYPE_NAMES.get(given.lower()) if isinstance(given, str) else None
+    if found is None and isinstance(given, type):
+        found = _PYTHON_TYPES.get(given)
+    if found is None:
+        known = ", ".join(type_.value for type_ in Type)
+        raise FunctionError(
+            f"the types of {name} must be given, or annotated, as one of {known}; not {given!r}"
+        )
+    return found
+
+
+def _signature(function: Function) -> Function:
+    """A function as the catalog keeps it."""
+    return Function(function.name, function.parameters, function.returns, function.aggregate)
+
+
+def _shown(function: Function) -> str:
+    return f"{function.name}({', '.join(function.parameters)}) -> {function.returns}"

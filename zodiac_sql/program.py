@@ -1,0 +1,288 @@
+"""The program after a change: its rules, schema and HRDG, or every reason why it cannot be.
+
+Pure: nothing here touches the database.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from zodiac_sql.catalog import HypernodeRow, State, StoredRule, parsed_rules
+from zodiac_sql.check import Candidate, calls, check, in_order
+from zodiac_sql.errors import Problem, ProgramError, Span
+from zodiac_sql.functions import Function, Functions
+from zodiac_sql.hypernodes import Hypergraph, hypergraph
+from zodiac_sql.infer import infer
+from zodiac_sql.rules import (
+    Aggregate,
+    Atom,
+    Binding,
+    Column,
+    Comparison,
+    Declaration,
+    Literal,
+    Program,
+    Rule,
+    Type,
+    atoms_of,
+)
+from zodiac_sql.safety import expressions_of
+from zodiac_sql.schema import Predicate, default_columns, sql_name
+
+Names = Callable[[str, Mapping[str, Predicate]], str]
+"""How a new predicate gets its SQL name, given those that there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A program that has passed every check, not yet evaluated."""
+
+    rules: tuple[Rule, ...]
+    graph: Hypergraph
+    schema: dict[str, Predicate]
+    functions: Mapping[str, Function]
+    """Registered functions that the rules use."""
+    added: tuple[str, ...]
+    """Names of the rules that the change brings."""
+
+
+def plan_program(
+    state: State,
+    programs: Sequence[Program],
+    dropped: Collection[str],
+    provisional: Mapping[str, Predicate],
+    functions: Functions,
+) -> Planned:
+    """The program that `state` becomes.
+
+    `provisional` is the schema with what declarations and staged facts have settled. Raises
+    ProgramError with all problems.
+    """
+    kept = [rule for rule in parsed_rules(state) if rule.name not in dropped]
+    new = named([rule for program in programs for rule in program.rules], kept)
+    new = [rule for rule in new if rule not in kept]  # the same rule again changes nothing
+    rules = (*kept, *new)
+    facts = tuple(fact for program in programs for fact in program.facts)
+    declarations = tuple(d for program in programs for d in program.declarations)
+    known = {**state.functions, **functions}
+    added = tuple(rule.name for rule in new)
+    check(Candidate(rules, frozenset(added), declarations, facts, provisional, known))
+
+    prefixes = {**state.prefixes, **{k: v for p in programs for k, v in p.prefixes}}
+    names = naming(prefixes, state.reserved)
+    schema = with_mentioned(provisional, [*_atoms(rules), *facts], names)
+    schema, problems = settle_facts(schema, facts)
+    settled = {name: predicate.settled for name, predicate in schema.items()}
+    columns, clashes = infer(rules, settled, known)
+    if problems or clashes:
+        raise ProgramError(in_order([*problems, *clashes]))
+    schema = {name: typed(predicate, columns[name]) for name, predicate in schema.items()}
+    ids = {frozenset(row.rules): row.id for row in state.hypernodes}
+    changed = {rule.name for rule in new}
+    ids = {names: id_ for names, id_ in ids.items() if not names & changed}
+    graph = hypergraph(rules, ids, state.next_hypernode)
+    used = used_functions(rules)
+    return Planned(
+        rules, graph, schema, {n: f for n, f in known.items() if n in used}, added
+    )  # fmt: skip
+
+
+def named(rules: Sequence[Rule], others: Sequence[Rule]) -> list[Rule]:
+    """Rules with a name each: r1, r2, ... for those whose text gives none."""
+    taken = {rule.name for rule in (*others, *rules)}
+    same = {(rule.head, rule.body): rule.name for rule in others}
+    result = []
+    number = 1
+    for rule in rules:
+        name = rule.name or same.get((rule.head, rule.body), "")
+        while not name:
+            if f"r{number}" not in taken:
+                name = f"r{number}"
+            number += 1
+        taken.add(name)
+        result.append(replace(rule, name=name))
+    return result
+
+
+def declare(
+    schema: Mapping[str, Predicate], declaration: Declaration, names_: Names
+) -> tuple[dict[str, Predicate], list[Problem]]:
+    """A schema with a declaration applied, and what contradicts it."""
+    name = declaration.predicate
+    known = schema.get(name)
+    names = [column.name.lower() for column in declaration.columns]
+    if len(set(names)) < len(names):
+        message = f"{name} is declared with two columns of the same name"
+        return dict(schema), [Problem(message, declaration.span, "SQL ignores case in names.")]
+    if known is not None and known.arity != len(declaration.columns):
+        return dict(schema), []  # check.arities says so, with all other problems
+    types = tuple(column.type for column in declaration.columns)
+    if known is not None and any(known.settled):
+        same = [column.name for column in known.columns] == [c.name for c in declaration.columns]
+        if known.settled != types or not same:
+            told = ", ".join(
+                f"{c.name}: {t}" for c, t in zip(known.columns, known.settled, strict=True)
+            )
+            return dict(schema), [
+                Problem(
+                    f"{name} has facts already, as {name}({told})", declaration.span,
+                    "A declaration comes before the first facts; this one must say the same.",
+                )
+            ]  # fmt: skip
+    base = known or _new_predicate(name, len(types), schema, names_)
+    declared = replace(base, columns=declaration.columns, settled=types, declared=True)
+    return {**schema, name: declared}, []
+
+
+def with_mentioned(
+    schema: Mapping[str, Predicate], atoms: Iterable[Atom], names: Names
+) -> dict[str, Predicate]:
+    """A schema with every predicate that atoms mention, new ones with open columns."""
+    result = dict(schema)
+    for atom in atoms:
+        if atom.predicate not in result:
+            result[atom.predicate] = _new_predicate(atom.predicate, len(atom.terms), result, names)
+    return result
+
+
+def with_staged(
+    schema: Mapping[str, Predicate],
+    predicate: str,
+    columns: tuple[Column, ...],
+    datatypes: tuple[str | None, ...],
+    is_named: bool,
+    naming_: Names,
+) -> dict[str, Predicate]:
+    """A schema in which facts that arrived have settled their predicate's types."""
+    known = schema.get(predicate) or _new_predicate(predicate, len(columns), schema, naming_)
+    fresh = not any(known.settled) and not known.declared
+    settled = tuple(t or c.type for t, c in zip(known.settled, columns, strict=True))
+    if fresh:
+        kept = datatypes
+        names = [c.name for c in (columns if is_named else known.columns)]
+    else:
+        kept = tuple(a if a == b else None for a, b in zip(known.datatypes, datatypes, strict=True))
+        names = [c.name for c in known.columns]
+    named_columns = tuple(Column(n, t) for n, t in zip(names, settled, strict=True))
+    changed = replace(known, columns=named_columns, settled=settled, datatypes=kept)
+    return {**schema, predicate: changed}
+
+
+def settle_facts(
+    schema: Mapping[str, Predicate], facts: Sequence[Atom]
+) -> tuple[dict[str, Predicate], list[Problem]]:
+    """A schema in which the facts of a text have settled types, and those that do not fit."""
+    result = dict(schema)
+    problems = []
+    for fact in facts:
+        predicate = result[fact.predicate]
+        types = []
+        for column, settled, term in zip(
+            predicate.columns, predicate.settled, fact.terms, strict=True
+        ):
+            given = _type_of(term)
+            if (
+                settled is not None
+                and given != settled
+                and not (settled is Type.FLOAT and given is Type.INT)
+            ):
+                problems.append(_fact_clash(fact, column, settled, given, term.span))
+            types.append(settled or given)
+        columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
+        result[fact.predicate] = replace(predicate, columns=columns, settled=tuple(types))
+    return result, problems
+
+
+def _type_of(term: object) -> Type:
+    type_ = getattr(term, "type", Type.SYMBOL)
+    assert isinstance(type_, Type)
+    return type_
+
+
+def _fact_clash(
+    fact: Atom, column: Column, settled: Type, given: Type, span: Span | None
+) -> Problem:
+    return Problem(
+        f"type clash: column {column.name} of {fact.predicate} is {settled}, {fact} gives {given}",
+        span,
+        f".decl {fact.predicate}(..., {column.name}: float) before the first facts makes room for "
+        "both." if settled.numeric and given.numeric else "One column has one type.",
+    )  # fmt: skip
+
+
+def typed(predicate: Predicate, types: Sequence[Type | None]) -> Predicate:
+    """A predicate with the types that inference found."""
+    columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
+    return replace(predicate, columns=columns)
+
+
+def without_unused(
+    schema: Mapping[str, Predicate], rules: Sequence[Rule], explicit: Collection[str]
+) -> dict[str, Predicate]:
+    """A schema without predicates that have no rule, no explicit fact and no declaration."""
+    mentioned = {atom.predicate for atom in _atoms(rules)}
+    return {
+        name: predicate
+        for name, predicate in schema.items()
+        if name in mentioned or name in explicit or predicate.declared
+    }
+
+
+def stored(
+    state: State, planned: Planned
+) -> tuple[tuple[StoredRule, ...], tuple[HypernodeRow, ...]]:
+    """Rules and hypernodes as the catalog keeps them; new rules are stamped with the time."""
+    before = {rule.name: rule for rule in state.rules}
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    rules = tuple(
+        before[rule.name]
+        if rule.name in before and rule.name not in planned.added
+        else StoredRule(rule.name, rule.text, rule.prefixes, rule.head.predicate, now)
+        for rule in planned.rules
+    )
+    hypernodes = tuple(
+        HypernodeRow(h.id, h.stratum, h.recursive, tuple(rule.name for rule in h.rules))
+        for h in planned.graph.hypernodes
+    )
+    return rules, hypernodes
+
+
+def used_functions(rules: Iterable[Rule]) -> set[str]:
+    """Names of all functions and aggregates in rules."""
+    return {name for rule in rules for name in functions_in(rule.body)}
+
+
+def functions_in(body: tuple[Literal, ...]) -> Iterator[str]:
+    """Names of the functions and aggregates in a body."""
+    for literal in body:
+        if isinstance(literal, Aggregate):
+            yield literal.function
+            yield from functions_in(literal.body)
+        elif isinstance(literal, Comparison | Binding):
+            yield from (call.function for call in calls(*expressions_of(literal)))
+
+
+def _atoms(rules: Iterable[Rule]) -> Iterator[Atom]:
+    for rule in rules:
+        yield rule.head
+        yield from atoms_of(rule.body)
+
+
+def _new_predicate(
+    name: str, arity: int, schema: Mapping[str, Predicate], names: Names
+) -> Predicate:
+    columns = tuple(Column(column, None) for column in default_columns(arity))
+    nothing = (None,) * arity
+    return Predicate(name, names(name, schema), columns, nothing, nothing)
+
+
+def naming(prefixes: Mapping[str, str], reserved: Collection[str]) -> Names:
+    """SQL names from prefixes, different from each other and from names that are taken."""
+
+    def name(predicate: str, schema: Mapping[str, Predicate]) -> str:
+        taken = {known.sql_name.lower() for known in schema.values()}
+        return sql_name(predicate, prefixes, taken.union(reserved))
+
+    return name

@@ -1,0 +1,671 @@
+"""Plan -> sqlglot tree, dialect-neutral. No SQL is ever put together as text.
+
+A rule becomes one SELECT: its scans joined, negations as anti joins, filters in WHERE, the head as
+projection. Each BIND closes what is there so far into a subquery, so that its value is computed
+once. Variables of symbol type are ids; inside functions and order comparisons they are their text,
+which is joined in from the dictionary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from zodiac_sql.functions import Functions
+from zodiac_sql.infer import body_types, expression_type
+from zodiac_sql.plan import Plan, Scan, Version, join_order
+from zodiac_sql.rules import (
+    Aggregate,
+    Atom,
+    Binding,
+    Call,
+    Column,
+    Comparison,
+    Constant,
+    Expression,
+    Literal,
+    Rule,
+    Type,
+    Variable,
+)
+from zodiac_sql.safety import Arranged, arrange, expressions_of, variables
+
+RANK = "$rank"
+"""Column of a table under evaluation: the iteration that first derived the row."""
+
+SQL_TYPES = {
+    Type.SYMBOL: "INTEGER",
+    Type.INT: "BIGINT",
+    Type.FLOAT: "DOUBLE",
+    Type.BOOL: "BOOLEAN",
+    Type.DATE: "DATE",
+    Type.TIMESTAMP: "TIMESTAMP",
+}
+
+HOLDS = Column("holds", Type.BOOL)
+"""The one column of the tables of a predicate of arity 0: true in its one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A table that holds some of a predicate's facts, in full or without those in `minus`.
+
+    `ranks` limits the rows of a table under evaluation: "known" are those that count as derived
+    facts of their own, "old" those of them from before iteration $i.
+    """
+
+    schema: str
+    table: str
+    rows: int
+    minus: str | None = None
+    ranks: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What a scan reads: the union of parts. Rows can repeat where parts overlap."""
+
+    columns: tuple[Column, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def stored(self) -> tuple[Column, ...]:
+        """The columns of its tables, of which there is at least one."""
+        return self.columns or (HOLDS,)
+
+    @property
+    def rows(self) -> int:
+        """An upper bound of the number of rows; 0 means empty."""
+        return sum(part.rows for part in self.parts)
+
+
+Relations = Callable[[str, Version], Relation]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What rendering needs to know besides the plan.
+
+    `relation` maps a predicate and a version to what to read, `columns` gives the types of all
+    predicates, `ids` the dictionary's ids of the symbols that rules mention.
+    """
+
+    relation: Relations
+    columns: Mapping[str, Sequence[Type | None]]
+    functions: Functions
+    ids: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A rule's SELECT. `texts` are the head columns that hold text, still to be encoded.
+
+    `duplicates` tells whether the same row may come out twice.
+    """
+
+    query: exp.Select
+    texts: tuple[str, ...]
+    duplicates: bool
+
+
+def compile_rule(plan: Plan, head: Sequence[Column], context: Context) -> Compiled:
+    """The SELECT of a plan: one output column for each column of the head's predicate."""
+    body = _Body(context, plan.rule.body)
+    body.build(plan.scans, plan.body)
+    texts = []
+    query = body.query
+    for column, term in zip(head, plan.rule.head.terms, strict=True):
+        value = body.value(term)
+        if value.text:
+            texts.append(column.name)
+        query = query.select(body.stored(value, column).as_(column.name, quoted=True), copy=False)
+    if not head:
+        query = query.select(exp.true().as_(HOLDS.name, quoted=True))
+    return Compiled(query, tuple(texts), _duplicates(plan, context))
+
+
+def compile_goals(
+    goals: tuple[Literal, ...], answers: Sequence[str], context: Context
+) -> exp.Select:
+    """The SELECT DISTINCT that answers a query: one column, decoded, for each variable."""
+    body = _Body(context, goals)
+    arranged = arrange(goals)
+    body.build(join_order(Scan(atom, Version.ALL) for atom in arranged.atoms), arranged)
+    columns = [body.shown(body.value(Variable(name))).as_(name, quoted=True) for name in answers]
+    if not columns:
+        columns = [exp.true().as_(HOLDS.name, quoted=True)]
+    return body.query.select(*columns, copy=False).distinct(copy=False)
+
+
+def makes_text(rule: Rule, context: Context) -> bool:
+    """Whether a rule's head holds text that a function made, so that it must be encoded."""
+    bound = {v.name for atom in rule.positive_atoms() for v in variables(*atom.terms)}
+    types = body_types(rule.body, context.columns, context.functions).types
+    return any(
+        isinstance(term, Variable)
+        and term.name not in bound
+        and types.get(term.name) is Type.SYMBOL
+        for term in rule.head.terms
+    )
+
+
+def is_empty(plan: Plan, context: Context) -> bool:
+    """Whether the body cannot have a solution, because something it needs has no facts."""
+    scanned = any(context.relation(s.atom.predicate, s.version).rows == 0 for s in plan.scans)
+    return scanned or any(goals_are_empty(a.body, context) for a in plan.body.aggregates)
+
+
+def goals_are_empty(goals: tuple[Literal, ...], context: Context) -> bool:
+    """Whether goals cannot have a solution, because something they need has no facts."""
+    arranged = arrange(goals)
+    if any(context.relation(atom.predicate, Version.ALL).rows == 0 for atom in arranged.atoms):
+        return True
+    return any(goals_are_empty(aggregate.body, context) for aggregate in arranged.aggregates)
+
+
+def _duplicates(plan: Plan, context: Context) -> bool:
+    """A head with all variables of a body whose scans read single tables repeats no row."""
+    kept = {term.name for term in plan.rule.head.terms if isinstance(term, Variable)}
+    for scan in plan.scans:
+        if len(context.relation(scan.atom.predicate, scan.version).parts) > 1:
+            return True
+        if any(v.name not in kept for v in variables(*scan.atom.terms)):
+            return True
+    for aggregate in plan.body.aggregates:
+        if any(v.name not in kept for v in (*aggregate.group, aggregate.result)):
+            return True
+    return False
+
+
+# --- relations ------------------------------------------------------------------------------------
+
+
+def table(part: Part) -> exp.Table:
+    """A part's table by its name."""
+    catalog = "temp" if part.schema == "temp" else None
+    schema = "main" if part.schema == "temp" else part.schema
+    return exp.table_(part.table, db=schema, catalog=catalog, quoted=True)
+
+
+def columns_of(relation: Relation, alias: str | None = None) -> list[exp.Column]:
+    """The columns of a relation's tables as expressions."""
+    return [exp.column(c.name, table=alias, quoted=True) for c in relation.stored]
+
+
+def part_query(part: Part, relation: Relation) -> exp.Select:
+    """SELECT columns FROM one part."""
+    query = exp.select(*columns_of(relation, "t")).from_(table(part).as_("t"))
+    rank = exp.column(RANK, table="t", quoted=True)
+    if part.ranks:
+        query = query.where(exp.GT(this=rank, expression=exp.Literal.number(0)), copy=False)
+    if part.ranks == "old":
+        query = query.where(exp.LT(this=rank.copy(), expression=parameter("i")), copy=False)
+    if part.minus:
+        gone = temp_table(part.minus).as_("m")
+        same = exp.and_(
+            *(c.eq(d) for c, d in zip(columns_of(relation, "t"), columns_of(relation, "m"),
+                                      strict=True))
+        )  # fmt: skip
+        query = query.join(gone, on=same, join_type="ANTI")
+    return query
+
+
+def relation_query(relation: Relation, distinct: bool = False) -> exp.Query:
+    """The union of a relation's parts, with or without repetitions; of no part: no rows."""
+    queries = [part_query(part, relation) for part in relation.parts]
+    if not queries:
+        nothing = [
+            exp.cast(exp.null(), SQL_TYPES[c.type or Type.SYMBOL]).as_(c.name, quoted=True)
+            for c in relation.stored
+        ]
+        return exp.select(*nothing).where(exp.false(), copy=False)
+    if len(queries) == 1:
+        return queries[0]
+    return exp.union(*queries, distinct=distinct)
+
+
+def source(relation: Relation, alias: str) -> exp.Expr:
+    """A relation as an item of FROM."""
+    if len(relation.parts) == 1:
+        part = relation.parts[0]
+        if part.minus is None and part.ranks is None:
+            return table(part).as_(alias)
+    return relation_query(relation).subquery(alias)
+
+
+def temp_table(name: str) -> exp.Table:
+    return exp.table_(name, db="main", catalog="temp", quoted=True)
+
+
+def create_temp(name: str, query: exp.Query) -> exp.Create:
+    """CREATE OR REPLACE TEMP TABLE name AS query."""
+    return exp.Create(
+        this=exp.table_(name, quoted=True), kind="TABLE", expression=query, replace=True,
+        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+    )  # fmt: skip
+
+
+def drop(name: str) -> exp.Drop:
+    """DROP TABLE of a temporary table."""
+    return exp.Drop(tables=[temp_table(name)], kind="TABLE")
+
+
+def rename(old: str, new: str) -> exp.Alter:
+    """ALTER TABLE old RENAME TO new, for temporary tables."""
+    action = exp.AlterRename(this=exp.table_(new, quoted=True))
+    return exp.Alter(this=temp_table(old), kind="TABLE", actions=[action])
+
+
+def union_all(queries: Sequence[exp.Query]) -> exp.Query:
+    """Queries with the same columns as one query, which can be an operand of another union."""
+    if len(queries) == 1:
+        return queries[0]
+    return exp.select("*").from_(exp.union(*queries, distinct=False).subquery("u"))
+
+
+def anti_join(
+    query: exp.Select, columns: Sequence[exp.Column], other: exp.Table | exp.Subquery
+) -> exp.Select:
+    """Only the rows whose columns do not stand in the other table, under the same names."""
+    same = [c.copy().eq(exp.column(c.name, table="x", quoted=True)) for c in columns]
+    return query.join(
+        exp.alias_(other, "x", table=True), on=exp.and_(*same, copy=False), join_type="ANTI",
+        copy=False,
+    )  # fmt: skip
+
+
+def parameter(name: str) -> exp.Parameter:
+    return exp.Parameter(this=exp.var(name))
+
+
+# --- bodies ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value in SQL: an id or a native value, or, where `text`, the text of a plain symbol.
+
+    `shown` is the text of a symbol that is a constant of the rule.
+    """
+
+    sql: exp.Expr
+    type: Type | None
+    text: bool = False
+    shown: str | None = None
+
+
+@dataclass(slots=True)
+class _Body:
+    """Builds the FROM, JOIN and WHERE of one body, and knows what each variable is there."""
+
+    context: Context
+    literals: tuple[Literal, ...]
+    query: exp.Select = field(default_factory=exp.select)
+    values: dict[str, _Value] = field(default_factory=dict)
+    types: Mapping[str, Type | None] = field(default_factory=dict)
+    texts: dict[str, exp.Expr] = field(default_factory=dict)
+    aliases: int = 0
+    empty: bool = True
+
+    def build(self, scans: Sequence[Scan], arranged: Arranged) -> None:
+        """Scans and aggregates, then binding by binding; each test as soon as it can be made."""
+        self.types = body_types(
+            self.literals, self.context.columns, self.context.functions
+        ).types  # fmt: skip
+        for scan in scans:
+            self.scan(scan)
+        for aggregate in arranged.aggregates:
+            self.aggregate(aggregate)
+        waiting: list[Comparison | Atom] = [*arranged.filters]
+        waiting += [negation.atom for negation in arranged.negations]
+        later = {step.variable.name for step in arranged.steps}
+        waiting = self.tests(waiting, later)
+        for step in arranged.steps:
+            self.bind(step)
+            later.discard(step.variable.name)
+            waiting = self.tests(waiting, later)
+
+    def alias(self, letter: str) -> str:
+        self.aliases += 1
+        return f"{letter}{self.aliases}"
+
+    # Joins
+
+    def scan(self, scan: Scan) -> None:
+        alias = self.alias("a")
+        relation = self.context.relation(scan.atom.predicate, scan.version)
+        self.join(source(relation, alias), self.matches(scan.atom, relation, alias, bind=True))
+
+    def join(self, item: exp.Expr, conditions: Sequence[exp.Expr], kind: str = "") -> None:
+        """Add an item to FROM."""
+        if self.empty:
+            self.query = self.query.from_(item, copy=False)
+            for condition in conditions:
+                self.query = self.query.where(condition, copy=False)
+            self.empty = False
+        elif conditions:
+            self.query = self.query.join(
+                item, on=exp.and_(*conditions, copy=False), join_type=kind, copy=False
+            )
+        else:
+            self.query = self.query.join(item, join_type=kind or "CROSS", copy=False)
+
+    def matches(self, atom: Atom, relation: Relation, alias: str, bind: bool) -> list[exp.Expr]:
+        """The conditions under which a row is an instance of an atom.
+
+        With `bind`, variables seen here first get their value from the row; without, they are
+        existential, and only have to agree with themselves.
+        """
+        conditions: list[exp.Expr] = []
+        local: dict[str, _Value] = {}
+        for column, term in zip(relation.columns, atom.terms, strict=True):
+            here = exp.column(column.name, table=alias, quoted=True)
+            if isinstance(term, Constant):
+                conditions.append(here.eq(self.constant(term).sql))
+                continue
+            known = self.values.get(term.name) or local.get(term.name)
+            if known is not None:
+                conditions.append(here.eq(self.as_id(known)))
+            else:
+                (self.values if bind else local)[term.name] = _Value(here, column.type)
+        return conditions
+
+    def aggregate(self, aggregate: Aggregate) -> None:
+        alias = self.alias("g")
+        conditions: list[exp.Expr] = []
+        for index, variable in enumerate((*aggregate.group, aggregate.result)):
+            here = exp.column(f"v{index}", table=alias)
+            known = self.values.get(variable.name)
+            if known is not None:
+                conditions.append(here.eq(self.as_id(known)))
+            else:
+                text = variable is aggregate.result and self.makes_text(aggregate.function)
+                self.values[variable.name] = _Value(here, self.types.get(variable.name), text)
+        self.join(_aggregate_query(aggregate, self.context).subquery(alias), conditions)
+
+    def makes_text(self, function: str) -> bool:
+        """Whether an aggregate is a registered one whose result is text, not an id."""
+        registered = self.context.functions.get(function)
+        return registered is not None and registered.returns is Type.SYMBOL
+
+    # Tests
+
+    def tests(self, waiting: list[Comparison | Atom], later: set[str]) -> list[Comparison | Atom]:
+        """Make every test that needs no variable bound later; return those that do."""
+        left = []
+        for test in waiting:
+            if isinstance(test, Comparison):
+                needed = variables(*expressions_of(test))
+            else:
+                needed = variables(*test.terms)
+            if any(variable.name in later for variable in needed):
+                left.append(test)
+            elif isinstance(test, Comparison):
+                self.query = self.query.where(self.comparison(test), copy=False)
+            else:
+                self.negate(test)
+        return left
+
+    def negate(self, atom: Atom) -> None:
+        relation = self.context.relation(atom.predicate, Version.ALL)
+        if relation.rows == 0:
+            return
+        alias = self.alias("n")
+        conditions = self.matches(atom, relation, alias, bind=False)
+        item = source(relation, alias)
+        correlated = any(term.name in self.values for term in variables(*atom.terms))
+        if correlated:
+            self.join(item, conditions, kind="ANTI")
+            return
+        inner = exp.select(exp.Literal.number(1)).from_(item)
+        for condition in conditions:
+            inner = inner.where(condition, copy=False)
+        self.query = self.query.where(exp.not_(exp.Exists(this=inner)), copy=False)
+
+    def comparison(self, comparison: Comparison) -> exp.Expr:
+        left, right = self.value(comparison.left), self.value(comparison.right)
+        symbols = Type.SYMBOL in (left.type, right.type)
+        if symbols and comparison.operator not in ("=", "!="):
+            a: exp.Expr = self.text(left)
+            b = self.text(right)
+        elif symbols and (left.text or right.text):
+            a, b = self.shown(left), self.shown(right)
+        else:
+            a, b = left.sql, right.sql
+        return _OPERATORS[comparison.operator](this=a.copy(), expression=b.copy())
+
+    # Values
+
+    def value(self, expression: Expression) -> _Value:
+        if isinstance(expression, Constant):
+            return self.constant(expression)
+        if isinstance(expression, Variable):
+            return self.values[expression.name]
+        return self.call(expression)
+
+    def constant(self, constant: Constant) -> _Value:
+        if constant.type is Type.SYMBOL:
+            # An id that no symbol has stands for one that the dictionary does not know.
+            shown = str(constant.value)
+            id_ = self.context.ids.get(shown, -1)
+            return _Value(exp.Literal.number(id_), Type.SYMBOL, shown=shown)
+        return _Value(literal(constant), constant.type)
+
+    def call(self, call: Call) -> _Value:
+        type_ = expression_type(call, self.types, self.context.functions)
+        arguments = [self.argument(argument) for argument in call.arguments]
+        registered = self.context.functions.get(call.function)
+        if registered is not None:
+            wanted = (
+                SQL_TYPES[p] if p is not Type.SYMBOL else "TEXT" for p in registered.parameters
+            )
+            cast = (exp.cast(a, t) for a, t in zip(arguments, wanted, strict=True))
+            sql: exp.Expr = exp.Anonymous(
+                this=python_function(call.function), expressions=list(cast)
+            )
+        else:
+            sql = _BUILT[call.function](*arguments)
+        if type_ is Type.SYMBOL:
+            return _Value(sql, type_, text=True)
+        return _Value(exp.cast(sql, SQL_TYPES[type_ or Type.INT]), type_)
+
+    def argument(self, expression: Expression) -> exp.Expr:
+        """What a function gets: symbols as text."""
+        value = self.value(expression)
+        return self.text(value) if value.type is Type.SYMBOL else value.sql.copy()
+
+    def text(self, value: _Value) -> exp.Expr:
+        """The text that a symbol means."""
+        if value.text:
+            return value.sql.copy()
+        return exp.Anonymous(this="zodiac.lexical", expressions=[self.shown(value)])
+
+    def shown(self, value: _Value) -> exp.Expr:
+        """A value as people see it: symbols decoded."""
+        if value.type is not Type.SYMBOL:
+            return value.sql.copy()
+        if value.shown is not None:
+            return exp.Literal.string(value.shown)
+        if value.text:
+            return exp.Anonymous(this="zodiac.quote_where_needed", expressions=[value.sql.copy()])
+        key = value.sql.sql()
+        if key not in self.texts:
+            alias = self.alias("t")
+            same = exp.column("id", table=alias).eq(value.sql.copy())
+            self.join(exp.to_table("known_symbol").as_(alias), [same])
+            self.texts[key] = exp.column("text", table=alias)
+        return self.texts[key].copy()
+
+    def as_id(self, value: _Value) -> exp.Expr:
+        """A value as it is stored; text that no symbol has becomes NULL, which equals nothing."""
+        if not value.text:
+            return value.sql.copy()
+        alias = self.alias("k")
+        same = exp.column("text", table=alias).eq(self.shown(value))
+        self.join(exp.to_table("known_symbol").as_(alias), [same], kind="LEFT")
+        return exp.column("id", table=alias)
+
+    def stored(self, value: _Value, column: Column) -> exp.Expr:
+        """A value as the head's column stores it; text stays text, to be encoded afterwards."""
+        if value.text:
+            return self.shown(value)
+        if value.type is column.type or column.type is None:
+            return value.sql.copy()
+        return exp.cast(value.sql.copy(), SQL_TYPES[column.type])
+
+    # Bindings
+
+    def bind(self, step: Binding) -> None:
+        """Close what is there into a subquery that has the new value as a column."""
+        value = self.value(step.expression)
+        names = {name: f"v{index}" for index, name in enumerate(self.values)}
+        inner = self.query.select(
+            *(v.sql.copy().as_(names[name]) for name, v in self.values.items()),
+            value.sql.copy().as_("v"),
+        )
+        alias = self.alias("b")
+        values = {
+            name: _Value(exp.column(names[name], table=alias), v.type, v.text)
+            for name, v in self.values.items()
+        }
+        values[step.variable.name] = _Value(exp.column("v", table=alias), value.type, value.text)
+        self.query = exp.select().from_(inner.subquery(alias))
+        self.query = self.query.where(
+            exp.column("v", table=alias).is_(exp.null()).not_(), copy=False
+        )
+        self.values, self.texts, self.empty = values, {}, False
+
+
+def _aggregate_query(aggregate: Aggregate, context: Context) -> exp.Select:
+    """SELECT group AS v0.., f(argument) AS vN over the distinct solutions of the body."""
+    body = _Body(context, aggregate.body)
+    arranged = arrange(aggregate.body)
+    body.build(join_order(Scan(atom, Version.ALL) for atom in arranged.atoms), arranged)
+    solution = [name for name in body.values if not name.startswith("_:")]
+    places = {name: f"x{index}" for index, name in enumerate(solution)}
+    extra = None
+    argument = body.values[aggregate.argument.name]
+    if argument.type is Type.SYMBOL and aggregate.function != "count":
+        shown = body.shown(argument)
+        meant = body.text(argument)
+        registered = aggregate.function in context.functions
+        # Symbols are ordered by what they mean, and by their text where that is the same.
+        ordered = exp.DPipe(this=exp.DPipe(this=meant, expression=_chr1()), expression=shown)
+        extra = (meant.copy() if registered else ordered).as_("t")
+    inner = body.query.select(
+        *(body.values[name].sql.copy().as_(places[name]) for name in solution),
+        *([extra] if extra is not None else []),
+    ).distinct(copy=False)
+    group = [exp.column(places[v.name], table="d") for v in aggregate.group]
+    value = exp.column(places[aggregate.argument.name], table="d")
+    text = exp.column("t", table="d") if extra is not None else None
+    result = _aggregated(aggregate.function, value, argument.type, text, context.functions)
+    outer = exp.select(
+        *(g.as_(f"v{index}") for index, g in enumerate(group)), result.as_(f"v{len(group)}")
+    ).from_(inner.subquery("d"))
+    if group:
+        return outer.group_by(*(g.copy() for g in group))
+    # Without groups SQL would answer for an empty body, too; Datalog has no solution there.
+    return outer.having(exp.Count(this=exp.Star()) > 0)
+
+
+def _chr1() -> exp.Expr:
+    return exp.Anonymous(this="chr", expressions=[exp.Literal.number(1)])
+
+
+def _aggregated(
+    function: str,
+    value: exp.Column,
+    type_: Type | None,
+    text: exp.Column | None,
+    functions: Functions,
+) -> exp.Expr:
+    """An aggregate over the rows of a group."""
+    registered = functions.get(function)
+    if registered is not None and registered.aggregate:
+        argument: exp.Expr = text if text is not None else value
+        wanted = registered.parameters[0]
+        if wanted is not Type.SYMBOL:
+            argument = exp.cast(argument, SQL_TYPES[wanted])
+        listed = exp.Anonymous(this="list", expressions=[argument])
+        return exp.Anonymous(this=python_function(function), expressions=[listed])
+    if text is not None:
+        return exp.Anonymous(this=f"arg_{function}", expressions=[value, text])
+    if function == "count":
+        return exp.Count(this=exp.Star())
+    # Sums of floats depend on their order: with a fixed one, equal facts give equal sums.
+    ordered: exp.Expr = value
+    if type_ is Type.FLOAT and function in ("sum", "avg"):
+        ordered = exp.Order(this=value, expressions=[exp.Ordered(this=value.copy())])
+    if function == "sum":
+        return exp.cast(exp.Sum(this=ordered), SQL_TYPES[type_ or Type.INT])
+    if function == "med":
+        return exp.cast(exp.Anonymous(this="median", expressions=[value]), "DOUBLE")
+    return {"min": exp.Min, "max": exp.Max, "avg": exp.Avg}[function](this=ordered)
+
+
+def python_function(name: str) -> str:
+    """The name in SQL of a function registered from Python, apart from DuckDB's own."""
+    return f"py_{name}"
+
+
+def literal(constant: Constant) -> exp.Expr:
+    """A native constant in SQL."""
+    value = constant.value
+    if isinstance(value, bool):
+        return exp.true() if value else exp.false()
+    if isinstance(value, int | float):
+        number = exp.Literal.number(repr(abs(value)))
+        signed = exp.Neg(this=number) if value < 0 else number
+        return exp.cast(signed, SQL_TYPES[constant.type])
+    return exp.cast(exp.Literal.string(str(value)), SQL_TYPES[constant.type])
+
+
+_OPERATORS: Mapping[str, type[exp.Binary]] = {
+    "=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
+}  # fmt: skip
+
+
+def _binary(kind: type[exp.Binary]) -> Callable[..., exp.Expr]:
+    return lambda a, b: exp.paren(kind(this=a, expression=b), copy=False)
+
+
+def _divided(kind: type[exp.Binary]) -> Callable[..., exp.Expr]:
+    """Division by zero has no value, here as in Spark."""
+
+    def build(a: exp.Expr, b: exp.Expr) -> exp.Expr:
+        divisor = exp.Nullif(this=b, expression=exp.Literal.number(0))
+        return exp.paren(kind(this=a, expression=divisor), copy=False)
+
+    return build
+
+
+def _function(name: str) -> Callable[..., exp.Expr]:
+    return lambda *arguments: exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _concatenated(*arguments: exp.Expr) -> exp.Expr:
+    result: exp.Expr = exp.cast(arguments[0], "TEXT")
+    for argument in arguments[1:]:
+        result = exp.DPipe(this=result, expression=exp.cast(argument, "TEXT"))
+    return exp.paren(result, copy=False)
+
+
+_BUILT: Mapping[str, Callable[..., exp.Expr]] = {
+    "+": _binary(exp.Add),
+    "-": _binary(exp.Sub),
+    "*": _binary(exp.Mul),
+    "/": _divided(exp.Div),
+    "%": _divided(exp.Mod),
+    "concat": _concatenated,
+    **{
+        name: _function(name)
+        for name in (
+            "abs", "round", "floor", "ceil", "sqrt", "power", "exp", "ln", "least", "greatest",
+            "length", "lower", "upper", "trim", "substr", "replace", "contains", "starts_with",
+            "ends_with", "year", "month", "day", "hour", "minute", "second",
+        )
+    },
+}  # fmt: skip

@@ -1,0 +1,250 @@
+"""The one door to DuckDB: connection, migrations, transactions, settings, errors, tracer.
+
+Nothing else in zodiac_sql opens a connection or runs a statement, so whatever happens to a
+database file can be seen by a tracer, and every DuckDB error becomes one that a person can act on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import duckdb
+
+from zodiac_sql.errors import (
+    FunctionError,
+    LockedError,
+    NewerFileError,
+    ResourceError,
+    StoreError,
+    ZodiacError,
+)
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Parameters = Sequence[object] | Mapping[str, object] | None
+Tracer = Callable[[str, Parameters], None]
+
+
+class Store:
+    """An open database. `tracer`, if set, sees every statement and its parameters first."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: str, read_only: bool) -> None:
+        self._connection = connection
+        self.path = path
+        self.read_only = read_only
+        self.tracer: Tracer | None = None
+
+    @property
+    def in_memory(self) -> bool:
+        return self.path == ":memory:"
+
+    def run(
+        self, statement: str | exp.Expr, parameters: Parameters = None
+    ) -> duckdb.DuckDBPyConnection:
+        """Run one statement. Text is for constants of this package; the rest comes as a tree."""
+        text = statement if isinstance(statement, str) else self.render(statement)
+        if self.tracer:
+            self.tracer(text, parameters)
+        try:
+            return self._connection.execute(text, parameters)
+        except duckdb.Error as error:
+            raise explained(error, self.path) from error
+
+    @staticmethod
+    def render(tree: exp.Expr) -> str:
+        """The SQL text of a tree. Costs a third of a millisecond, so loops keep it."""
+        return tree.sql(dialect="duckdb")
+
+    def count(self, statement: str | exp.Expr, parameters: Parameters = None) -> int:
+        """Run a statement whose answer is one number: a count, or how many rows it wrote."""
+        row = self.run(statement, parameters).fetchone()
+        return int(row[0]) if row else 0
+
+    def rows(
+        self, statement: str | exp.Expr, parameters: Parameters = None
+    ) -> list[tuple[Any, ...]]:
+        """Run a statement and fetch all its rows: for catalog-sized answers."""
+        return self.run(statement, parameters).fetchall()
+
+    @contextmanager
+    def transaction(self, read_only: bool = False) -> Iterator[None]:
+        """All statements inside take effect together, or none does."""
+        self.run("BEGIN TRANSACTION READ ONLY" if read_only else "BEGIN TRANSACTION")
+        try:
+            yield
+        except BaseException:
+            self._connection.rollback()
+            raise
+        self.run("COMMIT")
+
+    @contextmanager
+    def offered(self, name: str, data: object) -> Iterator[None]:
+        """Let statements inside read an Arrow table or stream, data frame or relation by name."""
+        self._connection.register(name, data)
+        try:
+            yield
+        finally:
+            self._connection.unregister(name)
+
+    def statement_kinds(self, text: str) -> list[str]:
+        """The kind of each statement in a text that a user gave: SELECT, INSERT, ..."""
+        try:
+            return [s.type.name for s in self._connection.extract_statements(text)]
+        except duckdb.Error as error:
+            raise explained(error, self.path) from error
+
+    def add_function(
+        self, name: str, call: Callable[..., Any], types: Sequence[str], returns: str, arrow: bool
+    ) -> None:
+        """Make a Python function callable from SQL. A result of None stands for no value."""
+        from duckdb.func import FunctionNullHandling, PythonUDFType
+
+        self._connection.create_function(
+            name,
+            call,
+            list(types),
+            returns,
+            type=PythonUDFType.ARROW if arrow else PythonUDFType.NATIVE,
+            null_handling=FunctionNullHandling.SPECIAL,
+        )
+
+    def remove_function(self, name: str) -> None:
+        """Take a Python function away again."""
+        self._connection.remove_function(name)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_store(
+    path: str | Path = ":memory:",
+    *,
+    read_only: bool = False,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+) -> Store:
+    """Open a database file, bring its catalog up to date, and clear what a killed run left.
+
+    Raises LockedError, NewerFileError, or StoreError when the file is not a database.
+    """
+    settings: dict[str, str | bool | int | float | list[str]] = {}
+    if threads is not None:
+        settings["threads"] = threads
+    if memory_limit is not None:
+        settings["memory_limit"] = memory_limit
+    if temp_directory is not None:
+        settings["temp_directory"] = str(temp_directory)
+    try:
+        connection = duckdb.connect(str(path), read_only=read_only, config=settings)
+    except duckdb.Error as error:
+        raise explained(error, str(path)) from error
+    store = Store(connection, str(path), read_only)
+    try:
+        _migrate(store)
+    except ZodiacError:
+        store.close()
+        raise
+    return store
+
+
+def migrations() -> list[tuple[int, str, str]]:
+    """(number, name, SQL text) of each migration that this version knows, in order."""
+    folder = files("zodiac_sql.migrations")
+    found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
+    return [(int(name[:4]), name[5:-4], (folder / name).read_text()) for name in found]
+
+
+def _migrate(store: Store) -> None:
+    """Apply the migrations that the file lacks, in one transaction."""
+    applied = _applied_version(store)
+    known = migrations()
+    newest = known[-1][0]
+    if applied > newest:
+        raise NewerFileError(
+            f"{store.path} was written by a newer zodiac_sql: its catalog has version {applied}, "
+            f"this zodiac_sql knows up to {newest}. Install a newer one: "
+            "pip install --upgrade zodiac-sql"
+        )
+    missing = [migration for migration in known if migration[0] > applied]
+    if not missing:
+        return
+    if store.read_only:
+        raise StoreError(
+            f"{store.path} holds no zodiac_sql catalog of version {newest}. "
+            "Open it once without read_only to bring it up to date."
+        )
+    with store.transaction():
+        if applied == 0:
+            store.run(
+                "CREATE SCHEMA IF NOT EXISTS zodiac;"
+                "CREATE TABLE zodiac.migration (version INTEGER PRIMARY KEY, name VARCHAR NOT NULL,"
+                " applied_at TIMESTAMP NOT NULL)"
+            )
+        for version, name, text in missing:
+            store.run(text)
+            store.run(
+                "INSERT INTO zodiac.migration VALUES ($1, $2, now()::TIMESTAMP)", [version, name]
+            )
+
+
+def _applied_version(store: Store) -> int:
+    """The newest migration in the file, 0 if it has no catalog."""
+    exists = store.count(
+        "SELECT count(*) FROM duckdb_tables()"
+        " WHERE schema_name = 'zodiac' AND table_name = 'migration' AND NOT temporary"
+        " AND database_name = current_database()"
+    )
+    return store.count("SELECT max(version) FROM zodiac.migration") if exists else 0
+
+
+_LOCK_HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: by user .+?)?\. (?:See|However)")
+
+
+def explained(error: duckdb.Error, path: str) -> ZodiacError:
+    """The error of ours that says what a DuckDB error means for the user."""
+    text = str(error)
+    if "Could not set lock" in text or "Conflicting lock" in text:
+        holder = _LOCK_HOLDER.search(text)
+        who = f" ({holder[1]})" if holder else ""
+        return LockedError(
+            f"{path} is open in another process{who}. DuckDB lets one process write, or several "
+            "read: close it there, or open it with read_only=True in all of them."
+        )
+    if "already open" in text or "different configuration" in text:
+        return LockedError(
+            f"{path} is already open in this process with other settings. Close that connection, "
+            "or open it with the same ones."
+        )
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return ResourceError(
+            f"Out of memory. Nothing was changed. Give more (memory_limit) or let it "
+            f"spill to disk (temp_directory). DuckDB says: {text}"
+        )
+    if "No space left" in text or "max_temp_directory_size" in text:
+        return ResourceError(f"The disk is full. Nothing was changed. DuckDB says: {text}")
+    if "Python exception occurred while executing the UDF" in text:
+        return FunctionError(f"a registered function failed. Nothing was changed. {text}")
+    if "not a valid DuckDB database file" in text:
+        return StoreError(f"{path} is not a DuckDB database file. Nothing was changed.")
+    if "newer DuckDB version" in text or "version number" in text:
+        return NewerFileError(f"{path} was written by another DuckDB version: {text}")
+    return StoreError(text)

@@ -1,0 +1,415 @@
+"""One atomic change of facts and rules: stage, check, reason, compare, publish.
+
+An `Update` collects what is to change; `apply` carries it out. Until the publishing transaction
+commits, everything lives in temporary tables, so a failure or a kill leaves the file as it was.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from zodiac_sql import dictionary
+from zodiac_sql.catalog import State
+from zodiac_sql.change import Change, HypernodeChange
+from zodiac_sql.errors import Problem, ProgramError, QueryError
+from zodiac_sql.extension import decoded, distinct_query, sources_of
+from zodiac_sql.facts import stage_rows
+from zodiac_sql.functions import Functions
+from zodiac_sql.materialise import (
+    Difference,
+    Materialisation,
+    Net,
+    Progress,
+    compare,
+    materialise,
+)
+from zodiac_sql.parse import parse
+from zodiac_sql.program import (
+    Planned,
+    declare,
+    naming,
+    plan_program,
+    stored,
+    with_staged,
+    without_unused,
+)
+from zodiac_sql.publish import Outcome, publish
+from zodiac_sql.rules import Atom, Constant, Program, Rule
+from zodiac_sql.safety import symbols_in
+from zodiac_sql.schema import Predicate, Staged, resolve
+from zodiac_sql.sql import (
+    SQL_TYPES,
+    Part,
+    Relation,
+    anti_join,
+    columns_of,
+    create_temp,
+    drop,
+    temp_table,
+    union_all,
+)
+from zodiac_sql.store import Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zodiac_sql.load import Loaded
+
+
+@dataclass(slots=True)
+class Update:
+    """What is to change, collected verb by verb; nothing is visible before it is applied.
+
+    Facts are read, encoded and type-checked as they are given. Rules are parsed as they are given,
+    and checked when all is known. `change` is there after the update was applied.
+    """
+
+    store: Store
+    state: State
+    functions: Functions
+    change: Change | None = None
+    loaded: list[Loaded] = field(default_factory=list)
+    _schema: dict[str, Predicate] = field(default_factory=dict)
+    _prefixes: dict[str, str] = field(default_factory=dict)
+    _programs: list[Program] = field(default_factory=list)
+    _problems: list[Problem] = field(default_factory=list)
+    _dropped: set[str] = field(default_factory=set)
+    _inserts: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
+    _deletes: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
+    _started: float = field(default_factory=time.perf_counter)
+    _seconds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._schema = dict(self.state.schema)
+        self._prefixes = dict(self.state.prefixes)
+
+    # Verbs
+
+    def add_rules(self, rules: str | Path) -> None:
+        """Add rules, facts, declarations and prefixes from a text or a file.
+
+        A string is a path if it ends in .rules or .dl. Raises ProgramError for syntax.
+        """
+        text, name = rule_text(rules)
+        program = parse(text, name, self._prefixes)
+        self._prefixes.update(program.prefixes)
+        self._programs.append(program)
+        for declaration in program.declarations:
+            self._schema, problems = declare(self._schema, declaration, self._names())
+            self._problems += problems
+
+    def drop_rules(self, *names: str) -> None:
+        """Remove rules by name. Raises QueryError for a name that no rule has."""
+        known = {rule.name for rule in self.state.rules}
+        for name in names:
+            if name not in known:
+                raise QueryError(
+                    f"there is no rule named {name}. The rules are: {', '.join(sorted(known))}"
+                )
+            self._dropped.add(name)
+
+    def insert(self, predicate: str, rows: object) -> None:
+        """Insert explicit facts: tuples, or a table in columns. Raises DataError."""
+        self._stage(self._inserts, predicate, rows)
+
+    def delete(self, predicate: str, rows: object) -> None:
+        """Delete explicit facts; those that are not there are passed over. Raises DataError."""
+        name = resolve(predicate, self._schema, self._prefixes)
+        if name in self._schema:
+            self._stage(self._deletes, predicate, rows)
+
+    def load(
+        self, path: str | Path, predicate: str | None = None, *, skip_bad: bool = False
+    ) -> None:
+        """Insert the facts of a file: RDF, CSV, TSV, Parquet or JSON lines.
+
+        `predicate` names those of a table, by default after the file. Raises DataError with file
+        and line; with `skip_bad` bad lines are left out and reported in the change's notes.
+        """
+        with self._timed("stage"):
+            loaded = self._load(path, predicate, skip_bad)
+        self.loaded.append(loaded)
+
+    # How
+
+    def _load(self, path: str | Path, predicate: str | None, skip_bad: bool) -> Loaded:
+        from zodiac_sql.load import load_file  # imported late: most changes read no file
+
+        name = resolve(predicate, self._schema, self._prefixes) if predicate else None
+        loaded = load_file(self.store, path, self._schema, predicate=name, skip_bad=skip_bad)
+        for staged in loaded.staged:
+            self._settle(staged)
+            self._inserts[staged.predicate].append(staged)
+        return loaded
+
+    def _stage(self, target: dict[str, list[Staged]], predicate: str, rows: object) -> None:
+        name = resolve(predicate, self._schema, self._prefixes)
+        with self._timed("stage"):
+            staged = stage_rows(self.store, name, rows, self._schema.get(name))
+        if staged is not None:
+            self._settle(staged)
+            target[name].append(staged)
+
+    def _settle(self, staged: Staged) -> None:
+        self._schema = with_staged(
+            self._schema,
+            staged.predicate,
+            staged.columns,
+            staged.datatypes,
+            staged.named,
+            self._names(),
+        )
+
+    def _names(self) -> Callable[[str, Mapping[str, Predicate]], str]:
+        return naming(self._prefixes, self.state.reserved)
+
+    @contextmanager
+    def _timed(self, phase: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - started
+            self._seconds[phase] = self._seconds.get(phase, 0.0) + spent
+
+    def apply(self, is_current: Callable[[State], bool], progress: Progress | None) -> State:
+        """Carry the update out. Returns the new state; `change` tells what happened.
+
+        `is_current` tells later whether a state is still the one of the knowledge base.
+        """
+        with self._timed("check"):
+            planned = self._plan()
+        with self._timed("stage"):
+            self._stage_facts(planned)
+            net = _net(self.store, self.state, planned.schema, self._inserts, self._deletes)
+            ids = _known_ids(self.store, self.state, planned.rules)
+        with self._timed("reason"):
+            work = materialise(self.store, self.state, planned, net, self.functions, ids, progress)
+        with self._timed("compare"):
+            differences = compare(work)
+        with self._timed("publish"):
+            outcome = Outcome(net.inserts, net.deletes, work.tables)
+            after = self._state_after(planned, net, ids)
+            state = publish(self.store, self.state, after, outcome)
+        clean(self.store, keep="change_")
+        self.change = self._described(work, differences, state, is_current)
+        return state
+
+    def _plan(self) -> Planned:
+        try:
+            planned = plan_program(
+                self.state, self._programs, self._dropped, self._schema, self.functions
+            )
+        except ProgramError as error:
+            raise ProgramError([*self._problems, *error.problems]) from None
+        if self._problems:
+            raise ProgramError(self._problems)
+        return planned
+
+    def _stage_facts(self, planned: Planned) -> None:
+        """Stage the facts that stand in rule texts."""
+        rows: dict[str, list[tuple[object, ...]]] = defaultdict(list)
+        for program in self._programs:
+            for fact in program.facts:
+                rows[fact.predicate].append(_values(fact))
+        for predicate, values in rows.items():
+            staged = stage_rows(self.store, predicate, values, planned.schema[predicate])
+            assert staged is not None
+            self._inserts[predicate].append(staged)
+
+    def _state_after(self, planned: Planned, net: Net, ids: Mapping[str, int]) -> State:
+        explicit = {
+            name
+            for name, predicate in planned.schema.items()
+            if name in net.inserts
+            or self.state.rows.get(("edb", predicate.sql_name), 0)
+            > (net.deletes[name].rows if name in net.deletes else 0)
+        }
+        schema = without_unused(planned.schema, planned.rules, explicit)
+        rules, hypernodes = stored(self.state, planned)
+        numbers = [h.id for h in planned.graph.hypernodes]
+        return replace(
+            self.state,
+            rules=rules,
+            hypernodes=hypernodes,
+            positive=planned.graph.positive,
+            negative=planned.graph.negative,
+            schema=schema,
+            prefixes=self._prefixes,
+            functions=planned.functions,
+            ids=ids,
+            next_hypernode=max([self.state.next_hypernode, *(n + 1 for n in numbers)]),
+        )
+
+    def _described(
+        self,
+        work: Materialisation,
+        differences: Mapping[str, Difference],
+        state: State,
+        is_current: Callable[[State], bool],
+    ) -> Change:
+        before = {f"h{row.id}" for row in self.state.hypernodes}
+        after = [f"h{row.id}" for row in state.hypernodes]
+        hypernodes = HypernodeChange(
+            created=tuple(name for name in after if name not in before),
+            dropped=tuple(sorted(before.difference(after))),
+            updated=tuple(n for n in after if n in before and n in work.evaluated),
+            untouched=tuple(n for n in after if n in before and n not in work.evaluated),
+        )
+        schema = {**self.state.schema, **state.schema}
+        return Change(
+            {n: d.inserted_count for n, d in differences.items() if d.inserted_count},
+            {n: d.deleted.rows for n, d in differences.items() if d.deleted},
+            hypernodes,
+            {"seconds": dict(self._seconds), "hypernodes": work.evaluated},
+            time.perf_counter() - self._started,
+            tuple(dict.fromkeys(note for loaded in self.loaded for note in loaded.notes)),
+            _Facts(self.store, state, schema, differences, is_current).table,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """The facts of a change, for as long as they are kept."""
+
+    store: Store
+    state: State
+    schema: Mapping[str, Predicate]
+    differences: Mapping[str, Difference]
+    is_current: Callable[[State], bool]
+
+    def table(self, which: str, predicate: str) -> pa.Table:
+        if not self.is_current(self.state):
+            raise QueryError(
+                "the facts of a change are kept until the next change begins: ask before it"
+            )
+        name = resolve(predicate, self.schema, self.state.prefixes)
+        if name not in self.schema:
+            raise QueryError(f"there is no predicate {predicate}")
+        relation = self._relation(which, name)
+        query = decoded(relation, distinct_query(relation), "zodiac.symbol")
+        return self.store.run(query).to_arrow_table()
+
+    def _relation(self, which: str, name: str) -> Relation:
+        columns = self.schema[name].columns
+        difference = self.differences.get(name)
+        if difference is None:
+            return Relation(columns, ())
+        if which == "inserted" and difference.inserted_count and difference.inserted is None:
+            return sources_of(self.state).relation(name)
+        part = difference.inserted if which == "inserted" else difference.deleted
+        return Relation(columns, (part,) if part else ())
+
+
+def rule_text(rules: str | Path) -> tuple[str, str]:
+    """The text of rules given as text or as a file, and the name to call it by."""
+    if isinstance(rules, str) and not rules.strip().endswith((".rules", ".dl")):
+        return rules, "<rules>"
+    path = Path(rules)
+    try:
+        return path.read_text(encoding="utf-8"), str(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProgramError([Problem(f"cannot read {path}: {error}")]) from error
+
+
+def clean(store: Store, keep: str = "") -> None:
+    """Drop temporary tables of a change, except those whose names begin with `keep`."""
+    rows = store.rows("SELECT table_name FROM duckdb_tables() WHERE temporary")
+    for (name,) in rows:
+        if name != dictionary.NEW and not (keep and name.startswith(keep)):
+            store.run(drop(name))
+
+
+def _values(fact: Atom) -> tuple[object, ...]:
+    return tuple(term.value for term in fact.terms if isinstance(term, Constant))
+
+
+# --- net changes of explicit facts ----------------------------------------------------------------
+
+
+def _net(
+    store: Store,
+    state: State,
+    schema: Mapping[str, Predicate],
+    inserts: Mapping[str, list[Staged]],
+    deletes: Mapping[str, list[Staged]],
+) -> Net:
+    """E+ = E+ without E, and E- = (E- within E) without E+, as temporary tables."""
+    plus = {}
+    minus = {}
+    for name in inserts:
+        part = _net_inserts(store, state, schema[name], inserts[name])
+        if part.rows:
+            plus[name] = part
+    for name in deletes:
+        if ("edb", schema[name].sql_name) in state.rows:
+            part = _net_deletes(store, schema[name], deletes[name], inserts.get(name, []))
+            if part.rows:
+                minus[name] = part
+    return Net(plus, minus)
+
+
+def _net_inserts(store: Store, state: State, predicate: Predicate, staged: list[Staged]) -> Part:
+    relation = Relation(predicate.columns, ())
+    columns = columns_of(relation, "c")
+    query = exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c"))
+    if state.rows.get(("edb", predicate.sql_name)):
+        query = anti_join(query, columns, _explicit(predicate))
+    name = f"plus_{predicate.sql_name}"
+    return Part("temp", name, store.count(create_temp(name, query)))
+
+
+def _net_deletes(
+    store: Store, predicate: Predicate, staged: list[Staged], inserted: list[Staged]
+) -> Part:
+    relation = Relation(predicate.columns, ())
+    columns = columns_of(relation, "c")
+    query = exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c"))
+    same = [a.eq(b) for a, b in zip(columns, columns_of(relation, "e"), strict=True)]
+    there = exp.alias_(_explicit(predicate), "e", table=True)
+    query = query.join(there, on=exp.and_(*same), join_type="SEMI")
+    if inserted:
+        query = anti_join(query, columns, _staged(predicate, inserted).subquery())
+    name = f"minus_{predicate.sql_name}"
+    return Part("temp", name, store.count(create_temp(name, query)))
+
+
+def _explicit(predicate: Predicate) -> exp.Table:
+    return exp.table_(predicate.sql_name, db="edb", quoted=True)
+
+
+def _staged(predicate: Predicate, staged: list[Staged]) -> exp.Query:
+    """Staged tables as one query with the predicate's column names and types."""
+    queries = []
+    stored_columns = Relation(predicate.columns, ()).stored
+    for one in staged:
+        given = Relation(one.columns, ()).stored
+        query = exp.select().from_(temp_table(one.table))
+        for column, target in zip(given, stored_columns, strict=True):
+            value: exp.Expr = exp.column(column.name, quoted=True)
+            if column.type is not target.type and target.type is not None:
+                value = exp.cast(value, SQL_TYPES[target.type])
+            query = query.select(value.as_(target.name, quoted=True), copy=False)
+        queries.append(query)
+    return union_all(queries)
+
+
+def _known_ids(store: Store, state: State, rules: Iterable[Rule]) -> dict[str, int]:
+    """Dictionary ids of all symbols that rules mention; new ones are added to the dictionary."""
+    missing = sorted(symbols_in(rules).difference(state.ids))
+    if not missing:
+        return dict(state.ids)
+    store.run("CREATE OR REPLACE TEMP TABLE mentioned AS SELECT unnest($1) AS text", [missing])
+    dictionary.encode(store, "mentioned", ["text"], "mentioned_id")
+    found = store.rows(
+        "SELECT text, id FROM known_symbol WHERE text IN (SELECT text FROM temp.mentioned)"
+    )
+    return {**state.ids, **dict(found)}
