@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -30,6 +30,12 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=SLOW_IS_FINE,
     print_blob=True,
+)
+# To see a failure at once, unshrunk: --hypothesis-profile=first
+settings.register_profile(
+    "first",
+    settings.get_profile("ci"),
+    phases=[Phase.explicit, Phase.generate],
 )
 settings.load_profile("ci")
 

@@ -30,7 +30,9 @@ from programs import (
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
+    from zodiac_sql.change import Change as Told
 
+Extensions = dict[str, set[Row]]
 OpenKb = Callable[..., "KnowledgeBase"]
 
 PROGRAMS = settings().max_examples
@@ -63,11 +65,15 @@ def test_after_every_change(open_kb: OpenKb, case: tuple[Program, list[Change]])
     with open_kb() as kb:
         _insert(kb, program.facts)
         kb.add_rules(program_text(program.rules, {}, program.style))
+        before = extensions(list(state.rules.values()), state.facts)
         for number, change in enumerate(changes, 1):
             note(f"% change {number}: {change_text(change)}")
-            _make(kb, change, program.style)
+            told = _make(kb, change, program.style)
             state.apply(change)
             _assert_agrees(kb, state.rules.values(), state.facts)
+            after = extensions(list(state.rules.values()), state.facts)
+            _assert_told(told, before, after)
+            before = after
 
 
 def _insert(kb: KnowledgeBase, facts: Facts) -> None:
@@ -75,26 +81,39 @@ def _insert(kb: KnowledgeBase, facts: Facts) -> None:
         kb.insert(predicate, sorted(rows, key=repr))
 
 
-def _make(kb: KnowledgeBase, change: Change, style: Style) -> None:
+def _make(kb: KnowledgeBase, change: Change, style: Style) -> Told:
     """A change of one step through the verb itself, one of several through `update`."""
     if len(change) == 1:
-        _step(kb, change[0], style)
-        return
+        told: Told = _step(kb, change[0], style)
+        return told
     with kb.update() as update:
         for step in change:
             _step(update, step, style)
+    return update.change
 
 
-def _step(target: Any, step: Insert | Delete | AddRule | DropRule, style: Style) -> None:
+def _step(target: Any, step: Insert | Delete | AddRule | DropRule, style: Style) -> Any:
     """`target` is a knowledge base or an update: both have the same verbs."""
     if isinstance(step, Insert):
-        target.insert(step.predicate, list(step.rows))
-    elif isinstance(step, Delete):
-        target.delete(step.predicate, list(step.rows))
-    elif isinstance(step, AddRule):
-        target.add_rules(rule_text(step.rule, style))
-    else:
-        target.drop_rules(step.name)
+        return target.insert(step.predicate, list(step.rows))
+    if isinstance(step, Delete):
+        return target.delete(step.predicate, list(step.rows))
+    if isinstance(step, AddRule):
+        return target.add_rules(rule_text(step.rule, style))
+    return target.drop_rules(step.name)
+
+
+def _assert_told(told: Told, before: Extensions, after: Extensions) -> None:
+    """The Change tells exactly what entered and what left each extension."""
+    for which, minuend, subtrahend in (("inserted", after, before), ("deleted", before, after)):
+        counts = getattr(told, which)
+        for predicate in before.keys() | after.keys() | counts.keys():
+            expected = minuend.get(predicate, set()) - subtrahend.get(predicate, set())
+            assert counts.get(predicate, 0) == len(expected), f"{which} of {predicate}: {expected}"
+            if expected and expected != {()}:
+                table = getattr(told, f"{which}_facts")(predicate)
+                facts = {tuple(row.values()) for row in table.to_pylist()}
+                assert facts == expected, f"{which} facts of {predicate}"
 
 
 def _assert_agrees(kb: KnowledgeBase, rules: Iterable[Rule], facts: Facts) -> None:

@@ -75,8 +75,7 @@ def names(candidate: Candidate) -> Iterator[Problem]:
 def arities(candidate: Candidate) -> Iterator[Problem]:
     """A predicate has one arity in rules, facts, declarations and data."""
     known: dict[str, tuple[int, str]] = {
-        name: (predicate.arity, "it has in the database")
-        for name, predicate in candidate.schema.items()
+        name: (predicate.arity, "in the database") for name, predicate in candidate.schema.items()
     }
     for declaration in candidate.declarations:
         arity = len(declaration.columns)
@@ -91,10 +90,10 @@ def arities(candidate: Candidate) -> Iterator[Problem]:
 def _arity(
     name: str, arity: int, span: Span | None, known: dict[str, tuple[int, str]], how: str
 ) -> Iterator[Problem]:
-    first, where = known.setdefault(name, (arity, f"it has at {span}"))
+    first, where = known.setdefault(name, (arity, f"at {span}"))
     if first != arity:
         yield Problem(
-            f"{name} is {how} with {_columns(arity)}, but {where} {first}", span,
+            f"{name} is {how} with {_columns(arity)}, but it has {first} {where}", span,
             f"A predicate has one arity: give {name} {_columns(first)} here.",
         )  # fmt: skip
 

@@ -9,8 +9,8 @@ from sqlglot import exp
 from zodiac_sql.catalog import State, hypergraph_of
 from zodiac_sql.extension import Sources, count, derived_tables, sources_of
 from zodiac_sql.query import Answer
+from zodiac_sql.relations import Relation, table
 from zodiac_sql.schema import Predicate
-from zodiac_sql.sql import Relation, table
 from zodiac_sql.store import Store
 
 

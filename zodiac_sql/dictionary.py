@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from zodiac_sql.store import Store
+from zodiac_sql.trees import create_temp
+from zodiac_sql.trees import temp_table as temp
 
 NEW = "new_symbol"
 """Temporary table of symbols not yet published: (id, kind, text)."""
@@ -87,17 +89,3 @@ def _replaced(store: Store, source: str, columns: Sequence[str]) -> exp.Select:
         same = exp.column("raw", table=alias).eq(exp.column(name, table="x", quoted=True))
         query = query.join(temp("term_id").as_(alias), on=same)
     return query
-
-
-def temp(name: str) -> exp.Table:
-    """A temporary table by name."""
-    return exp.table_(name, db="main", catalog="temp", quoted=True)
-
-
-def create_temp(name: str, query: exp.Query) -> exp.Create:
-    """CREATE OR REPLACE TEMP TABLE name AS query."""
-    properties = exp.Properties(expressions=[exp.TemporaryProperty()])
-    return exp.Create(
-        this=exp.table_(name, quoted=True), kind="TABLE", expression=query, replace=True,
-        properties=properties,
-    )  # fmt: skip

@@ -6,24 +6,17 @@ count, compare and show extensions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from zodiac_sql.catalog import State
+from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query
 from zodiac_sql.rules import Type
 from zodiac_sql.schema import Predicate
-from zodiac_sql.sql import (
-    Part,
-    Relation,
-    anti_join,
-    columns_of,
-    create_temp,
-    part_query,
-    relation_query,
-)
 from zodiac_sql.store import Store
+from zodiac_sql.trees import anti_join, create_temp, minus
 
 _FEW = 4
 """Up to so many parts, anti joins with the larger ones are cheaper than removing duplicates."""
@@ -117,7 +110,7 @@ def difference(store: Store, name: str, new: Relation, old: Relation) -> Part | 
         return None
     query = distinct_query(new)
     if old.rows:
-        query = exp.except_(relation_query(new), relation_query(old))
+        query = minus(relation_query(new), relation_query(old))
     rows = store.count(create_temp(name, query))
     return Part("temp", name, rows) if rows else None
 
@@ -146,7 +139,3 @@ def view(predicate: Predicate, relation: Relation) -> exp.Create:
     name = exp.table_(predicate.sql_name, db="main", quoted=True)
     return exp.Create(this=name, kind="VIEW", expression=body, replace=True)
 
-
-def column_list(columns: Sequence[str]) -> list[exp.Column]:
-    """Columns by name, quoted."""
-    return [exp.column(name, quoted=True) for name in columns]

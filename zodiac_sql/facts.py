@@ -145,7 +145,7 @@ def _stored_type(type_: Type | None) -> str:
     return SQL_TYPES[type_] if type_ not in (None, Type.SYMBOL) else "INTEGER"
 
 
-# --- columns --------------------------------------------------------------------------------------
+# --- columns ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,8 @@ class _Column:
     name: str
     type: Type | None
 
-    def cast(self) -> exp.Expression:
-        value: exp.Expression = exp.column(self.source, quoted=True)
+    def cast(self) -> exp.Expr:
+        value: exp.Expr = exp.column(self.source, quoted=True)
         if self.source_type == "TIMESTAMP WITH TIME ZONE":
             # Not a cast: that would give the wall clock of the session's time zone.
             value = exp.func("make_timestamp", exp.func("epoch_us", value, dialect="duckdb"))
@@ -238,34 +238,42 @@ def clash(predicate: str, target: Column, found: Type) -> str:
     return said + f"Convert the data to {target.type}, or use another predicate."
 
 
-# --- cells ----------------------------------------------------------------------------------------
+# --- cells --------------------------------------------------------------------------------------
 
 
 def _check_cells(
     store: Store, predicate: str, source: str, columns: Sequence[_Column], place: Place
 ) -> None:
-    """Refuse empty cells and integers beyond 64 bits, naming the first row. One scan if all is well.
+    """Refuse empty cells and integers beyond 64 bits; one scan if all is well.
 
-    Raises DataError.
+    Raises DataError naming the first row.
     """
-    faults: list[tuple[_Column, str, exp.Expression]] = []
+    faults: list[tuple[_Column, str, exp.Expr]] = []
     for column in columns:
         value = exp.column(column.source, quoted=True)
-        faults.append((column, "is empty (NULL)", value.is_(exp.null())))
+        faults.append((column, _EMPTY, value.is_(exp.null())))
         if column.source_type in _WIDE_INTEGERS:
             fits = exp.TryCast(this=value.copy(), to=exp.DataType.build("BIGINT"))
             faults.append((column, "is beyond 64 bits", fits.is_(exp.null())))
-    counts = [exp.func("count_if", fault, dialect="duckdb") for _, _, fault in faults]
-    found = store.rows(exp.select(*counts).from_(temp(source)))[0]
-    for (column, said, fault), count in zip(faults, found, strict=True):
-        if count:
-            first = exp.select(exp.func("min", exp.column("rowid"))).from_(temp(source))
-            row = store.count(first.where(fault)) + 1
-            more = f" (and {count - 1} more)" if count > 1 else ""
-            raise DataError(
-                f"{predicate}: column {column.source} {said} in {place(row)}{more}. "
-                "Every column of a fact has a value: fill the cell, or leave the row out."
-                if "NULL" in said
-                else f"{predicate}: column {column.source} {said} in {place(row)}{more}. "
-                "Integers have 64 bits: use floating-point numbers, or text."
-            )
+    rows = [exp.case().when(fault, exp.column("rowid") + 1) for _, _, fault in faults]
+    found = store.rows(
+        exp.select(
+            *(exp.func("min", row) for row in rows), *(exp.func("count", row) for row in rows)
+        ).from_(temp(source))
+    )[0]
+    first = [row for row in found[: len(faults)] if row is not None]
+    if first:
+        at = found.index(min(first))
+        column, said, _ = faults[at]
+        count = found[len(faults) + at]
+        more = f" (and {count - 1} more)" if count > 1 else ""
+        hint = (
+            "Every column of a fact has a value: fill the cell, or leave the row out."
+            if said == _EMPTY
+            else "Integers have 64 bits: use floating-point numbers, or text."
+        )
+        where = f"{predicate}: column {column.source} {said} in {place(min(first))}{more}."
+        raise DataError(f"{where} {hint}")
+
+
+_EMPTY = "is empty (NULL)"

@@ -19,20 +19,12 @@ from sqlglot import exp
 from zodiac_sql import dictionary
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.plan import Version, whole
+from zodiac_sql.relations import Part, Relation
 from zodiac_sql.schema import Schema
 from zodiac_sql.semi_naive import Fixpoint, semi_naive, table_name
-from zodiac_sql.sql import (
-    Context,
-    Part,
-    Relation,
-    compile_rule,
-    create_temp,
-    drop,
-    is_empty,
-    makes_text,
-    union_all,
-)
+from zodiac_sql.sql import Context, compile_rule, is_empty, makes_text
 from zodiac_sql.store import Store
+from zodiac_sql.trees import create_temp, drop, union_all
 
 
 def evaluate(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:

@@ -103,13 +103,13 @@ class KnowledgeBase:
         """
         with self.update(progress=progress) as update:
             update.add_rules(rules)
-        return _change(update)
+        return update.change
 
     def drop_rules(self, *names: str, progress: Progress | None = None) -> Change:
         """Remove rules by name. Raises QueryError for a name that no rule has."""
         with self.update(progress=progress) as update:
             update.drop_rules(*names)
-        return _change(update)
+        return update.change
 
     def insert(self, predicate: str, rows: object) -> Change:
         """Insert explicit facts: a list of tuples, an Arrow table or stream, a pandas or polars
@@ -119,13 +119,13 @@ class KnowledgeBase:
         """
         with self.update() as update:
             update.insert(predicate, rows)
-        return _change(update)
+        return update.change
 
     def delete(self, predicate: str, rows: object) -> Change:
         """Delete explicit facts. One that rules derive, too, stays in the extension."""
         with self.update() as update:
             update.delete(predicate, rows)
-        return _change(update)
+        return update.change
 
     def load(
         self,
@@ -144,7 +144,7 @@ class KnowledgeBase:
         """
         with self.update(progress=progress) as update:
             update.load(path, predicate, skip_bad=skip_bad)
-        return _change(update)
+        return update.change
 
     @contextmanager
     def update(self, *, progress: Progress | None = None) -> Iterator[Update]:
@@ -276,7 +276,7 @@ class KnowledgeBase:
         return tuple(sorted(set(self._state.functions).difference(self._functions)))
 
     def _register(self, function: Function) -> None:
-        from zodiac_sql.sql import python_function
+        from zodiac_sql.sql_functions import python_function
 
         used = self._state.functions.get(function.name)
         if used is not None and used != _signature(function):
@@ -324,16 +324,11 @@ class KnowledgeBase:
         return f"<zodiac_sql {self._store.path}: {rules} rules, {predicates} predicates>"
 
 
-def _change(update: Update) -> Change:
-    assert update.change is not None
-    return update.change
-
-
 def _function(
     name: str,
     call: Callable[..., Any],
-    parameters: Sequence[Type | str | type] | None,
-    returns: Type | str | type | None,
+    parameters: Sequence[Any] | None,
+    returns: Any,
     aggregate: bool,
     arrow: bool,
 ) -> Function:
@@ -341,15 +336,19 @@ def _function(
     lowered = name.lower()
     if not lowered.isidentifier() or lowered in BUILTINS or lowered in AGGREGATES:
         raise FunctionError(f"{name} is no name for a function, or one that is built in")
-    hints = typing.get_type_hints(call) if callable(call) else {}
+    hints = typing.get_type_hints(call) if inspect.isfunction(call) else {}
     if parameters is None:
         given = [hints.get(parameter) for parameter in inspect.signature(call).parameters]
-        parameters = [
-            typing.get_args(h)[0] if aggregate and typing.get_args(h) else h for h in given
-        ]  # type: ignore[misc]
+        parameters = [_element(hint) if aggregate else hint for hint in given]
     result = hints.get("return") if returns is None else returns
     types = tuple(_type(name, parameter) for parameter in parameters)
     return Function(lowered, types, _type(name, result), aggregate, arrow, call)
+
+
+def _element(hint: Any) -> Any:
+    """What a list holds, by its annotation: `list[float]` -> float."""
+    inside = typing.get_args(hint)
+    return inside[0] if inside else hint
 
 
 def _type(name: str, given: object) -> Type:

@@ -19,8 +19,10 @@ from zodiac_sql.functions import Functions
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.program import Planned, used_functions
-from zodiac_sql.sql import Context, Part, Relation, create_temp
+from zodiac_sql.relations import Part, Relation
+from zodiac_sql.sql import Context
 from zodiac_sql.store import Store
+from zodiac_sql.trees import create_temp
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a hypernode about to be evaluated, its number and how many there are."""

@@ -102,7 +102,7 @@ def parse_goals(
 
 @cache
 def _parser(start: str) -> Lark:
-    grammar = (files("zodiac_sql") / "grammar.lark").read_text()
+    grammar = (files("zodiac_sql") / "grammar.lark").read_text(encoding="utf-8")
     return Lark(
         grammar, start=start, parser="lalr", propagate_positions=True, maybe_placeholders=True
     )

@@ -14,15 +14,8 @@ from sqlglot import exp
 from zodiac_sql import catalog, dictionary
 from zodiac_sql.catalog import State
 from zodiac_sql.extension import Sources, sources_of, view
+from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query, table
 from zodiac_sql.schema import Predicate
-from zodiac_sql.sql import (
-    Part,
-    Relation,
-    columns_of,
-    part_query,
-    relation_query,
-    table,
-)
 from zodiac_sql.store import Store
 
 

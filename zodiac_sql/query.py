@@ -11,11 +11,12 @@ from sqlglot import exp
 
 from zodiac_sql.catalog import State
 from zodiac_sql.check import Candidate, arities, functions, in_order, safety
-from zodiac_sql.errors import ProgramError, QueryError
+from zodiac_sql.errors import ProgramError, QueryError, ResourceError, StoreError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
 from zodiac_sql.functions import Functions
 from zodiac_sql.infer import body_types
 from zodiac_sql.parse import parse_goals
+from zodiac_sql.relations import HOLDS
 from zodiac_sql.rules import (
     Aggregate,
     Atom,
@@ -29,7 +30,7 @@ from zodiac_sql.rules import (
 )
 from zodiac_sql.safety import arrange, expressions_of, symbols_in, variables
 from zodiac_sql.schema import Schema, resolve
-from zodiac_sql.sql import HOLDS, Context, compile_goals, goals_are_empty
+from zodiac_sql.sql import Context, compile_goals, goals_are_empty
 from zodiac_sql.store import Store
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Answer:
 
         shown = Table()
         for name in self.column_names:
-            shown.add_column(Text(name))
+            shown.add_column(Text(name), overflow="fold")
         for row in self._table.slice(0, _SHOWN_ROWS).to_pylist():
             shown.add_row(*(Text(_shown(value)) for value in row.values()))
         console = Console(highlight=False)
@@ -150,7 +151,10 @@ def _shown(value: object) -> str:
 
 def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> Answer:
     """Run one reading SQL statement. Raises QueryError for any other, and for what DuckDB refuses."""
-    kinds = store.statement_kinds(text)
+    try:
+        kinds = store.statement_kinds(text)
+    except StoreError as error:
+        raise QueryError(str(error)) from error
     if len(kinds) != 1:
         raise QueryError(f"one statement at a time: this text has {len(kinds)}")
     if kinds[0] not in _READING:
@@ -158,8 +162,13 @@ def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> 
             f"sql() only reads, and this is a statement of kind {kinds[0]}. Facts and rules change "
             "through insert, delete, load, add_rules and drop_rules; files are written by export."
         )
-    with store.transaction(read_only=True):
-        return Answer(store.run(text, parameters).to_arrow_table())
+    try:
+        with store.transaction(read_only=True):
+            return Answer(store.run(text, parameters).to_arrow_table())
+    except ResourceError:
+        raise
+    except StoreError as error:
+        raise QueryError(str(error)) from error
 
 
 def answer_table(store: Store, state: State, predicate: str) -> Answer:

@@ -15,27 +15,20 @@ from sqlglot import exp
 from zodiac_sql import dictionary
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.plan import Plan, Version, delta_variants, whole
+from zodiac_sql.relations import RANK, Part, Relation, columns_of, relation_query, source
 from zodiac_sql.rules import Column
 from zodiac_sql.schema import Schema
-from zodiac_sql.sql import (
-    RANK,
-    SQL_TYPES,
-    Context,
-    Part,
-    Relation,
+from zodiac_sql.sql import Context, compile_rule, is_empty
+from zodiac_sql.store import Store
+from zodiac_sql.trees import (
     anti_join,
-    columns_of,
-    compile_rule,
     create_temp,
     drop,
-    is_empty,
     parameter,
-    relation_query,
     rename,
     temp_table,
     union_all,
 )
-from zodiac_sql.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +56,44 @@ def table_name(hypernode: Hypernode, predicate: str, schema: Schema) -> str:
 class _Own:
     """A predicate that the hypernode derives, while the loop runs.
 
-    `table` holds what the rules derive, each row with the iteration that first derived it; rank -1
-    marks facts that are known from outside too, so that no join sees them twice.
+    `table` holds what is known of it, with ranks: 0 for facts from outside, otherwise the iteration
+    that first derived them. Facts from outside that rules derive, too, are noted in `also`. One
+    table for all makes joins 1.6 times faster than a union of the two (measured on RS2's p11).
     """
 
     predicate: str
     columns: tuple[Column, ...]
-    outside: Relation
     table: str
-    rows: int = 0
+    outside: int
+    derived: int = 0
+    also: int = 0
     delta: Part | None = None
 
     def relation(self, version: Version) -> Relation:
         if version is Version.DELTA:
             return Relation(self.columns, (self.delta,) if self.delta else ())
-        ranks = "old" if version is Version.OLD else "known"
-        mine = Part("temp", self.table, self.rows, ranks=ranks)
-        return Relation(self.columns, (*self.outside.parts, *((mine,) if self.rows else ())))
+        ranks = "old" if version is Version.OLD else None
+        return Relation(self.columns, (Part("temp", self.table, self.rows, ranks=ranks),))
+
+    @property
+    def rows(self) -> int:
+        return self.outside + self.derived
+
+    @property
+    def derived_part(self) -> Part:
+        return Part("temp", self.table, self.derived, ranks="derived")
+
+    @property
+    def seen(self) -> Relation:
+        """What the rules have derived."""
+        if not self.outside:
+            return Relation(self.columns, (Part("temp", self.table, self.rows),))
+        also = Part("temp", _also(self), self.also)
+        return Relation(self.columns, (self.derived_part, also))
+
+
+def _also(own: _Own) -> str:
+    return f"also_{own.table}"
 
 
 @dataclass(slots=True)
@@ -119,28 +133,37 @@ def semi_naive(store: Store, hypernode: Hypernode, schema: Schema, context: Cont
         for predicate, own in owns.items():
             _absorb(store, own, found[predicate], iteration)
         plans = [plan for plan in variants if not is_empty(plan, inside)]
-    parts = {o.predicate: Part("temp", o.table, o.rows) for o in owns.values() if o.rows}
+    for own in owns.values():
+        _finish(store, own, iteration)
+    parts = {o.predicate: o.derived_part for o in owns.values() if o.derived}
     return Fixpoint(parts, iteration, "loop")
 
 
 def _begin(
     store: Store, hypernode: Hypernode, predicate: str, schema: Schema, context: Context
 ) -> _Own:
-    """Outside facts in one table without repetitions, and an empty table of derived ones."""
+    """The facts from outside, each once, with rank 0."""
     table = table_name(hypernode, predicate, schema)
-    outside = context.relation(predicate, Version.ALL)
-    if len(outside.parts) > 1 or any(part.minus for part in outside.parts):
-        name = f"{table}_outside"
-        rows = store.count(create_temp(name, relation_query(outside, distinct=True)))
-        outside = Relation(outside.columns, (Part("temp", name, rows),))
-    types = [
-        exp.cast(exp.null(), SQL_TYPES[column.type]).as_(column.name, quoted=True)
-        for column in outside.stored
-        if column.type is not None
-    ]
-    rank = exp.cast(exp.null(), "INTEGER").as_(RANK, quoted=True)
-    store.run(create_temp(table, exp.select(*types, rank).where(exp.false())))
-    return _Own(predicate, outside.columns, outside, table)
+    relation = context.relation(predicate, Version.ALL)
+    facts = relation_query(relation, distinct=True).subquery("c")
+    rank = exp.cast(exp.Literal.number(0), "INTEGER").as_(RANK, quoted=True)
+    rows = store.count(
+        create_temp(table, exp.select(*columns_of(relation, "c"), rank).from_(facts))
+    )
+    own = _Own(predicate, relation.columns, table, rows)
+    if rows:
+        nothing = exp.select(*columns_of(relation, "c")).from_(temp_table(table).as_("c"))
+        store.run(create_temp(_also(own), nothing.where(exp.false())))
+    return own
+
+
+def _finish(store: Store, own: _Own, rank: int) -> None:
+    """Add the facts from outside that were derived, too, to the derived ones."""
+    if own.also:
+        query = relation_query(Relation(own.columns, (Part("temp", _also(own), own.also),)))
+        assert isinstance(query, exp.Select)
+        _insert(store, own, query, rank)
+        own.derived += own.also
 
 
 def _derive(loop: _Loop, own: _Own, plans: Sequence[Plan], delta_rank: int) -> int:
@@ -148,8 +171,7 @@ def _derive(loop: _Loop, own: _Own, plans: Sequence[Plan], delta_rank: int) -> i
     mine = tuple(plan for plan in plans if plan.rule.head.predicate == own.predicate)
     if not mine:
         return 0
-    present = tuple(o.rows > 0 for o in loop.owns.values())
-    key = (own.predicate, tuple(map(id, mine)), present)
+    key = (own.predicate, tuple(map(id, mine)))
     if key not in loop.texts:
         loop.texts[key] = _statement(loop, own, mine)
     statement = loop.texts[key]
@@ -173,10 +195,11 @@ def _statement(loop: _Loop, own: _Own, plans: Sequence[Plan]) -> _Statement:
 
 
 def _new(own: _Own, candidates: exp.Query) -> exp.Create:
-    """CREATE new_* AS the candidates, each once, that are not in the table."""
-    columns = columns_of(own.outside, "c")
+    """CREATE new_* AS the candidates, each once, that no rule has derived yet."""
+    columns = columns_of(own.seen, "c")
     query = exp.select(*columns).distinct(copy=False).from_(candidates.subquery("c"), copy=False)
-    return create_temp(f"new_{own.table}", anti_join(query, columns, temp_table(own.table)))
+    seen = source(own.seen, "x")
+    return create_temp(f"new_{own.table}", anti_join(query, columns, seen))
 
 
 def _absorb(store: Store, own: _Own, found: int, rank: int) -> None:
@@ -187,23 +210,29 @@ def _absorb(store: Store, own: _Own, found: int, rank: int) -> None:
     if not found:
         return
     new, delta = f"new_{own.table}", f"delta_{own.table}"
-    columns = columns_of(own.outside, "c")
-    gained = found
-    if own.outside.rows:
-        fresh = exp.select(*columns).from_(temp_table(new).as_("c"))
-        outside = relation_query(own.outside).subquery()
-        gained = store.count(create_temp(delta, anti_join(fresh, columns, outside)))
-        if gained < found:
-            known = exp.select(*columns).from_(temp_table(new).as_("c"))
-            _insert(store, own, anti_join(known, columns, temp_table(delta)), -1)
-        store.run(drop(new))
+    if own.also < own.outside:
+        gained = _split(store, own, new, delta, found)
     else:
         store.run(rename(new, delta))
-    _insert(store, own, exp.select(*columns).from_(temp_table(delta).as_("c")), rank)
-    own.rows += found
-    own.delta = Part("temp", delta, gained) if gained else None
-    if not gained:
-        store.run(drop(delta))
+        gained = found
+    fresh = exp.select(*columns_of(own.seen, "c")).from_(temp_table(delta).as_("c"))
+    _insert(store, own, fresh, rank)
+    own.derived += gained
+    own.also += found - gained
+    own.delta = Part("temp", delta, gained)
+
+
+def _split(store: Store, own: _Own, new: str, delta: str, found: int) -> int:
+    """Create the delta: of `new`, what is not known from outside. The rest goes into `also_*`."""
+    columns = columns_of(own.seen, "c")
+    fresh = exp.select(*columns).from_(temp_table(new).as_("c"))
+    gained = store.count(create_temp(delta, anti_join(fresh, columns, temp_table(own.table))))
+    if gained < found:
+        known = exp.select(*columns).from_(temp_table(new).as_("c"))
+        known = anti_join(known, columns, temp_table(delta))
+        store.run(exp.insert(known, temp_table(_also(own))))
+    store.run(drop(new))
+    return gained
 
 
 def _insert(store: Store, own: _Own, rows: exp.Select, rank: int) -> None:

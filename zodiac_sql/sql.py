@@ -16,6 +16,7 @@ from sqlglot import exp
 from zodiac_sql.functions import Functions
 from zodiac_sql.infer import body_types, expression_type
 from zodiac_sql.plan import Plan, Scan, Version, join_order
+from zodiac_sql.relations import HOLDS, SQL_TYPES, Relation, source
 from zodiac_sql.rules import (
     Aggregate,
     Atom,
@@ -31,55 +32,7 @@ from zodiac_sql.rules import (
     Variable,
 )
 from zodiac_sql.safety import Arranged, arrange, expressions_of, variables
-
-RANK = "$rank"
-"""Column of a table under evaluation: the iteration that first derived the row."""
-
-SQL_TYPES = {
-    Type.SYMBOL: "INTEGER",
-    Type.INT: "BIGINT",
-    Type.FLOAT: "DOUBLE",
-    Type.BOOL: "BOOLEAN",
-    Type.DATE: "DATE",
-    Type.TIMESTAMP: "TIMESTAMP",
-}
-
-HOLDS = Column("holds", Type.BOOL)
-"""The one column of the tables of a predicate of arity 0: true in its one row."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A table that holds some of a predicate's facts, in full or without those in `minus`.
-
-    `ranks` limits the rows of a table under evaluation: "known" are those that count as derived
-    facts of their own, "old" those of them from before iteration $i.
-    """
-
-    schema: str
-    table: str
-    rows: int
-    minus: str | None = None
-    ranks: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """What a scan reads: the union of parts. Rows can repeat where parts overlap."""
-
-    columns: tuple[Column, ...]
-    parts: tuple[Part, ...]
-
-    @property
-    def stored(self) -> tuple[Column, ...]:
-        """The columns of its tables, of which there is at least one."""
-        return self.columns or (HOLDS,)
-
-    @property
-    def rows(self) -> int:
-        """An upper bound of the number of rows; 0 means empty."""
-        return sum(part.rows for part in self.parts)
-
+from zodiac_sql.sql_functions import BUILT, OPERATORS, aggregated, literal, python_function
 
 Relations = Callable[[str, Version], Relation]
 
@@ -180,104 +133,6 @@ def _duplicates(plan: Plan, context: Context) -> bool:
 
 
 # --- relations ------------------------------------------------------------------------------------
-
-
-def table(part: Part) -> exp.Table:
-    """A part's table by its name."""
-    catalog = "temp" if part.schema == "temp" else None
-    schema = "main" if part.schema == "temp" else part.schema
-    return exp.table_(part.table, db=schema, catalog=catalog, quoted=True)
-
-
-def columns_of(relation: Relation, alias: str | None = None) -> list[exp.Column]:
-    """The columns of a relation's tables as expressions."""
-    return [exp.column(c.name, table=alias, quoted=True) for c in relation.stored]
-
-
-def part_query(part: Part, relation: Relation) -> exp.Select:
-    """SELECT columns FROM one part."""
-    query = exp.select(*columns_of(relation, "t")).from_(table(part).as_("t"))
-    rank = exp.column(RANK, table="t", quoted=True)
-    if part.ranks:
-        query = query.where(exp.GT(this=rank, expression=exp.Literal.number(0)), copy=False)
-    if part.ranks == "old":
-        query = query.where(exp.LT(this=rank.copy(), expression=parameter("i")), copy=False)
-    if part.minus:
-        gone = temp_table(part.minus).as_("m")
-        same = exp.and_(
-            *(c.eq(d) for c, d in zip(columns_of(relation, "t"), columns_of(relation, "m"),
-                                      strict=True))
-        )  # fmt: skip
-        query = query.join(gone, on=same, join_type="ANTI")
-    return query
-
-
-def relation_query(relation: Relation, distinct: bool = False) -> exp.Query:
-    """The union of a relation's parts, with or without repetitions; of no part: no rows."""
-    queries = [part_query(part, relation) for part in relation.parts]
-    if not queries:
-        nothing = [
-            exp.cast(exp.null(), SQL_TYPES[c.type or Type.SYMBOL]).as_(c.name, quoted=True)
-            for c in relation.stored
-        ]
-        return exp.select(*nothing).where(exp.false(), copy=False)
-    if len(queries) == 1:
-        return queries[0]
-    return exp.union(*queries, distinct=distinct)
-
-
-def source(relation: Relation, alias: str) -> exp.Expr:
-    """A relation as an item of FROM."""
-    if len(relation.parts) == 1:
-        part = relation.parts[0]
-        if part.minus is None and part.ranks is None:
-            return table(part).as_(alias)
-    return relation_query(relation).subquery(alias)
-
-
-def temp_table(name: str) -> exp.Table:
-    return exp.table_(name, db="main", catalog="temp", quoted=True)
-
-
-def create_temp(name: str, query: exp.Query) -> exp.Create:
-    """CREATE OR REPLACE TEMP TABLE name AS query."""
-    return exp.Create(
-        this=exp.table_(name, quoted=True), kind="TABLE", expression=query, replace=True,
-        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
-    )  # fmt: skip
-
-
-def drop(name: str) -> exp.Drop:
-    """DROP TABLE of a temporary table."""
-    return exp.Drop(tables=[temp_table(name)], kind="TABLE")
-
-
-def rename(old: str, new: str) -> exp.Alter:
-    """ALTER TABLE old RENAME TO new, for temporary tables."""
-    action = exp.AlterRename(this=exp.table_(new, quoted=True))
-    return exp.Alter(this=temp_table(old), kind="TABLE", actions=[action])
-
-
-def union_all(queries: Sequence[exp.Query]) -> exp.Query:
-    """Queries with the same columns as one query, which can be an operand of another union."""
-    if len(queries) == 1:
-        return queries[0]
-    return exp.select("*").from_(exp.union(*queries, distinct=False).subquery("u"))
-
-
-def anti_join(
-    query: exp.Select, columns: Sequence[exp.Column], other: exp.Table | exp.Subquery
-) -> exp.Select:
-    """Only the rows whose columns do not stand in the other table, under the same names."""
-    same = [c.copy().eq(exp.column(c.name, table="x", quoted=True)) for c in columns]
-    return query.join(
-        exp.alias_(other, "x", table=True), on=exp.and_(*same, copy=False), join_type="ANTI",
-        copy=False,
-    )  # fmt: skip
-
-
-def parameter(name: str) -> exp.Parameter:
-    return exp.Parameter(this=exp.var(name))
 
 
 # --- bodies ---------------------------------------------------------------------------------------
@@ -434,7 +289,7 @@ class _Body:
             a, b = self.shown(left), self.shown(right)
         else:
             a, b = left.sql, right.sql
-        return _OPERATORS[comparison.operator](this=a.copy(), expression=b.copy())
+        return OPERATORS[comparison.operator](this=a.copy(), expression=b.copy())
 
     # Values
 
@@ -466,7 +321,7 @@ class _Body:
                 this=python_function(call.function), expressions=list(cast)
             )
         else:
-            sql = _BUILT[call.function](*arguments)
+            sql = BUILT[call.function](*arguments)
         if type_ is Type.SYMBOL:
             return _Value(sql, type_, text=True)
         return _Value(exp.cast(sql, SQL_TYPES[type_ or Type.INT]), type_)
@@ -552,7 +407,13 @@ def _aggregate_query(aggregate: Aggregate, context: Context) -> exp.Select:
         meant = body.text(argument)
         registered = aggregate.function in context.functions
         # Symbols are ordered by what they mean, and by their text where that is the same.
-        ordered = exp.DPipe(this=exp.DPipe(this=meant, expression=_chr1()), expression=shown)
+        ordered = exp.DPipe(
+            this=exp.DPipe(
+                this=meant,
+                expression=exp.Anonymous(this="chr", expressions=[exp.Literal.number(1)]),
+            ),
+            expression=shown,
+        )
         extra = (meant.copy() if registered else ordered).as_("t")
     inner = body.query.select(
         *(body.values[name].sql.copy().as_(places[name]) for name in solution),
@@ -561,7 +422,7 @@ def _aggregate_query(aggregate: Aggregate, context: Context) -> exp.Select:
     group = [exp.column(places[v.name], table="d") for v in aggregate.group]
     value = exp.column(places[aggregate.argument.name], table="d")
     text = exp.column("t", table="d") if extra is not None else None
-    result = _aggregated(aggregate.function, value, argument.type, text, context.functions)
+    result = aggregated(aggregate.function, value, argument.type, text, context.functions)
     outer = exp.select(
         *(g.as_(f"v{index}") for index, g in enumerate(group)), result.as_(f"v{len(group)}")
     ).from_(inner.subquery("d"))
@@ -569,103 +430,3 @@ def _aggregate_query(aggregate: Aggregate, context: Context) -> exp.Select:
         return outer.group_by(*(g.copy() for g in group))
     # Without groups SQL would answer for an empty body, too; Datalog has no solution there.
     return outer.having(exp.Count(this=exp.Star()) > 0)
-
-
-def _chr1() -> exp.Expr:
-    return exp.Anonymous(this="chr", expressions=[exp.Literal.number(1)])
-
-
-def _aggregated(
-    function: str,
-    value: exp.Column,
-    type_: Type | None,
-    text: exp.Column | None,
-    functions: Functions,
-) -> exp.Expr:
-    """An aggregate over the rows of a group."""
-    registered = functions.get(function)
-    if registered is not None and registered.aggregate:
-        argument: exp.Expr = text if text is not None else value
-        wanted = registered.parameters[0]
-        if wanted is not Type.SYMBOL:
-            argument = exp.cast(argument, SQL_TYPES[wanted])
-        listed = exp.Anonymous(this="list", expressions=[argument])
-        return exp.Anonymous(this=python_function(function), expressions=[listed])
-    if text is not None:
-        return exp.Anonymous(this=f"arg_{function}", expressions=[value, text])
-    if function == "count":
-        return exp.Count(this=exp.Star())
-    # Sums of floats depend on their order: with a fixed one, equal facts give equal sums.
-    ordered: exp.Expr = value
-    if type_ is Type.FLOAT and function in ("sum", "avg"):
-        ordered = exp.Order(this=value, expressions=[exp.Ordered(this=value.copy())])
-    if function == "sum":
-        return exp.cast(exp.Sum(this=ordered), SQL_TYPES[type_ or Type.INT])
-    if function == "med":
-        return exp.cast(exp.Anonymous(this="median", expressions=[value]), "DOUBLE")
-    return {"min": exp.Min, "max": exp.Max, "avg": exp.Avg}[function](this=ordered)
-
-
-def python_function(name: str) -> str:
-    """The name in SQL of a function registered from Python, apart from DuckDB's own."""
-    return f"py_{name}"
-
-
-def literal(constant: Constant) -> exp.Expr:
-    """A native constant in SQL."""
-    value = constant.value
-    if isinstance(value, bool):
-        return exp.true() if value else exp.false()
-    if isinstance(value, int | float):
-        number = exp.Literal.number(repr(abs(value)))
-        signed = exp.Neg(this=number) if value < 0 else number
-        return exp.cast(signed, SQL_TYPES[constant.type])
-    return exp.cast(exp.Literal.string(str(value)), SQL_TYPES[constant.type])
-
-
-_OPERATORS: Mapping[str, type[exp.Binary]] = {
-    "=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
-}  # fmt: skip
-
-
-def _binary(kind: type[exp.Binary]) -> Callable[..., exp.Expr]:
-    return lambda a, b: exp.paren(kind(this=a, expression=b), copy=False)
-
-
-def _divided(kind: type[exp.Binary]) -> Callable[..., exp.Expr]:
-    """Division by zero has no value, here as in Spark."""
-
-    def build(a: exp.Expr, b: exp.Expr) -> exp.Expr:
-        divisor = exp.Nullif(this=b, expression=exp.Literal.number(0))
-        return exp.paren(kind(this=a, expression=divisor), copy=False)
-
-    return build
-
-
-def _function(name: str) -> Callable[..., exp.Expr]:
-    return lambda *arguments: exp.Anonymous(this=name, expressions=list(arguments))
-
-
-def _concatenated(*arguments: exp.Expr) -> exp.Expr:
-    result: exp.Expr = exp.cast(arguments[0], "TEXT")
-    for argument in arguments[1:]:
-        result = exp.DPipe(this=result, expression=exp.cast(argument, "TEXT"))
-    return exp.paren(result, copy=False)
-
-
-_BUILT: Mapping[str, Callable[..., exp.Expr]] = {
-    "+": _binary(exp.Add),
-    "-": _binary(exp.Sub),
-    "*": _binary(exp.Mul),
-    "/": _divided(exp.Div),
-    "%": _divided(exp.Mod),
-    "concat": _concatenated,
-    **{
-        name: _function(name)
-        for name in (
-            "abs", "round", "floor", "ceil", "sqrt", "power", "exp", "ln", "least", "greatest",
-            "length", "lower", "upper", "trim", "substr", "replace", "contains", "starts_with",
-            "ends_with", "year", "month", "day", "hour", "minute", "second",
-        )
-    },
-}  # fmt: skip

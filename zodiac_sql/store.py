@@ -170,7 +170,7 @@ def migrations() -> list[tuple[int, str, str]]:
     """(number, name, SQL text) of each migration that this version knows, in order."""
     folder = files("zodiac_sql.migrations")
     found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
-    return [(int(name[:4]), name[5:-4], (folder / name).read_text()) for name in found]
+    return [(int(name[:4]), name[5:-4], (folder / name).read_text(encoding="utf-8")) for name in found]
 
 
 def _migrate(store: Store) -> None:

@@ -42,21 +42,12 @@ from zodiac_sql.program import (
     without_unused,
 )
 from zodiac_sql.publish import Outcome, publish
+from zodiac_sql.relations import SQL_TYPES, Part, Relation, columns_of
 from zodiac_sql.rules import Atom, Constant, Program, Rule
 from zodiac_sql.safety import symbols_in
 from zodiac_sql.schema import Predicate, Staged, resolve
-from zodiac_sql.sql import (
-    SQL_TYPES,
-    Part,
-    Relation,
-    anti_join,
-    columns_of,
-    create_temp,
-    drop,
-    temp_table,
-    union_all,
-)
 from zodiac_sql.store import Store
+from zodiac_sql.trees import anti_join, create_temp, drop, temp_table, union_all
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,13 +60,12 @@ class Update:
     """What is to change, collected verb by verb; nothing is visible before it is applied.
 
     Facts are read, encoded and type-checked as they are given. Rules are parsed as they are given,
-    and checked when all is known. `change` is there after the update was applied.
+    and checked when all is known.
     """
 
     store: Store
     state: State
     functions: Functions
-    change: Change | None = None
     loaded: list[Loaded] = field(default_factory=list)
     _schema: dict[str, Predicate] = field(default_factory=dict)
     _prefixes: dict[str, str] = field(default_factory=dict)
@@ -84,12 +74,20 @@ class Update:
     _dropped: set[str] = field(default_factory=set)
     _inserts: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     _deletes: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
+    _change: Change | None = None
     _started: float = field(default_factory=time.perf_counter)
     _seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._schema = dict(self.state.schema)
         self._prefixes = dict(self.state.prefixes)
+
+    @property
+    def change(self) -> Change:
+        """What the update did. Raises QueryError as long as it has not been applied."""
+        if self._change is None:
+            raise QueryError("an update's change is known when its with block has ended")
+        return self._change
 
     # Verbs
 
@@ -200,7 +198,7 @@ class Update:
             after = self._state_after(planned, net, ids)
             state = publish(self.store, self.state, after, outcome)
         clean(self.store, keep="change_")
-        self.change = self._described(work, differences, state, is_current)
+        self._change = self._described(work, differences, state, is_current)
         return state
 
     def _plan(self) -> Planned:
@@ -260,11 +258,13 @@ class Update:
         after = [f"h{row.id}" for row in state.hypernodes]
         hypernodes = HypernodeChange(
             created=tuple(name for name in after if name not in before),
-            dropped=tuple(sorted(before.difference(after))),
+            dropped=tuple(
+                f"h{row.id}" for row in self.state.hypernodes if f"h{row.id}" not in after
+            ),
             updated=tuple(n for n in after if n in before and n in work.evaluated),
             untouched=tuple(n for n in after if n in before and n not in work.evaluated),
         )
-        schema = {**self.state.schema, **state.schema}
+        facts = _Facts(self.store, self.state.schema, state, differences, is_current)
         return Change(
             {n: d.inserted_count for n, d in differences.items() if d.inserted_count},
             {n: d.deleted.rows for n, d in differences.items() if d.deleted},
@@ -272,7 +272,7 @@ class Update:
             {"seconds": dict(self._seconds), "hypernodes": work.evaluated},
             time.perf_counter() - self._started,
             tuple(dict.fromkeys(note for loaded in self.loaded for note in loaded.notes)),
-            _Facts(self.store, state, schema, differences, is_current).table,
+            facts.table,
         )
 
 
@@ -281,8 +281,8 @@ class _Facts:
     """The facts of a change, for as long as they are kept."""
 
     store: Store
+    before: Mapping[str, Predicate]
     state: State
-    schema: Mapping[str, Predicate]
     differences: Mapping[str, Difference]
     is_current: Callable[[State], bool]
 
@@ -291,22 +291,25 @@ class _Facts:
             raise QueryError(
                 "the facts of a change are kept until the next change begins: ask before it"
             )
-        name = resolve(predicate, self.schema, self.state.prefixes)
-        if name not in self.schema:
+        schemas = (self.before, self.state.schema)
+        schema = (
+            {**schemas[0], **schemas[1]} if which == "inserted" else {**schemas[1], **schemas[0]}
+        )
+        name = resolve(predicate, schema, self.state.prefixes)
+        if name not in schema:
             raise QueryError(f"there is no predicate {predicate}")
-        relation = self._relation(which, name)
+        relation = self._relation(which, schema[name])
         query = decoded(relation, distinct_query(relation), "zodiac.symbol")
         return self.store.run(query).to_arrow_table()
 
-    def _relation(self, which: str, name: str) -> Relation:
-        columns = self.schema[name].columns
-        difference = self.differences.get(name)
+    def _relation(self, which: str, predicate: Predicate) -> Relation:
+        difference = self.differences.get(predicate.name)
         if difference is None:
-            return Relation(columns, ())
+            return Relation(predicate.columns, ())
         if which == "inserted" and difference.inserted_count and difference.inserted is None:
-            return sources_of(self.state).relation(name)
+            return sources_of(self.state).relation(predicate.name)
         part = difference.inserted if which == "inserted" else difference.deleted
-        return Relation(columns, (part,) if part else ())
+        return Relation(predicate.columns, (part,) if part else ())
 
 
 def rule_text(rules: str | Path) -> tuple[str, str]:

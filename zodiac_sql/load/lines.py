@@ -6,7 +6,7 @@ import gzip
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from zodiac_sql.errors import DataError, StoreError
 
@@ -53,7 +53,9 @@ def is_gzip(path: Path) -> bool:
 
 def open_bytes(path: Path) -> IO[bytes]:
     """The file's bytes, decompressed."""
-    return gzip.open(path, "rb") if is_gzip(path) else path.open("rb")
+    if is_gzip(path):
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    return path.open("rb")
 
 
 def unglobbed(path: Path) -> str:
@@ -71,7 +73,7 @@ def true_lines(path: Path, rows: Iterable[int]) -> dict[int, int]:
             if len(found) == len(wanted):
                 break
             rows_here = block.count(b"\n") + block.count(b"\r")
-            if wanted[len(found)] > row + rows_here:
+            if wanted[len(found)] > row + rows_here + 1:  # the last line may lack its end
                 row += rows_here
                 line += rows_here - block.count(b"\r\n")
                 continue

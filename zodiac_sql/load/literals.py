@@ -15,7 +15,7 @@ Otherwise it is a column of symbols, and every literal keeps its text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from zodiac_sql.rules import Type
 from zodiac_sql.symbols import XSD
@@ -43,7 +43,8 @@ TYPES: Mapping[str, Type] = {
 
 MACROS = r"""
 CREATE OR REPLACE TEMP MACRO zodiac_significant(v) AS
-    length(ltrim(replace(CASE WHEN contains(v, '.') THEN rtrim(v, '0') ELSE v END, '.', ''), '+-0'));
+    length(ltrim(
+        replace(CASE WHEN contains(v, '.') THEN rtrim(v, '0') ELSE v END, '.', ''), '+-0'));
 
 CREATE OR REPLACE TEMP MACRO zodiac_zoned(v) AS regexp_matches(v, '(Z|[+-][0-9]{2}:[0-9]{2})$');
 
@@ -57,26 +58,27 @@ CREATE OR REPLACE TEMP MACRO zodiac_moment_fits(v) AS
     AND NOT starts_with(v, '0000') AND zodiac_moment(v) IS NOT NULL;
 
 -- A form is what a literal must look like to enter a column of a type.
-CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS
+CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     CASE form
     WHEN 'integer' THEN regexp_full_match(v, '[+-]?[0-9]+') AND TRY_CAST(v AS BIGINT) IS NOT NULL
     WHEN 'decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
                         AND zodiac_significant(v) <= 15
                         AND NOT regexp_matches(v, '[.][0-9]{15}[0-9]*[1-9]')
     WHEN 'double' THEN v IN ('INF', '+INF', '-INF', 'NaN')
-                       OR (regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?')
+                       OR (regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)'
+                                                || '([eE][+-]?[0-9]+)?')
                            AND isfinite(TRY_CAST(v AS DOUBLE)))
     WHEN 'boolean' THEN v IN ('true', 'false', '1', '0')
-    WHEN 'date' THEN regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}') AND NOT starts_with(v, '0000')
-                     AND TRY_CAST(v AS DATE) IS NOT NULL
+    WHEN 'date' THEN regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}')
+                     AND NOT starts_with(v, '0000') AND TRY_CAST(v AS DATE) IS NOT NULL
     WHEN 'moment' THEN zodiac_moment_fits(v)
     WHEN 'zoned moment' THEN zodiac_moment_fits(v) AND zodiac_zoned(v)
     WHEN 'local moment' THEN zodiac_moment_fits(v) AND NOT zodiac_zoned(v)
-    ELSE false END;
+    ELSE false END, false);
 """
 
 
-def common_type(datatypes: Mapping[str, int]) -> Type:
+def common_type(datatypes: Collection[str]) -> Type:
     """The type of a column that holds literals of these datatypes (and nothing else)."""
     types = {TYPES.get(datatype, Type.SYMBOL) for datatype in datatypes}
     if types == {Type.INT, Type.FLOAT}:
@@ -123,7 +125,7 @@ def within_bounds(datatype: str, low: int | None, high: int | None) -> bool:
     return (least is None or least <= low) and (most is None or high <= most)
 
 
-def common_datatype(datatypes: Mapping[str, int], type_: Type, zoned: bool) -> str | None:
+def common_datatype(datatypes: Collection[str], type_: Type, zoned: bool) -> str | None:
     """What Predicate.datatypes says of a column; None stands for the default of its type."""
     if len(datatypes) == 1:
         (only,) = datatypes

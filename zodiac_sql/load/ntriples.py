@@ -27,44 +27,58 @@ _EXPECTED = {
     "nq": 'N-Quads has one statement a line: <subject> <predicate> <object or "literal"> <graph> .',
 }
 
-# --- the grammar, as regular expressions ------------------------------------------------------------
+# --- the grammar, as regular expressions --------------------------------------------------------
 
 _HEX = "[0-9A-Fa-f]"
 # Surrogates are no characters, and nothing is beyond U+10FFFF.
 _BMP = f"(?:[0-9A-CE-Fa-ce-f]{_HEX}{{3}}|[Dd][0-7]{_HEX}{{2}})"
 _CODE = f"u{_BMP}|U00(?:10{_HEX}{{4}}|0(?:[1-9A-Fa-f]{_HEX}{{4}}|0{_BMP}))"
-_IRI = rf'<[A-Za-z][A-Za-z0-9+.-]*:(?:[^\x00-\x20<>"{{}}|^`\\]|\\(?:{_CODE}))*>'
-_LITERAL = (
-    rf'"(?:[^"\\\n\r]|\\(?:[tbnrf"\x27\\]|{_CODE}))*"'
-    rf"(?:\^\^{_IRI}|@[A-Za-z]+(?:-+[A-Za-z0-9]+)*)?"
-)
 _LETTER = (
     r"A-Za-z_:\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{2FF}\x{370}-\x{37D}\x{37F}-\x{1FFF}"
     r"\x{200C}-\x{200D}\x{2070}-\x{218F}\x{2C00}-\x{2FEF}\x{3001}-\x{D7FF}\x{F900}-\x{FDCF}"
     r"\x{FDF0}-\x{FFFD}\x{10000}-\x{EFFFF}0-9"
 )
 _INNER = _LETTER + r"\x{B7}\x{300}-\x{36F}\x{203F}-\x{2040}-"
-_BLANK = rf"_:[{_LETTER}](?:[.{_INNER}]*[{_INNER}])?"
-# Blank nodes as nearly all programs write them. With these alone each character decides how the
-# match goes on, and RE2 finds the terms in one pass: ten times faster.
-_SIMPLE_BLANK = "_:[A-Za-z0-9_]+"
 
 
-def _statement(blank: str, graph: str) -> str:
-    s, p, o = rf"({_IRI}|{blank})", rf"({_IRI})", rf"({_IRI}|{blank}|{_LITERAL})"
+def _iri(escape: str) -> str:
+    return rf'<[A-Za-z][A-Za-z0-9+.-]*:(?:[^\x00-\x20<>"{{}}|^`\\]{escape})*>'
+
+
+def _literal(characters: str, language: str, iri: str) -> str:
+    return rf'"(?:{characters})*"(?:\^\^{iri}|@{language})?'
+
+
+# All that the grammar allows, ...
+_ANY_IRI = _iri(rf"|\\(?:{_CODE})")
+_ANY_LITERAL = _literal(
+    rf'[^"\\\n\r]|\\(?:[tbnrf"\x27\\]|{_CODE})', "[A-Za-z]+(?:-+[A-Za-z0-9]+)*", _ANY_IRI
+)
+_ANY_BLANK = rf"_:[{_LETTER}](?:[.{_INNER}]*[{_INNER}])?"
+# ... and terms that are spelled already as we want them. Here each character decides how the match
+# goes on, so that RE2 finds all terms in one pass: ten times faster.
+_USUAL_IRI = _iri("")
+_USUAL_LITERAL = _literal(r'[^"\\\n\r\t]|\\[tnr"\\]', "[a-z]+(?:-+[a-z0-9]+)*", _USUAL_IRI)
+_USUAL_BLANK = "_:[A-Za-z0-9_]+"
+
+
+def _statement(iri: str, blank: str, literal: str, graph: str) -> str:
+    s, p, o = rf"({iri}|{blank})", rf"({iri})", rf"({iri}|{blank}|{literal})"
     return rf"^[ \t]*{s}[ \t]*{p}[ \t]*{o}[ \t]*{graph}\.[ \t]*(?:#.*)?$"
 
 
+_ANY = (_ANY_IRI, _ANY_BLANK, _ANY_LITERAL)
+_USUAL = (_USUAL_IRI, _USUAL_BLANK, _USUAL_LITERAL)
 _PATTERNS = {
-    "nt": {"simple": _statement(_SIMPLE_BLANK, "()"), "any": _statement(_BLANK, "()")},
-    # A blank node as graph name would make the simple pattern ambiguous after a blank object.
+    "nt": {"usual": _statement(*_USUAL, "()"), "any": _statement(*_ANY, "()")},
+    # A blank node as graph name after a blank object would need a second look: not usual.
     "nq": {
-        "simple": _statement(_SIMPLE_BLANK, rf"(?:({_IRI})[ \t]*)?"),
-        "any": _statement(_BLANK, rf"(?:({_IRI}|{_BLANK})[ \t]*)?"),
+        "usual": _statement(*_USUAL, rf"(?:({_USUAL_IRI})[ \t]*)?"),
+        "any": _statement(*_ANY, rf"(?:({_ANY_IRI}|{_ANY_BLANK})[ \t]*)?"),
     },
 }
 
-# --- the statements -------------------------------------------------------------------------------
+# --- the statements -----------------------------------------------------------------------------
 
 _MACROS = r"""
 CREATE OR REPLACE TEMP MACRO zodiac_nt_piece(t) AS
@@ -102,29 +116,27 @@ CREATE OR REPLACE TEMP MACRO zodiac_nt_object(t) AS
     CASE WHEN starts_with(t, '"')
          THEN zodiac_nt_literal(replace(zodiac_nt_unescaped(t), chr(9), '\t'))
          ELSE zodiac_nt_node(t) END;
+
+CREATE OR REPLACE TEMP MACRO zodiac_nt_respelled(t) AS
+    struct_pack(s := zodiac_nt_node(t.s), p := zodiac_nt_node(t.p), o := zodiac_nt_object(t.o),
+                g := t.g);
 """
 
-_MATCHED = (
-    "SELECT {number} line, CASE WHEN fast.s <> '' THEN fast"
-    " WHEN line IS NULL OR regexp_full_match(line, '[ \\t]*(#.*)?') THEN NULL"
-    " ELSE regexp_extract(line, $any, ['s', 'p', 'o', 'g']) END AS t"
-    " FROM (SELECT {number} line, regexp_extract(line, $simple, ['s', 'p', 'o', 'g']) AS fast"
-    " FROM ({lines}))"
-)
 _TERMS = (
-    "SELECT {number} line, t.g <> '' AS named, zodiac_nt_node(t.s) AS s,"
-    " zodiac_nt_node(t.p) AS p, zodiac_nt_object(t.o) AS o FROM ({matched})"
+    "SELECT {number} line, t.s AS s, t.p AS p, t.o AS o, t.g <> '' AS named FROM ("
+    "SELECT {number} line, CASE WHEN usual.s <> '' THEN usual"
+    " WHEN line IS NULL OR regexp_full_match(line, '[ \\t]*(#.*)?') THEN NULL"
+    " ELSE zodiac_nt_respelled(regexp_extract(line, $any, ['s', 'p', 'o', 'g'])) END AS t"
+    " FROM (SELECT {number} line, regexp_extract(line, $usual, ['s', 'p', 'o', 'g']) AS usual"
+    " FROM ({lines})))"
 )
 _READ = (
     "CREATE OR REPLACE TEMP TABLE zodiac_triple AS SELECT s, p, o, named FROM ("
-    + _TERMS.format(number="", matched=_MATCHED.format(number="", lines=LINES))
+    + _TERMS.format(number="", lines=LINES)
     + ")"
 )
 _READ_NUMBERED = _TERMS.format(
-    number="number,",
-    matched=_MATCHED.format(
-        number="number,", lines=f"SELECT row_number() OVER () AS number, line FROM ({LINES})"
-    ),
+    number="number,", lines=f"SELECT row_number() OVER () AS number, line FROM ({LINES})"
 )
 _MALFORMED = "s = '' OR p = '' OR o = ''"
 
@@ -166,12 +178,15 @@ def read(store: Store, file: LineFile, skip_bad: bool) -> Reading:
         with reading(file.name):
             store.run(_READ, file.parameters)
         triples, malformed, graphs = store.rows(
-            "SELECT count(s), count_if(s = '' OR p = '' OR o = ''), bool_or(named)"
+            "SELECT count(s), count(*) FILTER (s = '' OR p = '' OR o = ''), bool_or(named)"
             " FROM temp.zodiac_triple"
         )[0]
-        rejected = store.count("SELECT count(DISTINCT line) FROM temp.zodiac_rejected")
-    count = malformed + rejected
-    skipped = located(store, file, _MALFORMED, {}, "malformed") if count else ()
+        unreadable = _unreadable(store)
+    count = malformed + len(unreadable)
+    skipped: tuple[Skipped, ...] = ()
+    if count:
+        bad = [(row, text, "malformed") for row, text in _rows_where(store, file, _MALFORMED, {})]
+        skipped = _as_skipped(file, bad + unreadable)
     if count and not skip_bad:
         raise DataError(refusal(file, skipped, count, _EXPECTED[file.syntax]))
     return Reading(triples - malformed, bool(graphs), skipped, count)
@@ -187,25 +202,33 @@ def refusal(file: LineFile, bad: tuple[Skipped, ...], count: int, expected: str)
 def located(
     store: Store, file: LineFile, condition: str, values: Mapping[str, object], reason: str
 ) -> tuple[Skipped, ...]:
-    """The first lines whose terms (s, p, o) meet a condition, and those not readable at all.
+    """The first lines whose terms s, p, o meet a condition, which is text of this package.
 
-    Reads the file once more: for errors only. `condition` is text of this package.
+    Reads the file once more: for errors only.
     """
-    query = f"SELECT number, line FROM ({_READ_NUMBERED}) WHERE {condition} ORDER BY 1 LIMIT {SHOWN}"
+    found = _rows_where(store, file, condition, values)
+    return _as_skipped(file, [(row, text, reason) for row, text in found])
+
+
+def _rows_where(
+    store: Store, file: LineFile, condition: str, values: Mapping[str, object]
+) -> list[tuple[int, str]]:
+    """The first rows of LINES, by number, that meet a condition."""
+    matching = f"SELECT number, line FROM ({_READ_NUMBERED}) WHERE {condition}"
+    query = f"{matching} ORDER BY number LIMIT {SHOWN}"
     with scratch(store, REJECTED, f"{REJECTED}_scan"):
         found = store.rows(query, {**file.parameters, **values})
-        rejected = store.rows(
-            "SELECT line, any_value(csv_line), any_value(error_type::VARCHAR)"
-            " FROM temp.zodiac_rejected GROUP BY line ORDER BY line"
-        )
-    gone = [row for row, _, _ in rejected]
-    bad = [(_shifted(row, gone), text, reason) for row, text in found]
-    bad += [(row, text, _REJECTIONS.get(kind, kind.lower())) for row, text, kind in rejected]
-    bad = sorted(bad)[:SHOWN]
-    if not file.written:
-        return tuple(Skipped(None, text, reason) for _, text, reason in bad)
-    lines = true_lines(file.path, [row for row, _, _ in bad])
-    return tuple(Skipped(lines[row], text, reason) for row, text, reason in bad)
+        gone = [row for row, _, _ in _unreadable(store)]
+    return [(_shifted(row, gone), text) for row, text in found]
+
+
+def _unreadable(store: Store) -> list[tuple[int, str, str]]:
+    """Rows that read_csv itself refused, with the reason."""
+    rejected = store.rows(
+        "SELECT line, any_value(csv_line), any_value(error_type::VARCHAR)"
+        " FROM temp.zodiac_rejected GROUP BY line ORDER BY line"
+    )
+    return [(row, text, _REJECTIONS.get(kind, kind.lower())) for row, text, kind in rejected]
 
 
 _REJECTIONS = {"INVALID ENCODING": "not UTF-8", "LINE SIZE OVER MAXIMUM": "longer than 16 MiB"}
@@ -216,3 +239,11 @@ def _shifted(row: int, gone: list[int]) -> int:
     for other in gone:
         row += other <= row
     return row
+
+
+def _as_skipped(file: LineFile, bad: list[tuple[int, str, str]]) -> tuple[Skipped, ...]:
+    bad = sorted(bad)[:SHOWN]
+    if not file.written:
+        return tuple(Skipped(None, text, reason) for _, text, reason in bad)
+    lines = true_lines(file.path, [row for row, _, _ in bad])
+    return tuple(Skipped(lines[row], text, reason) for row, text, reason in bad)

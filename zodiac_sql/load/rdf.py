@@ -1,40 +1,133 @@
 """RDF -> Staged facts: one predicate per property, one unary predicate per class.
 
-    lines -> zodiac_triple (ntriples.py) -> one profile of all properties -> a type for each
-          -> zodiac_fact -> encoded -> one Staged per predicate
+    lines -> zodiac_triple (ntriples.py) -> a profile of all properties -> a type for each
+          (properties.py) -> zodiac_fact -> encoded -> one Staged per predicate
 
-`s rdf:type C` is C(s); with a blank node or a literal for C it stays rdf:type(s, o).
-
-**Blank nodes.** `_:b0` of a file becomes `_:z<12 hex digits>_b0`, where the digits are a digest
-of the file's content. So nodes of different files never meet, the same file always gives the same
-facts, however often it is loaded (and a file can be deleted again), and an edited file gives new
-nodes. A label that already has this form, as in our own exports, is kept: it can only mean the
-same node. In syntaxes other than N-Triples and N-Quads, where nodes need no label, they are
-numbered in the order of the file.
-
-**urn:zodiac:** IRIs, which export writes, are read as the symbols and predicates they stand for.
+`s rdf:type C` is C(s); with a blank node or a literal for C it stays rdf:type(s, o). IRIs under
+urn:zodiac:, which export writes, are read as the predicates and subjects they stand for.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from urllib.parse import unquote
 
 from sqlglot import exp
 
-from zodiac_sql import dictionary, ntriples_names
+from zodiac_sql import dictionary
 from zodiac_sql.dictionary import create_temp, temp
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts import SQL_TYPES, fresh, scratch
-from zodiac_sql.load import literals, ntriples, syntaxes
-from zodiac_sql.load.lines import open_bytes
-from zodiac_sql.load.ntriples import LineFile, Reading
-from zodiac_sql.load.result import SHOWN, Loaded
-from zodiac_sql.rules import Column, Type
-from zodiac_sql.schema import Predicate, Staged, default_columns
+from zodiac_sql.load import blanks, literals, ntriples, properties, syntaxes, urns
+from zodiac_sql.load.ntriples import LineFile
+from zodiac_sql.load.properties import Property
+from zodiac_sql.load.result import SHOWN, Loaded, Skipped
+from zodiac_sql.rules import Type
+from zodiac_sql.schema import Predicate, Staged
 from zodiac_sql.store import Store
+
+SUFFIXES = (".nt", ".nq", *syntaxes.SUFFIXES)
+
+_TABLES = ("zodiac_triple", "zodiac_key", "zodiac_form", "zodiac_fact", "zodiac_fact_id")
+
+_FACTS = """
+CREATE OR REPLACE TEMP TABLE zodiac_fact AS
+SELECT number, s, CASE WHEN symbolic THEN o ELSE s END AS o, value
+FROM (
+    SELECT number, native, symbolic,
+           zodiac_scoped(zodiac_from_urn(s), $tag) AS s, zodiac_scoped(o, $tag) AS o,
+           CASE WHEN native AND zodiac_fits(zodiac_value(o), form) THEN zodiac_value(o) END AS value
+    FROM zodiac_statements() AS statement
+    JOIN temp.zodiac_key USING (term, class)
+    LEFT JOIN temp.zodiac_form USING (term, datatype)
+)
+WHERE NOT native OR value IS NOT NULL
+"""
+# o repeats s where a fact has no symbol there, because the dictionary takes no NULLs.
+
+
+def load_rdf(
+    store: Store, path: Path, suffix: str, known: Mapping[str, Predicate], skip_bad: bool
+) -> Loaded:
+    """Stage the facts of an RDF file, whose syntax the suffix tells. Raises DataError."""
+    if suffix == ".nt":
+        return _load(store, LineFile(path, "nt", str(path)), known, skip_bad)
+    if suffix == ".nq":
+        return _load(store, LineFile(path, "nq", str(path)), known, skip_bad)
+    with syntaxes.as_nquads(path, suffix, skip_bad) as (converted, prefixes):
+        file = LineFile(converted, "nq", str(path), written=False)
+        return replace(_load(store, file, known, skip_bad), prefixes=prefixes)
+
+
+def _load(store: Store, file: LineFile, known: Mapping[str, Predicate], skip_bad: bool) -> Loaded:
+    with scratch(store, *_TABLES):
+        reading = ntriples.read(store, file, skip_bad)
+        store.run(properties.MACROS + literals.MACROS + urns.MACROS + blanks.MACROS)
+        found = properties.profiled(store, file.name, known)
+        misfits = _misfits(store, file, found, skip_bad)
+        tag = blanks.tag(store, Path(file.name), numbered=not file.written)
+        store.run(_FACTS, {"tag": tag})
+        store.run("DROP TABLE temp.zodiac_triple")
+        dictionary.encode(store, "zodiac_fact", ["s", "o"], "zodiac_fact_id")
+        staged = tuple(_staged(store, property_) for property_ in found)
+    dropped = sum(property_.misfits for property_ in found)
+    skipped = sorted({*reading.skipped, *misfits}, key=lambda bad: bad.line or 0)[:SHOWN]
+    notes = ("graph names were ignored",) if reading.graphs else ()
+    return Loaded(
+        staged, reading.triples - dropped, tuple(skipped), reading.skipped_count + dropped, notes
+    )
+
+
+def _misfits(
+    store: Store, file: LineFile, found: Sequence[Property], skip_bad: bool
+) -> list[Skipped]:
+    """The first statements whose objects do not fit a column of a known type.
+
+    Raises DataError, unless `skip_bad`.
+    """
+    bad: list[Skipped] = []
+    for property_ in found:
+        if property_.misfits:
+            reason = f"no {property_.type} for {property_.name}"
+            values = {
+                "term": property_.term,
+                "datatypes": list(property_.forms),
+                "forms": list(property_.forms.values()),
+            }
+            lines = ntriples.located(store, file, properties.MISFIT, values, reason)
+            if not skip_bad:
+                said = (
+                    f"The column {property_.columns[1].name} of {property_.name} has the type "
+                    f"{property_.type}: correct these objects, or declare another type before the "
+                    "first facts."
+                )
+                raise DataError(ntriples.refusal(file, lines, property_.misfits, said))
+            bad += lines
+    return bad
+
+
+def _staged(store: Store, property_: Property) -> Staged:
+    """The facts of one predicate, picked from those of the file."""
+    values: list[exp.Expr] = [exp.column("s"), _object(property_.type)]
+    names = [column.name for column in property_.columns]
+    picked = [v.as_(name, quoted=True) for v, name in zip(values, names, strict=False)]
+    mine = exp.column("number").eq(exp.Literal.number(property_.number))
+    table = fresh("staged")
+    store.run(create_temp(table, exp.select(*picked).from_(temp("zodiac_fact_id")).where(mine)))
+    datatypes = (None, property_.datatype)[: len(names)]
+    return Staged(property_.name, property_.columns, datatypes, table, named=False)
+
+
+def _object(type_: Type) -> exp.Expr:
+    """The object of a fact of zodiac_fact_id, which has a form that fits the type."""
+    value = exp.column("value")
+    match type_:
+        case Type.SYMBOL:
+            return exp.column("o")
+        case Type.BOOL:
+            return value.isin("true", "1")
+        case Type.TIMESTAMP:
+            return exp.func("zodiac_moment", value, dialect="duckdb")
+        case _:
+            return exp.cast(value, SQL_TYPES[type_])

@@ -41,9 +41,7 @@ def as_nquads(
         target = Path(folder) / "converted.nq"
         with open_bytes(path) as source:
             try:
-                quads = pyoxigraph.parse(
-                    source, format=syntax, base_iri=path.resolve().as_uri()
-                )
+                quads = pyoxigraph.parse(source, format=syntax, base_iri=path.resolve().as_uri())
                 pyoxigraph.serialize(quads, str(target), format=pyoxigraph.RdfFormat.N_QUADS)
             except SyntaxError as error:
                 raise DataError(_said(path, error, skip_bad)) from None

@@ -12,9 +12,11 @@ from sqlglot import exp
 from zodiac_sql.extension import Sources
 from zodiac_sql.fixpoint import evaluate
 from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.relations import Part, Relation, relation_query
 from zodiac_sql.schema import Schema
-from zodiac_sql.sql import Context, Part, Relation, relation_query
+from zodiac_sql.sql import Context
 from zodiac_sql.store import Store
+from zodiac_sql.trees import minus
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,5 +70,5 @@ def _same(store: Store, after: Relation, before: Relation) -> bool:
     counts = exp.select(exp.Count(this=exp.Star()))
     if store.count(counts.from_(relation_query(before).subquery("x"))) != after.rows:
         return False
-    missing = exp.except_(relation_query(after), relation_query(before))
+    missing = minus(relation_query(after), relation_query(before))
     return store.count(counts.copy().from_(missing.subquery("x"))) == 0

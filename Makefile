@@ -1,0 +1,35 @@
+# make demo   set up, and find anomalous wind turbines with rules over an embedded database
+# make test   set up, and run everything that CI runs
+# make bench  set up, and print the benchmark tables
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check bench clean
+
+demo: $(READY)
+	$(BIN)/python examples/wind_farm/demo.py
+
+test: check
+	$(BIN)/python -m pytest
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python -m tests.benchmarks
+
+# A fresh Debian has python3 without venv; root may install it.
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV) || { apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv --clear $(VENV); }
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group test
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info

@@ -1,0 +1,759 @@
+"""The program `zodiac`: a command, then the database file, then what it needs.
+
+Status 0: done. 1: a problem that the user can mend, said on standard error. 2: a wrong command
+line. 130: interrupted. Whatever the status but 0, the file is as it was, or the message says so.
+
+DuckDB, Arrow and rich are imported where they are needed: `zodiac --help` must be quick.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import math
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from zodiac_sql.errors import MissingFunctionWarning, ZodiacError
+
+if TYPE_CHECKING:
+    from zodiac_sql.change import Change
+    from zodiac_sql.export import Exported
+    from zodiac_sql.knowledge_base import KnowledgeBase
+    from zodiac_sql.query import Answer
+    from zodiac_sql.update import Update
+
+MEMORY = ":memory:"
+PHASES = ("stage", "check", "reason", "compare", "publish")
+
+
+class Refused(Exception):
+    """What the user is told, with the status 1; or 130 after an interruption."""
+
+    status = 1
+
+
+class Interrupted(Refused):
+    """Control and C were pressed during a change."""
+
+    status = 130
+
+
+class Program(TyperGroup):
+    """All commands; turns what they raise into a message and a status."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            with _warnings_in_a_line():
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+                return result
+        except BrokenPipeError:  # the reader has seen enough
+            _silence_stdout()
+            raise typer.Exit(0) from None
+        except (Refused, ZodiacError, OSError) as error:
+            _say(_message(error))
+            if isinstance(error, OSError) and error.filename is None:
+                _silence_stdout()  # it cannot be written
+            raise typer.Exit(getattr(error, "status", 1)) from None
+        except BaseException as error:
+            if not _is_interruption(error):
+                raise
+            _say("interrupted; nothing was changed")
+            raise typer.Exit(Interrupted.status) from None
+
+
+app = typer.Typer(
+    cls=Program,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="zodiac")
+
+
+class Format(enum.StrEnum):
+    """What export writes."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    NT = "nt"
+
+
+class What(enum.StrEnum):
+    """What show shows."""
+
+    RULES = "rules"
+    PREDICATES = "predicates"
+    HYPERNODES = "hypernodes"
+
+
+Database = Annotated[str, typer.Argument(metavar="DB", help="The database file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave bad lines out, and say how many and which.")
+]
+ExportFormat = Annotated[
+    Format, typer.Option("--format", help="One file per predicate, or one N-Triples file.")
+]
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from zodiac_sql import __version__
+
+        typer.echo(f"zodiac {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Rules and facts, kept materialised in one DuckDB file.
+
+    \b
+    Begin with:
+      zodiac run farm.duckdb -r wind.rules -d farm.nt
+      zodiac query farm.duckdb 'anomaly(X)'
+    """
+
+
+@app.command()
+def run(
+    db: Annotated[
+        str,
+        typer.Argument(metavar="DB", help="The database file, made if missing; or :memory:."),
+    ],
+    rules: Annotated[
+        list[Path] | None,
+        typer.Option("-r", "--rules", metavar="FILE", help="Rules; may be repeated."),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option("-d", "--data", metavar="FILE", help="Facts; may be repeated."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Also export all predicates there.")
+    ] = None,
+    format: ExportFormat = Format.PARQUET,
+    skip_bad: SkipBad = False,
+    memory_limit: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Memory for DuckDB, such as 512MB.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Threads for DuckDB.")
+    ] = None,
+    temp_directory: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to spill; by default beside DB.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add rules and facts, and derive all that follows.
+
+    Prints a summary. Everything is one change: it happens whole, or not at all. Facts come from RDF (.nt .nq .ttl
+    .trig .rdf .jsonld), .csv, .tsv, .parquet and .jsonl files.
+
+    \b
+    Examples:
+      zodiac run farm.duckdb -r wind.rules -d farm.nt -d readings.parquet
+      zodiac run :memory: -r wind.rules -d farm.nt --out results --format csv
+    """
+    rule_files, data_files = rules or [], data or []
+    if not rule_files and not data_files:
+        raise typer.BadParameter("give rules with -r, or data with -d")
+    _require_files([*rule_files, *data_files])
+    settings = {
+        "memory_limit": memory_limit,
+        "threads": threads,
+        "temp_directory": temp_directory,
+    }
+    with _changing(db, settings) as changing:
+        change = changing.carry_out(rules=rule_files, data=data_files, skip_bad=skip_bad)
+        exported = _export_after(changing.kb, db, out, format) if out else None
+        summary = _summary(changing.kb, change, exported)
+    if as_json:
+        _print_json(summary)
+    else:
+        _print_summary(summary)
+        if exported and out:
+            _print_exported(exported, out)
+
+
+@app.command("add-rules")
+def add_rules(
+    db: Annotated[
+        str, typer.Argument(metavar="DB", help="The database file, made if it is missing.")
+    ],
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE]...", help="Files of rules.")
+    ] = None,
+    rules: Annotated[
+        list[str] | None, typer.Option("-e", metavar="RULES", help="Rules as text.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add rules, and derive what follows.
+
+    \b
+    Examples:
+      zodiac add-rules farm.duckdb wind.rules
+      zodiac add-rules farm.duckdb -e 'hot: hot(X) :- hasTemperature(X, T), T > 40.'
+    """
+    given: list[Path | str] = [*(files or []), *(rules or [])]
+    if not given:
+        raise typer.BadParameter("give a FILE of rules, or rules as text with -e")
+    _require_files(files or [])
+    with _changing(db) as changing:
+        _print_change(changing.carry_out(rules=given), as_json)
+
+
+@app.command("drop-rules")
+def drop_rules(
+    db: Database,
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Names of rules.")],
+    as_json: Json = False,
+) -> None:
+    """Remove rules by name.
+
+    What followed only from them goes, too. `zodiac show DB rules` lists the names.
+
+    \b
+    Example:
+      zodiac drop-rules farm.duckdb r4 r5
+    """
+    _require_database(db)
+    with _changing(db) as changing:
+        _print_change(changing.carry_out(dropped=names), as_json)
+
+
+@app.command()
+def insert(
+    db: Annotated[
+        str, typer.Argument(metavar="DB", help="The database file, made if it is missing.")
+    ],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of facts.")],
+    predicate: Annotated[
+        str | None,
+        typer.Option("-p", metavar="PREDICATE", help="What the rows of tables are facts of."),
+    ] = None,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
+) -> None:
+    """Insert facts from files, and derive what follows.
+
+    RDF names its predicates itself. The rows of a table (.csv, .tsv, .parquet, .jsonl) are facts
+    of the predicate given with -p, or of one named after the file. All files are one change.
+
+    \b
+    Examples:
+      zodiac insert farm.duckdb farm.nt
+      zodiac insert farm.duckdb monday.csv tuesday.csv -p hasTemperature
+    """
+    _require_files(files)
+    with _changing(db) as changing:
+        change = changing.carry_out(data=files, predicate=predicate, skip_bad=skip_bad)
+        _print_change(change, as_json)
+
+
+@app.command()
+def query(
+    db: Database,
+    text: Annotated[str, typer.Argument(metavar="QUERY", help="Goals, or an SQL query.")],
+    as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, and nothing else.")] = False,
+) -> None:
+    """Answer goals, or an SQL query.
+
+    Goals are in the language of rules; SQL sees a view for each predicate. What begins with SELECT, WITH, FROM, DESCRIBE, SUMMARIZE or the like is SQL.
+
+    \b
+    Examples:
+      zodiac query farm.duckdb 'anomaly(X), hasTemperature(X, T), T > 30'
+      zodiac query farm.duckdb 'SELECT count(*) FROM anomaly' --json
+    """
+    if as_json and as_csv:
+        raise typer.BadParameter("--json and --csv exclude each other")
+    with _reading(db) as kb:
+        answer = kb.sql(text) if is_sql(text) else kb.query(text)
+        if as_json:
+            _print_rows_as_json(answer)
+        elif as_csv:
+            _print_rows_as_csv(answer)
+        elif answer.column_names == ["explain_key", "explain_value"]:
+            typer.echo("".join(str(plan) for _, plan in answer), nl=False)
+        else:
+            _print_table(answer.column_names, _rows(answer))
+            typer.echo("(1 row)" if len(answer) == 1 else f"({len(answer)} rows)")
+
+
+@app.command()
+def show(
+    db: Database,
+    what: Annotated[What, typer.Argument(metavar="rules|predicates|hypernodes")],
+    as_json: Json = False,
+) -> None:
+    """List rules, predicates or hypernodes.
+
+    Predicates come with the numbers of their facts. A hypernode is a set of rules that are evaluated together: rules that depend on each other, or
+    one rule alone.
+
+    \b
+    Example:
+      zodiac show farm.duckdb rules
+    """
+    with _reading(db) as kb:
+        tables: dict[What, Callable[[], Answer]] = {
+            What.RULES: kb.rules,
+            What.PREDICATES: kb.predicates,
+            What.HYPERNODES: kb.hypernodes,
+        }
+        answer = tables[what]()
+    if as_json:
+        _print_rows_as_json(answer)
+        return
+    rows = [[" ".join(v.split()) if isinstance(v, str) else v for v in row] for row in answer]
+    _print_table(answer.column_names, rows)
+
+
+@app.command()
+def graph(
+    db: Database,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", help="A .svg, .mmd (Mermaid) or .dot file."),
+    ] = None,
+) -> None:
+    """Draw how hypernodes depend on each other.
+
+    Without -o, as text.
+
+    \b
+    Examples:
+      zodiac graph farm.duckdb
+      zodiac graph farm.duckdb -o hrdg.svg
+    """
+    with _reading(db) as kb:
+        drawing = kb.graph()
+    if out is None:
+        typer.echo(str(drawing))
+    else:
+        drawing.save(out)
+        typer.echo(f"wrote {out}")
+
+
+@app.command()
+def export(
+    db: Database,
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Made if it is missing.")],
+    predicates: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PREDICATE]...", help="By default all predicates."),
+    ] = None,
+    format: ExportFormat = Format.PARQUET,
+    as_json: Json = False,
+) -> None:
+    """Write facts, explicit and derived, to files.
+
+    \b
+    Examples:
+      zodiac export farm.duckdb results
+      zodiac export farm.duckdb results anomaly neighbours --format csv
+    """
+    with _reading(db) as kb:
+        exported = kb.export(directory, format.value, *(predicates or []))
+    if as_json:
+        _print_json(_exported_as_json(exported))
+    else:
+        _print_exported(exported, directory)
+
+
+# --- databases ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Changing:
+    """A database that is open for one change, and how far that has come."""
+
+    kb: KnowledgeBase
+    publishing: bool = False
+    done: bool = False
+
+    def see(self, statement: str, parameters: object) -> None:
+        """See every statement: the one COMMIT of a change is what publishes it."""
+        self.publishing = self.publishing or statement == "COMMIT"
+
+    def carry_out(
+        self,
+        rules: Sequence[Path | str] = (),
+        data: Sequence[Path] = (),
+        dropped: Sequence[str] = (),
+        predicate: str | None = None,
+        skip_bad: bool = False,
+    ) -> Change:
+        """Rules, facts and names of rules to drop as one change, with progress."""
+        from zodiac_sql.progress import reported
+
+        self.kb.trace(self.see)
+        with reported() as report, self.kb.update(progress=report) as update:
+            for given in rules:
+                update.add_rules(given)
+            for file in data:
+                report.reading(file)
+                update.load(file, predicate, skip_bad=skip_bad)
+            update.drop_rules(*dropped)
+        self.done = True
+        return _of(update)
+
+    def after_interruption(self, db: str) -> str:
+        if self.done:
+            return f"interrupted; the change itself is complete in {db}"
+        if self.publishing:
+            return f"interrupted while writing; the change is in {db} as a whole, or not at all"
+        return "interrupted; nothing was changed"
+
+
+def _of(update: Update) -> Change:
+    assert update.change is not None
+    return update.change
+
+
+@contextmanager
+def _changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Changing]:
+    """A database to change. A file that is made here goes away if the change fails."""
+    from zodiac_sql import connect
+
+    if db == MEMORY and settings is None:
+        _refuse_memory()
+    made = db != MEMORY and not os.path.lexists(db)
+    changing: Changing | None = None
+    try:
+        with connect(db, **(settings or {})) as kb:
+            changing = Changing(kb)
+            yield changing
+    except BaseException as error:
+        if made and not (changing and changing.publishing):
+            _remove(db)
+        if changing and _is_interruption(error):
+            raise Interrupted(changing.after_interruption(db)) from None
+        raise
+
+
+@contextmanager
+def _reading(db: str) -> Iterator[KnowledgeBase]:
+    """A database to read, and only to read."""
+    from zodiac_sql import connect
+
+    _require_database(db)
+    with connect(db, read_only=True) as kb:
+        yield kb
+
+
+def _require_database(db: str) -> None:
+    if db == MEMORY:
+        _refuse_memory()
+    if not Path(db).exists():
+        raise Refused(f"there is no database {db}. `zodiac run {db} -r RULES -d DATA` makes one.")
+
+
+def _refuse_memory() -> None:
+    raise Refused(f"{MEMORY} is empty, and gone when the program ends: it is for `zodiac run`.")
+
+
+def _remove(db: str) -> None:
+    for path in (db, f"{db}.wal"):
+        Path(path).unlink(missing_ok=True)
+
+
+def _require_files(files: Iterable[Path]) -> None:
+    missing = [str(file) for file in files if not file.exists()]
+    if missing:
+        raise Refused(f"there is no file {', '.join(missing)}. Nothing was changed.")
+
+
+def _export_after(kb: KnowledgeBase, db: str, out: Path, format: Format) -> Exported:
+    """Export after a change, which stays whatever happens here."""
+    try:
+        return kb.export(out, format.value)
+    except (ZodiacError, OSError) as error:
+        kept = "" if db == MEMORY else f" The change itself is complete in {db}."
+        raise Refused(f"{_message(error)}{kept}") from error
+
+
+_SQL = re.compile(
+    r"""(?: \s | \( | --[^\n]*(?:\n|$) | /\*.*?\*/ )*      # SQL may begin in parentheses
+        (?: SELECT | WITH | FROM | EXPLAIN | DESCRIBE | SHOW | SUMMARIZE | VALUES | TABLE
+          | PIVOT | UNPIVOT )
+        (?: [\s\d"'*$;-] | /\* | $ )                       # but show(X) and show:p(X) are goals
+    """,
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+
+
+def is_sql(text: str) -> bool:
+    """Whether a query is SQL; else it is goals."""
+    return _SQL.match(text) is not None
+
+
+# --- what is printed ------------------------------------------------------------------------------
+
+
+def _summary(kb: KnowledgeBase, change: Change, exported: Exported | None) -> dict[str, Any]:
+    """What `run` tells, as JSON has it."""
+    work = change.stats["hypernodes"]
+    summary = {
+        "predicates": kb.predicates().to_pylist(),
+        "hypernodes": [
+            {**row, **_work(work.get(row["hypernode"]))} for row in kb.hypernodes().to_pylist()
+        ],
+        **_facts_and_seconds(change),
+    }
+    return summary if exported is None else {**summary, "exported": _exported_as_json(exported)}
+
+
+def _work(work: Any) -> dict[str, Any]:
+    """What the evaluation of a hypernode took; nothing if it was left as it is."""
+    names = ("method", "iterations", "seconds")
+    return {"evaluated": work is not None, **{name: (work or {}).get(name) for name in names}}
+
+
+def _facts_and_seconds(change: Change) -> dict[str, Any]:
+    spent = change.stats["seconds"]
+    return {
+        "seconds": {**{p: spent.get(p, 0.0) for p in PHASES}, "total": change.seconds},
+        "inserted": dict(change.inserted),
+        "deleted": dict(change.deleted),
+        "notes": list(change.notes),
+    }
+
+
+def _print_summary(summary: Mapping[str, Any]) -> None:
+    columns = ["predicate", "explicit", "derived", "extension"]
+    _print_table(columns, [[row[name] for name in columns] for row in summary["predicates"]])
+    hypernodes = summary["hypernodes"]
+    recursive = sum(row["recursive"] for row in hypernodes)
+    evaluated = sum(row["evaluated"] for row in hypernodes)
+    typer.echo(f"\nhypernodes: {len(hypernodes)}, {recursive} recursive, {evaluated} evaluated")
+    _print_seconds(summary["seconds"])
+    _print_notes(summary["notes"])
+
+
+def _print_change(change: Change, as_json: bool) -> None:
+    facts = _facts_and_seconds(change)
+    hypernodes = {
+        name: list(getattr(change.hypernodes, name))
+        for name in ("created", "dropped", "updated", "untouched")
+    }
+    if as_json:
+        _print_json({**facts, "hypernodes": hypernodes})
+        return
+    names = sorted({*change.inserted, *change.deleted})
+    rows = [(name, change.inserted.get(name, 0), change.deleted.get(name, 0)) for name in names]
+    if rows:
+        _print_table(["predicate", "inserted", "deleted"], rows)
+    else:
+        typer.echo("no fact came or went")
+    counts = ", ".join(f"{len(of)} {name}" for name, of in hypernodes.items())
+    typer.echo(f"\nhypernodes: {counts}")
+    _print_seconds(facts["seconds"])
+    _print_notes(facts["notes"])
+
+
+def _print_seconds(seconds: Mapping[str, float]) -> None:
+    phases = ", ".join(f"{phase} {seconds[phase]:.3f}" for phase in PHASES)
+    typer.echo(f"seconds: {seconds['total']:.3f} ({phases})")
+
+
+def _print_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        _say(f"note: {note}")
+
+
+def _exported_as_json(exported: Exported) -> dict[str, Any]:
+    return {
+        "files": [str(file) for file in exported.files],
+        "skipped": [{"predicate": name, "reason": why} for name, why in exported.skipped],
+    }
+
+
+def _print_exported(exported: Exported, directory: Path) -> None:
+    files = exported.files
+    wrote = files[0] if len(files) == 1 else f"{len(files)} files to {directory}"
+    typer.echo(f"wrote {wrote}")
+    _print_notes(f"{name} was left out: {why}" for name, why in exported.skipped)
+
+
+def _print_json(value: object) -> None:
+    typer.echo(json.dumps(_json(value), indent=2, ensure_ascii=False))
+
+
+def _rows(answer: Answer) -> Iterator[Sequence[Any]]:
+    """The rows one after the other; never all as Python objects."""
+    for batch in answer.arrow().to_batches(max_chunksize=10_000):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _print_rows_as_json(answer: Answer) -> None:
+    """An array with one object, on one line, for each row."""
+    names: list[str] = []
+    for name in answer.column_names:  # SQL may give two columns one name
+        number = sum(name == other for other in answer.column_names[: len(names)])
+        names.append(f"{name}_{number}" if number else name)
+    before = "["
+    for row in _rows(answer):
+        values = {name: _json(value) for name, value in zip(names, row, strict=True)}
+        sys.stdout.write(f"{before}\n{json.dumps(values, ensure_ascii=False)}")
+        before = ","
+    sys.stdout.write("[]\n" if before == "[" else "\n]\n")
+
+
+def _print_rows_as_csv(answer: Answer) -> None:
+    import csv
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(answer.column_names)
+    writer.writerows([_text(value) for value in row] for row in _rows(answer))
+
+
+def _json(value: Any) -> Any:
+    """A value as JSON can hold it: infinite numbers are null, dates and the like text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _json(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(inner) for inner in value]
+    if isinstance(value, Decimal):
+        return int(value) if value.as_tuple().exponent == 0 else float(value)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _text(value: Any) -> str:
+    """A value as text for people and for CSV."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list) and all(isinstance(inner, str) for inner in value):
+        return ", ".join(value)
+    if isinstance(value, list | Mapping):
+        return json.dumps(_json(value), ensure_ascii=False)
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+_MEASURED = 1000
+"""So many rows make the widths of a table; any number can follow."""
+
+
+def _print_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Aligned columns without boxes, numbers to the right."""
+    from itertools import chain, islice
+
+    from rich.cells import cell_len
+
+    following = iter(rows)
+    first = list(islice(following, _MEASURED))
+    right = [bool(first) and all(_is_number(row[i]) for row in first) for i in range(len(names))]
+    head = [_printable(name) for name in names]
+    shown = [head, *([_printable(_text(value)) for value in row] for row in first)]
+    widths = [max(map(cell_len, column)) for column in zip(*shown, strict=True)]
+
+    def line(cells: Iterable[str]) -> str:
+        padded = []
+        for cell, width, is_right in zip(cells, widths, right, strict=True):
+            space = " " * (width - cell_len(cell))
+            padded.append(space + cell if is_right else cell + space)
+        return "  ".join(padded).rstrip()
+
+    sys.stdout.write(f"{line(head)}\n{'  '.join('-' * width for width in widths)}\n")
+    for row in chain(first, following):
+        sys.stdout.write(line([_printable(_text(value)) for value in row]) + "\n")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _printable(text: str, but: str = "") -> str:
+    """The text without what would break a line or steer the terminal."""
+    if text.isprintable():
+        return text
+    return re.sub(
+        r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]",
+        lambda found: found[0] if found[0] in but else repr(found[0])[1:-1],
+        text,
+    )
+
+
+def _say(text: str) -> None:
+    """A message for people, on standard error."""
+    typer.echo(_printable(text, but="\n\t"), err=True)
+
+
+def _message(error: Exception) -> str:
+    """What went wrong, as a person reads it."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'standard output'}: {error.strerror}"
+    return str(error)
+
+
+def _is_interruption(error: BaseException) -> bool:
+    """Whether someone pressed Control and C; DuckDB makes an error of its own of it."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, KeyboardInterrupt):
+        seen = seen.__cause__ or seen.__context__
+    return seen is not None
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Show our warnings on one line, without the place in our code where they arise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", MissingFunctionWarning)
+        usual = warnings.showwarning
+
+        def show_warning(message: Any, category: Any, *place: Any, **more: Any) -> None:
+            if issubclass(category, MissingFunctionWarning):
+                _say(f"warning: {' '.join(str(message).split())}")
+            else:
+                usual(message, category, *place, **more)
+
+        warnings.showwarning = show_warning
+        yield
+
+
+def _silence_stdout() -> None:
+    """Let what is still to be written go nowhere, so that Python does not complain at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,111 @@
+"""Where facts stand: tables, and the unions of tables that extensions are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from zodiac_sql.rules import Column, Type
+from zodiac_sql.trees import parameter, temp_table
+
+RANK = "$rank"
+"""Column of a table under evaluation: the iteration that first derived the row."""
+
+SQL_TYPES = {
+    Type.SYMBOL: "INTEGER",
+    Type.INT: "BIGINT",
+    Type.FLOAT: "DOUBLE",
+    Type.BOOL: "BOOLEAN",
+    Type.DATE: "DATE",
+    Type.TIMESTAMP: "TIMESTAMP",
+}
+
+HOLDS = Column("holds", Type.BOOL)
+"""The one column of the tables of a predicate of arity 0: true in its one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A table that holds some of a predicate's facts, in full or without those in `minus`.
+
+    `ranks` limits the rows of a table under evaluation: "derived" are those that its rules derived
+    (rank over 0), "old" those from before iteration $i.
+    """
+
+    schema: str
+    table: str
+    rows: int
+    minus: str | None = None
+    ranks: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What a scan reads: the union of parts. Rows can repeat where parts overlap."""
+
+    columns: tuple[Column, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def stored(self) -> tuple[Column, ...]:
+        """The columns of its tables, of which there is at least one."""
+        return self.columns or (HOLDS,)
+
+    @property
+    def rows(self) -> int:
+        """An upper bound of the number of rows; 0 means empty."""
+        return sum(part.rows for part in self.parts)
+
+
+def table(part: Part) -> exp.Table:
+    """A part's table by its name."""
+    catalog = "temp" if part.schema == "temp" else None
+    schema = "main" if part.schema == "temp" else part.schema
+    return exp.table_(part.table, db=schema, catalog=catalog, quoted=True)
+
+
+def columns_of(relation: Relation, alias: str | None = None) -> list[exp.Column]:
+    """The columns of a relation's tables as expressions."""
+    return [exp.column(c.name, table=alias, quoted=True) for c in relation.stored]
+
+
+def part_query(part: Part, relation: Relation) -> exp.Select:
+    """SELECT columns FROM one part."""
+    query = exp.select(*columns_of(relation, "t")).from_(table(part).as_("t"))
+    rank = exp.column(RANK, table="t", quoted=True)
+    if part.ranks == "derived":
+        query = query.where(exp.GT(this=rank, expression=exp.Literal.number(0)), copy=False)
+    if part.ranks == "old":
+        query = query.where(exp.LT(this=rank, expression=parameter("i")), copy=False)
+    if part.minus:
+        gone = temp_table(part.minus).as_("m")
+        same = exp.and_(
+            *(c.eq(d) for c, d in zip(columns_of(relation, "t"), columns_of(relation, "m"),
+                                      strict=True))
+        )  # fmt: skip
+        query = query.join(gone, on=same, join_type="ANTI")
+    return query
+
+
+def relation_query(relation: Relation, distinct: bool = False) -> exp.Query:
+    """The union of a relation's parts, with or without repetitions; of no part: no rows."""
+    queries = [part_query(part, relation) for part in relation.parts]
+    if not queries:
+        nothing = [
+            exp.cast(exp.null(), SQL_TYPES[c.type or Type.SYMBOL]).as_(c.name, quoted=True)
+            for c in relation.stored
+        ]
+        return exp.select(*nothing).where(exp.false(), copy=False)
+    if len(queries) == 1:
+        return queries[0]
+    return exp.union(*queries, distinct=distinct)
+
+
+def source(relation: Relation, alias: str) -> exp.Expr:
+    """A relation as an item of FROM."""
+    if len(relation.parts) == 1:
+        part = relation.parts[0]
+        if part.minus is None and part.ranks is None:
+            return table(part).as_(alias)
+    return relation_query(relation).subquery(alias)
