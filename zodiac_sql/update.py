@@ -247,6 +247,21 @@ class Update:
             next_hypernode=max([self.state.next_hypernode, *(n + 1 for n in numbers)]),
         )
 
+    def _notes(self, work: Materialisation) -> tuple[str, ...]:
+        """Remarks of the loader, and names in rules that may be meant for other predicates."""
+        notes = [note for loaded in self.loaded for note in loaded.notes]
+        schema = work.planned.schema
+        shown = {predicate.sql_name.lower(): predicate for predicate in schema.values()}
+        derived = {name for h in work.planned.graph.hypernodes for name in h.derives}
+        for name in schema.keys() - self.state.schema.keys() - derived:
+            other = shown.get(name.lower())
+            if other is not None and other.name != name and not work.new.relation(name).rows:
+                notes.append(
+                    f"{name} in the rules is a predicate without facts; SQL's {other.sql_name} is "
+                    f"<{other.name}>. If that is meant, write it so, or with a prefix."
+                )
+        return tuple(dict.fromkeys(notes))
+
     def _described(
         self,
         work: Materialisation,
@@ -271,7 +286,7 @@ class Update:
             hypernodes,
             {"seconds": dict(self._seconds), "hypernodes": work.evaluated},
             time.perf_counter() - self._started,
-            tuple(dict.fromkeys(note for loaded in self.loaded for note in loaded.notes)),
+            self._notes(work),
             facts.table,
         )
 

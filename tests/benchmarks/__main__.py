@@ -32,8 +32,11 @@ def main() -> None:
     unknown = [name for name in arguments.names if name not in WORKLOADS]
     if unknown:
         parser.error(f"unknown workload {', '.join(unknown)}: choose from {', '.join(WORKLOADS)}")
-    chosen = [w for w in WORKLOADS.values()
-              if w.name in (arguments.names or WORKLOADS) and (w.quick or not arguments.quick)]
+    chosen = [
+        w
+        for w in WORKLOADS.values()
+        if w.name in (arguments.names or WORKLOADS) and (w.quick or not arguments.quick)
+    ]
     report(chosen, max(1, arguments.runs), arguments.timeout)
 
 
@@ -41,12 +44,21 @@ def report(workloads: list[Workload], runs: int, timeout: float) -> None:
     """Print the machine, then one row per workload as it is done, then what went wrong."""
     engines = scratch.engines()
     rivals = [engine for engine in engines if engine not in (OURS, SQL, SQL_FILE)]
-    print(f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
-          f"duckdb {duckdb.__version__}; median ms of {runs} runs\n")
-    header = ["workload", "derived facts", "ours, reasoning", "SQL, temporary", "ratio",
-              "ours, reasoning + publish", "SQL, into the file", "ratio",
-              *(f"{rival} ({_INCLUDED.get(rival, 'reasoning')}), ratio to SQL"
-                for rival in rivals)]
+    print(
+        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
+        f"duckdb {duckdb.__version__}; median ms of {runs} runs\n"
+    )
+    header = [
+        "workload",
+        "derived facts",
+        "ours, reasoning",
+        "SQL, temporary",
+        "ratio",
+        "ours, reasoning + publish",
+        "SQL, into the file",
+        "ratio",
+        *(f"{rival} ({_INCLUDED.get(rival, 'reasoning')}), ratio to SQL" for rival in rivals),
+    ]
     print("| " + " | ".join(header) + " |\n|" + "---|" * len(header), flush=True)
     notes: list[str] = []
     for workload in workloads:
@@ -62,8 +74,9 @@ def report(workloads: list[Workload], runs: int, timeout: float) -> None:
 _INCLUDED = {"nemo": "with reading CSV", "clingo": "ground and solve"}
 
 
-def _alternate(workload: Workload, engines: list[str], runs: int,
-               timeout: float) -> dict[str, list[Run]]:
+def _alternate(
+    workload: Workload, engines: list[str], runs: int, timeout: float
+) -> dict[str, list[Run]]:
     """Every engine once, then every engine again; who failed is not asked twice."""
     results: dict[str, list[Run]] = {engine: [] for engine in engines}
     for _ in range(runs):
@@ -77,8 +90,16 @@ def _alternate(workload: Workload, engines: list[str], runs: int,
 def _row(workload: Workload, results: dict[str, list[Run]], rivals: list[str]) -> list[str]:
     ours, ours_file = _median(results[OURS], "reason"), _median(results[OURS], "durable")
     sql, sql_file = _median(results[SQL], "reason"), _median(results[SQL_FILE], "durable")
-    cells = [workload.title, _derived(results[SQL]), _ms(ours), _ms(sql), _ratio(ours, sql),
-             _ms(ours_file), _ms(sql_file), _ratio(ours_file, sql_file)]
+    cells = [
+        workload.title,
+        _derived(results[SQL]),
+        _ms(ours),
+        _ms(sql),
+        _ratio(ours, sql),
+        _ms(ours_file),
+        _ms(sql_file),
+        _ratio(ours_file, sql_file),
+    ]
     for rival in rivals:
         seconds = _median(results[rival], "reason")
         cells.append(f"{_ms(seconds)}, {_ratio(seconds, sql)}" if seconds else "-")
@@ -102,8 +123,9 @@ def _problems(workload: Workload, results: dict[str, list[Run]]) -> list[str]:
             for p, n in (run.counts or {}).items():
                 for source, right in (("SQL", truth.get(p)), ("known", workload.expected.get(p))):
                     if right is not None and right != n:
-                        notes.append(f"{workload.name}, {engine}: {p} has {n:,} facts, "
-                                     f"{source}: {right:,}")
+                        notes.append(
+                            f"{workload.name}, {engine}: {p} has {n:,} facts, {source}: {right:,}"
+                        )
     return notes
 
 

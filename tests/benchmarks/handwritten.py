@@ -44,16 +44,21 @@ def derive(workload: Workload, connection: Connection, durable: bool) -> None:
 
 def counts(workload: Workload, connection: Connection) -> dict[str, int]:
     """Size of the extension of each derived predicate."""
-    return {p: _one(connection, f"SELECT count(*) FROM {p}")
-            for p in head_predicates(workload.rules)}
+    return {
+        p: _one(connection, f"SELECT count(*) FROM {p}") for p in head_predicates(workload.rules)
+    }
 
 
 def explicit(workload: Workload, connection: Connection) -> int:
     """How many facts of derived predicates were given, and so are not derived."""
-    tables = {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()")
-              .fetchall()}
-    return sum(_one(connection, f"SELECT count(*) FROM e_{p}")
-               for p in head_predicates(workload.rules) if f"e_{p}" in tables)
+    tables = {
+        row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    }
+    return sum(
+        _one(connection, f"SELECT count(*) FROM e_{p}")
+        for p in head_predicates(workload.rules)
+        if f"e_{p}" in tables
+    )
 
 
 def _number(name: str, table: object) -> str:
@@ -132,19 +137,25 @@ def _encode_lubm(connection: Connection, rules: str) -> None:
             SELECT part.* FROM (SELECT regexp_extract(line, '^(\S+) <(\S+)> (.*) \.$',
                                                       ['s', 'p', 'o']) AS part
               FROM read_csv(?, columns={'line': 'VARCHAR'}, header=false, auto_detect=false,
-                            delim='\x01', quote='', escape=''))""", [str(LUBM_FACTS)])
+                            delim='\x01', quote='', escape=''))""",
+        [str(LUBM_FACTS)],
+    )
     connection.execute(
         """CREATE TEMP TABLE symbol AS SELECT text, (row_number() OVER ())::INTEGER AS id
-             FROM (SELECT s AS text FROM t UNION SELECT o FROM t)""")
+             FROM (SELECT s AS text FROM t UNION SELECT o FROM t)"""
+    )
     connection.execute(
         """CREATE TEMP TABLE coded AS SELECT a.id AS s, t.p, b.id AS o, t.o AS text
-             FROM t JOIN symbol a ON a.text = t.s JOIN symbol b ON b.text = t.o""")
+             FROM t JOIN symbol a ON a.text = t.s JOIN symbol b ON b.text = t.o"""
+    )
     for name, arguments in sorted(set(re.findall(r"ub:(\w+)\(([^)]*)\)", rules))):
         found, columns = f"p = '{UNIV_BENCH}{name}'", "s, o"
         if "," not in arguments:
             found, columns = f"p LIKE '%#type' AND text = '<{UNIV_BENCH}{name}>'", "s"
-        connection.execute(f"CREATE TABLE IF NOT EXISTS e_{name} AS "
-                           f"SELECT DISTINCT {columns} FROM coded WHERE {found}")
+        connection.execute(
+            f"CREATE TABLE IF NOT EXISTS e_{name} AS "
+            f"SELECT DISTINCT {columns} FROM coded WHERE {found}"
+        )
 
 
 # Predicate: what its extension is the union of, in an order in which everything is complete when
@@ -157,7 +168,7 @@ _LUBM = {
     "memberOf": "e_memberOf -e_member worksFor",
     "member": "-memberOf",
     "degreeFrom": "e_degreeFrom e_doctoralDegreeFrom e_mastersDegreeFrom "
-                  "e_undergraduateDegreeFrom -e_hasAlumnus",
+    "e_undergraduateDegreeFrom -e_hasAlumnus",
     "hasAlumnus": "-degreeFrom",
     "Course": "e_Course e_GraduateCourse e_listedCourse.o e_teacherOf.o e_teachingAssistantOf.o",
     "Research": "e_Research e_publicationResearch.o e_researchProject.o",
@@ -165,25 +176,25 @@ _LUBM = {
     "University": "e_University degreeFrom.o",
     "ResearchGroup": "e_ResearchGroup e_researchProject.s",
     "Organization": "e_Organization e_affiliatedOrganizationOf.s e_affiliatedOrganizationOf.o "
-                    "e_affiliateOf.s e_College e_Department e_Institute member.s "
-                    "e_orgPublication.s e_Program ResearchGroup subOrganizationOf.s "
-                    "subOrganizationOf.o University",
+    "e_affiliateOf.s e_College e_Department e_Institute member.s "
+    "e_orgPublication.s e_Program ResearchGroup subOrganizationOf.s "
+    "subOrganizationOf.o University",
     "Schedule": "e_Schedule e_listedCourse.s",
     "Software": "e_Software e_softwareDocumentation.s e_softwareVersion.s",
     "Article": "e_Article e_ConferencePaper e_JournalArticle e_TechnicalReport",
     "Publication": "e_Publication Article e_Book e_Manual e_orgPublication.o "
-                   "e_publicationAuthor.s e_publicationDate.s e_publicationResearch.s Software "
-                   "e_softwareDocumentation.o e_Specification e_UnofficialPublication",
+    "e_publicationAuthor.s e_publicationDate.s e_publicationResearch.s Software "
+    "e_softwareDocumentation.o e_Specification e_UnofficialPublication",
     "AdministrativeStaff": "e_AdministrativeStaff e_ClericalStaff e_SystemsStaff",
     "Dean": "e_Dean headOf>e_College",
     "professor_": "e_Professor e_advisor.o e_AssistantProfessor e_AssociateProfessor e_Chair "
-                  "Dean e_FullProfessor e_tenured.s e_VisitingProfessor",
+    "Dean e_FullProfessor e_tenured.s e_VisitingProfessor",
     "faculty_": "e_Faculty e_Lecturer e_PostDoc professor_ e_teacherOf.s",
     "TeachingAssistant": "e_TeachingAssistant e_teachingAssistantOf.s",
     "Person": "e_Person e_advisor.s e_affiliateOf.o e_age.s e_Chair degreeFrom.s e_Director "
-              "e_emailAddress.s e_Employee AdministrativeStaff faculty_ e_GraduateStudent "
-              "member.o e_publicationAuthor.o e_ResearchAssistant e_Student "
-              "e_UndergraduateStudent TeachingAssistant e_telephone.s e_title.s",
+    "e_emailAddress.s e_Employee AdministrativeStaff faculty_ e_GraduateStudent "
+    "member.o e_publicationAuthor.o e_ResearchAssistant e_Student "
+    "e_UndergraduateStudent TeachingAssistant e_telephone.s e_title.s",
     "Chair": "e_Chair Person&headOf>e_Department",
     "Director": "e_Director Person&headOf>e_Program",
     "Professor": "professor_ Chair",
@@ -247,23 +258,53 @@ def closure(connection: Connection, temp: str) -> None:
 _EL_P = (
     ("p", "SELECT a.s, b.o FROM d_p a JOIN p b ON a.o = b.s"),
     ("p", "SELECT a.s, b.o FROM o_p a JOIN d_p b ON a.o = b.s"),
-    ("p", "SELECT q.c0, u.c2 FROM d_p p JOIN e_u u ON p.o = u.c0"
-          " JOIN q ON q.c1 = u.c1 AND q.c2 = p.s"),
-    ("q", "SELECT q.c0, u.c2 FROM d_q q JOIN e_u u ON q.c1 = u.c1"
-          " JOIN o_p p ON p.s = q.c2 AND p.o = u.c0"),
-    ("p", "SELECT a.s, c.c2 FROM d_p a JOIN e_c c ON a.o = c.c1"
-          " JOIN p b ON b.s = a.s AND b.o = c.c0"),
-    ("p", "SELECT a.s, c.c2 FROM d_p a JOIN e_c c ON a.o = c.c0"
-          " JOIN o_p b ON b.s = a.s AND b.o = c.c1"),
+    (
+        "p",
+        (
+            "SELECT q.c0, u.c2 FROM d_p p JOIN e_u u ON p.o = u.c0"
+            " JOIN q ON q.c1 = u.c1 AND q.c2 = p.s"
+        ),
+    ),
+    (
+        "q",
+        (
+            "SELECT q.c0, u.c2 FROM d_q q JOIN e_u u ON q.c1 = u.c1"
+            " JOIN o_p p ON p.s = q.c2 AND p.o = u.c0"
+        ),
+    ),
+    (
+        "p",
+        (
+            "SELECT a.s, c.c2 FROM d_p a JOIN e_c c ON a.o = c.c1"
+            " JOIN p b ON b.s = a.s AND b.o = c.c0"
+        ),
+    ),
+    (
+        "p",
+        (
+            "SELECT a.s, c.c2 FROM d_p a JOIN e_c c ON a.o = c.c0"
+            " JOIN o_p b ON b.s = a.s AND b.o = c.c1"
+        ),
+    ),
 )
 _EL_Q = (
     ("p", "SELECT p.s, q.c1, q.c2 FROM d_p p JOIN q ON p.o = q.c0"),
     ("q", "SELECT p.s, q.c1, q.c2 FROM d_q q JOIN o_p p ON p.o = q.c0"),
     ("q", "SELECT q.c0, s.o, q.c2 FROM d_q q JOIN e_s s ON q.c1 = s.s"),
-    ("q", "SELECT a.c0, r.c2, b.c2 FROM d_q a JOIN e_r r ON r.c0 = a.c1"
-          " JOIN q b ON b.c0 = a.c2 AND b.c1 = r.c1"),
-    ("q", "SELECT a.c0, r.c2, b.c2 FROM d_q b JOIN e_r r ON r.c1 = b.c1"
-          " JOIN o_q a ON a.c2 = b.c0 AND a.c1 = r.c0"),
+    (
+        "q",
+        (
+            "SELECT a.c0, r.c2, b.c2 FROM d_q a JOIN e_r r ON r.c0 = a.c1"
+            " JOIN q b ON b.c0 = a.c2 AND b.c1 = r.c1"
+        ),
+    ),
+    (
+        "q",
+        (
+            "SELECT a.c0, r.c2, b.c2 FROM d_q b JOIN e_r r ON r.c1 = b.c1"
+            " JOIN o_q a ON a.c2 = b.c0 AND a.c1 = r.c0"
+        ),
+    ),
 )
 _EL = (("p", "s, o", _EL_P), ("q", "c0, c1, c2", _EL_Q))
 
@@ -272,18 +313,25 @@ def el(connection: Connection, temp: str) -> None:
     """Semi-naive rounds: `d_` is new since the round before, `o_` older, `p` and `q` both."""
     run = connection.execute
     for p, _, _ in _EL:
-        run(f"CREATE {temp} TABLE {p} AS FROM e_{p}; CREATE TEMP TABLE d_{p} AS FROM e_{p};"
-            f"CREATE TEMP TABLE o_{p} AS FROM e_{p} LIMIT 0")
+        run(
+            f"CREATE {temp} TABLE {p} AS FROM e_{p}; CREATE TEMP TABLE d_{p} AS FROM e_{p};"
+            f"CREATE TEMP TABLE o_{p} AS FROM e_{p} LIMIT 0"
+        )
     fresh = {p: 1 for p, _, _ in _EL}
     while any(fresh.values()):
         found: dict[str, int] = {}
         for p, columns, rules in _EL:
             union = " UNION ALL ".join(sql for delta, sql in rules if fresh[delta])
-            found[p] = _one(connection, f"CREATE TEMP TABLE n_{p} AS SELECT DISTINCT * FROM"
-                            f" ({union}) f({columns}) ANTI JOIN {p} USING ({columns})")
+            found[p] = _one(
+                connection,
+                f"CREATE TEMP TABLE n_{p} AS SELECT DISTINCT * FROM"
+                f" ({union}) f({columns}) ANTI JOIN {p} USING ({columns})",
+            )
         for p, _, _ in _EL:
-            run(f"INSERT INTO o_{p} FROM d_{p}; INSERT INTO {p} FROM n_{p};"
-                f"DROP TABLE d_{p}; ALTER TABLE n_{p} RENAME TO d_{p}")
+            run(
+                f"INSERT INTO o_{p} FROM d_{p}; INSERT INTO {p} FROM n_{p};"
+                f"DROP TABLE d_{p}; ALTER TABLE n_{p} RENAME TO d_{p}"
+            )
         fresh = found
     for p, _, _ in _EL:
         run(f"DROP TABLE d_{p}; DROP TABLE o_{p}")

@@ -44,7 +44,8 @@ def _explicit(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, int]]:
     """Predicates that have a table of explicit facts, with their arity."""
     return connection.execute(
         "SELECT table_name[3:], column_count FROM duckdb_tables() "
-        "WHERE starts_with(table_name, 'e_') ORDER BY ALL").fetchall()
+        "WHERE starts_with(table_name, 'e_') ORDER BY ALL"
+    ).fetchall()
 
 
 def _plain(rules: str) -> str:
@@ -65,12 +66,14 @@ def _nemo(workload: Workload, connection: duckdb.DuckDBPyConnection) -> Measured
             connection.execute(f"COPY e_{predicate} TO '{path}' (HEADER false)")
             if path.stat().st_size:
                 kinds = ", ".join(["int"] * arity)
-                imports.append(f'@import {predicate} :- '
-                               f'csv {{resource = "{path}", format = ({kinds})}} .')
+                imports.append(
+                    f'@import {predicate} :- csv {{resource = "{path}", format = ({kinds})}} .'
+                )
         heads = head_predicates(workload.rules)
         outputs = [f"@export {head} :- csv {{}} ." for head in heads]
         engine = nmo_python.NemoEngine(
-            nmo_python.load_string("\n".join([*imports, rules, *outputs])))
+            nmo_python.load_string("\n".join([*imports, rules, *outputs]))
+        )
         start = time.perf_counter()
         engine.reason()
         seconds = time.perf_counter() - start

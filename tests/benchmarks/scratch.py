@@ -45,8 +45,9 @@ def measure(engine: str, workload: Workload, timeout: float) -> Run:
     """One run in a fresh process; a failure or a timeout is a Run that says so."""
     command = [sys.executable, "-m", "tests.benchmarks", "--one", engine, workload.name]
     try:
-        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True,
-                              timeout=timeout, check=False)
+        done = subprocess.run(
+            command, cwd=REPOSITORY, capture_output=True, text=True, timeout=timeout, check=False
+        )
     except subprocess.TimeoutExpired:
         return Run(problem=f"> {timeout:.0f} s")
     if done.returncode:

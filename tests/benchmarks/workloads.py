@@ -171,8 +171,9 @@ def _table(rows: list[tuple[int, ...]], resource: str = "") -> pa.Table:
     names = ["s", "o"] if width == 2 else [f"c{k}" for k in range(width)]
     columns = zip(*rows, strict=True)
     if resource:
-        return pa.table({n: [f"{resource}{v}" for v in c] for n, c in zip(names, columns,
-                                                                       strict=True)})
+        return pa.table(
+            {n: [f"{resource}{v}" for v in c] for n, c in zip(names, columns, strict=True)}
+        )
     return pa.table({n: pa.array(c, pa.int64()) for n, c in zip(names, columns, strict=True)})
 
 
@@ -193,16 +194,38 @@ def head_predicates(rules: str) -> list[str]:
 WORKLOADS = {
     workload.name: workload
     for workload in (
-        Workload("rs2", "RS2, w = 200", RS2, lambda: wind_turbines(200),
-                 expected=_rs2_expected(200), quick=True),
-        Workload("lubm", "LUBM-1", LUBM_RULES.read_text() if LUBM_RULES.exists() else "", dict,
-                 files=(LUBM_FACTS, LUBM_RULES), expected=_lubm_expected(), quick=True),
-        Workload("closure-small", "closure, 2,000 nodes", CLOSURE,
-                 lambda: random_dag(2_000, 20_000), quick=True),
-        Workload("el-small", "EL, arity 3, 12,000 classes", EL, lambda: ontology(12_000, seed=2),
-                 quick=True),
-        Workload("closure", "closure, 10,000 nodes", CLOSURE,
-                 lambda: random_dag(10_000, 100_000)),
+        Workload(
+            "rs2",
+            "RS2, w = 200",
+            RS2,
+            lambda: wind_turbines(200),
+            expected=_rs2_expected(200),
+            quick=True,
+        ),
+        Workload(
+            "lubm",
+            "LUBM-1",
+            LUBM_RULES.read_text() if LUBM_RULES.exists() else "",
+            dict,
+            files=(LUBM_FACTS, LUBM_RULES),
+            expected=_lubm_expected(),
+            quick=True,
+        ),
+        Workload(
+            "closure-small",
+            "closure, 2,000 nodes",
+            CLOSURE,
+            lambda: random_dag(2_000, 20_000),
+            quick=True,
+        ),
+        Workload(
+            "el-small",
+            "EL, arity 3, 12,000 classes",
+            EL,
+            lambda: ontology(12_000, seed=2),
+            quick=True,
+        ),
+        Workload("closure", "closure, 10,000 nodes", CLOSURE, lambda: random_dag(10_000, 100_000)),
         Workload("el", "EL, arity 3, 30,000 classes", EL, lambda: ontology(30_000, seed=2)),
     )
 }

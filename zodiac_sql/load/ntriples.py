@@ -96,11 +96,11 @@ CREATE OR REPLACE TEMP MACRO zodiac_nt_unescaped(t) AS
              lambda piece: zodiac_nt_piece(piece)), '')
          ELSE t END;
 
+-- Empty if an IRI holds, behind an escape, what no IRI may hold.
 CREATE OR REPLACE TEMP MACRO zodiac_nt_node(t) AS
-    CASE WHEN NOT contains(t, '\') THEN t
-         WHEN regexp_full_match(zodiac_nt_unescaped(t), '<[^\x00-\x20<>"{}|^`\\]*>')
-              THEN zodiac_nt_unescaped(t)
-         ELSE '' END;
+    CASE WHEN contains(t, '\')
+         THEN regexp_extract(zodiac_nt_unescaped(t), '^<[^\x00-\x20<>"{}|^`\\]*>$')
+         ELSE t END;
 
 CREATE OR REPLACE TEMP MACRO zodiac_nt_literal(t) AS
     CASE WHEN ends_with(t, '"') THEN t
@@ -113,22 +113,23 @@ CREATE OR REPLACE TEMP MACRO zodiac_nt_literal(t) AS
          ELSE t END;
 
 CREATE OR REPLACE TEMP MACRO zodiac_nt_object(t) AS
-    CASE WHEN starts_with(t, '"')
-         THEN zodiac_nt_literal(replace(zodiac_nt_unescaped(t), chr(9), '\t'))
+    CASE WHEN starts_with(t, '"') THEN replace(zodiac_nt_unescaped(t), chr(9), '\t')
          ELSE zodiac_nt_node(t) END;
-
-CREATE OR REPLACE TEMP MACRO zodiac_nt_respelled(t) AS
-    struct_pack(s := zodiac_nt_node(t.s), p := zodiac_nt_node(t.p), o := zodiac_nt_object(t.o),
-                g := t.g);
 """
 
+# One step per level, because a macro writes its argument out wherever it uses it.
 _TERMS = (
-    "SELECT {number} line, t.s AS s, t.p AS p, t.o AS o, t.g <> '' AS named FROM ("
-    "SELECT {number} line, CASE WHEN usual.s <> '' THEN usual"
+    "SELECT {number} line, s, p, named, CASE WHEN usual OR NOT starts_with(o, '\"') THEN o"
+    " ELSE zodiac_nt_literal(o) END AS o FROM ("
+    "SELECT {number} line, usual, t.g <> '' AS named,"
+    " CASE WHEN usual THEN t.s ELSE zodiac_nt_node(t.s) END AS s,"
+    " CASE WHEN usual THEN t.p ELSE zodiac_nt_node(t.p) END AS p,"
+    " CASE WHEN usual THEN t.o ELSE zodiac_nt_object(t.o) END AS o FROM ("
+    "SELECT {number} line, t.s <> '' AS usual, CASE WHEN t.s <> '' THEN t"
     " WHEN line IS NULL OR regexp_full_match(line, '[ \\t]*(#.*)?') THEN NULL"
-    " ELSE zodiac_nt_respelled(regexp_extract(line, $any, ['s', 'p', 'o', 'g'])) END AS t"
-    " FROM (SELECT {number} line, regexp_extract(line, $usual, ['s', 'p', 'o', 'g']) AS usual"
-    " FROM ({lines})))"
+    " ELSE regexp_extract(line, $any, ['s', 'p', 'o', 'g']) END AS t FROM ("
+    "SELECT {number} line, regexp_extract(line, $usual, ['s', 'p', 'o', 'g']) AS t"
+    " FROM ({lines}))))"
 )
 _READ = (
     "CREATE OR REPLACE TEMP TABLE zodiac_triple AS SELECT s, p, o, named FROM ("
