@@ -68,8 +68,9 @@ CREATE MACRO zodiac.escape_text(t) AS
 
 CREATE MACRO zodiac.unescape_text(t) AS
     CASE WHEN contains(t, '\') THEN
-        replace(replace(replace(replace(replace(replace(
-            t, '\\', chr(1)), '\"', '"'), '\n', chr(10)), '\r', chr(13)), '\t', chr(9)), chr(1), '\')
+        array_to_string(list_transform(string_split(t, '\\'), lambda piece:
+            replace(replace(replace(replace(
+                piece, '\"', '"'), '\n', chr(10)), '\r', chr(13)), '\t', chr(9))), '\')
     ELSE t END;
 
 CREATE MACRO zodiac.looks_like_iri(t) AS
@@ -80,16 +81,20 @@ CREATE MACRO zodiac.quote_where_needed(t) AS
          THEN '"' || zodiac.escape_text(t) || '"' ELSE t END;
 
 -- The text of the term that some text from outside denotes: N-Triples terms and plain strings.
+-- The common cases come first, with one regular expression each.
 CREATE MACRO zodiac.canonical(t) AS
     CASE WHEN t[1] NOT IN ('<', '"') THEN t
-         WHEN regexp_full_match(t, '<[^\s<>"{}|\\^`]*>')
-              THEN CASE WHEN zodiac.looks_like_iri(t[2:-2]) THEN t[2:-2] ELSE t END
+         WHEN t[1] = '<' THEN
+              CASE WHEN t[-1] = '>' AND zodiac.looks_like_iri(t[2:-2]) THEN t[2:-2]
+                   WHEN regexp_full_match(t, '<[^\s<>"{}|\\^`]*>') THEN t
+                   ELSE zodiac.quote_where_needed(t) END
          WHEN regexp_full_match(t, '"([^"\\\n\r]|\\.)*"')
               THEN zodiac.quote_where_needed(zodiac.unescape_text(t[2:-2]))
          WHEN regexp_full_match(t, '"([^"\\\n\r]|\\.)*"\^\^<http://www\.w3\.org/2001/XMLSchema#string>')
               THEN zodiac.quote_where_needed(zodiac.unescape_text(regexp_extract(t, '^"(.*)"', 1)))
-         WHEN regexp_full_match(t, '"([^"\\\n\r]|\\.)*"(@[A-Za-z][A-Za-z0-9-]*|\^\^<[^\s<>"{}|\\^`]*>)')
-              THEN t
+         WHEN regexp_full_match(t, '"([^"\\\n\r]|\\.)*"@[A-Za-z][A-Za-z0-9-]*')
+              THEN regexp_extract(t, '^(".*")@', 1) || lower(regexp_extract(t, '@[A-Za-z0-9-]*$'))
+         WHEN regexp_full_match(t, '"([^"\\\n\r]|\\.)*"\^\^<[^\s<>"{}|\\^`]*>') THEN t
          ELSE zodiac.quote_where_needed(t) END;
 
 CREATE MACRO zodiac.kind(t) AS

@@ -232,18 +232,24 @@ def _save_graph(store: Store, state: State) -> None:
 def _save_schema(store: Store, old: State, new: State) -> None:
     gone = [name for name in old.schema if new.schema.get(name) != old.schema[name]]
     store.run("DELETE FROM zodiac.predicate WHERE name IN (SELECT unnest($1::VARCHAR[]))", [gone])
-    for name, p in new.schema.items():
-        if old.schema.get(name) != p:
-            store.run(
-                "INSERT INTO zodiac.predicate VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                [
-                    name,
-                    p.sql_name,
-                    p.arity,
-                    [c.name for c in p.columns],
-                    [c.type.value if c.type else None for c in p.columns],
-                    [t.value if t else None for t in p.settled],
-                    list(p.datatypes),
-                    p.declared,
-                ],
-            )
+    written = [p for name, p in new.schema.items() if old.schema.get(name) != p]
+    if written:
+        store.run(
+            "INSERT INTO zodiac.predicate SELECT unnest($1), unnest($2), unnest($3),"
+            " unnest($4::VARCHAR[][]), unnest($5::VARCHAR[][]), unnest($6::VARCHAR[][]),"
+            " unnest($7::VARCHAR[][]), unnest($8)",
+            [
+                [p.name for p in written],
+                [p.sql_name for p in written],
+                [p.arity for p in written],
+                [[c.name for c in p.columns] for p in written],
+                [[_type_name(c.type) for c in p.columns] for p in written],
+                [[_type_name(t) for t in p.settled] for p in written],
+                [list(p.datatypes) for p in written],
+                [p.declared for p in written],
+            ],
+        )
+
+
+def _type_name(type_: Type | None) -> str | None:
+    return None if type_ is None else type_.value

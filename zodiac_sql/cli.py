@@ -17,7 +17,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from zodiac_sql.change import Change
     from zodiac_sql.export import Exported
     from zodiac_sql.knowledge_base import KnowledgeBase
+    from zodiac_sql.load import Loaded
     from zodiac_sql.query import Answer
-    from zodiac_sql.update import Update
 
 MEMORY = ":memory:"
 PHASES = ("stage", "check", "reason", "compare", "publish")
@@ -63,9 +63,7 @@ class Program(TyperGroup):
             _silence_stdout()
             raise typer.Exit(0) from None
         except (Refused, ZodiacError, OSError) as error:
-            _say(_message(error))
-            if isinstance(error, OSError) and error.filename is None:
-                _silence_stdout()  # it cannot be written
+            _refuse(error)
             raise typer.Exit(getattr(error, "status", 1)) from None
         except BaseException as error:
             if not _is_interruption(error):
@@ -89,7 +87,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    app(prog_name="zodiac")
+    try:
+        app(prog_name="zodiac")
+    except OSError as error:  # the help cannot be written
+        _refuse(error)
+        raise SystemExit(1) from None
 
 
 class Format(enum.StrEnum):
@@ -406,6 +408,8 @@ class Changing:
     kb: KnowledgeBase
     publishing: bool = False
     done: bool = False
+    skipped: list[str] = field(default_factory=list)
+    """Notes about bad lines that were left out."""
 
     def see(self, statement: str, parameters: object) -> None:
         """See every statement: the one COMMIT of a change is what publishes it."""
@@ -429,9 +433,11 @@ class Changing:
             for file in data:
                 report.reading(file)
                 update.load(file, predicate, skip_bad=skip_bad)
+                self.skipped += _skipped(file, update.loaded[-1])
             update.drop_rules(*dropped)
         self.done = True
-        return _of(update)
+        assert update.change is not None
+        return replace(update.change, notes=(*update.change.notes, *self.skipped))
 
     def after_interruption(self, db: str) -> str:
         if self.done:
@@ -441,9 +447,16 @@ class Changing:
         return "interrupted; nothing was changed"
 
 
-def _of(update: Update) -> Change:
-    assert update.change is not None
-    return update.change
+def _skipped(file: Path, loaded: Loaded) -> list[str]:
+    """How many lines of a file were left out, and which."""
+    if not loaded.skipped_count:
+        return []
+    from zodiac_sql.load.result import listed
+
+    lines = (
+        "1 bad line was" if loaded.skipped_count == 1 else f"{loaded.skipped_count} bad lines were"
+    )
+    return [f"{file}: {lines} left out\n{listed(loaded.skipped, loaded.skipped_count)}"]
 
 
 @contextmanager
@@ -720,6 +733,12 @@ def _printable(text: str, but: str = "") -> str:
 def _say(text: str) -> None:
     """A message for people, on standard error."""
     typer.echo(_printable(text, but="\n\t"), err=True)
+
+
+def _refuse(error: Exception) -> None:
+    _say(_message(error))
+    if isinstance(error, OSError) and error.filename is None:
+        _silence_stdout()  # it is what cannot be written
 
 
 def _message(error: Exception) -> str:

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from zodiac_sql.store import Store
-from zodiac_sql.trees import create_temp
-from zodiac_sql.trees import temp_table as temp
+from zodiac_sql.trees import create_temp, temp_table
 
 NEW = "new_symbol"
 """Temporary table of symbols not yet published: (id, kind, text)."""
@@ -64,7 +63,7 @@ def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None
 def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
     """Temporary table term: each text of the columns once, and its canonical form."""
     texts = [
-        exp.select(exp.column(column, quoted=True).as_("raw")).from_(temp(source))
+        exp.select(exp.column(column, quoted=True).as_("raw")).from_(temp_table(source))
         for column in columns
     ]
     union = texts[0] if len(texts) == 1 else exp.union(*texts, distinct=False)
@@ -77,9 +76,9 @@ def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
 
 def _replaced(store: Store, source: str, columns: Sequence[str]) -> exp.Select:
     """The source joined once per text column with the ids of its texts."""
-    described = store.run(exp.select("*").from_(temp(source)).limit(0)).description or []
+    described = store.run(exp.select("*").from_(temp_table(source)).limit(0)).description or []
     names = [column[0] for column in described]
-    query = exp.select().from_(temp(source).as_("x"))
+    query = exp.select().from_(temp_table(source).as_("x"))
     for name in names:
         if name not in columns:
             query = query.select(exp.column(name, table="x", quoted=True))
@@ -87,5 +86,5 @@ def _replaced(store: Store, source: str, columns: Sequence[str]) -> exp.Select:
         alias = f"t{names.index(name)}"
         query = query.select(exp.column("id", table=alias).as_(name, quoted=True))
         same = exp.column("raw", table=alias).eq(exp.column(name, table="x", quoted=True))
-        query = query.join(temp("term_id").as_(alias), on=same)
+        query = query.join(temp_table("term_id").as_(alias), on=same)
     return query

@@ -16,11 +16,11 @@ from sqlglot import exp
 
 from zodiac_sql import dictionary
 from zodiac_sql.arrow_rows import as_arrow
-from zodiac_sql.dictionary import create_temp, temp
 from zodiac_sql.errors import DataError
 from zodiac_sql.rules import Column, Type
 from zodiac_sql.schema import Predicate, Staged, default_columns
 from zodiac_sql.store import Store
+from zodiac_sql.trees import create_temp, temp_table
 
 SQL_TYPES = {
     Type.SYMBOL: "VARCHAR", Type.INT: "BIGINT", Type.FLOAT: "DOUBLE", Type.BOOL: "BOOLEAN",
@@ -89,7 +89,7 @@ def stage_table(
     _check_cells(store, predicate, source, columns, place)
     table = fresh("staged")
     cast = exp.select(*(column.cast().as_(column.name, quoted=True) for column in columns))
-    query = cast.from_(temp(source))
+    query = cast.from_(temp_table(source))
     symbols = [column.name for column in columns if column.type is Type.SYMBOL]
     if symbols:
         texts = fresh("texts")
@@ -115,7 +115,7 @@ def scratch(store: Store, *tables: str) -> Iterator[None]:
         yield
     finally:
         for table in tables:
-            store.run(exp.Drop(tables=[temp(table)], kind="TABLE", exists=True))
+            store.run(exp.Drop(tables=[temp_table(table)], kind="TABLE", exists=True))
 
 
 def _stage_none(store: Store, known: Predicate) -> Staged:
@@ -167,7 +167,7 @@ class _Column:
 
 def _columns_of(store: Store, source: str, untyped: Collection[str]) -> list[_Column]:
     """The columns of a temporary table, each with the type its values have as facts."""
-    described = store.run(exp.select("*").from_(temp(source)).limit(0)).description or []
+    described = store.run(exp.select("*").from_(temp_table(source)).limit(0)).description or []
     columns = []
     for name, code, *_ in described:
         source_type = "NULL" if name in untyped else str(code)
@@ -259,7 +259,7 @@ def _check_cells(
     found = store.rows(
         exp.select(
             *(exp.func("min", row) for row in rows), *(exp.func("count", row) for row in rows)
-        ).from_(temp(source))
+        ).from_(temp_table(source))
     )[0]
     first = [row for row in found[: len(faults)] if row is not None]
     if first:

@@ -1,4 +1,4 @@
-"""How far a change has come: a bar on standard error if that is a terminal, else nothing."""
+"""Progress of a change on a terminal: one bar on stderr, nothing at all in a pipe."""
 
 from __future__ import annotations
 
@@ -9,57 +9,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
 
 class Report:
-    """Hears what a change is doing, and says nothing: for a pipe."""
+    """What a change is doing: the file it reads, or the hypernode it evaluates."""
+
+    def __init__(self, bar: Progress | None = None, task: TaskID | None = None) -> None:
+        self._bar = bar
+        self._task = task
 
     def reading(self, file: Path) -> None:
         """A file is about to be read."""
+        self._show(f"reading {file}", 0, None)
 
-    def __call__(self, hypernode: str, number: int, count: int) -> None:
-        """A hypernode is about to be evaluated, after `number` of `count`."""
+    def __call__(self, hypernode: str, number: int, total: int) -> None:
+        """Hypernode `number`, counted from 0, of `total` is about to be evaluated."""
+        self._show(f"hypernode {hypernode}, {number + 1} of {total}", number, total)
 
-
-class Bar(Report):
-    """Shows it: `reading farm.nt`, then `h3, 3 of 14` with a bar."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._task = progress.add_task("opening", total=None)
-
-    def reading(self, file: Path) -> None:
-        self._show(f"reading {file.name}", None, None)
-
-    def __call__(self, hypernode: str, number: int, count: int) -> None:
-        self._show(f"{hypernode}, {number + 1} of {count}", number, count)
-
-    def _show(self, text: str, completed: int | None, total: int | None) -> None:
-        self._progress.update(self._task, description=text, completed=completed, total=total)
-        self._progress.refresh()  # so that even a short step is seen
+    def _show(self, text: str, done: int, total: int | None) -> None:
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, description=text, completed=done, total=total)
 
 
 @contextmanager
 def reported() -> Iterator[Report]:
-    """A report for the time of a change. The bar is erased at the end."""
+    """A report that is drawn while the block runs, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield Report()
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    ) as progress:
-        yield Bar(progress)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield Report(bar, bar.add_task("starting", total=None))

@@ -143,6 +143,7 @@ class Update:
 
         name = resolve(predicate, self._schema, self._prefixes) if predicate else None
         loaded = load_file(self.store, path, self._schema, predicate=name, skip_bad=skip_bad)
+        self._prefixes = {**dict(loaded.prefixes), **self._prefixes}
         for staged in loaded.staged:
             self._settle(staged)
             self._inserts[staged.predicate].append(staged)

@@ -23,7 +23,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_datatype(o) AS
          WHEN ends_with(o, '>') THEN regexp_extract(o, '"\^\^<([^<>]*)>$', 1)
          ELSE 'text' END;
 
-CREATE OR REPLACE TEMP MACRO zodiac_value(o) AS regexp_extract(o, '^"(.*)"\^\^<', 1);
+CREATE OR REPLACE TEMP MACRO zodiac_value(o, datatype) AS
+    substring(o, 2, length(o) - length(datatype) - 6);
 
 -- What zodiac_triple holds without comments and bad lines; term is the property or the class.
 CREATE OR REPLACE TEMP MACRO zodiac_statements() AS TABLE
@@ -35,8 +36,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_statements() AS TABLE
 
 MISFIT = """
 p = $term AND NOT zodiac_is_class(p, o) AND NOT zodiac_fits(
-    zodiac_value(o), list_extract($forms::VARCHAR[],
-                                  list_position($datatypes::VARCHAR[], zodiac_datatype(o))))
+    zodiac_value(o, zodiac_datatype(o)),
+    list_extract($forms::VARCHAR[], list_position($datatypes::VARCHAR[], zodiac_datatype(o))))
 """
 """The condition on s, p, o of a statement whose object does not fit."""
 
@@ -93,13 +94,15 @@ def profiled(store: Store, file: str, known: Mapping[str, Predicate]) -> list[Pr
     store.run(
         "CREATE OR REPLACE TEMP TABLE zodiac_key AS SELECT unnest($term::VARCHAR[]) AS term,"
         " unnest($class::BOOLEAN[]) AS class, unnest($number::INTEGER[]) AS number,"
-        " unnest($symbolic::BOOLEAN[]) AS symbolic, unnest($native::BOOLEAN[]) AS native",
+        " unnest($symbolic::BOOLEAN[]) AS symbolic, unnest($native::BOOLEAN[]) AS native,"
+        " unnest($doubtful::BOOLEAN[]) AS doubtful",
         {
             "term": [p.term for p in found],
             "class": [p.class_ for p in found],
             "number": [p.number for p in found],
             "symbolic": [not p.class_ and p.type is Type.SYMBOL for p in found],
             "native": [p.type is not Type.SYMBOL for p in found],
+            "doubtful": [p.misfits > 0 for p in found],
         },
     )
     return found
@@ -193,7 +196,7 @@ def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
         " min(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
         " max(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
         " count_if(form LIKE '%moment' AND zodiac_zoned(value))"
-        " FROM (SELECT term, datatype, form, zodiac_value(o) AS value"
+        " FROM (SELECT term, datatype, form, zodiac_value(o, datatype) AS value"
         " FROM zodiac_statements() JOIN temp.zodiac_form USING (term, datatype) WHERE NOT class)"
         " GROUP BY ALL"
     )

@@ -16,7 +16,6 @@ from pathlib import Path
 from sqlglot import exp
 
 from zodiac_sql import dictionary
-from zodiac_sql.dictionary import create_temp, temp
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts import SQL_TYPES, fresh, scratch
 from zodiac_sql.load import blanks, literals, ntriples, properties, syntaxes, urns
@@ -26,6 +25,7 @@ from zodiac_sql.load.result import SHOWN, Loaded, Skipped
 from zodiac_sql.rules import Type
 from zodiac_sql.schema import Predicate, Staged
 from zodiac_sql.store import Store
+from zodiac_sql.trees import create_temp, temp_table
 
 SUFFIXES = (".nt", ".nq", *syntaxes.SUFFIXES)
 
@@ -35,14 +35,14 @@ _FACTS = """
 CREATE OR REPLACE TEMP TABLE zodiac_fact AS
 SELECT number, s, CASE WHEN symbolic THEN o ELSE s END AS o, value
 FROM (
-    SELECT number, native, symbolic,
+    SELECT number, doubtful, symbolic, form,
            zodiac_scoped(zodiac_from_urn(s), $tag) AS s, zodiac_scoped(o, $tag) AS o,
-           CASE WHEN native AND zodiac_fits(zodiac_value(o), form) THEN zodiac_value(o) END AS value
+           CASE WHEN native THEN zodiac_value(o, datatype) END AS value
     FROM zodiac_statements() AS statement
     JOIN temp.zodiac_key USING (term, class)
     LEFT JOIN temp.zodiac_form USING (term, datatype)
 )
-WHERE NOT native OR value IS NOT NULL
+WHERE NOT doubtful OR zodiac_fits(value, form)
 """
 # o repeats s where a fact has no symbol there, because the dictionary takes no NULLs.
 
@@ -114,7 +114,9 @@ def _staged(store: Store, property_: Property) -> Staged:
     picked = [v.as_(name, quoted=True) for v, name in zip(values, names, strict=False)]
     mine = exp.column("number").eq(exp.Literal.number(property_.number))
     table = fresh("staged")
-    store.run(create_temp(table, exp.select(*picked).from_(temp("zodiac_fact_id")).where(mine)))
+    store.run(
+        create_temp(table, exp.select(*picked).from_(temp_table("zodiac_fact_id")).where(mine))
+    )
     datatypes = (None, property_.datatype)[: len(names)]
     return Staged(property_.name, property_.columns, datatypes, table, named=False)
 

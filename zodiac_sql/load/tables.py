@@ -14,13 +14,13 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from zodiac_sql.dictionary import temp
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts import SQL_TYPES, scratch, stage_table
 from zodiac_sql.load.lines import LINES, REJECTED, parameters, reading, true_lines, unglobbed
 from zodiac_sql.load.result import SHOWN, Loaded, Skipped, listed
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
+from zodiac_sql.trees import temp_table
 
 _JSON_FORMATS = {".jsonl": "newline_delimited", ".ndjson": "newline_delimited", ".json": "auto"}
 
@@ -89,7 +89,7 @@ def load_table(
             count += empty
             rejected = tuple(sorted((*rejected, *shown), key=lambda bad: bad.line or 0))
         staged = stage_table(store, name, ROWS, predicate, named=True, place=file.place)
-        facts = store.count(exp.select(exp.Count(this=exp.Star())).from_(temp(staged.table)))
+        facts = store.count(exp.select(exp.Count(this=exp.Star())).from_(temp_table(staged.table)))
     return Loaded((staged,), facts, rejected[:SHOWN], count)
 
 
@@ -198,7 +198,9 @@ class _TableFile:
         return bool(breaks) and self.store.count(_count_where(exp.or_(*breaks))) > 0
 
     def _columns(self) -> list[tuple[str, object]]:
-        described = self.store.run(exp.select("*").from_(temp(ROWS)).limit(0)).description or []
+        described = (
+            self.store.run(exp.select("*").from_(temp_table(ROWS)).limit(0)).description or []
+        )
         return [(name, code) for name, code, *_ in described]
 
     def drop_empty(self) -> tuple[int, list[Skipped]]:
@@ -219,14 +221,16 @@ class _TableFile:
         )
         texts = [exp.cast(exp.column(name, quoted=True), "VARCHAR") for name in names]
         shown = exp.func("concat_ws", exp.Literal.string(","), *texts, dialect="duckdb")
-        query = exp.select(exp.column("rowid") + 1, missing, shown).from_(temp(ROWS)).where(empty)
+        query = (
+            exp.select(exp.column("rowid") + 1, missing, shown).from_(temp_table(ROWS)).where(empty)
+        )
         found = self.store.rows(query.order_by("rowid").limit(SHOWN))
         lines = self.lines([row for row, _, _ in found])
-        self.store.run(exp.delete(temp(ROWS)).where(empty))
+        self.store.run(exp.delete(temp_table(ROWS)).where(empty))
         return count, [
             Skipped(lines.get(row), text, f"column {name} is empty") for row, name, text in found
         ]
 
 
 def _count_where(condition: exp.Expr) -> exp.Select:
-    return exp.select(exp.Count(this=exp.Star())).from_(temp(ROWS)).where(condition)
+    return exp.select(exp.Count(this=exp.Star())).from_(temp_table(ROWS)).where(condition)

@@ -1,0 +1,21 @@
+-- .decl e(a: symbol, t: int)
+-- p(X, S) :- AGGREGATE(e(X, T)) ON X WITH spread(T) AS S.
+
+-- p(X, S) <- AGGREGATE(e(X, T)) ON X WITH spread(T) AS S
+-- no row twice
+SELECT
+  g1.v0 AS "s",
+  g1.v1 AS "o"
+FROM (
+  SELECT
+    d.x0 AS v0,
+    PY_SPREAD(LIST(CAST(d.x1 AS DOUBLE))) AS v1
+  FROM (
+    SELECT DISTINCT
+      "a1"."a" AS x0,
+      "a1"."t" AS x1
+    FROM "edb"."e" AS a1
+  ) AS d
+  GROUP BY
+    d.x0
+) AS g1;

@@ -1,0 +1,13 @@
+-- .decl e(a: symbol, b: symbol)
+-- .decl path(a: symbol, b: symbol)
+-- path(X, Z) :- path(Y, Z), e(X, Y), not closed(X).
+
+-- path(X, Z) <- path(Y, Z)@delta, e(X, Y)@all, not closed(X)
+SELECT
+  "a2"."a" AS "a",
+  "a1"."b" AS "b"
+FROM "temp"."main"."delta_h1_path" AS a1
+JOIN "edb"."e" AS a2
+  ON "a2"."b" = "a1"."a"
+ANTI JOIN "edb"."closed" AS n3
+  ON "n3"."s" = "a2"."a";

@@ -1,0 +1,19 @@
+-- .decl e(a: symbol, t: int)
+-- p(X, C) :- e(X, T), BIND(model(T, X) AS C), C != cold.
+
+-- p(X, C) <- e(X, T)@all, BIND(model(T, X) AS C), C != cold
+-- text to encode: o
+SELECT
+  b3.v0 AS "s",
+  ZODIAC.QUOTE_WHERE_NEEDED(b3.v) AS "o"
+FROM (
+  SELECT
+    "a1"."a" AS v0,
+    "a1"."t" AS v1,
+    PY_MODEL(CAST("a1"."t" AS DOUBLE), CAST(ZODIAC.LEXICAL(t2.text) AS TEXT)) AS v
+  FROM "edb"."e" AS a1
+  JOIN known_symbol AS t2
+    ON t2.id = "a1"."a"
+) AS b3
+WHERE
+  NOT b3.v IS NULL AND ZODIAC.QUOTE_WHERE_NEEDED(b3.v) <> 'cold';
