@@ -15,8 +15,11 @@ CREATE TABLE zodiac.hypernode (
     recursive BOOLEAN NOT NULL
 );
 
-CREATE TABLE zodiac.counter (next_hypernode INTEGER NOT NULL);  -- numbers are never reused
-INSERT INTO zodiac.counter VALUES (1);
+CREATE TABLE zodiac.counter (
+    next_hypernode INTEGER NOT NULL,  -- numbers are never reused
+    generation     BIGINT NOT NULL    -- how many changes were published
+);
+INSERT INTO zodiac.counter VALUES (1, 0);
 
 CREATE TABLE zodiac.hyperedge (
     source   INTEGER NOT NULL,

@@ -7,6 +7,10 @@ kb.insert("edge", [("a", "b"), ("b", "c")])
 kb.query("path(a, X)")
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from zodiac_sql.errors import (
     DataError,
     FunctionError,
@@ -20,7 +24,9 @@ from zodiac_sql.errors import (
     ZodiacError,
 )
 from zodiac_sql.functions import Function
-from zodiac_sql.knowledge_base import KnowledgeBase, connect
+
+if TYPE_CHECKING:
+    from zodiac_sql.knowledge_base import KnowledgeBase, connect
 
 __all__ = [
     "DataError",
@@ -38,3 +44,12 @@ __all__ = [
     "connect",
 ]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    """Import DuckDB only when a knowledge base is opened: `zodiac --help` needs none."""
+    if name in ("KnowledgeBase", "connect"):
+        from zodiac_sql import knowledge_base
+
+        return getattr(knowledge_base, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

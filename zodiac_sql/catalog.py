@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from zodiac_sql.errors import LockedError
 from zodiac_sql.functions import Function
 from zodiac_sql.hypernodes import Hypergraph, Hypernode
 from zodiac_sql.rules import Column, Rule, Type
@@ -47,6 +48,7 @@ class State:
     `rows` counts the rows of each table of edb and idb, by schema and table name; a table that is
     not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as known.
     `reserved` are names in schema main that are not ours (lower case).
+    `generation` counts the changes published so far, and tells whether a state is still the file's.
     """
 
     rules: tuple[StoredRule, ...] = ()
@@ -60,6 +62,7 @@ class State:
     ids: Mapping[str, int] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
     next_hypernode: int = 1
+    generation: int = 0
 
 
 def parsed_rules(state: State) -> tuple[Rule, ...]:
@@ -118,7 +121,13 @@ def load(store: Store) -> State:
         rows=_load_rows(store),
         reserved=_load_reserved(store, schema),
         next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
+        generation=generation(store),
     )
+
+
+def generation(store: Store) -> int:
+    """How many changes were published to the file."""
+    return store.count("SELECT generation FROM zodiac.counter")
 
 
 def _load_schema(store: Store) -> dict[str, Predicate]:
@@ -169,7 +178,21 @@ def _load_reserved(store: Store, schema: Mapping[str, Predicate]) -> frozenset[s
 
 
 def save(store: Store, old: State, new: State) -> None:
-    """Write what differs between two states: part of the publishing transaction."""
+    """Write what differs between two states: part of the publishing transaction.
+
+    Raises LockedError if `old` is not what the file holds, because another connection of this
+    process has published a change in the meantime.
+    """
+    counted = store.count(
+        "UPDATE zodiac.counter SET next_hypernode = $1, generation = generation + 1"
+        " WHERE generation = $2",
+        [new.next_hypernode, old.generation],
+    )
+    if counted != 1:
+        raise LockedError(
+            f"{store.path} was changed through another connection while this change was computed. "
+            "Nothing was changed by this one: do it again."
+        )
     if new.rules != old.rules or new.hypernodes != old.hypernodes:
         _save_rules(store, new)
         _save_graph(store, new)
@@ -226,7 +249,6 @@ def _save_graph(store: Store, state: State) -> None:
         "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)",
         [list(column) for column in zip(*edges, strict=True)] if edges else [[], [], []],
     )
-    store.run("UPDATE zodiac.counter SET next_hypernode = $1", [state.next_hypernode])
 
 
 def _save_schema(store: Store, old: State, new: State) -> None:

@@ -13,11 +13,12 @@ import json
 import math
 import os
 import re
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from zodiac_sql.change import Change
     from zodiac_sql.export import Exported
     from zodiac_sql.knowledge_base import KnowledgeBase
-    from zodiac_sql.load import Loaded
     from zodiac_sql.query import Answer
 
 MEMORY = ":memory:"
@@ -45,7 +45,7 @@ class Refused(Exception):
 
 
 class Interrupted(Refused):
-    """Control and C were pressed during a change."""
+    """Control and C were pressed while something was being written."""
 
     status = 130
 
@@ -62,14 +62,17 @@ class Program(TyperGroup):
         except BrokenPipeError:  # the reader has seen enough
             _silence_stdout()
             raise typer.Exit(0) from None
-        except (Refused, ZodiacError, OSError) as error:
+        except Refused as error:
             _refuse(error)
-            raise typer.Exit(getattr(error, "status", 1)) from None
+            raise typer.Exit(error.status) from None
         except BaseException as error:
-            if not _is_interruption(error):
+            if _is_interruption(error):
+                _say("interrupted; nothing was changed")
+                raise typer.Exit(Interrupted.status) from None
+            if not isinstance(error, ZodiacError | OSError):
                 raise
-            _say("interrupted; nothing was changed")
-            raise typer.Exit(Interrupted.status) from None
+            _refuse(error)
+            raise typer.Exit(Refused.status) from None
 
 
 app = typer.Typer(
@@ -87,6 +90,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         app(prog_name="zodiac")
     except OSError as error:  # the help cannot be written
@@ -391,7 +396,7 @@ def export(
       zodiac export farm.duckdb results anomaly neighbours --format csv
     """
     with _reading(db) as kb:
-        exported = kb.export(directory, format.value, *(predicates or []))
+        exported = _exported(kb, directory, format, predicates or [])
     if as_json:
         _print_json(_exported_as_json(exported))
     else:
@@ -408,8 +413,6 @@ class Changing:
     kb: KnowledgeBase
     publishing: bool = False
     done: bool = False
-    skipped: list[str] = field(default_factory=list)
-    """Notes about bad lines that were left out."""
 
     def see(self, statement: str, parameters: object) -> None:
         """See every statement: the one COMMIT of a change is what publishes it."""
@@ -433,11 +436,9 @@ class Changing:
             for file in data:
                 report.reading(file)
                 update.load(file, predicate, skip_bad=skip_bad)
-                self.skipped += _skipped(file, update.loaded[-1])
             update.drop_rules(*dropped)
         self.done = True
-        assert update.change is not None
-        return replace(update.change, notes=(*update.change.notes, *self.skipped))
+        return update.change
 
     def after_interruption(self, db: str) -> str:
         if self.done:
@@ -445,18 +446,6 @@ class Changing:
         if self.publishing:
             return f"interrupted while writing; the change is in {db} as a whole, or not at all"
         return "interrupted; nothing was changed"
-
-
-def _skipped(file: Path, loaded: Loaded) -> list[str]:
-    """How many lines of a file were left out, and which."""
-    if not loaded.skipped_count:
-        return []
-    from zodiac_sql.load.result import listed
-
-    lines = (
-        "1 bad line was" if loaded.skipped_count == 1 else f"{loaded.skipped_count} bad lines were"
-    )
-    return [f"{file}: {lines} left out\n{listed(loaded.skipped, loaded.skipped_count)}"]
 
 
 @contextmanager
@@ -473,9 +462,9 @@ def _changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Ch
             changing = Changing(kb)
             yield changing
     except BaseException as error:
-        if made and not (changing and changing.publishing):
+        if made and changing and not changing.publishing:
             _remove(db)
-        if changing and _is_interruption(error):
+        if changing and db != MEMORY and _is_interruption(error):
             raise Interrupted(changing.after_interruption(db)) from None
         raise
 
@@ -512,10 +501,22 @@ def _require_files(files: Iterable[Path]) -> None:
         raise Refused(f"there is no file {', '.join(missing)}. Nothing was changed.")
 
 
+def _exported(
+    kb: KnowledgeBase, directory: Path, format: Format, predicates: Sequence[str] = ()
+) -> Exported:
+    try:
+        return kb.export(directory, format.value, *predicates)
+    except BaseException as error:
+        if not _is_interruption(error):
+            raise
+        text = f"interrupted; files in {directory} may be missing or cut short"
+        raise Interrupted(text) from None
+
+
 def _export_after(kb: KnowledgeBase, db: str, out: Path, format: Format) -> Exported:
     """Export after a change, which stays whatever happens here."""
     try:
-        return kb.export(out, format.value)
+        return _exported(kb, out, format)
     except (ZodiacError, OSError) as error:
         kept = "" if db == MEMORY else f" The change itself is complete in {db}."
         raise Refused(f"{_message(error)}{kept}") from error
@@ -748,8 +749,19 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
+_interrupted: list[int] = []
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """Remember Control and C, for some libraries make another error of it."""
+    _interrupted.append(number)
+    raise KeyboardInterrupt
+
+
 def _is_interruption(error: BaseException) -> bool:
-    """Whether someone pressed Control and C; DuckDB makes an error of its own of it."""
+    """Whether something ended because someone pressed Control and C."""
+    if _interrupted and not isinstance(error, Refused):
+        return True
     seen: BaseException | None = error
     while seen is not None and not isinstance(seen, KeyboardInterrupt):
         seen = seen.__cause__ or seen.__context__

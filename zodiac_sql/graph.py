@@ -58,7 +58,8 @@ def negative_cycles(graph: RuleGraph) -> list[tuple[str, ...]]:
     """For each component that holds a negative edge, one cycle of rule names through it."""
     import networkx as nx
 
-    directed = nx.DiGraph(graph.positive | graph.negative)
+    directed = nx.DiGraph()
+    directed.add_edges_from(graph.positive | graph.negative)  # in the call it would import pandas
     cycles = []
     for part in components(graph):
         inside = set(part)

@@ -19,6 +19,7 @@ from zodiac_sql.rules import Type
 from zodiac_sql.store import Store, Tracer, open_store
 
 if TYPE_CHECKING:
+    from zodiac_sql.catalog import State
     from zodiac_sql.change import Change
     from zodiac_sql.draw import Drawing
     from zodiac_sql.export import Exported
@@ -161,7 +162,7 @@ class KnowledgeBase:
         self._updating = True
         try:
             clean(self._store)
-            update = Update(self._store, self._state, dict(self._functions))
+            update = Update(self._store, self._current(), dict(self._functions))
             yield update
             self._state = update.apply(lambda state: state is self._state, progress)
         except BaseException:
@@ -188,19 +189,19 @@ class KnowledgeBase:
         """
         from zodiac_sql.query import answer_goals
 
-        return answer_goals(self._store, self._state, self._known_functions(), goals)
+        return answer_goals(self._store, self._current(), self._known_functions(), goals)
 
     def table(self, predicate: str) -> Answer:
         """The extension of a predicate: explicit and derived facts, each once."""
         from zodiac_sql.query import answer_table
 
-        return answer_table(self._store, self._state, predicate)
+        return answer_table(self._store, self._current(), predicate)
 
     def rules(self) -> Answer:
         """The rules: name, text, hypernode, when added (UTC)."""
         from zodiac_sql.describe import rules
 
-        return rules(self._state)
+        return rules(self._current())
 
     def predicates(self) -> Answer:
         """The predicates: name, SQL name, columns, and how many facts are explicit, derived, and in
@@ -208,19 +209,19 @@ class KnowledgeBase:
         """
         from zodiac_sql.describe import predicates
 
-        return predicates(self._store, self._state)
+        return predicates(self._store, self._current())
 
     def hypernodes(self) -> Answer:
         """The hypernodes in the order of evaluation: stratum, rules, what they derive and read."""
         from zodiac_sql.describe import hypernodes
 
-        return hypernodes(self._state)
+        return hypernodes(self._current())
 
     def graph(self) -> Drawing:
         """The HRDG, to draw: `.svg()`, `.mermaid()`, `.dot()`, `.save(path)`."""
         from zodiac_sql.draw import Drawing
 
-        return Drawing(catalog.hypergraph_of(self._state))
+        return Drawing(catalog.hypergraph_of(self._current()))
 
     def export(self, directory: str | Path, format: str = "parquet", *predicates: str) -> Exported:
         """Write extensions to files, one per predicate ("parquet", "csv") or together ("nt").
@@ -230,8 +231,9 @@ class KnowledgeBase:
         from zodiac_sql.export import export_predicates
         from zodiac_sql.query import known_predicate
 
-        schema = self._state.schema
-        names = [known_predicate(name, self._state) for name in predicates] or list(schema)
+        state = self._current()
+        schema = state.schema
+        names = [known_predicate(name, state) for name in predicates] or list(schema)
         chosen = [schema[name] for name in names]
         return export_predicates(self._store, chosen, Path(directory), format)
 
@@ -294,6 +296,12 @@ class KnowledgeBase:
             name, function.call, types, _UDF_TYPES[function.returns], function.arrow
         )
         self._functions[function.name] = function
+
+    def _current(self) -> State:
+        """The state of the file: another connection of this process may have changed it."""
+        if catalog.generation(self._store) != self._state.generation:
+            self._state = catalog.load(self._store)
+        return self._state
 
     def _known_functions(self) -> dict[str, Function]:
         return {**self._state.functions, **self._functions}

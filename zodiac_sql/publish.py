@@ -7,7 +7,7 @@ new symbols, explicit facts, tables of hypernodes, catalog rows and views.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -42,17 +42,11 @@ def publish(store: Store, old: State, new: State, outcome: Outcome) -> State:
         _drop_tables(store, old, new, rows)
         for (predicate, hypernode), written in outcome.tables.items():
             _write(store, new.schema[predicate], f"h{hypernode}", written, rows)
-        state = _with_rows(new, rows)
+        state = replace(new, rows=rows, generation=old.generation + 1)
         catalog.save(store, old, state)
         _refresh_views(store, old, state)
     dictionary.forget_new(store)
     return state
-
-
-def _with_rows(state: State, rows: dict[tuple[str, str], int]) -> State:
-    from dataclasses import replace
-
-    return replace(state, rows=rows)
 
 
 def _delete(

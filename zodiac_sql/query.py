@@ -118,8 +118,8 @@ class Answer:
         shown = Table()
         for name in self.column_names:
             shown.add_column(Text(name), overflow="fold")
-        for row in self._table.slice(0, _SHOWN_ROWS).to_pylist():
-            shown.add_row(*(Text(_shown(value)) for value in row.values()))
+        for row in self._first():
+            shown.add_row(*(Text(_shown(value)) for value in row))
         console = Console(highlight=False)
         with console.capture() as capture:
             console.print(shown)
@@ -130,11 +130,14 @@ class Answer:
 
         head = "".join(f"<th>{escape(name)}</th>" for name in self.column_names)
         rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(_shown(v))}</td>" for v in row.values()) + "</tr>"
-            for row in self._table.slice(0, _SHOWN_ROWS).to_pylist()
+            "<tr>" + "".join(f"<td>{escape(_shown(v))}</td>" for v in row) + "</tr>"
+            for row in self._first()
         )
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         return f"{table}<p>{escape(self._caption())}</p>"
+
+    def _first(self) -> list[tuple[Any, ...]]:
+        return Answer(self._table.slice(0, _SHOWN_ROWS)).fetchall()
 
     def _caption(self) -> str:
         rows = "1 row" if len(self) == 1 else f"{len(self):,} rows"
@@ -164,7 +167,7 @@ def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> 
         )
     try:
         with store.transaction(read_only=True):
-            return Answer(store.run(text, parameters).to_arrow_table())
+            return Answer(store.arrow(text, parameters))
     except ResourceError:
         raise
     except StoreError as error:
@@ -176,10 +179,10 @@ def answer_table(store: Store, state: State, predicate: str) -> Answer:
     name = known_predicate(predicate, state)
     if state.schema[name].open:
         view = exp.table_(state.schema[name].sql_name, db="main", quoted=True)
-        return Answer(store.run(exp.select("*").from_(view)).to_arrow_table())
+        return Answer(store.arrow(exp.select("*").from_(view)))
     relation = sources_of(state).relation(name)
     query = decoded(relation, distinct_query(relation), "zodiac.symbol")
-    return Answer(store.run(query).to_arrow_table())
+    return Answer(store.arrow(query))
 
 
 def known_predicate(name: str, state: State) -> str:
@@ -214,7 +217,7 @@ def answer_goals(store: Store, state: State, known: Functions, text: str) -> Ans
     context = Context(lambda name, _: sources.relation(name), types, known, _ids(store, rule))
     if goals_are_empty(goals, context):
         return _empty(names)
-    return Answer(store.run(compile_goals(goals, names, context)).to_arrow_table())
+    return Answer(store.arrow(compile_goals(goals, names, context)))
 
 
 def _empty(names: Sequence[str]) -> Answer:

@@ -26,6 +26,7 @@ from zodiac_sql.errors import (
 )
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from sqlglot import exp
 
 Parameters = Sequence[object] | Mapping[str, object] | None
@@ -52,10 +53,8 @@ class Store:
         text = statement if isinstance(statement, str) else self.render(statement)
         if self.tracer:
             self.tracer(text, parameters)
-        try:
+        with self._explaining():
             return self._connection.execute(text, parameters)
-        except duckdb.Error as error:
-            raise explained(error, self.path) from error
 
     @staticmethod
     def render(tree: exp.Expr) -> str:
@@ -64,14 +63,36 @@ class Store:
 
     def count(self, statement: str | exp.Expr, parameters: Parameters = None) -> int:
         """Run a statement whose answer is one number: a count, or how many rows it wrote."""
-        row = self.run(statement, parameters).fetchone()
+        result = self.run(statement, parameters)
+        with self._explaining():
+            row = result.fetchone()
         return int(row[0]) if row else 0
 
     def rows(
         self, statement: str | exp.Expr, parameters: Parameters = None
     ) -> list[tuple[Any, ...]]:
         """Run a statement and fetch all its rows: for catalog-sized answers."""
-        return self.run(statement, parameters).fetchall()
+        result = self.run(statement, parameters)
+        with self._explaining():
+            return result.fetchall()
+
+    def arrow(self, statement: str | exp.Expr, parameters: Parameters = None) -> pa.Table:
+        """Run a statement and fetch its answer as an Arrow table."""
+        result = self.run(statement, parameters)
+        with self._explaining():
+            return result.to_arrow_table()
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Turn what DuckDB raises inside into an error that says what it means for the user."""
+        try:
+            yield
+        except duckdb.Error as error:
+            raise explained(error, self.path) from error
+        except RuntimeError as error:
+            if "interrupted" in str(error).lower():  # how DuckDB passes Control-C on
+                raise KeyboardInterrupt from error
+            raise
 
     @contextmanager
     def transaction(self, read_only: bool = False) -> Iterator[None]:
@@ -95,10 +116,8 @@ class Store:
 
     def statement_kinds(self, text: str) -> list[str]:
         """The kind of each statement in a text that a user gave: SELECT, INSERT, ..."""
-        try:
+        with self._explaining():
             return [s.type.name for s in self._connection.extract_statements(text)]
-        except duckdb.Error as error:
-            raise explained(error, self.path) from error
 
     def add_function(
         self, name: str, call: Callable[..., Any], types: Sequence[str], returns: str, arrow: bool
@@ -159,6 +178,7 @@ def open_store(
         raise explained(error, str(path)) from error
     store = Store(connection, str(path), read_only)
     try:
+        _require_a_database_file(store)
         _migrate(store)
     except ZodiacError:
         store.close()
@@ -166,11 +186,20 @@ def open_store(
     return store
 
 
+def _require_a_database_file(store: Store) -> None:
+    """DuckDB opens a .csv or .parquet file as a database in memory, where all would be lost."""
+    opened = store.rows("SELECT path FROM duckdb_databases() WHERE NOT internal")
+    if not store.in_memory and (len(opened) != 1 or not opened[0][0]):
+        raise StoreError(f"{store.path} is no name for a database file: use one like farm.duckdb")
+
+
 def migrations() -> list[tuple[int, str, str]]:
     """(number, name, SQL text) of each migration that this version knows, in order."""
     folder = files("zodiac_sql.migrations")
     found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
-    return [(int(name[:4]), name[5:-4], (folder / name).read_text(encoding="utf-8")) for name in found]
+    return [
+        (int(name[:4]), name[5:-4], (folder / name).read_text(encoding="utf-8")) for name in found
+    ]
 
 
 def _migrate(store: Store) -> None:
@@ -216,6 +245,9 @@ def _applied_version(store: Store) -> int:
     return store.count("SELECT max(version) FROM zodiac.migration") if exists else 0
 
 
+_ADVICE = "\n\nPossible solutions"
+"""What follows in DuckDB's message are settings in SQL, which a user of ours cannot give."""
+
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: by user .+?)?\. (?:See|However)")
 
 
@@ -237,7 +269,7 @@ def explained(error: duckdb.Error, path: str) -> ZodiacError:
     if isinstance(error, duckdb.OutOfMemoryException):
         return ResourceError(
             f"Out of memory. Nothing was changed. Give more (memory_limit) or let it "
-            f"spill to disk (temp_directory). DuckDB says: {text}"
+            f"spill to disk (temp_directory). DuckDB says: {text.partition(_ADVICE)[0]}"
         )
     if "No space left" in text or "max_temp_directory_size" in text:
         return ResourceError(f"The disk is full. Nothing was changed. DuckDB says: {text}")
@@ -247,4 +279,6 @@ def explained(error: duckdb.Error, path: str) -> ZodiacError:
         return StoreError(f"{path} is not a DuckDB database file. Nothing was changed.")
     if "newer DuckDB version" in text or "version number" in text:
         return NewerFileError(f"{path} was written by another DuckDB version: {text}")
+    if "Memory must have a number" in text or "memory limit" in text.lower():
+        return StoreError(f"the memory limit is written like 512MB or 2GB. DuckDB says: {text}")
     return StoreError(text)

@@ -316,7 +316,7 @@ class _Facts:
             raise QueryError(f"there is no predicate {predicate}")
         relation = self._relation(which, schema[name])
         query = decoded(relation, distinct_query(relation), "zodiac.symbol")
-        return self.store.run(query).to_arrow_table()
+        return self.store.arrow(query)
 
     def _relation(self, which: str, predicate: Predicate) -> Relation:
         difference = self.differences.get(predicate.name)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.load import rdf, tables
-from zodiac_sql.load.result import Loaded, Skipped
+from zodiac_sql.load.result import Loaded, listed
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
 
@@ -37,8 +38,20 @@ def load_file(
                 f"{path}: RDF has the names of its predicates in itself; {predicate} cannot be "
                 "given. Leave it out."
             )
-        return rdf.load_rdf(store, path, suffix, known, skip_bad)
-    return tables.load_table(store, path, suffix, predicate, known, skip_bad)
+        loaded = rdf.load_rdf(store, path, suffix, known, skip_bad)
+    else:
+        loaded = tables.load_table(store, path, suffix, predicate, known, skip_bad)
+    return _with_skipped_noted(loaded, path)
+
+
+def _with_skipped_noted(loaded: Loaded, path: Path) -> Loaded:
+    """What was loaded, with a note on the lines that were left out."""
+    count = loaded.skipped_count
+    if not count:
+        return loaded
+    lines = "1 bad line was" if count == 1 else f"{count} bad lines were"
+    note = f"{path}: {lines} left out\n{listed(loaded.skipped, count)}"
+    return replace(loaded, notes=(*loaded.notes, note))
 
 
 def _suffix(path: Path) -> str:
