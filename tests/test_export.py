@@ -35,7 +35,7 @@ def store() -> Iterator[Store]:
 def viewed(store: Store, staged: Staged, sql_name: str) -> Predicate:
     """Publish staged facts as the view main."sql_name", whose symbols are text."""
     texts = ", ".join(
-        f'(SELECT text FROM known_symbol WHERE id = x."{c.name}") AS "{c.name}"'
+        f'(SELECT text FROM temp."zodiac$known_symbol" WHERE id = x."{c.name}") AS "{c.name}"'
         if c.type is Type.SYMBOL
         else f'x."{c.name}"'
         for c in staged.columns

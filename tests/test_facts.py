@@ -46,7 +46,7 @@ def stage(store: Store, rows: object, known: Predicate | None = None) -> Staged:
 def decoded(store: Store, staged: Staged) -> list[tuple[Any, ...]]:
     """The staged facts with symbols as text, sorted."""
     rows = store.rows(f'SELECT * FROM temp."{staged.table}"')
-    texts = dict(store.rows("SELECT id, text FROM known_symbol"))
+    texts = dict(store.rows('SELECT id, text FROM temp."zodiac$known_symbol"'))
     symbols = [column.type is Type.SYMBOL for column in staged.columns]
     return sorted(
         tuple(texts[v] if symbol else v for v, symbol in zip(row, symbols, strict=True))
@@ -252,4 +252,4 @@ def test_nothing_is_left_behind(store: Store) -> None:
     with pytest.raises(DataError):
         stage(store, TABLE, predicate(Type.SYMBOL))
     tables = store.rows("SELECT table_name FROM duckdb_tables() WHERE temporary")
-    assert sorted(tables) == [("new_symbol",), (staged.table,)]
+    assert sorted(tables) == [(dictionary.NEW,), (staged.table,)]

@@ -212,6 +212,24 @@ def test_text_that_an_aggregate_makes_is_joined(kb: KnowledgeBase) -> None:
     assert rows(kb) == [("wt2",)]
 
 
+def test_text_that_looks_like_an_id_is_no_id(kb: KnowledgeBase) -> None:
+    """Symbols are stored as numbers from 1; text that a function made must not be taken for one."""
+    kb.register_aggregate("one", lambda values: "1", float, str)
+    kb.add_rules("p(W) :- AGGREGATE(reading(X, T)) WITH one(T) AS W, reading(W, _).")
+    assert rows(kb) == []
+
+
+def test_groups_and_least_of_text_made_inside_an_aggregate(kb: KnowledgeBase) -> None:
+    kb.add_rules(
+        "p(U, N) :- AGGREGATE(reading(X, T), BIND(upper(X) AS U)) ON U WITH SUM(T) AS N."
+        "least(M) :- AGGREGATE(reading(X, T), BIND(upper(X) AS U)) WITH MIN(U) AS M."
+        "number(N) :- AGGREGATE(reading(X, T), BIND(upper(X) AS U)) WITH COUNT(U) AS N."
+    )
+    assert rows(kb) == [("WT1", 10.0), ("WT2", 46.0)]
+    assert rows(kb, "least") == [("WT1",)]
+    assert rows(kb, "number") == [(3,)]
+
+
 # --- recursion ------------------------------------------------------------------------------------
 
 

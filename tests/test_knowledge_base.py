@@ -287,6 +287,26 @@ def test_a_dropped_name_can_be_used_in_the_same_update(graph: KnowledgeBase) -> 
     assert update.change.inserted == {"path": 2} and update.change.deleted == {"path": 1}
 
 
+def test_a_rule_that_changes_the_type_of_its_predicate(kb: KnowledgeBase) -> None:
+    """The first symbol has the id 1, and yet is not the number 1."""
+    kb.add_rules("a: p(X) :- q(X).  b: r(X) :- p(X).")
+    kb.insert("q", [("first",)])
+    kb.insert("n", [(1,)])
+    with kb.update() as update:
+        update.drop_rules("a")
+        update.add_rules("p(X) :- n(X).")
+    assert kb.table("r").fetchall() == [(1,)]
+    assert update.change.inserted == update.change.deleted == {"p": 1, "r": 1}
+    assert rows(update.change.deleted_facts("p")) == [("first",)]
+    assert rows(update.change.inserted_facts("r")) == [(1,)]
+
+
+def test_a_deletion_of_what_is_not_there_settles_nothing(kb: KnowledgeBase) -> None:
+    kb.add_rules("p(X) :- q(X).")
+    assert not kb.delete("q", [("text",)])
+    assert kb.insert("q", [(1,)]).inserted == {"q": 1, "p": 1}
+
+
 def test_dropping_an_unknown_rule(graph: KnowledgeBase) -> None:
     with pytest.raises(QueryError, match=r"no rule named r9.*r1, r2"):
         graph.drop_rules("r1", "r9")
@@ -475,6 +495,12 @@ def test_goals(graph: KnowledgeBase) -> None:
     assert graph.query("path(c, a).").fetchall() == []
     answer = graph.query("AGGREGATE(path(X, Y)) ON X WITH COUNT(Y) AS N, N > 1, L = length(X)")
     assert answer.to_pylist() == [{"X": "a", "N": 2, "L": 1}]
+
+
+def test_goals_with_a_symbol_that_nobody_has_seen(graph: KnowledgeBase) -> None:
+    assert graph.query("edge(a, X), BIND(unheard AS Y)").fetchall() == [("b", "unheard")]
+    assert graph.query("edge(a, X), X != unheard").fetchall() == [("b",)]
+    assert graph.query("edge(unheard, X)").fetchall() == []
 
 
 def test_goals_over_a_predicate_named_query(kb: KnowledgeBase) -> None:

@@ -36,7 +36,7 @@ def store() -> Iterator[Store]:
 
 def facts(store: Store, loaded: Loaded) -> dict[str, list[tuple[Any, ...]]]:
     """Predicate -> its facts with symbols as text, sorted."""
-    texts = dict(store.rows("SELECT id, text FROM known_symbol"))
+    texts = dict(store.rows('SELECT id, text FROM temp."zodiac$known_symbol"'))
     found = {}
     for staged in loaded.staged:
         symbolic = [column.type is Type.SYMBOL for column in staged.columns]
@@ -342,7 +342,7 @@ def test_nothing_is_left_behind(store: Store, tmp_path: Path) -> None:
     left = {
         table for (table,) in store.rows("SELECT table_name FROM duckdb_tables() WHERE temporary")
     }
-    assert left == {"new_symbol", *(staged.table for staged in loaded.staged)}
+    assert left == {dictionary.NEW, *(staged.table for staged in loaded.staged)}
 
 
 # --- arities --------------------------------------------------------------------------------------
@@ -412,7 +412,7 @@ def test_native_columns(
     assert staged.columns[1].type is type_
     assert staged.datatypes == (None, datatype and symbols.XSD + datatype)
     assert [value for _, value in facts(store, loaded)["http://e.org/p"]] == values
-    assert not store.rows("SELECT text FROM known_symbol WHERE kind = 'literal'")
+    assert not store.rows("SELECT text FROM temp.\"zodiac$known_symbol\" WHERE kind = 'literal'")
 
 
 @pytest.mark.parametrize(

@@ -254,7 +254,7 @@ def test_reopening_and_reading_recompute_nothing(file: Path) -> None:
     written = [text for text in seen if not text.lstrip().startswith(("SELECT", "BEGIN", "COMMIT"))]
     # Only the place for new symbols, on this connection alone.
     assert [text.split("(")[0].split(" AS ")[0].strip() for text in written] == [
-        "CREATE TEMP TABLE new_symbol", "CREATE TEMP VIEW known_symbol"
+        'CREATE TEMP TABLE "zodiac$new_symbol"', 'CREATE TEMP VIEW "zodiac$known_symbol"'
     ]  # fmt: skip
     assert opened < 15
 
@@ -351,10 +351,10 @@ CHANGING = [
     "BEGIN", "COMMIT", "ROLLBACK", "PREPARE q AS SELECT 1",
     "MERGE INTO edb.edge USING path ON false WHEN NOT MATCHED THEN INSERT VALUES (1, 2)",
     "EXPLAIN ANALYZE INSERT INTO edb.edge VALUES (1, 2)",
-    "EXPLAIN ANALYZE INSERT INTO temp.new_symbol VALUES (99, 'plain', 'poison')",
+    "EXPLAIN ANALYZE INSERT INTO temp.\"zodiac$new_symbol\" VALUES (99, 'plain', 'poison')",
     "EXPLAIN ANALYZE CREATE TEMP TABLE t AS SELECT 1", "EXPLAIN ANALYZE SET threads = 1",
     "EXPLAIN ANALYZE COPY (SELECT 1) TO 'leak.csv'", "EXPLAIN ANALYZE DROP TABLE edb.edge",
-    "explain /* ! */ analyze delete from temp.new_symbol",
+    "explain /* ! */ analyze delete from temp.\"zodiac$new_symbol\"",
     "SELECT 1; DROP VIEW path", "SELECT 1; SELECT 2", "", ";", "-- nothing", "SELECT", "no sql",
 ]  # fmt: skip
 
@@ -374,7 +374,7 @@ def test_sql_refuses_what_is_not_reading(
             kb.sql(statement)
         assert (kb.sql(settings).fetchall(), kb.sql(tables).fetchall(), extensions(kb)) == before
         assert not list(work.iterdir())
-        assert kb.sql("SELECT count(*) FROM temp.new_symbol").fetchone() == (0,)
+        assert kb.sql('SELECT count(*) FROM temp."zodiac$new_symbol"').fetchone() == (0,)
 
 
 @pytest.mark.parametrize("statement", [

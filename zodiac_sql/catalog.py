@@ -47,7 +47,6 @@ class State:
 
     `rows` counts the rows of each table of edb and idb, by schema and table name; a table that is
     not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as known.
-    `reserved` are names in schema main that are not ours (lower case).
     `generation` counts the changes published so far, and tells whether a state is still the file's.
     """
 
@@ -60,7 +59,6 @@ class State:
     functions: Mapping[str, Function] = field(default_factory=dict)
     rows: Mapping[tuple[str, str], int] = field(default_factory=dict)
     ids: Mapping[str, int] = field(default_factory=dict)
-    reserved: frozenset[str] = frozenset()
     next_hypernode: int = 1
     generation: int = 0
 
@@ -115,11 +113,10 @@ def load(store: Store) -> State:
         ),
         positive=frozenset((a, b) for a, b, negative in edges if not negative),
         negative=frozenset((a, b) for a, b, negative in edges if negative),
-        schema=(schema := _load_schema(store)),
+        schema=_load_schema(store),
         prefixes=dict(store.rows("SELECT prefix, iri FROM zodiac.prefix")),
         functions=_load_functions(store),
         rows=_load_rows(store),
-        reserved=_load_reserved(store, schema),
         next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
         generation=generation(store),
     )
@@ -157,15 +154,25 @@ def _load_functions(store: Store) -> dict[str, Function]:
 
 
 def _load_rows(store: Store) -> dict[tuple[str, str], int]:
-    rows = store.rows(
-        "SELECT schema_name, table_name, estimated_size FROM duckdb_tables()"
+    """The exact number of rows of every table of edb and idb; DuckDB keeps it, and need not scan."""
+    from sqlglot import exp
+
+    tables = store.rows(
+        "SELECT schema_name, table_name FROM duckdb_tables()"
         " WHERE database_name = current_database() AND schema_name IN ('edb', 'idb')"
     )
-    return {(schema, table): size for schema, table, size in rows}
+    if not tables:
+        return {}
+    counts = [
+        exp.select(exp.Count(this=exp.Star())).from_(exp.table_(table, db=schema, quoted=True))
+        for schema, table in tables
+    ]
+    listed = exp.select(*(query.subquery() for query in counts))
+    return {(s, t): rows for (s, t), rows in zip(tables, store.rows(listed)[0], strict=True)}
 
 
-def _load_reserved(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str]:
-    """Tables and views of somebody else in schema main: their names are taken."""
+def taken_names(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str]:
+    """Tables and views of somebody else in schema main, in lower case: their names are taken."""
     rows = store.rows(
         "SELECT lower(table_name) FROM information_schema.tables WHERE table_schema = 'main'"
         " AND table_catalog = current_database()"

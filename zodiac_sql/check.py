@@ -20,13 +20,12 @@ from zodiac_sql.rules import (
     Call,
     Comparison,
     Declaration,
-    Expression,
     Literal,
     Rule,
     Variable,
     atoms_of,
 )
-from zodiac_sql.safety import Arranged, arrange, expressions_of, variables
+from zodiac_sql.safety import Arranged, arrange, calls, expressions_of, variables
 from zodiac_sql.schema import Schema
 
 
@@ -258,14 +257,6 @@ def _call(call: Call, known: Functions) -> Iterator[Problem]:
             f"{call.function} does not take {len(call.arguments)} arguments", call.span,
             f"It takes {len(builtin.parameters)}.",
         )  # fmt: skip
-
-
-def calls(*expressions: Expression) -> Iterator[Call]:
-    """Every call in expressions, the outer before the inner."""
-    for expression in expressions:
-        if isinstance(expression, Call):
-            yield expression
-            yield from calls(*expression.arguments)
 
 
 CHECKS = (names, arities, safety, aggregates, stratification, functions)

@@ -12,30 +12,30 @@ from sqlglot import exp
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp, temp_table
 
-NEW = "new_symbol"
+NEW = "zodiac$new_symbol"
 """Temporary table of symbols not yet published: (id, kind, text)."""
 
-KNOWN = "known_symbol"
+KNOWN = "zodiac$known_symbol"
 """Temporary view of every symbol, published and new."""
 
 
 def prepare(store: Store) -> None:
     """Make room for new symbols on a connection."""
-    store.run("CREATE TEMP TABLE new_symbol (id INTEGER, kind VARCHAR, text VARCHAR)")
+    store.run('CREATE TEMP TABLE "zodiac$new_symbol" (id INTEGER, kind VARCHAR, text VARCHAR)')
     store.run(
-        "CREATE TEMP VIEW known_symbol AS SELECT id, kind, text FROM zodiac.symbol"
-        " UNION ALL SELECT id, kind, text FROM temp.new_symbol"
+        'CREATE TEMP VIEW "zodiac$known_symbol" AS SELECT id, kind, text FROM zodiac.symbol'
+        ' UNION ALL SELECT id, kind, text FROM temp."zodiac$new_symbol"'
     )
 
 
 def forget_new(store: Store) -> None:
     """Drop the symbols of a change that will not be published."""
-    store.run("TRUNCATE temp.new_symbol")
+    store.run('TRUNCATE temp."zodiac$new_symbol"')
 
 
 def publish(store: Store) -> None:
     """Make new symbols permanent: part of the publishing transaction."""
-    store.run("INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp.new_symbol")
+    store.run('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
 
 
 def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None:
@@ -46,14 +46,14 @@ def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None
     """
     _collect_terms(store, source, columns)
     store.run(
-        "INSERT INTO temp.new_symbol"
-        " SELECT (SELECT coalesce(max(id), 0) FROM known_symbol) + row_number() OVER (),"
+        'INSERT INTO temp."zodiac$new_symbol"'
+        ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol") + row_number() OVER (),'
         " zodiac.kind(text), text"
-        " FROM (SELECT DISTINCT text FROM temp.term) AS t ANTI JOIN known_symbol USING (text)"
+        ' FROM (SELECT DISTINCT text FROM temp.term) AS t ANTI JOIN temp."zodiac$known_symbol" USING (text)'
     )
     store.run(
         "CREATE OR REPLACE TEMP TABLE term_id AS"
-        " SELECT raw, id FROM temp.term JOIN known_symbol USING (text)"
+        ' SELECT raw, id FROM temp.term JOIN temp."zodiac$known_symbol" USING (text)'
     )
     store.run(create_temp(into, _replaced(store, source, columns)))
     store.run("DROP TABLE temp.term")

@@ -44,7 +44,7 @@ class Span:
 
     def excerpt(self) -> str:
         """The first line of the span, underlined."""
-        lines = self.source.text.splitlines() or [""]
+        lines = self.source.text.split("\n")
         text = lines[min(self.line, len(lines)) - 1].expandtabs(1)
         end = self.end_column if self.end_line == self.line else len(text) + 1
         width = max(1, end - self.column)

@@ -124,6 +124,16 @@ def difference(store: Store, name: str, new: Relation, old: Relation) -> Part | 
     return Part("temp", name, rows) if rows else None
 
 
+def comparable(first: Relation, second: Relation) -> bool:
+    """Whether equal values in two relations' tables mean the same: an id is not a number."""
+    pairs = zip(first.stored, second.stored, strict=True)
+    return all(
+        a.type == b.type
+        or (a.type is not None and b.type is not None and a.type.numeric and b.type.numeric)
+        for a, b in pairs
+    )
+
+
 def decoded(relation: Relation, facts: exp.Query, dictionary: str) -> exp.Select:
     """Facts as people see them: symbols as text. `dictionary` names the table of symbols."""
     query = exp.select().from_(facts.subquery("x"))
@@ -138,12 +148,15 @@ def decoded(relation: Relation, facts: exp.Query, dictionary: str) -> exp.Select
     return query
 
 
-def view(predicate: Predicate, relation: Relation) -> exp.Create:
-    """CREATE VIEW main."p": the extension, decoded, for any DuckDB client."""
+def view(predicate: Predicate, relation: Relation, replace: bool) -> exp.Create:
+    """CREATE VIEW main."p": the extension, decoded, for any DuckDB client.
+
+    `replace` is for a view that is ours; a new one never takes the place of somebody else's.
+    """
     if predicate.open:
         nothing = [exp.cast(exp.null(), "TEXT").as_(c.name, quoted=True) for c in relation.stored]
         body = exp.select(*nothing).where(exp.false())
     else:
         body = decoded(relation, distinct_query(relation), "zodiac.symbol")
     name = exp.table_(predicate.sql_name, db="main", quoted=True)
-    return exp.Create(this=name, kind="VIEW", expression=body, replace=True)
+    return exp.Create(this=name, kind="VIEW", expression=body, replace=replace)

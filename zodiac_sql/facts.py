@@ -241,6 +241,15 @@ def clash(predicate: str, target: Column, found: Type) -> str:
 # --- cells --------------------------------------------------------------------------------------
 
 
+_NUMBER = "zodiac$row"
+
+
+def _numbered(source: str) -> exp.Subquery:
+    """A temporary table with the number of each row, whatever its columns are called."""
+    number = exp.Window(this=exp.RowNumber()).as_(_NUMBER, quoted=True)
+    return exp.select("*", number).from_(temp_table(source)).subquery("n")
+
+
 def _check_cells(
     store: Store, predicate: str, source: str, columns: Sequence[_Column], place: Place
 ) -> None:
@@ -255,11 +264,11 @@ def _check_cells(
         if column.source_type in _WIDE_INTEGERS:
             fits = exp.TryCast(this=value.copy(), to=exp.DataType.build("BIGINT"))
             faults.append((column, "is beyond 64 bits", fits.is_(exp.null())))
-    rows = [exp.case().when(fault, exp.column("rowid") + 1) for _, _, fault in faults]
+    rows = [exp.case().when(fault, exp.column(_NUMBER, quoted=True)) for _, _, fault in faults]
     found = store.rows(
         exp.select(
             *(exp.func("min", row) for row in rows), *(exp.func("count", row) for row in rows)
-        ).from_(temp_table(source))
+        ).from_(_numbered(source))
     )[0]
     first = [row for row in found[: len(faults)] if row is not None]
     if first:

@@ -20,6 +20,7 @@ from zodiac_sql import dictionary
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.plan import Version, whole
 from zodiac_sql.relations import Part, Relation
+from zodiac_sql.safety import used_functions
 from zodiac_sql.schema import Schema
 from zodiac_sql.semi_naive import Fixpoint, semi_naive, table_name
 from zodiac_sql.sql import Context, compile_rule, is_empty, makes_text
@@ -68,13 +69,14 @@ def _materialise(store: Store, name: str, query: exp.Query, texts: Sequence[str]
 
 
 def _is_linear(hypernode: Hypernode, schema: Schema, context: Context) -> bool:
-    """One predicate, one recursive atom in each rule, and no text to encode on the way."""
+    """One predicate, one recursive atom in each rule, no text to encode, no Python on the way."""
     if len(hypernode.derives) != 1:
         return False
     (predicate,) = hypernode.derives
     return all(
         sum(atom.predicate == predicate for atom in rule.positive_atoms()) == 1
         and not makes_text(rule, context)
+        and not used_functions([rule]).intersection(context.functions)
         for rule in hypernode.rules
     )
 

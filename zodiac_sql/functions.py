@@ -6,9 +6,10 @@ comes out of one is a plain symbol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from zodiac_sql.errors import FunctionError
 from zodiac_sql.rules import Type
 
 _NUMBER = frozenset({Type.INT, Type.FLOAT})
@@ -110,6 +111,18 @@ class Function:
 
 
 Functions = Mapping[str, Function]
+
+
+def require(names: Iterable[str], functions: Functions, who: str) -> None:
+    """Raise FunctionError if one of the functions is known, but not registered now."""
+    for name in sorted(set(names)):
+        known = functions.get(name)
+        if known is not None and known.call is None:
+            verb = "register_aggregate" if known.aggregate else "register_function"
+            raise FunctionError(
+                f"{who} needs the function {name}, which is not registered. Nothing was changed. "
+                f"Register it first: kb.{verb}({name!r}, ...)."
+            )
 
 
 def signature(name: str, aggregate: bool, functions: Functions) -> Builtin | None:

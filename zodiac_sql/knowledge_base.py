@@ -8,12 +8,13 @@ import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from zodiac_sql import catalog, dictionary
-from zodiac_sql.errors import FunctionError, MissingFunctionWarning, StoreError
+from zodiac_sql.errors import FunctionError, MissingFunctionWarning, StoreError, ZodiacError
 from zodiac_sql.functions import AGGREGATES, BUILTINS, Function
 from zodiac_sql.rules import Type
 from zodiac_sql.store import Store, Tracer, open_store
@@ -68,7 +69,11 @@ def connect(
         memory_limit=memory_limit,
         temp_directory=temp_directory,
     )
-    return KnowledgeBase(store, functions)
+    try:
+        return KnowledgeBase(store, functions)
+    except ZodiacError:
+        store.close()
+        raise
 
 
 class KnowledgeBase:
@@ -162,7 +167,8 @@ class KnowledgeBase:
         self._updating = True
         try:
             clean(self._store)
-            update = Update(self._store, self._current(), dict(self._functions))
+            self._state = replace(self._current())  # the facts of the last change are gone now
+            update = Update(self._store, self._state, dict(self._functions))
             yield update
             self._state = update.apply(lambda state: state is self._state, progress)
         except BaseException:
@@ -288,12 +294,17 @@ class KnowledgeBase:
         types = [_UDF_TYPES[type_] for type_ in function.parameters]
         if function.aggregate:
             types = [f"{type_}[]" for type_ in types]
-        name = python_function(function.name)
+        call = function.call
+        if call is None or not _takes(call, len(types)):
+            raise FunctionError(f"{function.name} does not take {len(types)} arguments")
         if function.name in self._functions:
-            self._store.remove_function(name)
-        assert function.call is not None
+            self._store.remove_function(python_function(function.name))
         self._store.add_function(
-            name, function.call, types, _UDF_TYPES[function.returns], function.arrow
+            python_function(function.name),
+            _with_arity(call, len(types)),
+            types,
+            _UDF_TYPES[function.returns],
+            function.arrow,
         )
         self._functions[function.name] = function
 
@@ -351,6 +362,31 @@ def _function(
     result = hints.get("return") if returns is None else returns
     types = tuple(_type(name, parameter) for parameter in parameters)
     return Function(lowered, types, _type(name, result), aggregate, arrow, call)
+
+
+def _takes(call: Callable[..., Any], arguments: int) -> bool:
+    """Whether a function can be called with so many arguments; if it does not tell, it may."""
+    try:
+        inspect.signature(call).bind(*range(arguments))
+    except TypeError:
+        return False
+    except ValueError:  # some built-in functions have no signature
+        return True
+    return True
+
+
+def _with_arity(call: Callable[..., Any], arguments: int) -> Callable[..., Any]:
+    """A function whose signature has exactly so many parameters: DuckDB looks at it."""
+    names = [f"a{index}" for index in range(arguments)]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+    def called(*values: object) -> object:
+        return call(*values)
+
+    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, kind) for name in names]
+    )
+    return called
 
 
 def _element(hint: Any) -> Any:

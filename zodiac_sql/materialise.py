@@ -13,16 +13,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from zodiac_sql.catalog import State
-from zodiac_sql.errors import FunctionError
-from zodiac_sql.extension import Sources, count, difference, distinct_query, sources_of
-from zodiac_sql.functions import Functions
+from zodiac_sql.errors import StoreError
+from zodiac_sql.extension import Sources, comparable, count, difference, distinct_query, sources_of
+from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.maintain.recompute import recompute
-from zodiac_sql.program import Planned, used_functions
+from zodiac_sql.program import Planned
 from zodiac_sql.relations import Part, Relation
+from zodiac_sql.safety import used_functions
 from zodiac_sql.sql import Context
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp
+
+KEPT = "zodiac$change_"
+"""How the temporary tables begin that a Change reads its facts from."""
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a hypernode about to be evaluated, its number and how many there are."""
@@ -147,7 +151,8 @@ def _is_affected(work: Materialisation, hypernode: Hypernode) -> bool:
 
 def _evaluate(work: Materialisation, hypernode: Hypernode) -> None:
     """Evaluate a hypernode anew, and keep those of its tables that have changed."""
-    _require_functions(work, hypernode)
+    for rule in hypernode.rules:
+        require(used_functions([rule]), work.planned.functions, f"rule {rule.name}")
     started = time.perf_counter()
     context = Context(
         relation=lambda name, version: work.new.relation(name, without=hypernode.id),
@@ -155,7 +160,15 @@ def _evaluate(work: Materialisation, hypernode: Hypernode) -> None:
         functions=work.functions,
         ids=work.ids,
     )
-    fixpoint = recompute(work.store, hypernode, work.planned.schema, context, work.old)
+    try:
+        fixpoint = recompute(work.store, hypernode, work.planned.schema, context, work.old)
+    except StoreError as error:
+        if type(error) is not StoreError:
+            raise
+        names = ", ".join(rule.name for rule in hypernode.rules)
+        raise StoreError(
+            f"rule {names} cannot be evaluated. Nothing was changed. {error}"
+        ) from error
     for name, part in fixpoint.changed.items():
         tables = work.new.derived.setdefault(name, {})
         tables.pop(hypernode.id, None)
@@ -170,18 +183,6 @@ def _evaluate(work: Materialisation, hypernode: Hypernode) -> None:
         "rows": fixpoint.rows,
         "seconds": time.perf_counter() - started,
     }
-
-
-def _require_functions(work: Materialisation, hypernode: Hypernode) -> None:
-    for rule in hypernode.rules:
-        for name in sorted(used_functions([rule])):
-            known = work.planned.functions.get(name)
-            if known is not None and work.functions.get(name) is None:
-                verb = "register_aggregate" if known.aggregate else "register_function"
-                raise FunctionError(
-                    f"rule {rule.name} needs the function {name}, which is not registered. "
-                    f"Nothing was changed. Register it first: kb.{verb}({name!r}, ...)."
-                )
 
 
 def extension_difference(work: Materialisation, predicate: str) -> Difference:
@@ -200,9 +201,10 @@ def _difference(work: Materialisation, predicate: str) -> Difference:
     name = known.sql_name
     if not old.rows:
         return Difference(count(store, new), None, None)
-    if not new.rows:
-        rows = store.count(create_temp(f"change_minus_{name}", distinct_query(old)))
-        return Difference(0, None, Part("temp", f"change_minus_{name}", rows))
-    inserted = difference(store, f"change_plus_{name}", new, old)
-    deleted = difference(store, f"change_minus_{name}", old, new)
+    if not new.rows or not comparable(new, old):
+        rows = store.count(create_temp(f"{KEPT}minus_{name}", distinct_query(old)))
+        gone = Part("temp", f"{KEPT}minus_{name}", rows)
+        return Difference(count(store, new), None, gone)
+    inserted = difference(store, f"{KEPT}plus_{name}", new, old)
+    deleted = difference(store, f"{KEPT}minus_{name}", old, new)
     return Difference(inserted.rows if inserted else 0, inserted, deleted)

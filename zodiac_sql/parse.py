@@ -7,6 +7,7 @@ all syntax problems are reported at once and a correct text pays nothing for it.
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -181,7 +182,7 @@ def _end_of(text: str) -> tuple[int, int]:
 
 
 def _hint(source: Source, line: int, right: str) -> str:
-    lines = source.text.splitlines()
+    lines = source.text.split("\n")
     text = lines[line - 1] if line <= len(lines) else ""
     if "'" in text:
         return 'Text stands in double quotes: "wt1". ' + right
@@ -407,6 +408,8 @@ class _Reader:
             if int(token) >= 2**63:
                 self._problem(f"the integer {token} has more than 64 bits", span)
             return Constant(Type.INT, int(token), span)
+        if math.isinf(float(token)):
+            self._problem(f"the number {token} is too large for a float", span)
         return Constant(Type.FLOAT, float(token), span)
 
     def _typed(self, text: str, datatype: str, span: Span) -> Constant:
@@ -442,7 +445,7 @@ class _Reader:
 
     def _text(self, first: Tree[Token], whole: Tree[Token]) -> str:
         """The source of a rule from its head to its period."""
-        lines = self.source.text.splitlines(keepends=True)
+        lines = re.split(r"(?<=\n)", self.source.text)
         start, end = self._span(first), self._span(whole)
         text = "".join(lines[start.line - 1 : end.end_line])
         tail = len(lines[end.end_line - 1]) - (end.end_column - 1)

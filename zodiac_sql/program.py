@@ -10,25 +10,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 
 from zodiac_sql.catalog import HypernodeRow, State, StoredRule, parsed_rules
-from zodiac_sql.check import Candidate, calls, check, in_order
+from zodiac_sql.check import Candidate, check, in_order
 from zodiac_sql.errors import Problem, ProgramError, Span
 from zodiac_sql.functions import Function, Functions
 from zodiac_sql.hypernodes import Hypergraph, hypergraph
 from zodiac_sql.infer import infer
 from zodiac_sql.rules import (
-    Aggregate,
     Atom,
-    Binding,
     Column,
-    Comparison,
     Declaration,
-    Literal,
     Program,
     Rule,
     Type,
     atoms_of,
 )
-from zodiac_sql.safety import expressions_of
+from zodiac_sql.safety import used_functions
 from zodiac_sql.schema import Predicate, default_columns, sql_name
 
 Names = Callable[[str, Mapping[str, Predicate]], str]
@@ -54,6 +50,7 @@ def plan_program(
     dropped: Collection[str],
     provisional: Mapping[str, Predicate],
     functions: Functions,
+    names: Names,
 ) -> Planned:
     """The program that `state` becomes.
 
@@ -70,8 +67,6 @@ def plan_program(
     added = tuple(rule.name for rule in new)
     check(Candidate(rules, frozenset(added), declarations, facts, provisional, known))
 
-    prefixes = {**state.prefixes, **{k: v for p in programs for k, v in p.prefixes}}
-    names = naming(prefixes, state.reserved)
     schema = with_mentioned(provisional, [*_atoms(rules), *facts], names)
     schema, problems = settle_facts(schema, facts)
     settled = {name: predicate.settled for name, predicate in schema.items()}
@@ -249,21 +244,6 @@ def stored(
     return rules, hypernodes
 
 
-def used_functions(rules: Iterable[Rule]) -> set[str]:
-    """Names of all functions and aggregates in rules."""
-    return {name for rule in rules for name in functions_in(rule.body)}
-
-
-def functions_in(body: tuple[Literal, ...]) -> Iterator[str]:
-    """Names of the functions and aggregates in a body."""
-    for literal in body:
-        if isinstance(literal, Aggregate):
-            yield literal.function
-            yield from functions_in(literal.body)
-        elif isinstance(literal, Comparison | Binding):
-            yield from (call.function for call in calls(*expressions_of(literal)))
-
-
 def _atoms(rules: Iterable[Rule]) -> Iterator[Atom]:
     for rule in rules:
         yield rule.head
@@ -278,11 +258,11 @@ def _new_predicate(
     return Predicate(name, names(name, schema), columns, nothing, nothing)
 
 
-def naming(prefixes: Mapping[str, str], reserved: Collection[str]) -> Names:
+def naming(prefixes: Mapping[str, str], reserved: Callable[[], Collection[str]]) -> Names:
     """SQL names from prefixes, different from each other and from names that are taken."""
 
     def name(predicate: str, schema: Mapping[str, Predicate]) -> str:
         taken = {known.sql_name.lower() for known in schema.values()}
-        return sql_name(predicate, prefixes, taken.union(reserved))
+        return sql_name(predicate, prefixes, taken.union(reserved()))
 
     return name

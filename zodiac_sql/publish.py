@@ -120,7 +120,7 @@ def _refresh_views(store: Store, old: State, new: State) -> None:
         same = name in old.schema and old.schema[name].columns == predicate.columns
         if not same or _tables(before, name) != _tables(after, name):
             parts = (*after.explicit.get(name, ()), *after.derived.get(name, {}).values())
-            store.run(view(predicate, Relation(predicate.columns, parts)))
+            store.run(view(predicate, Relation(predicate.columns, parts), name in old.schema))
 
 
 def _tables(sources: Sources, predicate: str) -> set[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from zodiac_sql.catalog import State
 from zodiac_sql.check import Candidate, arities, functions, in_order, safety
 from zodiac_sql.errors import ProgramError, QueryError, ResourceError, StoreError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
-from zodiac_sql.functions import Functions
+from zodiac_sql.functions import Functions, require
 from zodiac_sql.infer import body_types
 from zodiac_sql.parse import parse_goals
 from zodiac_sql.relations import HOLDS
@@ -28,8 +29,8 @@ from zodiac_sql.rules import (
     Variable,
     atoms_of,
 )
-from zodiac_sql.safety import arrange, expressions_of, symbols_in, variables
-from zodiac_sql.schema import Schema, resolve
+from zodiac_sql.safety import arrange, expressions_of, functions_in, symbols_in, variables
+from zodiac_sql.schema import resolve
 from zodiac_sql.sql import Context, compile_goals, goals_are_empty
 from zodiac_sql.store import Store
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SHOWN_ROWS = 20
-_READING = ("SELECT", "EXPLAIN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +160,11 @@ def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> 
         raise QueryError(str(error)) from error
     if len(kinds) != 1:
         raise QueryError(f"one statement at a time: this text has {len(kinds)}")
-    if kinds[0] not in _READING:
+    if kinds[0] == "EXPLAIN":
+        kinds = _explained_kinds(store, text)
+    if kinds != ["SELECT"]:
         raise QueryError(
-            f"sql() only reads, and this is a statement of kind {kinds[0]}. Facts and rules change "
+            f"sql() only reads, and this is {_kind(kinds)}. Facts and rules change "
             "through insert, delete, load, add_rules and drop_rules; files are written by export."
         )
     try:
@@ -172,6 +174,20 @@ def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> 
         raise
     except StoreError as error:
         raise QueryError(str(error)) from error
+
+
+def _kind(kinds: Sequence[str]) -> str:
+    return f"a statement of kind {kinds[0]}" if kinds else "none"
+
+
+def _explained_kinds(store: Store, text: str) -> list[str]:
+    """The kind of the statement that an EXPLAIN is about: EXPLAIN ANALYZE runs it."""
+    explained = _EXPLAIN.match(text)
+    return [] if explained is None else store.statement_kinds(text[explained.end() :])
+
+
+_GAP = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
+_EXPLAIN = re.compile(rf"{_GAP}EXPLAIN\b{_GAP}(?:ANALYZE\b)?", re.IGNORECASE | re.DOTALL)
 
 
 def answer_table(store: Store, state: State, predicate: str) -> Answer:
@@ -204,15 +220,15 @@ def answer_goals(store: Store, state: State, known: Functions, text: str) -> Ans
     """
     goals = tuple(_resolved(literal, state) for literal in parse_goals(text, state.prefixes))
     names = _answers(goals)
-    rule = Rule("query", Atom("query", tuple(Variable(name) for name in names)), goals)
-    schema: Schema = {name: p for name, p in state.schema.items() if name != "query"}
-    candidate = Candidate((rule,), frozenset(), (), (), schema, known)
+    rule = Rule("query", Atom("", tuple(Variable(name) for name in names)), goals)
+    candidate = Candidate((rule,), frozenset(), (), (), state.schema, known)
     problems = [p for check in (arities, safety, functions) for p in check(candidate)]
     types = {name: [c.type for c in p.columns] for name, p in state.schema.items()}
     if not problems:
         problems = list(body_types(goals, types, known).problems)
     if problems:
         raise ProgramError(in_order(problems))
+    require(functions_in(goals), known, "the query")
     sources = sources_of(state)
     context = Context(lambda name, _: sources.relation(name), types, known, _ids(store, rule))
     if goals_are_empty(goals, context):

@@ -137,3 +137,26 @@ def _constants(expressions: Iterable[Expression]) -> Iterator[Constant]:
             yield expression
         elif isinstance(expression, Call):
             yield from _constants(expression.arguments)
+
+
+def used_functions(rules: Iterable[Rule]) -> set[str]:
+    """Names of all functions and aggregates in rules."""
+    return {name for rule in rules for name in functions_in(rule.body)}
+
+
+def functions_in(body: tuple[Literal, ...]) -> Iterator[str]:
+    """Names of the functions and aggregates in a body."""
+    for literal in body:
+        if isinstance(literal, Aggregate):
+            yield literal.function
+            yield from functions_in(literal.body)
+        elif isinstance(literal, Comparison | Binding):
+            yield from (call.function for call in calls(*expressions_of(literal)))
+
+
+def calls(*expressions: Expression) -> Iterator[Call]:
+    """Every call in expressions, the outer before the inner."""
+    for expression in expressions:
+        if isinstance(expression, Call):
+            yield expression
+            yield from calls(*expression.arguments)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from zodiac_sql.dictionary import KNOWN
 from zodiac_sql.functions import Functions
 from zodiac_sql.infer import body_types, expression_type
 from zodiac_sql.plan import Plan, Scan, Version, join_order
@@ -31,8 +32,9 @@ from zodiac_sql.rules import (
     Type,
     Variable,
 )
-from zodiac_sql.safety import Arranged, arrange, expressions_of, variables
-from zodiac_sql.sql_functions import BUILT, OPERATORS, aggregated, literal, python_function
+from zodiac_sql.safety import Arranged, arrange, calls, expressions_of, variables
+from zodiac_sql.sql_functions import BUILT, OPERATORS, aggregated, literal, python_call
+from zodiac_sql.trees import temp_table
 
 Relations = Callable[[str, Version], Relation]
 
@@ -229,21 +231,19 @@ class _Body:
 
     def aggregate(self, aggregate: Aggregate) -> None:
         alias = self.alias("g")
+        query, texts = _aggregate_query(aggregate, self.context)
         conditions: list[exp.Expr] = []
         for index, variable in enumerate((*aggregate.group, aggregate.result)):
             here = exp.column(f"v{index}", table=alias)
             known = self.values.get(variable.name)
-            if known is not None:
-                conditions.append(here.eq(self.as_id(known)))
+            value = _Value(here, self.types.get(variable.name), texts[index])
+            if known is None:
+                self.values[variable.name] = value
+            elif texts[index]:
+                conditions.append(self.shown(known).eq(self.shown(value)))
             else:
-                text = variable is aggregate.result and self.makes_text(aggregate.function)
-                self.values[variable.name] = _Value(here, self.types.get(variable.name), text)
-        self.join(_aggregate_query(aggregate, self.context).subquery(alias), conditions)
-
-    def makes_text(self, function: str) -> bool:
-        """Whether an aggregate is a registered one whose result is text, not an id."""
-        registered = self.context.functions.get(function)
-        return registered is not None and registered.returns is Type.SYMBOL
+                conditions.append(here.eq(self.as_id(known)))
+        self.join(query.subquery(alias), conditions)
 
     # Tests
 
@@ -316,10 +316,12 @@ class _Body:
             wanted = (
                 SQL_TYPES[p] if p is not Type.SYMBOL else "TEXT" for p in registered.parameters
             )
-            cast = (exp.cast(a, t) for a, t in zip(arguments, wanted, strict=True))
-            sql: exp.Expr = exp.Anonymous(
-                this=python_function(call.function), expressions=list(cast)
-            )
+            cast = [exp.cast(a, t) for a, t in zip(arguments, wanted, strict=True)]
+            sql: exp.Expr = python_call(call.function, cast)
+            if any(isinstance(argument, Call) for argument in call.arguments):
+                # What has no value is not given to a function.
+                there = exp.and_(*(a.copy().is_(exp.null()).not_() for a in cast))
+                sql = exp.case().when(there, sql)
         else:
             sql = BUILT[call.function](*arguments)
         if type_ is Type.SYMBOL:
@@ -349,7 +351,7 @@ class _Body:
         if key not in self.texts:
             alias = self.alias("t")
             same = exp.column("id", table=alias).eq(value.sql.copy())
-            self.join(exp.to_table("known_symbol").as_(alias), [same])
+            self.join(temp_table(KNOWN).as_(alias), [same])
             self.texts[key] = exp.column("text", table=alias)
         return self.texts[key].copy()
 
@@ -359,7 +361,7 @@ class _Body:
             return value.sql.copy()
         alias = self.alias("k")
         same = exp.column("text", table=alias).eq(self.shown(value))
-        self.join(exp.to_table("known_symbol").as_(alias), [same], kind="LEFT")
+        self.join(temp_table(KNOWN).as_(alias), [same], kind="LEFT")
         return exp.column("id", table=alias)
 
     def stored(self, value: _Value, column: Column) -> exp.Expr:
@@ -375,6 +377,9 @@ class _Body:
     def bind(self, step: Binding) -> None:
         """Close what is there into a subquery that has the new value as a column."""
         value = self.value(step.expression)
+        if not isinstance(step.expression, Call):  # another name for a variable or constant
+            self.values[step.variable.name] = value
+            return
         names = {name: f"v{index}" for index, name in enumerate(self.values)}
         inner = self.query.select(
             *(v.sql.copy().as_(names[name]) for name, v in self.values.items()),
@@ -386,15 +391,27 @@ class _Body:
             for name, v in self.values.items()
         }
         values[step.variable.name] = _Value(exp.column("v", table=alias), value.type, value.text)
-        self.query = exp.select().from_(inner.subquery(alias))
+        if calls_python(step.expression, self.context):
+            # Else DuckDB would compute the value twice, for the test below and for the head.
+            self.query = exp.select().from_(alias).with_(alias, as_=inner, materialized=True)
+        else:
+            self.query = exp.select().from_(inner.subquery(alias))
         self.query = self.query.where(
             exp.column("v", table=alias).is_(exp.null()).not_(), copy=False
         )
         self.values, self.texts, self.empty = values, {}, False
 
 
-def _aggregate_query(aggregate: Aggregate, context: Context) -> exp.Select:
-    """SELECT group AS v0.., f(argument) AS vN over the distinct solutions of the body."""
+def calls_python(call: Call, context: Context) -> bool:
+    """Whether an expression calls a function registered from Python."""
+    return any(inner.function in context.functions for inner in calls(call))
+
+
+def _aggregate_query(aggregate: Aggregate, context: Context) -> tuple[exp.Select, list[bool]]:
+    """SELECT group AS v0.., f(argument) AS vN over the distinct solutions of the body.
+
+    Also tells of each of these columns whether it holds text rather than an id or a native value.
+    """
     body = _Body(context, aggregate.body)
     arranged = arrange(aggregate.body)
     body.build(join_order(Scan(atom, Version.ALL) for atom in arranged.atoms), arranged)
@@ -402,10 +419,10 @@ def _aggregate_query(aggregate: Aggregate, context: Context) -> exp.Select:
     places = {name: f"x{index}" for index, name in enumerate(solution)}
     extra = None
     argument = body.values[aggregate.argument.name]
-    if argument.type is Type.SYMBOL and aggregate.function != "count":
+    registered = context.functions.get(aggregate.function)
+    if argument.type is Type.SYMBOL and not argument.text and aggregate.function != "count":
         shown = body.shown(argument)
         meant = body.text(argument)
-        registered = aggregate.function in context.functions
         # Symbols are ordered by what they mean, and by their text where that is the same.
         ordered = exp.DPipe(
             this=exp.DPipe(
@@ -414,7 +431,7 @@ def _aggregate_query(aggregate: Aggregate, context: Context) -> exp.Select:
             ),
             expression=shown,
         )
-        extra = (meant.copy() if registered else ordered).as_("t")
+        extra = (ordered if registered is None else meant.copy()).as_("t")
     inner = body.query.select(
         *(body.values[name].sql.copy().as_(places[name]) for name in solution),
         *([extra] if extra is not None else []),
@@ -426,7 +443,17 @@ def _aggregate_query(aggregate: Aggregate, context: Context) -> exp.Select:
     outer = exp.select(
         *(g.as_(f"v{index}") for index, g in enumerate(group)), result.as_(f"v{len(group)}")
     ).from_(inner.subquery("d"))
+    made = argument.text and aggregate.function != "count"
+    result_text = made if registered is None else registered.returns is Type.SYMBOL
+    texts = [*(body.values[v.name].text for v in aggregate.group), result_text]
     if group:
-        return outer.group_by(*(g.copy() for g in group))
-    # Without groups SQL would answer for an empty body, too; Datalog has no solution there.
-    return outer.having(exp.Count(this=exp.Star()) > 0)
+        outer = outer.group_by(*(g.copy() for g in group))
+    else:
+        # Without groups SQL would answer for an empty body, too; Datalog has no solution there.
+        outer = outer.having(exp.Count(this=exp.Star()) > 0)
+    if registered is None:
+        return outer, texts
+    # A registered aggregate may have no value for a group.
+    there = exp.column(f"v{len(group)}").is_(exp.null()).not_()
+    checked = exp.select("*").from_("g").with_("g", as_=outer, materialized=True).where(there)
+    return checked, texts

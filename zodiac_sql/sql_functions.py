@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -14,6 +14,12 @@ from zodiac_sql.rules import Constant, Type
 def python_function(name: str) -> str:
     """The name in SQL of a function registered from Python, apart from DuckDB's own."""
     return f"py_{name}"
+
+
+def python_call(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """A call of a registered function. Quoted, for case in other scripts is not ours to change."""
+    named = exp.to_identifier(python_function(name), quoted=True)
+    return exp.Anonymous(this=named, expressions=list(arguments))
 
 
 def literal(constant: Constant) -> exp.Expr:
@@ -51,6 +57,16 @@ def _function(name: str) -> Callable[..., exp.Expr]:
     return lambda *arguments: exp.Anonymous(this=name, expressions=list(arguments))
 
 
+def _where(kind: type[exp.Binary], name: str) -> Callable[..., exp.Expr]:
+    """A function that has a value only where its argument compares so with zero."""
+
+    def build(a: exp.Expr) -> exp.Expr:
+        inside = kind(this=a.copy(), expression=exp.Literal.number(0))
+        return exp.case().when(inside, exp.Anonymous(this=name, expressions=[a]))
+
+    return build
+
+
 def _concatenated(*arguments: exp.Expr) -> exp.Expr:
     result: exp.Expr = exp.cast(arguments[0], "TEXT")
     for argument in arguments[1:]:
@@ -64,11 +80,13 @@ BUILT: Mapping[str, Callable[..., exp.Expr]] = {
     "*": _binary(exp.Mul),
     "/": _divided(exp.Div),
     "%": _divided(exp.Mod),
+    "sqrt": _where(exp.GTE, "sqrt"),
+    "ln": _where(exp.GT, "ln"),
     "concat": _concatenated,
     **{
         name: _function(name)
         for name in (
-            "abs", "round", "floor", "ceil", "sqrt", "power", "exp", "ln", "least", "greatest",
+            "abs", "round", "floor", "ceil", "power", "exp", "least", "greatest",
             "length", "lower", "upper", "trim", "substr", "replace", "contains", "starts_with",
             "ends_with", "year", "month", "day", "hour", "minute", "second",
         )
@@ -91,7 +109,7 @@ def aggregated(
         if wanted is not Type.SYMBOL:
             argument = exp.cast(argument, SQL_TYPES[wanted])
         listed = exp.Anonymous(this="list", expressions=[argument])
-        return exp.Anonymous(this=python_function(function), expressions=[listed])
+        return python_call(function, [listed])
     if text is not None:
         return exp.Anonymous(this=f"arg_{function}", expressions=[value, text])
     if function == "count":

@@ -59,7 +59,8 @@ class Store:
     @staticmethod
     def render(tree: exp.Expr) -> str:
         """The SQL text of a tree. Costs a third of a millisecond, so loops keep it."""
-        return tree.sql(dialect="duckdb")
+        # Names of functions stay as they are: the upper case of some scripts is another name.
+        return tree.sql(dialect="duckdb", normalize_functions=False)
 
     def count(self, statement: str | exp.Expr, parameters: Parameters = None) -> int:
         """Run a statement whose answer is one number: a count, or how many rows it wrote."""
@@ -125,14 +126,17 @@ class Store:
         """Make a Python function callable from SQL. A result of None stands for no value."""
         from duckdb.func import FunctionNullHandling, PythonUDFType
 
-        self._connection.create_function(
-            name,
-            call,
-            list(types),
-            returns,
-            type=PythonUDFType.ARROW if arrow else PythonUDFType.NATIVE,
-            null_handling=FunctionNullHandling.SPECIAL,
-        )
+        try:
+            self._connection.create_function(
+                name,
+                call,
+                list(types),
+                returns,
+                type=PythonUDFType.ARROW if arrow else PythonUDFType.NATIVE,
+                null_handling=FunctionNullHandling.SPECIAL,
+            )
+        except duckdb.Error as error:
+            raise FunctionError(f"the function cannot be registered: {error}") from error
 
     def remove_function(self, name: str) -> None:
         """Take a Python function away again."""
@@ -153,6 +157,9 @@ class Store:
         self.close()
 
 
+_SCHEMAS = ("zodiac", "edb", "idb")
+
+
 def open_store(
     path: str | Path = ":memory:",
     *,
@@ -165,6 +172,11 @@ def open_store(
 
     Raises LockedError, NewerFileError, or StoreError when the file is not a database.
     """
+    if Path(path).name.partition(".")[0].lower() in _SCHEMAS:
+        raise StoreError(
+            f"{path} would have the name of one of the schemas in it ({', '.join(_SCHEMAS)}), so "
+            "that SQL could not tell them apart: choose another file name."
+        )
     settings: dict[str, str | bool | int | float | list[str]] = {}
     if threads is not None:
         settings["threads"] = threads

@@ -6,6 +6,7 @@ commits, everything lives in temporary tables, so a failure or a kill leaves the
 
 from __future__ import annotations
 
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,13 +18,14 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from zodiac_sql import dictionary
-from zodiac_sql.catalog import State
+from zodiac_sql.catalog import State, taken_names
 from zodiac_sql.change import Change, HypernodeChange
 from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
 from zodiac_sql.facts import stage_rows
 from zodiac_sql.functions import Functions
 from zodiac_sql.materialise import (
+    KEPT,
     Difference,
     Materialisation,
     Net,
@@ -121,7 +123,9 @@ class Update:
     def delete(self, predicate: str, rows: object) -> None:
         """Delete explicit facts; those that are not there are passed over. Raises DataError."""
         name = resolve(predicate, self._schema, self._prefixes)
-        if name in self._schema:
+        known = self._schema.get(name)
+        stored_facts = known is not None and self.state.rows.get(("edb", known.sql_name))
+        if stored_facts or name in self._inserts:
             self._stage(self._deletes, predicate, rows)
 
     def load(
@@ -168,7 +172,7 @@ class Update:
         )
 
     def _names(self) -> Callable[[str, Mapping[str, Predicate]], str]:
-        return naming(self._prefixes, self.state.reserved)
+        return naming(self._prefixes, lambda: taken_names(self.store, self.state.schema))
 
     @contextmanager
     def _timed(self, phase: str) -> Iterator[None]:
@@ -198,14 +202,19 @@ class Update:
             outcome = Outcome(net.inserts, net.deletes, work.tables)
             after = self._state_after(planned, net, ids)
             state = publish(self.store, self.state, after, outcome)
-        clean(self.store, keep="change_")
+        clean(self.store, keep=KEPT)
         self._change = self._described(work, differences, state, is_current)
         return state
 
     def _plan(self) -> Planned:
         try:
             planned = plan_program(
-                self.state, self._programs, self._dropped, self._schema, self.functions
+                self.state,
+                self._programs,
+                self._dropped,
+                self._schema,
+                self.functions,
+                self._names(),
             )
         except ProgramError as error:
             raise ProgramError([*self._problems, *error.problems]) from None
@@ -328,15 +337,19 @@ class _Facts:
         return Relation(predicate.columns, (part,) if part else ())
 
 
+_PATH = re.compile(r"[^\n%()]+\.(rules|dl)")
+
+
 def rule_text(rules: str | Path) -> tuple[str, str]:
     """The text of rules given as text or as a file, and the name to call it by."""
-    if isinstance(rules, str) and not rules.strip().endswith((".rules", ".dl")):
+    if isinstance(rules, str) and not _PATH.fullmatch(rules.strip()):
         return rules, "<rules>"
     path = Path(rules)
     try:
         return path.read_text(encoding="utf-8"), str(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ProgramError([Problem(f"cannot read {path}: {error}")]) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ProgramError([Problem(f"cannot read {path}: {reason}")]) from error
 
 
 def clean(store: Store, keep: str = "") -> None:
@@ -429,6 +442,7 @@ def _known_ids(store: Store, state: State, rules: Iterable[Rule]) -> dict[str, i
     store.run("CREATE OR REPLACE TEMP TABLE mentioned AS SELECT unnest($1) AS text", [missing])
     dictionary.encode(store, "mentioned", ["text"], "mentioned_id")
     found = store.rows(
-        "SELECT text, id FROM known_symbol WHERE text IN (SELECT text FROM temp.mentioned)"
+        'SELECT text, id FROM temp."zodiac$known_symbol"'
+        " WHERE text IN (SELECT text FROM temp.mentioned)"
     )
     return {**state.ids, **dict(found)}

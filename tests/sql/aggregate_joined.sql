@@ -11,7 +11,7 @@ FROM "edb"."turbine" AS a1
 JOIN (
   SELECT
     d.x0 AS v0,
-    CAST(MEDIAN(d.x1) AS DOUBLE) AS v1
+    CAST(median(d.x1) AS DOUBLE) AS v1
   FROM (
     SELECT DISTINCT
       "a1"."a" AS x0,

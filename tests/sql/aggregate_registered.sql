@@ -7,15 +7,22 @@ SELECT
   g1.v0 AS "s",
   g1.v1 AS "o"
 FROM (
+  WITH g AS MATERIALIZED (
+    SELECT
+      d.x0 AS v0,
+      "py_spread"(list(CAST(d.x1 AS DOUBLE))) AS v1
+    FROM (
+      SELECT DISTINCT
+        "a1"."a" AS x0,
+        "a1"."t" AS x1
+      FROM "edb"."e" AS a1
+    ) AS d
+    GROUP BY
+      d.x0
+  )
   SELECT
-    d.x0 AS v0,
-    PY_SPREAD(LIST(CAST(d.x1 AS DOUBLE))) AS v1
-  FROM (
-    SELECT DISTINCT
-      "a1"."a" AS x0,
-      "a1"."t" AS x1
-    FROM "edb"."e" AS a1
-  ) AS d
-  GROUP BY
-    d.x0
+    *
+  FROM g
+  WHERE
+    NOT v1 IS NULL
 ) AS g1;

@@ -21,7 +21,7 @@ FROM (
       "a1"."a" AS v0,
       "a1"."t" AS v1,
       "a1"."m" AS v2,
-      CAST(ABS(CAST((
+      CAST(abs(CAST((
         "a1"."t" - "a1"."m"
       ) AS DOUBLE)) AS DOUBLE) AS v
     FROM "edb"."e" AS a1

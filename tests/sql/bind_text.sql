@@ -4,23 +4,23 @@
 -- p(N, Y) <- e(X, Y)@all, BIND(concat(upper(X), -, length(Y)) AS N), not f(N)
 -- text to encode: s
 SELECT
-  ZODIAC.QUOTE_WHERE_NEEDED(b4.v) AS "s",
+  zodiac.quote_where_needed(b4.v) AS "s",
   b4.v1 AS "o"
 FROM (
   SELECT
     "a1"."a" AS v0,
     "a1"."b" AS v1,
     (
-      CAST(UPPER(ZODIAC.LEXICAL(t2.text)) AS TEXT) || CAST(ZODIAC.LEXICAL('-') AS TEXT) || CAST(CAST(LENGTH(ZODIAC.LEXICAL(t3.text)) AS BIGINT) AS TEXT)
+      CAST(upper(zodiac.lexical(t2.text)) AS TEXT) || CAST(zodiac.lexical('-') AS TEXT) || CAST(CAST(length(zodiac.lexical(t3.text)) AS BIGINT) AS TEXT)
     ) AS v
   FROM "edb"."e" AS a1
-  JOIN known_symbol AS t2
+  JOIN "temp"."main"."zodiac$known_symbol" AS t2
     ON t2.id = "a1"."a"
-  JOIN known_symbol AS t3
+  JOIN "temp"."main"."zodiac$known_symbol" AS t3
     ON t3.id = "a1"."b"
 ) AS b4
-LEFT JOIN known_symbol AS k6
-  ON k6.text = ZODIAC.QUOTE_WHERE_NEEDED(b4.v)
+LEFT JOIN "temp"."main"."zodiac$known_symbol" AS k6
+  ON k6.text = zodiac.quote_where_needed(b4.v)
 ANTI JOIN "edb"."f" AS n5
   ON "n5"."s" = k6.id
 WHERE

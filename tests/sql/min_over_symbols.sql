@@ -9,14 +9,14 @@ SELECT
 FROM (
   SELECT
     d.x0 AS v0,
-    ARG_MIN(d.x1, d.t) AS v1
+    arg_min(d.x1, d.t) AS v1
   FROM (
     SELECT DISTINCT
       "a1"."a" AS x0,
       "a1"."b" AS x1,
-      ZODIAC.LEXICAL(t2.text) || CHR(1) || t2.text AS t
+      zodiac.lexical(t2.text) || chr(1) || t2.text AS t
     FROM "edb"."e" AS a1
-    JOIN known_symbol AS t2
+    JOIN "temp"."main"."zodiac$known_symbol" AS t2
       ON t2.id = "a1"."b"
   ) AS d
   GROUP BY

@@ -5,13 +5,13 @@
 SELECT
   "a1"."a" AS "s"
 FROM "edb"."e" AS a1
-JOIN known_symbol AS t2
+JOIN "temp"."main"."zodiac$known_symbol" AS t2
   ON t2.id = "a1"."a"
-JOIN known_symbol AS t3
+JOIN "temp"."main"."zodiac$known_symbol" AS t3
   ON t3.id = "a1"."b"
 WHERE
   (
-    ZODIAC.LEXICAL(t2.text) < ZODIAC.LEXICAL(t3.text)
-    AND ZODIAC.LEXICAL(t3.text) >= ZODIAC.LEXICAL('m')
+    zodiac.lexical(t2.text) < zodiac.lexical(t3.text)
+    AND zodiac.lexical(t3.text) >= zodiac.lexical('m')
   )
   AND "a1"."a" <> 2;

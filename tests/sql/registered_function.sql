@@ -3,17 +3,18 @@
 
 -- p(X, C) <- e(X, T)@all, BIND(model(T, X) AS C), C != cold
 -- text to encode: o
-SELECT
-  b3.v0 AS "s",
-  ZODIAC.QUOTE_WHERE_NEEDED(b3.v) AS "o"
-FROM (
+WITH b3 AS MATERIALIZED (
   SELECT
     "a1"."a" AS v0,
     "a1"."t" AS v1,
-    PY_MODEL(CAST("a1"."t" AS DOUBLE), CAST(ZODIAC.LEXICAL(t2.text) AS TEXT)) AS v
+    "py_model"(CAST("a1"."t" AS DOUBLE), CAST(zodiac.lexical(t2.text) AS TEXT)) AS v
   FROM "edb"."e" AS a1
-  JOIN known_symbol AS t2
+  JOIN "temp"."main"."zodiac$known_symbol" AS t2
     ON t2.id = "a1"."a"
-) AS b3
+)
+SELECT
+  b3.v0 AS "s",
+  zodiac.quote_where_needed(b3.v) AS "o"
+FROM b3
 WHERE
-  NOT b3.v IS NULL AND ZODIAC.QUOTE_WHERE_NEEDED(b3.v) <> 'cold';
+  NOT b3.v IS NULL AND zodiac.quote_where_needed(b3.v) <> 'cold';
