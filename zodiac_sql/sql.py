@@ -32,7 +32,7 @@ from zodiac_sql.rules import (
     Type,
     Variable,
 )
-from zodiac_sql.safety import Arranged, arrange, calls, expressions_of, variables
+from zodiac_sql.safety import Arranged, arrange, expressions_of, variables
 from zodiac_sql.sql_functions import BUILT, OPERATORS, aggregated, literal, python_call
 from zodiac_sql.trees import temp_table
 
@@ -387,24 +387,15 @@ class _Body:
         )
         alias = self.alias("b")
         values = {
-            name: _Value(exp.column(names[name], table=alias), v.type, v.text)
+            name: _Value(exp.column(names[name], table=alias), v.type, v.text, v.shown)
             for name, v in self.values.items()
         }
         values[step.variable.name] = _Value(exp.column("v", table=alias), value.type, value.text)
-        if calls_python(step.expression, self.context):
-            # Else DuckDB would compute the value twice, for the test below and for the head.
-            self.query = exp.select().from_(alias).with_(alias, as_=inner, materialized=True)
-        else:
-            self.query = exp.select().from_(inner.subquery(alias))
+        self.query = exp.select().from_(inner.subquery(alias))
         self.query = self.query.where(
             exp.column("v", table=alias).is_(exp.null()).not_(), copy=False
         )
         self.values, self.texts, self.empty = values, {}, False
-
-
-def calls_python(call: Call, context: Context) -> bool:
-    """Whether an expression calls a function registered from Python."""
-    return any(inner.function in context.functions for inner in calls(call))
 
 
 def _aggregate_query(aggregate: Aggregate, context: Context) -> tuple[exp.Select, list[bool]]:
@@ -455,5 +446,4 @@ def _aggregate_query(aggregate: Aggregate, context: Context) -> tuple[exp.Select
         return outer, texts
     # A registered aggregate may have no value for a group.
     there = exp.column(f"v{len(group)}").is_(exp.null()).not_()
-    checked = exp.select("*").from_("g").with_("g", as_=outer, materialized=True).where(there)
-    return checked, texts
+    return exp.select("*").from_(outer.subquery("g")).where(there), texts

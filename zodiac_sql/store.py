@@ -134,6 +134,7 @@ class Store:
                 returns,
                 type=PythonUDFType.ARROW if arrow else PythonUDFType.NATIVE,
                 null_handling=FunctionNullHandling.SPECIAL,
+                side_effects=True,  # else DuckDB computes a value that is tested, too, twice
             )
         except duckdb.Error as error:
             raise FunctionError(f"the function cannot be registered: {error}") from error

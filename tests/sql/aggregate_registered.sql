@@ -7,7 +7,9 @@ SELECT
   g1.v0 AS "s",
   g1.v1 AS "o"
 FROM (
-  WITH g AS MATERIALIZED (
+  SELECT
+    *
+  FROM (
     SELECT
       d.x0 AS v0,
       "py_spread"(list(CAST(d.x1 AS DOUBLE))) AS v1
@@ -19,10 +21,7 @@ FROM (
     ) AS d
     GROUP BY
       d.x0
-  )
-  SELECT
-    *
-  FROM g
+  ) AS g
   WHERE
     NOT v1 IS NULL
 ) AS g1;

@@ -3,7 +3,10 @@
 
 -- p(X, C) <- e(X, T)@all, BIND(model(T, X) AS C), C != cold
 -- text to encode: o
-WITH b3 AS MATERIALIZED (
+SELECT
+  b3.v0 AS "s",
+  zodiac.quote_where_needed(b3.v) AS "o"
+FROM (
   SELECT
     "a1"."a" AS v0,
     "a1"."t" AS v1,
@@ -11,10 +14,6 @@ WITH b3 AS MATERIALIZED (
   FROM "edb"."e" AS a1
   JOIN "temp"."main"."zodiac$known_symbol" AS t2
     ON t2.id = "a1"."a"
-)
-SELECT
-  b3.v0 AS "s",
-  zodiac.quote_where_needed(b3.v) AS "o"
-FROM b3
+) AS b3
 WHERE
   NOT b3.v IS NULL AND zodiac.quote_where_needed(b3.v) <> 'cold';
