@@ -253,3 +253,16 @@ def test_nothing_is_left_behind(store: Store) -> None:
         stage(store, TABLE, predicate(Type.SYMBOL))
     tables = store.rows("SELECT table_name FROM duckdb_tables() WHERE temporary")
     assert sorted(tables) == [(dictionary.NEW,), (staged.table,)]
+
+
+def test_names_in_another_order_must_all_agree(store: Store) -> None:
+    """One misspelt name in a table with another order would swap columns in silence."""
+    known = Predicate(
+        "reading", "reading", (Column("turbine", Type.SYMBOL), Column("site", Type.SYMBOL)),
+        (Type.SYMBOL, Type.SYMBOL), (None, None),
+    )  # fmt: skip
+    table = pa.table({"site": ["north"], "turbin": ["wt1"]})
+    with pytest.raises(DataError, match="Rename them"):
+        stage_rows(store, "reading", table, known)
+    same_order = pa.table({"turbine": ["wt1"], "place": ["north"]})
+    assert stage_rows(store, "reading", same_order, known) is not None

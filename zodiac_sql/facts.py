@@ -194,8 +194,14 @@ def _aligned(
             f"{', '.join(column.name for column in columns)}."
         )
     wanted = [column.name for column in known.columns]
-    if named and sorted(wanted) == sorted(column.name for column in columns):
+    given = [column.name for column in columns]
+    if named and sorted(wanted) == sorted(given):
         columns = sorted(columns, key=lambda column: wanted.index(column.name))
+    elif named and any(n in wanted and n != w for n, w in zip(given, wanted, strict=True)):
+        raise DataError(
+            f"{predicate} has the columns {', '.join(wanted)}, these rows have {', '.join(given)}: "
+            "in another order, and not all by the same names. Rename them."
+        )
     return [
         _Column(column.source, column.source_type, target.name, _agreed(predicate, column, target))
         for column, target in zip(columns, known.columns, strict=True)

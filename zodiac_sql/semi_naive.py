@@ -158,12 +158,14 @@ def _begin(
 
 
 def _finish(store: Store, own: _Own, rank: int) -> None:
-    """Add the facts from outside that were derived, too, to the derived ones."""
+    """Add the facts from outside that were derived, too, to the derived ones; drop the rest."""
     if own.also:
         query = relation_query(Relation(own.columns, (Part("temp", _also(own), own.also),)))
         assert isinstance(query, exp.Select)
         _insert(store, own, query, rank)
         own.derived += own.also
+    for name in (f"new_{own.table}", f"delta_{own.table}", _also(own)):
+        store.run(drop(name))
 
 
 def _derive(loop: _Loop, own: _Own, plans: Sequence[Plan], delta_rank: int) -> int:
@@ -204,15 +206,14 @@ def _new(own: _Own, candidates: exp.Query) -> exp.Create:
 
 def _absorb(store: Store, own: _Own, found: int, rank: int) -> None:
     """Add `new_*` to the table; what the extension gains by it becomes the next delta."""
-    if own.delta is not None:
-        store.run(drop(own.delta.table))
-        own.delta = None
+    own.delta = None
     if not found:
         return
     new, delta = f"new_{own.table}", f"delta_{own.table}"
     if own.also < own.outside:
         gained = _split(store, own, new, delta, found)
     else:
+        store.run(drop(delta))
         store.run(rename(new, delta))
         gained = found
     fresh = exp.select(*columns_of(own.seen, "c")).from_(temp_table(delta).as_("c"))
@@ -231,7 +232,6 @@ def _split(store: Store, own: _Own, new: str, delta: str, found: int) -> int:
         known = exp.select(*columns).from_(temp_table(new).as_("c"))
         known = anti_join(known, columns, temp_table(delta))
         store.run(exp.insert(known, temp_table(_also(own))))
-    store.run(drop(new))
     return gained
 
 

@@ -21,8 +21,8 @@ def create_temp(name: str, query: exp.Query) -> exp.Create:
 
 
 def drop(name: str) -> exp.Drop:
-    """DROP TABLE of a temporary table."""
-    return exp.Drop(tables=[temp_table(name)], kind="TABLE")
+    """DROP TABLE IF EXISTS of a temporary table."""
+    return exp.Drop(tables=[temp_table(name)], kind="TABLE", exists=True)
 
 
 def rename(old: str, new: str) -> exp.Alter:
