@@ -9,8 +9,6 @@ DuckDB, Arrow and rich are imported where they are needed: `zodiac --help` must 
 from __future__ import annotations
 
 import enum
-import json
-import math
 import os
 import re
 import signal
@@ -19,7 +17,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +24,19 @@ import typer
 from typer.core import TyperGroup
 
 from zodiac_sql.errors import MissingFunctionWarning, ZodiacError
+from zodiac_sql.printing import (
+    exported_as_json,
+    print_change,
+    print_exported,
+    print_json,
+    print_rows_as_csv,
+    print_rows_as_json,
+    print_summary,
+    print_table,
+    rows,
+    run_summary,
+    say,
+)
 
 if TYPE_CHECKING:
     from zodiac_sql.change import Change
@@ -35,7 +45,6 @@ if TYPE_CHECKING:
     from zodiac_sql.query import Answer
 
 MEMORY = ":memory:"
-PHASES = ("stage", "check", "reason", "compare", "publish")
 
 
 class Refused(Exception):
@@ -67,7 +76,7 @@ class Program(TyperGroup):
             raise typer.Exit(error.status) from None
         except BaseException as error:
             if _is_interruption(error):
-                _say("interrupted; nothing was changed")
+                say("interrupted; nothing was changed")
                 raise typer.Exit(Interrupted.status) from None
             if not isinstance(error, ZodiacError | OSError):
                 raise
@@ -206,13 +215,13 @@ def run(
     with _changing(db, settings) as changing:
         change = changing.carry_out(rules=rule_files, data=data_files, skip_bad=skip_bad)
         exported = _export_after(changing.kb, db, out, format) if out else None
-        summary = _summary(changing.kb, change, exported)
+        told = run_summary(changing.kb, change, exported)
     if as_json:
-        _print_json(summary)
+        print_json(told)
     else:
-        _print_summary(summary)
+        print_summary(told)
         if exported and out:
-            _print_exported(exported, out)
+            print_exported(exported, out)
 
 
 @app.command("add-rules")
@@ -240,7 +249,7 @@ def add_rules(
         raise typer.BadParameter("give a FILE of rules, or rules as text with -e")
     _require_files(files or [])
     with _changing(db) as changing:
-        _print_change(changing.carry_out(rules=given), as_json)
+        print_change(changing.carry_out(rules=given), as_json)
 
 
 @app.command("drop-rules")
@@ -259,7 +268,7 @@ def drop_rules(
     """
     _require_database(db)
     with _changing(db) as changing:
-        _print_change(changing.carry_out(dropped=names), as_json)
+        print_change(changing.carry_out(dropped=names), as_json)
 
 
 @app.command()
@@ -288,7 +297,7 @@ def insert(
     _require_files(files)
     with _changing(db) as changing:
         change = changing.carry_out(data=files, predicate=predicate, skip_bad=skip_bad)
-        _print_change(change, as_json)
+        print_change(change, as_json)
 
 
 @app.command()
@@ -312,13 +321,13 @@ def query(
     with _reading(db) as kb:
         answer = kb.sql(text) if is_sql(text) else kb.query(text)
         if as_json:
-            _print_rows_as_json(answer)
+            print_rows_as_json(answer)
         elif as_csv:
-            _print_rows_as_csv(answer)
+            print_rows_as_csv(answer)
         elif answer.column_names == ["explain_key", "explain_value"]:
             typer.echo("".join(str(plan) for _, plan in answer), nl=False)
         else:
-            _print_table(answer.column_names, _rows(answer))
+            print_table(answer.column_names, rows(answer))
             typer.echo("(1 row)" if len(answer) == 1 else f"({len(answer)} rows)")
 
 
@@ -345,10 +354,10 @@ def show(
         }
         answer = tables[what]()
     if as_json:
-        _print_rows_as_json(answer)
+        print_rows_as_json(answer)
         return
     rows = [[" ".join(v.split()) if isinstance(v, str) else v for v in row] for row in answer]
-    _print_table(answer.column_names, rows)
+    print_table(answer.column_names, rows)
 
 
 @app.command()
@@ -398,9 +407,9 @@ def export(
     with _reading(db) as kb:
         exported = _exported(kb, directory, format, predicates or [])
     if as_json:
-        _print_json(_exported_as_json(exported))
+        print_json(exported_as_json(exported))
     else:
-        _print_exported(exported, directory)
+        print_exported(exported, directory)
 
 
 # --- databases ------------------------------------------------------------------------------------
@@ -537,207 +546,11 @@ def is_sql(text: str) -> bool:
     return _SQL.match(text) is not None
 
 
-# --- what is printed ------------------------------------------------------------------------------
-
-
-def _summary(kb: KnowledgeBase, change: Change, exported: Exported | None) -> dict[str, Any]:
-    """What `run` tells, as JSON has it."""
-    work = change.stats["hypernodes"]
-    summary = {
-        "predicates": kb.predicates().to_pylist(),
-        "hypernodes": [
-            {**row, **_work(work.get(row["hypernode"]))} for row in kb.hypernodes().to_pylist()
-        ],
-        **_facts_and_seconds(change),
-    }
-    return summary if exported is None else {**summary, "exported": _exported_as_json(exported)}
-
-
-def _work(work: Any) -> dict[str, Any]:
-    """What the evaluation of a hypernode took; nothing if it was left as it is."""
-    names = ("method", "iterations", "seconds")
-    return {"evaluated": work is not None, **{name: (work or {}).get(name) for name in names}}
-
-
-def _facts_and_seconds(change: Change) -> dict[str, Any]:
-    spent = change.stats["seconds"]
-    return {
-        "seconds": {**{p: spent.get(p, 0.0) for p in PHASES}, "total": change.seconds},
-        "inserted": dict(change.inserted),
-        "deleted": dict(change.deleted),
-        "notes": list(change.notes),
-    }
-
-
-def _print_summary(summary: Mapping[str, Any]) -> None:
-    columns = ["predicate", "explicit", "derived", "extension"]
-    _print_table(columns, [[row[name] for name in columns] for row in summary["predicates"]])
-    hypernodes = summary["hypernodes"]
-    recursive = sum(row["recursive"] for row in hypernodes)
-    evaluated = sum(row["evaluated"] for row in hypernodes)
-    typer.echo(f"\nhypernodes: {len(hypernodes)}, {recursive} recursive, {evaluated} evaluated")
-    _print_seconds(summary["seconds"])
-    _print_notes(summary["notes"])
-
-
-def _print_change(change: Change, as_json: bool) -> None:
-    facts = _facts_and_seconds(change)
-    hypernodes = {
-        name: list(getattr(change.hypernodes, name))
-        for name in ("created", "dropped", "updated", "untouched")
-    }
-    if as_json:
-        _print_json({**facts, "hypernodes": hypernodes})
-        return
-    names = sorted({*change.inserted, *change.deleted})
-    rows = [(name, change.inserted.get(name, 0), change.deleted.get(name, 0)) for name in names]
-    if rows:
-        _print_table(["predicate", "inserted", "deleted"], rows)
-    else:
-        typer.echo("no fact came or went")
-    counts = ", ".join(f"{len(of)} {name}" for name, of in hypernodes.items())
-    typer.echo(f"\nhypernodes: {counts}")
-    _print_seconds(facts["seconds"])
-    _print_notes(facts["notes"])
-
-
-def _print_seconds(seconds: Mapping[str, float]) -> None:
-    phases = ", ".join(f"{phase} {seconds[phase]:.3f}" for phase in PHASES)
-    typer.echo(f"seconds: {seconds['total']:.3f} ({phases})")
-
-
-def _print_notes(notes: Iterable[str]) -> None:
-    for note in notes:
-        _say(f"note: {note}")
-
-
-def _exported_as_json(exported: Exported) -> dict[str, Any]:
-    return {
-        "files": [str(file) for file in exported.files],
-        "skipped": [{"predicate": name, "reason": why} for name, why in exported.skipped],
-    }
-
-
-def _print_exported(exported: Exported, directory: Path) -> None:
-    files = exported.files
-    wrote = files[0] if len(files) == 1 else f"{len(files)} files to {directory}"
-    typer.echo(f"wrote {wrote}")
-    _print_notes(f"{name} was left out: {why}" for name, why in exported.skipped)
-
-
-def _print_json(value: object) -> None:
-    typer.echo(json.dumps(_json(value), indent=2, ensure_ascii=False))
-
-
-def _rows(answer: Answer) -> Iterator[Sequence[Any]]:
-    """The rows one after the other; never all as Python objects."""
-    for batch in answer.arrow().to_batches(max_chunksize=10_000):
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-
-def _print_rows_as_json(answer: Answer) -> None:
-    """An array with one object, on one line, for each row."""
-    names: list[str] = []
-    for name in answer.column_names:  # SQL may give two columns one name
-        number = sum(name == other for other in answer.column_names[: len(names)])
-        names.append(f"{name}_{number}" if number else name)
-    before = "["
-    for row in _rows(answer):
-        values = {name: _json(value) for name, value in zip(names, row, strict=True)}
-        sys.stdout.write(f"{before}\n{json.dumps(values, ensure_ascii=False)}")
-        before = ","
-    sys.stdout.write("[]\n" if before == "[" else "\n]\n")
-
-
-def _print_rows_as_csv(answer: Answer) -> None:
-    import csv
-
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(answer.column_names)
-    writer.writerows([_text(value) for value in row] for row in _rows(answer))
-
-
-def _json(value: Any) -> Any:
-    """A value as JSON can hold it: infinite numbers are null, dates and the like text."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _json(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json(inner) for inner in value]
-    if isinstance(value, Decimal):
-        return int(value) if value.as_tuple().exponent == 0 else float(value)
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    return value.hex() if isinstance(value, bytes) else str(value)
-
-
-def _text(value: Any) -> str:
-    """A value as text for people and for CSV."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list) and all(isinstance(inner, str) for inner in value):
-        return ", ".join(value)
-    if isinstance(value, list | Mapping):
-        return json.dumps(_json(value), ensure_ascii=False)
-    return value.hex() if isinstance(value, bytes) else str(value)
-
-
-_MEASURED = 1000
-"""So many rows make the widths of a table; any number can follow."""
-
-
-def _print_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Aligned columns without boxes, numbers to the right."""
-    from itertools import chain, islice
-
-    from rich.cells import cell_len
-
-    following = iter(rows)
-    first = list(islice(following, _MEASURED))
-    right = [bool(first) and all(_is_number(row[i]) for row in first) for i in range(len(names))]
-    head = [_printable(name) for name in names]
-    shown = [head, *([_printable(_text(value)) for value in row] for row in first)]
-    widths = [max(map(cell_len, column)) for column in zip(*shown, strict=True)]
-
-    def line(cells: Iterable[str]) -> str:
-        padded = []
-        for cell, width, is_right in zip(cells, widths, right, strict=True):
-            space = " " * (width - cell_len(cell))
-            padded.append(space + cell if is_right else cell + space)
-        return "  ".join(padded).rstrip()
-
-    sys.stdout.write(f"{line(head)}\n{'  '.join('-' * width for width in widths)}\n")
-    for row in chain(first, following):
-        sys.stdout.write(line([_printable(_text(value)) for value in row]) + "\n")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-
-
-def _printable(text: str, but: str = "") -> str:
-    """The text without what would break a line or steer the terminal."""
-    if text.isprintable():
-        return text
-    return re.sub(
-        r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]",
-        lambda found: found[0] if found[0] in but else repr(found[0])[1:-1],
-        text,
-    )
-
-
-def _say(text: str) -> None:
-    """A message for people, on standard error."""
-    typer.echo(_printable(text, but="\n\t"), err=True)
+# --- the end, good or bad -------------------------------------------------------------------------
 
 
 def _refuse(error: Exception) -> None:
-    _say(_message(error))
+    say(_message(error))
     if isinstance(error, OSError) and error.filename is None:
         _silence_stdout()  # it is what cannot be written
 
@@ -777,7 +590,7 @@ def _warnings_in_a_line() -> Iterator[None]:
 
         def show_warning(message: Any, category: Any, *place: Any, **more: Any) -> None:
             if issubclass(category, MissingFunctionWarning):
-                _say(f"warning: {' '.join(str(message).split())}")
+                say(f"warning: {' '.join(str(message).split())}")
             else:
                 usual(message, category, *place, **more)
 

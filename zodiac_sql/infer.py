@@ -29,8 +29,6 @@ from zodiac_sql.safety import arrange
 Columns = dict[str, list[Type | None]]
 """Types by predicate and column."""
 
-Clash = tuple[Type, Type]
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:

@@ -48,10 +48,6 @@ class Box:
     width: float
     height: float
 
-    @property
-    def centre(self) -> float:
-        return self.x + self.width / 2
-
 
 @dataclass(frozen=True, slots=True)
 class Link:

@@ -18,8 +18,6 @@ from zodiac_sql.load.lines import LINES, REJECTED, parameters, reading, true_lin
 from zodiac_sql.load.result import SHOWN, Skipped, listed
 from zodiac_sql.store import Store
 
-TRIPLE = "zodiac_triple"
-
 Syntax = Literal["nt", "nq"]
 
 _EXPECTED = {
