@@ -6,9 +6,9 @@ Each check is a function from the program to the problems it sees; `check` runs 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zodiac_sql.errors import Problem, ProgramError, Span
 from zodiac_sql.functions import Functions, signature
@@ -204,10 +204,9 @@ def _body_variables(body: tuple[Literal, ...]) -> Iterator[Variable]:
 
 def stratification(candidate: Candidate) -> Iterator[Problem]:
     """No negation or aggregation through a cycle of rules."""
-    graph = rule_graph(candidate.rules)
-    by_name = {rule.name: rule for rule in candidate.rules}
-    if len(by_name) < len(candidate.rules):
-        return  # names are not unique, so a cycle could not be told by them
+    rules = _told_apart(candidate.rules)
+    graph = rule_graph(rules)
+    by_name = {rule.name: rule for rule in rules}
     for cycle in negative_cycles(graph):
         pairs = zip(cycle, (*cycle[1:], cycle[0]), strict=True)
         steps = [
@@ -221,6 +220,17 @@ def stratification(candidate: Candidate) -> Iterator[Problem]:
             "What is negated or aggregated must be complete before: it cannot depend on the head. "
             f"The cycle goes through the rules {', '.join(cycle)}.",
         )  # fmt: skip
+
+
+def _told_apart(rules: Sequence[Rule]) -> list[Rule]:
+    """Rules with names of their own, also where two have the same: that is another problem."""
+    seen: Counter[str] = Counter()
+    apart = []
+    for rule in rules:
+        seen[rule.name] += 1
+        number = seen[rule.name]
+        apart.append(rule if number == 1 else replace(rule, name=f"{rule.name} ({number})"))
+    return apart
 
 
 def functions(candidate: Candidate) -> Iterator[Problem]:
