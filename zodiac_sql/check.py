@@ -1,7 +1,7 @@
 """Is a program right? Names, arities, safety, stratification and functions, all at once.
 
-Each check is a function from the program to the problems it sees; `check` runs them in the order of
-`CHECKS` and raises all that they found. Types are checked in infer.py, once these hold.
+Each check is a function from the program to the problems it sees; `check` collects what `CHECKS`
+find. Types are checked in infer.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from zodiac_sql.errors import Problem, ProgramError, Span
+from zodiac_sql.errors import Problem, Span
 from zodiac_sql.functions import Functions, signature
 from zodiac_sql.graph import negative_cycles, rule_graph
 from zodiac_sql.rules import (
@@ -42,11 +42,9 @@ class Candidate:
     functions: Functions
 
 
-def check(candidate: Candidate) -> None:
-    """Raise ProgramError with every problem of a program, in the order of its text."""
-    problems = [problem for one in CHECKS for problem in one(candidate)]
-    if problems:
-        raise ProgramError(in_order(problems))
+def check(candidate: Candidate) -> list[Problem]:
+    """Every problem of a program but those of types."""
+    return [problem for one in CHECKS for problem in one(candidate)]
 
 
 def in_order(problems: Sequence[Problem]) -> list[Problem]:

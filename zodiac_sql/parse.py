@@ -71,6 +71,16 @@ def parse(text: str, name: str = "<rules>", prefixes: Mapping[str, str] | None =
     `name` is how problems call the text; `prefixes` are known beforehand (prefix -> IRI).
     Raises ProgramError with every problem of the syntax.
     """
+    program, problems = parse_what_can_be(text, name, prefixes)
+    if problems:
+        raise ProgramError(problems)
+    return program
+
+
+def parse_what_can_be(
+    text: str, name: str = "<rules>", prefixes: Mapping[str, str] | None = None
+) -> tuple[Program, list[Problem]]:
+    """Like `parse`, but leaves out what is wrong and returns the problems, to be told with others."""
     source = Source(name, text)
     reader = _Reader(source, prefixes or {})
     try:
@@ -78,9 +88,7 @@ def parse(text: str, name: str = "<rules>", prefixes: Mapping[str, str] | None =
     except UnexpectedInput:
         reader = _Reader(source, prefixes or {})
         _read_clause_by_clause(reader, source)
-    if reader.problems:
-        raise ProgramError(reader.problems)
-    return reader.program()
+    return reader.program(), reader.problems
 
 
 def parse_goals(
@@ -248,19 +256,22 @@ class _Reader:
 
     def _statement(self, tree: Tree[Token]) -> None:
         label, head_tree, body_tree = cast("list[Any]", tree.children)
+        before = len(self.problems)
         head = self._atom(head_tree)
         if head is None:
             return
         if body_tree is None:
-            self._fact(label, head)
+            self._fact(label, head, before)
             return
         body = self._body(body_tree)
+        if len(self.problems) > before:
+            return  # half a rule would only raise problems that are none
         name = str(label).rstrip().removesuffix(":").rstrip() if label else ""
         text = self._text(head_tree, tree)
         prefixes = tuple(sorted(self.used_prefixes.items()))
         self.rules.append(Rule(name, head, body, text, prefixes, self._span(tree)))
 
-    def _fact(self, label: Token | None, head: Atom) -> None:
+    def _fact(self, label: Token | None, head: Atom, before: int) -> None:
         if label:
             self._problem(
                 f"the fact {head} has a label",
@@ -274,7 +285,8 @@ class _Reader:
                     term,
                     "Constants begin with a lower-case letter, or stand in double quotes.",
                 )
-        self.facts.append(head)
+        if len(self.problems) == before:
+            self.facts.append(head)
 
     # Bodies
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 
 from zodiac_sql.catalog import HypernodeRow, State, StoredRule, parsed_rules
-from zodiac_sql.check import Candidate, check, in_order
+from zodiac_sql.check import Candidate, arities, check, in_order
 from zodiac_sql.errors import Problem, ProgramError, Span
 from zodiac_sql.functions import Function, Functions
 from zodiac_sql.hypernodes import Hypergraph, hypergraph
@@ -65,14 +65,17 @@ def plan_program(
     declarations = tuple(d for program in programs for d in program.declarations)
     known = {**state.functions, **functions}
     added = tuple(rule.name for rule in new)
-    check(Candidate(rules, frozenset(added), declarations, facts, provisional, known))
+    candidate = Candidate(rules, frozenset(added), declarations, facts, provisional, known)
+    problems = check(candidate)
+    if any(arities(candidate)):
+        raise ProgramError(in_order(problems))  # without arities there are no columns to type
 
     schema = with_mentioned(provisional, [*_atoms(rules), *facts], names)
-    schema, problems = settle_facts(schema, facts)
+    schema, misfits = settle_facts(schema, facts)
     settled = {name: predicate.settled for name, predicate in schema.items()}
     columns, clashes = infer(rules, settled, known)
-    if problems or clashes:
-        raise ProgramError(in_order([*problems, *clashes]))
+    if problems or misfits or clashes:
+        raise ProgramError(in_order([*problems, *misfits, *clashes]))
     schema = {name: typed(predicate, columns[name]) for name, predicate in schema.items()}
     ids = {frozenset(row.rules): row.id for row in state.hypernodes}
     changed = {rule.name for rule in new}

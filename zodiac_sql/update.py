@@ -20,6 +20,7 @@ from sqlglot import exp
 from zodiac_sql import dictionary
 from zodiac_sql.catalog import State, taken_names
 from zodiac_sql.change import Change, HypernodeChange
+from zodiac_sql.check import in_order
 from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
 from zodiac_sql.facts import stage_rows
@@ -33,7 +34,7 @@ from zodiac_sql.materialise import (
     compare,
     materialise,
 )
-from zodiac_sql.parse import parse
+from zodiac_sql.parse import parse_what_can_be
 from zodiac_sql.program import (
     Planned,
     declare,
@@ -96,10 +97,12 @@ class Update:
     def add_rules(self, rules: str | Path) -> None:
         """Add rules, facts, declarations and prefixes from a text or a file.
 
-        A string is a path if it ends in .rules or .dl. Raises ProgramError for syntax.
+        A string is a path if it ends in .rules or .dl. What is wrong with the text is told when the
+        update is applied, all at once; a file that cannot be read, at once (ProgramError).
         """
         text, name = rule_text(rules)
-        program = parse(text, name, self._prefixes)
+        program, problems = parse_what_can_be(text, name, self._prefixes)
+        self._problems += problems
         self._prefixes.update(program.prefixes)
         self._programs.append(program)
         for declaration in program.declarations:
@@ -217,9 +220,9 @@ class Update:
                 self._names(),
             )
         except ProgramError as error:
-            raise ProgramError([*self._problems, *error.problems]) from None
+            raise ProgramError(in_order([*self._problems, *error.problems])) from None
         if self._problems:
-            raise ProgramError(self._problems)
+            raise ProgramError(in_order(self._problems))
         return planned
 
     def _stage_facts(self, planned: Planned) -> None:
