@@ -33,12 +33,16 @@ class StoredRule:
 
 @dataclass(frozen=True, slots=True)
 class HypernodeRow:
-    """A hypernode as the catalog keeps it: its rules by name."""
+    """A hypernode as the catalog keeps it: its rules by name.
+
+    `ranked` tells whether its tables have ranks that may be relied upon.
+    """
 
     id: int
     stratum: int
     recursive: bool
     rules: tuple[str, ...]
+    ranked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +105,17 @@ def load(store: Store) -> State:
     members: dict[int, list[str]] = {}
     for name, _, _, _, hypernode, _ in rule_rows:
         members.setdefault(hypernode, []).append(name)
-    hypernodes = store.rows("SELECT id, stratum, recursive FROM zodiac.hypernode ORDER BY position")
+    hypernodes = store.rows(
+        "SELECT id, stratum, recursive, ranked FROM zodiac.hypernode ORDER BY position"
+    )
     return State(
         rules=tuple(
             StoredRule(name, text, tuple(sorted(prefixes.items())), head, added_at)
             for name, text, prefixes, head, _, added_at in rule_rows
         ),
         hypernodes=tuple(
-            HypernodeRow(id_, stratum, recursive, tuple(members[id_]))
-            for id_, stratum, recursive in hypernodes
+            HypernodeRow(id_, stratum, recursive, tuple(members[id_]), ranked)
+            for id_, stratum, recursive, ranked in hypernodes
         ),
         positive=frozenset((a, b) for a, b, negative in edges if not negative),
         negative=frozenset((a, b) for a, b, negative in edges if negative),
@@ -242,12 +248,14 @@ def _save_graph(store: Store, state: State) -> None:
     store.run("DELETE FROM zodiac.hyperedge")
     rows = state.hypernodes
     store.run(
-        "INSERT INTO zodiac.hypernode SELECT unnest($1), unnest($2), unnest($3), unnest($4)",
+        "INSERT INTO zodiac.hypernode"
+        " SELECT unnest($1), unnest($2), unnest($3), unnest($4), unnest($5)",
         [
             [row.id for row in rows],
             list(range(len(rows))),
             [row.stratum for row in rows],
             [row.recursive for row in rows],
+            [row.ranked for row in rows],
         ],
     )
     edges = [(a, b, False) for a, b in sorted(state.positive)]

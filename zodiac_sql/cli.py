@@ -1,7 +1,7 @@
 """The program `zodiac`: a command, then the database file, then what it needs.
 
-Status 0: done. 1: a problem that the user can mend, said on standard error. 2: a wrong command
-line. 130: interrupted. Whatever the status but 0, the file is as it was, or the message says so.
+Status 0: done. 1: a problem that the user can mend, said on standard error, or what `verify` has
+found. 2: a wrong command line. 130: interrupted. Whatever the status but 0, the file is as it was, or the message says so.
 
 DuckDB, Arrow and rich are imported where they are needed: `zodiac --help` must be quick.
 """
@@ -33,6 +33,7 @@ from zodiac_sql.printing import (
     print_rows_as_json,
     print_summary,
     print_table,
+    print_verification,
     rows,
     run_summary,
     say,
@@ -301,6 +302,35 @@ def insert(
 
 
 @app.command()
+def delete(
+    db: Database,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of facts.")],
+    predicate: Annotated[
+        str | None,
+        typer.Option("-p", metavar="PREDICATE", help="What the rows of tables are facts of."),
+    ] = None,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
+) -> None:
+    """Delete the facts that stand in files.
+
+    What followed only from them goes, too; what rules derive anyway stays. Files are read as
+    `zodiac insert` reads them, so a file that was inserted can be deleted again. Facts that are
+    not there are passed over, and counted. All files are one change.
+
+    \b
+    Examples:
+      zodiac delete farm.duckdb farm.nt
+      zodiac delete farm.duckdb monday.csv -p hasTemperature
+    """
+    _require_database(db)
+    _require_files(files)
+    with _changing(db) as changing:
+        change = changing.carry_out(unloaded=files, predicate=predicate, skip_bad=skip_bad)
+        print_change(change, as_json)
+
+
+@app.command()
 def query(
     db: Database,
     text: Annotated[str, typer.Argument(metavar="QUERY", help="Goals, or an SQL query.")],
@@ -387,6 +417,27 @@ def graph(
 
 
 @app.command()
+def verify(db: Database, as_json: Json = False) -> None:
+    """Tell whether facts are exactly what rules entail.
+
+    Derives everything once more, aside, and compares it with what the file holds, which stays as it
+    is. Status 1 if anything differs: facts that are missing, or rows that are surplus. To have what
+    rules derive computed anew, drop them and add them again.
+
+    \b
+    Example:
+      zodiac verify farm.duckdb
+    """
+    from zodiac_sql.progress import reported
+
+    with _reading(db) as kb, reported() as report:
+        found = kb.verify(progress=report)
+    print_verification(found, db, as_json)
+    if not found:
+        raise typer.Exit(1)
+
+
+@app.command()
 def export(
     db: Database,
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Made if it is missing.")],
@@ -431,11 +482,12 @@ class Changing:
         self,
         rules: Sequence[Path | str] = (),
         data: Sequence[Path] = (),
+        unloaded: Sequence[Path] = (),
         dropped: Sequence[str] = (),
         predicate: str | None = None,
         skip_bad: bool = False,
     ) -> Change:
-        """Rules, facts and names of rules to drop as one change, with progress."""
+        """Rules, facts, facts to delete and names of rules to drop as one change, with progress."""
         from zodiac_sql.progress import reported
 
         self.kb.trace(self.see)
@@ -445,6 +497,9 @@ class Changing:
             for file in data:
                 report.reading(file)
                 update.load(file, predicate, skip_bad=skip_bad)
+            for file in unloaded:
+                report.reading(file)
+                update.unload(file, predicate, skip_bad=skip_bad)
             update.drop_rules(*dropped)
         self.done = True
         return update.change

@@ -53,7 +53,8 @@ def _counts(store: Store, sources: Sources, predicate: Predicate) -> tuple[int, 
         store.count(exp.select(exp.Count(this=exp.Star())).from_(table(part)))
         for part in sources.explicit.get(name, ())
     )
-    parts = tuple(part for part in sources.derived.get(name, {}).values() if part.rows)
+    tables = sources.derived.get(name, {}).values()
+    parts = tuple(part for table_ in tables for part in table_ if part.rows)
     derived = count(store, Relation(columns, parts))
     if not parts or not explicit:
         return explicit, derived, explicit or derived

@@ -5,7 +5,8 @@ New symbols wait in a temporary table until the change that brought them is publ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 
 from sqlglot import exp
 
@@ -33,17 +34,53 @@ def forget_new(store: Store) -> None:
     store.run('TRUNCATE temp."zodiac$new_symbol"')
 
 
+@contextmanager
+def nothing_new(store: Store) -> Iterator[None]:
+    """Forget the symbols that become new inside, at its end.
+
+    Their ids are given again afterwards: they are good for no more than to find nothing.
+    """
+    known = store.count('SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol"')
+    try:
+        yield
+    finally:
+        store.run('DELETE FROM temp."zodiac$new_symbol" WHERE id > $1', [known])
+
+
+def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
+    """The ids of symbols by their text, which is canonical; those that are new become known."""
+    if not texts:
+        return {}
+    store.run("CREATE OR REPLACE TEMP TABLE asked AS SELECT unnest($1) AS text", [sorted(texts)])
+    encode(store, "asked", ["text"], "asked_id")
+    found = store.rows(
+        'SELECT text, id FROM temp."zodiac$known_symbol" WHERE text IN (SELECT text FROM temp.asked)'
+    )
+    store.run("DROP TABLE temp.asked; DROP TABLE temp.asked_id")
+    return dict(found)
+
+
 def publish(store: Store) -> None:
     """Make new symbols permanent: part of the publishing transaction."""
     store.run('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
 
 
-def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None:
+_FEW = 1_000
+"""Up to so many rows, it is worth trying whether all symbols are known: then one statement is enough."""
+
+
+def encode(
+    store: Store, source: str, columns: Sequence[str], into: str, rows: int | None = None
+) -> None:
     """Create temporary table `into`: `source` with the text in `columns` replaced by ids.
 
     The text is as in symbols.py or an N-Triples term. Other columns are copied. Rows are kept
-    one for one. `source` is a temporary table without NULLs in `columns`.
+    one for one. `source` is a temporary table without NULLs in `columns`; `rows`, if known, is how
+    many it has.
     """
+    few = rows is not None and rows <= _FEW
+    if few and store.count(create_temp(into, _replaced(store, source, columns, True))) == rows:
+        return
     _collect_terms(store, source, columns)
     store.run(
         'INSERT INTO temp."zodiac$new_symbol"'
@@ -74,8 +111,11 @@ def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
     )
 
 
-def _replaced(store: Store, source: str, columns: Sequence[str]) -> exp.Select:
-    """The source joined once per text column with the ids of its texts."""
+def _replaced(store: Store, source: str, columns: Sequence[str], known: bool = False) -> exp.Select:
+    """The source joined once per text column with the ids of its texts.
+
+    With `known`, rows with a text that is not known yet are left out.
+    """
     described = store.run(exp.select("*").from_(temp_table(source)).limit(0)).description or []
     names = [column[0] for column in described]
     query = exp.select().from_(temp_table(source).as_("x"))
@@ -85,6 +125,12 @@ def _replaced(store: Store, source: str, columns: Sequence[str]) -> exp.Select:
             continue
         alias = f"t{names.index(name)}"
         query = query.select(exp.column("id", table=alias).as_(name, quoted=True))
-        same = exp.column("raw", table=alias).eq(exp.column(name, table="x", quoted=True))
-        query = query.join(temp_table("term_id").as_(alias), on=same)
+        text: exp.Expr = exp.column(name, table="x", quoted=True)
+        if known:
+            canonical = exp.func("zodiac.canonical", text, dialect="duckdb")
+            same = exp.column("text", table=alias).eq(canonical)
+            query = query.join(temp_table(KNOWN).as_(alias), on=same)
+        else:
+            same = exp.column("raw", table=alias).eq(text)
+            query = query.join(temp_table("term_id").as_(alias), on=same)
     return query

@@ -18,25 +18,41 @@ from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
 from zodiac_sql.trees import anti_join, create_temp, minus
 
+EXPLICIT = 0
+"""The owner of explicit facts, where hypernodes own what they derive: no hypernode has number 0."""
+
 _FEW = 4
 """Up to so many parts, anti joins with the larger ones are cheaper than removing duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The tables of each predicate: explicit facts, and by hypernode what it derives."""
+    """The tables of each predicate: explicit facts, and by hypernode what it derives.
+
+    While a change is computed, a table can be several parts: what stays of it, and what enters.
+    """
 
     schema: Mapping[str, Predicate]
     explicit: dict[str, tuple[Part, ...]] = field(default_factory=dict)
-    derived: dict[str, dict[int, Part]] = field(default_factory=dict)
+    derived: dict[str, dict[int, tuple[Part, ...]]] = field(default_factory=dict)
 
     def relation(self, predicate: str, without: int | None = None) -> Relation:
-        """The extension of a predicate, or what is left of it without one hypernode's table."""
-        parts = [*self.explicit.get(predicate, ())]
-        derived = self.derived.get(predicate, {})
-        parts += [part for hypernode, part in derived.items() if hypernode != without]
-        known = tuple(part for part in parts if part.rows)
-        return Relation(self.schema[predicate].columns, known)
+        """The extension of a predicate, or what is left of it without one owner's table."""
+        parts = [
+            part
+            for owner, parts in self.owners(predicate).items()
+            if owner != without
+            for part in parts
+            if part.rows
+        ]
+        return Relation(self.schema[predicate].columns, tuple(parts))
+
+    def owners(self, predicate: str) -> dict[int, tuple[Part, ...]]:
+        """The parts of each table of a predicate: by hypernode, and EXPLICIT."""
+        return {
+            EXPLICIT: self.explicit.get(predicate, ()),
+            **self.derived.get(predicate, {}),
+        }
 
 
 def sources_of(state: State) -> Sources:
@@ -46,10 +62,12 @@ def sources_of(state: State) -> Sources:
         rows = state.rows.get(("edb", predicate.sql_name))
         if rows is not None:
             sources.explicit[name] = (Part("edb", predicate.sql_name, rows),)
+    ranked = {row.id for row in state.hypernodes if row.ranked}
     for name, hypernode, table in derived_tables(state):
         rows = state.rows.get(("idb", table))
         if rows is not None:
-            sources.derived.setdefault(name, {})[hypernode] = Part("idb", table, rows)
+            part = Part("idb", table, rows, ranked=hypernode in ranked)
+            sources.derived.setdefault(name, {})[hypernode] = (part,)
     return sources
 
 
@@ -134,15 +152,21 @@ def comparable(first: Relation, second: Relation) -> bool:
     )
 
 
-def decoded(relation: Relation, facts: exp.Query, dictionary: str) -> exp.Select:
-    """Facts as people see them: symbols as text. `dictionary` names the table of symbols."""
+def decoded(
+    relation: Relation, facts: exp.Query, dictionary: str, *, unknown: bool = False
+) -> exp.Select:
+    """Facts as people see them: symbols as text. `dictionary` names the table of symbols.
+
+    An id that stands for nothing leaves its fact out, or with `unknown` becomes NULL.
+    """
     query = exp.select().from_(facts.subquery("x"))
     for index, column in enumerate(relation.stored):
         value: exp.Column = exp.column(column.name, table="x", quoted=True)
         if column.type is Type.SYMBOL:
             alias = f"t{index}"
             same = exp.column("id", table=alias).eq(value)
-            query = query.join(exp.to_table(dictionary).as_(alias), on=same)
+            kind = "LEFT" if unknown else ""
+            query = query.join(exp.to_table(dictionary).as_(alias), on=same, join_type=kind)
             value = exp.column("text", table=alias)
         query = query.select(value.as_(column.name, quoted=True))
     return query

@@ -7,7 +7,6 @@ The second half, `stage_table`, also serves the loading of files.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,8 +41,6 @@ _SOURCE_TYPES = {
 
 _WIDE_INTEGERS = ("UBIGINT", "HUGEINT", "UHUGEINT")
 
-_numbers = itertools.count(1)
-
 Place = Callable[[int], str]
 """What a person calls the row with this number (from 1): `row 3`, or a line of a file."""
 
@@ -61,13 +58,18 @@ def stage_rows(
         return None if known is None or known.open else _stage_none(store, known)
     if not offered.width:
         return _stage_true(store, predicate)
-    source = fresh("rows")
-    with scratch(store, source):
-        with store.offered("zodiac_offered_rows", offered.data):
-            store.run(create_temp(source, exp.select("*").from_("zodiac_offered_rows")))
-        return stage_table(
-            store, predicate, source, known, named=offered.named, untyped=offered.untyped
-        )
+    with store.offered(_OFFERED, offered.data):
+        plain = _plain_columns(offered.data)
+        if plain is not None:  # no cell needs a look
+            columns = _aligned(predicate, plain, known, offered.named)
+            named = offered.named and known is None
+            return _staged(store, predicate, columns, exp.to_table(_OFFERED), named)
+        source = store.fresh("rows")
+        with scratch(store, source):
+            store.run(create_temp(source, exp.select("*").from_(_OFFERED)))
+            return stage_table(
+                store, predicate, source, known, named=offered.named, untyped=offered.untyped
+            )
 
 
 def stage_table(
@@ -87,25 +89,50 @@ def stage_table(
     """
     columns = _aligned(predicate, _columns_of(store, source, untyped), known, named)
     _check_cells(store, predicate, source, columns, place)
-    table = fresh("staged")
+    return _staged(store, predicate, columns, temp_table(source), named and known is None)
+
+
+def _staged(
+    store: Store, predicate: str, columns: Sequence[_Column], source: exp.Table, named: bool
+) -> Staged:
+    """Rows that have passed every check, cast and encoded."""
+    table = store.fresh("staged")
     cast = exp.select(*(column.cast().as_(column.name, quoted=True) for column in columns))
-    query = cast.from_(temp_table(source))
+    query = cast.from_(source)
     symbols = [column.name for column in columns if column.type is Type.SYMBOL]
     if symbols:
-        texts = fresh("texts")
+        texts = store.fresh("texts")
         with scratch(store, texts):
-            store.run(create_temp(texts, query))
-            dictionary.encode(store, texts, symbols, table)
+            rows = store.count(create_temp(texts, query))
+            dictionary.encode(store, texts, symbols, table, rows)
     else:
         store.run(create_temp(table, query))
     staged = tuple(Column(column.name, column.type) for column in columns)
-    named = named and known is None
     return Staged(predicate, staged, (None,) * len(staged), table, named)
 
 
-def fresh(stem: str) -> str:
-    """A name for a temporary table that no other has."""
-    return f"zodiac_{stem}_{next(_numbers)}"
+_OFFERED = "zodiac_offered_rows"
+
+
+def _plain_columns(data: object) -> list[_Column] | None:
+    """The columns of an Arrow table with no empty cell and no type that needs a look; else None."""
+    import pyarrow as pa
+
+    if not isinstance(data, pa.Table):
+        return None
+    columns = []
+    for field, values in zip(data.schema, data.columns, strict=True):
+        known = _PLAIN.get(str(field.type))
+        if known is None or values.null_count:
+            return None
+        columns.append(_Column(field.name, known, field.name, _SOURCE_TYPES[known]))
+    return columns
+
+
+_PLAIN = {
+    "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN", "date32[day]": "DATE",
+    "timestamp[us]": "TIMESTAMP", "string": "VARCHAR",
+}  # fmt: skip
 
 
 @contextmanager
@@ -120,7 +147,7 @@ def scratch(store: Store, *tables: str) -> Iterator[None]:
 
 def _stage_none(store: Store, known: Predicate) -> Staged:
     """No facts of a predicate whose types are known."""
-    table = fresh("staged")
+    table = store.fresh("staged")
     empty = exp.select(
         *(
             exp.cast(exp.null(), _stored_type(column.type)).as_(column.name, quoted=True)
@@ -135,7 +162,7 @@ def _stage_none(store: Store, known: Predicate) -> Staged:
 
 def _stage_true(store: Store, predicate: str) -> Staged:
     """The one fact of a predicate without columns."""
-    table = fresh("staged")
+    table = store.fresh("staged")
     store.run(create_temp(table, exp.select(exp.true().as_("holds", quoted=True))))
     return Staged(predicate, (), (), table, named=False)
 

@@ -19,7 +19,7 @@ from sqlglot import exp
 from zodiac_sql import dictionary
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.plan import Version, whole
-from zodiac_sql.relations import Part, Relation
+from zodiac_sql.relations import RANK, Part, Relation
 from zodiac_sql.safety import used_functions
 from zodiac_sql.schema import Schema
 from zodiac_sql.semi_naive import Fixpoint, semi_naive, table_name
@@ -100,8 +100,9 @@ def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context
     seeds = union_all([compile_rule(whole(r), columns, context).query for r in rules])
     steps = union_all([compile_rule(whole(r), columns, inside).query for r in rules])
     names = [exp.column(column.name, quoted=True) for column in own.stored]
+    rank = exp.Window(this=exp.RowNumber()).as_(RANK, quoted=True)
     recursion = exp.union(seeds, steps, distinct=True, copy=False)
-    query = exp.select(*names).from_("r").with_("r", as_=recursion, recursive=True)
+    query = exp.select(*names, rank).from_("r").with_("r", as_=recursion, recursive=True)
     name = table_name(hypernode, predicate, schema)
     rows = store.count(create_temp(name, query))
-    return Fixpoint({predicate: Part("temp", name, rows)} if rows else {}, 1, "linear")
+    return Fixpoint({predicate: Part("temp", name, rows, ranked=True)} if rows else {}, 1, "linear")

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from zodiac_sql.export import Exported
     from zodiac_sql.materialise import Progress
     from zodiac_sql.query import Answer
-    from zodiac_sql.update import Update
+    from zodiac_sql.update import Prepared, Update
+    from zodiac_sql.verify import Verification
 
 _PYTHON_TYPES = {
     str: Type.SYMBOL,
@@ -55,13 +56,17 @@ def connect(
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     functions: Iterable[Function] = (),
+    strategy: str = "auto",
 ) -> KnowledgeBase:
     """Open a knowledge base: a DuckDB file, created if it is not there, or memory.
 
     `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB.
     `functions` are Python functions that the file's rules use (see `register_function`).
-    Raises LockedError, NewerFileError or StoreError.
+    `strategy` is how rules follow a change of facts: "auto" chooses for each hypernode; "support",
+    "bf", "dred" and "recompute" are there to compare (see zodiac_sql.maintain).
+    Raises LockedError, NewerFileError or StoreError; ValueError for an unknown strategy.
     """
+    _require_strategy(strategy)
     store = open_store(
         path,
         read_only=read_only,
@@ -70,10 +75,18 @@ def connect(
         temp_directory=temp_directory,
     )
     try:
-        return KnowledgeBase(store, functions)
+        return KnowledgeBase(store, functions, strategy)
     except ZodiacError:
         store.close()
         raise
+
+
+def _require_strategy(strategy: str) -> None:
+    if strategy != "auto":
+        from zodiac_sql.maintain import STRATEGIES
+
+        if strategy not in STRATEGIES:
+            raise ValueError(f"strategy is one of {', '.join(STRATEGIES)}; not {strategy!r}")
 
 
 class KnowledgeBase:
@@ -83,8 +96,12 @@ class KnowledgeBase:
     one thread at a time.
     """
 
-    def __init__(self, store: Store, functions: Iterable[Function] = ()) -> None:
+    def __init__(
+        self, store: Store, functions: Iterable[Function] = (), strategy: str = "auto"
+    ) -> None:
         self._store = store
+        self._strategy = strategy
+        self._prepared: Prepared | None = None
         self._functions: dict[str, Function] = {}
         self._updating = False
         dictionary.prepare(store)
@@ -152,12 +169,44 @@ class KnowledgeBase:
             update.load(path, predicate, skip_bad=skip_bad)
         return update.change
 
+    def unload(
+        self,
+        path: str | Path,
+        predicate: str | None = None,
+        *,
+        skip_bad: bool = False,
+        progress: Progress | None = None,
+    ) -> Change:
+        """Delete the explicit facts that stand in a file, which is read as `load` reads it.
+
+        Those that are not there are passed over, and counted in the change's notes.
+        """
+        with self.update(progress=progress) as update:
+            update.unload(path, predicate, skip_bad=skip_bad)
+        return update.change
+
     @contextmanager
     def update(self, *, progress: Progress | None = None) -> Iterator[Update]:
         """Several verbs as one atomic change; an exception inside changes nothing.
 
         with kb.update() as u: u.add_rules(...); u.insert(...)   then u.change
         """
+        with self._updating_with() as update:
+            yield update
+            self._state = update.apply(lambda state: state is self._state, progress)
+
+    @contextmanager
+    def preview(self, *, progress: Progress | None = None) -> Iterator[Update]:
+        """What an update would do, without doing it: as `update`, then `.change` tells.
+
+        with kb.preview() as p: p.delete("p3", [("a", "b")])   then p.change.deleted
+        """
+        with self._updating_with() as update:
+            yield update
+            update.preview(lambda _: self._state is update.state, progress)
+
+    @contextmanager
+    def _updating_with(self) -> Iterator[Update]:
         from zodiac_sql.update import Update, clean
 
         if self._store.read_only:
@@ -166,11 +215,14 @@ class KnowledgeBase:
             raise StoreError("an update is under way: use its verbs, or end it first")
         self._updating = True
         try:
-            clean(self._store)
+            dictionary.forget_new(self._store)
+            self._store.start_names()
             self._state = replace(self._current())  # the facts of the last change are gone now
-            update = Update(self._store, self._state, dict(self._functions))
+            update = Update(
+                self._store, self._state, dict(self._functions), self._strategy, self._prepared
+            )
             yield update
-            self._state = update.apply(lambda state: state is self._state, progress)
+            self._prepared = update.prepared
         except BaseException:
             clean(self._store)
             dictionary.forget_new(self._store)
@@ -242,6 +294,16 @@ class KnowledgeBase:
         names = [known_predicate(name, state) for name in predicates] or list(schema)
         chosen = [schema[name] for name in names]
         return export_predicates(self._store, chosen, Path(directory), format)
+
+    def verify(self, *, progress: Progress | None = None) -> Verification:
+        """Derive everything once more, aside, and tell what differs from what the file holds.
+
+        True if nothing does. It only reads, and takes as long as all rules take from scratch.
+        Raises FunctionError if rules use a function that is not registered.
+        """
+        from zodiac_sql.verify import verify
+
+        return verify(self._store, self._functions, progress)
 
     # Functions
 

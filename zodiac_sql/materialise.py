@@ -1,32 +1,33 @@
 """Algorithm 1 of paper 1, for those hypernodes that a change affects.
 
-Hypernodes are visited in the topological order of the HRDG. One whose rules are new, or whose
-inputs have changed, is evaluated by its maintenance strategy; all others cost no statement.
-Changes travel between hypernodes as changes of extensions, not of single tables: a fact that one
-table loses while another holds it has not changed for anyone.
+Hypernodes are visited in the topological order of the HRDG. One that is new is evaluated; one whose
+inputs have changed is maintained by a strategy (maintain/); all others cost no statement. Changes
+travel between hypernodes as changes of extensions, not of single tables: a fact that one table loses
+while another holds it has not changed for anyone.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
+from zodiac_sql.apply import Kept
 from zodiac_sql.catalog import State
 from zodiac_sql.errors import StoreError
-from zodiac_sql.extension import Sources, comparable, count, difference, distinct_query, sources_of
+from zodiac_sql.extension import EXPLICIT, Sources, comparable, sources_of
 from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.maintain import maintain
+from zodiac_sql.maintain.contract import KEPT, Delta, Edit, Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.program import Planned
-from zodiac_sql.relations import Part, Relation
+from zodiac_sql.relations import Part, Relation, relation_query
+from zodiac_sql.rules import Type
 from zodiac_sql.safety import used_functions
-from zodiac_sql.sql import Context
 from zodiac_sql.store import Store
-from zodiac_sql.trees import create_temp
-
-KEPT = "zodiac$change_"
-"""How the temporary tables begin that a Change reads its facts from."""
+from zodiac_sql.trees import create_temp, union_all
+from zodiac_sql.unknown import unknown
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a hypernode about to be evaluated, its number and how many there are."""
@@ -40,18 +41,6 @@ class Net:
     deletes: Mapping[str, Part] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How an extension changed. `inserted` None with a number means: all of it is new."""
-
-    inserted_count: int
-    inserted: Part | None
-    deleted: Part | None
-
-    def __bool__(self) -> bool:
-        return bool(self.inserted_count or self.deleted)
-
-
 @dataclass(slots=True)
 class Materialisation:
     """The extensions while a change is computed: as they were, and as they will be."""
@@ -61,15 +50,33 @@ class Materialisation:
     planned: Planned
     functions: Functions
     ids: Mapping[str, int]
+    kept: Kept
+    strategy: str
     old: Sources
     new: Sources
-    touched: set[str]
-    """Predicates some table of which has changed."""
-    tables: dict[tuple[str, int], Part | None] = field(default_factory=dict)
-    """Tables to write, by predicate and hypernode."""
-    differences: dict[str, Difference] = field(default_factory=dict)
+    edits: dict[tuple[str, int], Edit]
+    """What becomes of tables, by predicate and owner."""
+    ranked: dict[int, bool]
+    """Which hypernodes have ranks that may be relied upon."""
     evaluated: dict[str, dict[str, object]] = field(default_factory=dict)
-    """Work by hypernode: method, iterations, rows and seconds."""
+    """Work by hypernode, as in Change.stats."""
+    types: dict[str, tuple[Type | None, ...]] = field(default_factory=dict)
+    _deltas: dict[tuple[str, int | None], Delta] = field(default_factory=dict)
+
+    @property
+    def touched(self) -> set[str]:
+        """Predicates some table of which has changed."""
+        return {predicate for predicate, _ in self.edits}
+
+    def delta(self, predicate: str, without: int | None = None) -> Delta:
+        """How an extension has changed, leaving out one hypernode's table.
+
+        To be asked once all that derives the predicate is evaluated.
+        """
+        key = (predicate, without)
+        if key not in self._deltas:
+            self._deltas[key] = _delta(self, predicate, without)
+        return self._deltas[key]
 
 
 def materialise(
@@ -79,24 +86,23 @@ def materialise(
     net: Net,
     functions: Functions,
     ids: Mapping[str, int],
+    kept: Kept,
+    strategy: str,
     progress: Progress | None = None,
 ) -> Materialisation:
     """Compute what a change does to every hypernode, in temporary tables."""
-    work = _begin(store, state, planned, net, functions, ids)
+    work = _begin(store, state, planned, net, functions, ids, kept, strategy)
     hypernodes = planned.graph.hypernodes
+    known = {row.id for row in state.hypernodes}
     for number, hypernode in enumerate(hypernodes):
-        if not _is_affected(work, hypernode):
+        fresh = hypernode.id not in known or _retyped(work, hypernode)
+        deltas = {} if fresh else _deltas_for(work, hypernode)
+        if not fresh and not deltas:
             continue
         if progress:
             progress(hypernode.name, number, len(hypernodes))
-        _evaluate(work, hypernode)
+        _evaluate(work, hypernode, deltas, fresh)
     return work
-
-
-def compare(work: Materialisation) -> dict[str, Difference]:
-    """How every touched extension has changed; unchanged ones are left out."""
-    differences = {name: extension_difference(work, name) for name in sorted(work.touched)}
-    return {name: difference for name, difference in differences.items() if difference}
 
 
 def _begin(
@@ -106,62 +112,89 @@ def _begin(
     net: Net,
     functions: Functions,
     ids: Mapping[str, int],
+    kept: Kept,
+    strategy: str,
 ) -> Materialisation:
     old = sources_of(state)
-    new = Sources(planned.schema)
-    for name in planned.schema:
-        new.explicit[name] = _explicit(old, net, name)
-    kept = {hypernode.id for hypernode in planned.graph.hypernodes}
-    touched = {*net.inserts, *net.deletes}
+    new = Sources(planned.schema, dict(old.explicit))
+    edits: dict[tuple[str, int], Edit] = {}
+    for name in {**net.inserts, **net.deletes}:
+        inserted, deleted = net.inserts.get(name), net.deletes.get(name)
+        edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
+        new.explicit[name] = _edited(old.explicit.get(name, ()), edits[name, EXPLICIT])
+    remaining = {hypernode.id for hypernode in planned.graph.hypernodes}
     for name, tables in old.derived.items():
         if name in planned.schema:
-            new.derived[name] = {h: part for h, part in tables.items() if h in kept}
-        if any(h not in kept and part.rows for h, part in tables.items()):
-            touched.add(name)
-    return Materialisation(store, state, planned, functions, ids, old, new, touched)
+            new.derived[name] = {h: parts for h, parts in tables.items() if h in remaining}
+        for h, (part,) in tables.items():
+            if h not in remaining and part.rows:
+                edits[name, h] = Edit(None, part, None, None, rewritten=True)
+    ranked = {row.id: row.ranked for row in state.hypernodes}
+    types = {n: tuple(c.type for c in p.columns) for n, p in planned.schema.items()}
+    return Materialisation(
+        store, state, planned, functions, ids, kept, strategy, old, new, edits, ranked, types=types
+    )  # fmt: skip
 
 
-def _explicit(old: Sources, net: Net, predicate: str) -> tuple[Part, ...]:
-    """The explicit facts of a predicate after the change."""
-    parts = []
-    deleted = net.deletes.get(predicate)
-    for part in old.explicit.get(predicate, ()):
-        minus = deleted.table if deleted else None
-        left = part.rows - (deleted.rows if deleted else 0)
-        parts.append(Part(part.schema, part.table, left, minus))
-    if predicate in net.inserts:
-        parts.append(net.inserts[predicate])
-    return tuple(parts)
+def _edited(parts: tuple[Part, ...], edit: Edit) -> tuple[Part, ...]:
+    """The parts of a table after an edit."""
+    added = (edit.added,) if edit.added else ()
+    if edit.rewritten or not parts:
+        return added
+    (stored,) = parts
+    if edit.removed:
+        left = stored.rows - edit.removed.rows
+        stored = replace(stored, rows=left, minus=edit.removed.table)
+    return (stored, *added)
 
 
-def _is_affected(work: Materialisation, hypernode: Hypernode) -> bool:
-    """Whether a hypernode's result may differ from what is in the file."""
-    if hypernode.id not in {row.id for row in work.state.hypernodes}:
-        return True
-    concerned = hypernode.reads.union(hypernode.derives)
-    for name in concerned:
+def _retyped(work: Materialisation, hypernode: Hypernode) -> bool:
+    """Whether a predicate that a hypernode reads or derives has other columns than before."""
+    for name in hypernode.reads.union(hypernode.derives):
         before, after = work.state.schema.get(name), work.planned.schema[name]
+        if before is after:
+            continue
         if before is None or before.columns != after.columns:
             return True
-    changed = work.touched & hypernode.reads
-    if changed.intersection(hypernode.derives):
-        return True  # facts from outside reach a recursive hypernode: its own table is no witness
-    return any(extension_difference(work, name) for name in changed)
+    return False
 
 
-def _evaluate(work: Materialisation, hypernode: Hypernode) -> None:
-    """Evaluate a hypernode anew, and keep those of its tables that have changed."""
+def _deltas_for(work: Materialisation, hypernode: Hypernode) -> dict[str, Delta]:
+    """How a hypernode's inputs have changed; those that have not are left out."""
+    deltas = {}
+    for name in sorted(work.touched & hypernode.reads):
+        own = hypernode.id if name in hypernode.derives else None
+        delta = work.delta(name, own)
+        if delta:
+            deltas[name] = delta
+    return deltas
+
+
+def _evaluate(
+    work: Materialisation, hypernode: Hypernode, deltas: dict[str, Delta], fresh: bool
+) -> None:
+    """Bring one hypernode up to date."""
     for rule in hypernode.rules:
         require(used_functions([rule]), work.planned.functions, f"rule {rule.name}")
     started = time.perf_counter()
-    context = Context(
-        relation=lambda name, version: work.new.relation(name, without=hypernode.id),
-        columns={n: [c.type for c in p.columns] for n, p in work.planned.schema.items()},
-        functions=work.functions,
-        ids=work.ids,
+    task = Task(
+        work.store,
+        work.kept,
+        hypernode,
+        work.planned.schema,
+        work.types,
+        work.functions,
+        work.ids,
+        work.old,
+        work.new,
+        deltas,
+        work.ranked.get(hypernode.id, False),
     )
     try:
-        fixpoint = recompute(work.store, hypernode, work.planned.schema, context, work.old)
+        if fresh:
+            done, strategy, why = recompute(task), "recompute", "its rules or columns are new"
+        else:
+            done, strategy, why = maintain(task, work.strategy)
     except StoreError as error:
         if type(error) is not StoreError:
             raise
@@ -169,42 +202,68 @@ def _evaluate(work: Materialisation, hypernode: Hypernode) -> None:
         raise StoreError(
             f"rule {names} cannot be evaluated. Nothing was changed. {error}"
         ) from error
-    for name, part in fixpoint.changed.items():
-        tables = work.new.derived.setdefault(name, {})
-        tables.pop(hypernode.id, None)
-        if part is not None:
-            tables[hypernode.id] = part
-        work.tables[name, hypernode.id] = part
-        if fixpoint.differs[name]:
-            work.touched.add(name)
+    _take(work, hypernode, done)
     work.evaluated[hypernode.name] = {
-        "method": fixpoint.method,
-        "iterations": fixpoint.iterations,
-        "rows": fixpoint.rows,
+        "strategy": strategy,
+        "why": why,
+        "method": done.method,
+        **asdict(done.work),
+        "inserted": sum(e.inserted.rows for e in done.edits.values() if e.inserted),
+        "deleted": sum(e.deleted.rows for e in done.edits.values() if e.deleted),
         "seconds": time.perf_counter() - started,
     }
 
 
-def extension_difference(work: Materialisation, predicate: str) -> Difference:
-    """How the extension of a predicate has changed, once all that derives it is evaluated."""
-    if predicate not in work.differences:
-        work.differences[predicate] = _difference(work, predicate)
-    return work.differences[predicate]
+def _take(work: Materialisation, hypernode: Hypernode, done: Maintained) -> None:
+    """Remember what became of a hypernode's tables."""
+    work.ranked[hypernode.id] = done.ranked
+    for name, edit in done.edits.items():
+        work.edits[name, hypernode.id] = edit
+        tables = work.new.derived.setdefault(name, {})
+        tables[hypernode.id] = _edited(tables.get(hypernode.id, ()), edit)
+        for key in [key for key in work._deltas if key[0] == name]:
+            del work._deltas[key]
 
 
-def _difference(work: Materialisation, predicate: str) -> Difference:
-    store = work.store
+# --- changes of extensions ------------------------------------------------------------------------
+
+
+def _delta(work: Materialisation, predicate: str, without: int | None) -> Delta:
     known = work.planned.schema.get(predicate) or work.state.schema[predicate]
     nothing = Relation(known.columns, ())
-    new = work.new.relation(predicate) if predicate in work.new.schema else nothing
-    old = work.old.relation(predicate) if predicate in work.old.schema else nothing
-    name = known.sql_name
-    if not old.rows:
-        return Difference(count(store, new), None, None)
-    if not new.rows or not comparable(new, old):
-        rows = store.count(create_temp(f"{KEPT}minus_{name}", distinct_query(old)))
-        gone = Part("temp", f"{KEPT}minus_{name}", rows)
-        return Difference(count(store, new), None, gone)
-    inserted = difference(store, f"{KEPT}plus_{name}", new, old)
-    deleted = difference(store, f"{KEPT}minus_{name}", old, new)
-    return Difference(inserted.rows if inserted else 0, inserted, deleted)
+    new = work.new.relation(predicate, without) if predicate in work.new.schema else nothing
+    old = work.old.relation(predicate, without) if predicate in work.old.schema else nothing
+    if not old.rows or not new.rows or not comparable(new, old):
+        return Delta(new, old)
+    edits = {o: e for (p, o), e in work.edits.items() if p == predicate and o != without}
+    end = known.sql_name if without is None else f"{known.sql_name}_outside_h{without}"
+    entered = _really(work, f"{KEPT}entered_{end}", edits, "inserted", predicate, without, new)
+    left = _really(work, f"{KEPT}left_{end}", edits, "deleted", predicate, without, old)
+    return Delta(entered, left)
+
+
+def _really(
+    work: Materialisation,
+    name: str,
+    edits: Mapping[int, Edit],
+    which: str,
+    predicate: str,
+    without: int | None,
+    relation: Relation,
+) -> Relation:
+    """The facts that tables gained (or lost) and that no other table had (or has)."""
+    moved = {owner: getattr(edit, which) for owner, edit in edits.items()}
+    moved = {owner: part for owner, part in moved.items() if part is not None}
+    if not moved:
+        return Relation(relation.columns, ())
+    side = work.old if which == "inserted" else work.new
+    owners = {o: parts for o, parts in side.owners(predicate).items() if o != without}
+    if len(moved) == 1:  # what one table gained, it did not have
+        owners.pop(next(iter(moved)), None)
+    others = tuple(part for parts in owners.values() for part in parts if part.rows)
+    if not others and len(moved) == 1:
+        return Relation(relation.columns, tuple(moved.values()))
+    query = relation_query(Relation(relation.columns, tuple(moved.values())))
+    against = Relation(side.schema[predicate].columns, others)
+    rows = work.store.count(create_temp(name, unknown(union_all([query]), against)))
+    return Relation(relation.columns, (Part("temp", name, rows),) if rows else ())

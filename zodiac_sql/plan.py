@@ -11,16 +11,26 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from zodiac_sql.rules import Atom, Constant, Rule, Variable
-from zodiac_sql.safety import Arranged, arrange
+from zodiac_sql.rules import Aggregate, Atom, Constant, Negation, Rule, Term, Variable, atoms_of
+from zodiac_sql.safety import Arranged, arrange, variables
 
 
 class Version(StrEnum):
-    """Which part of an extension an atom reads."""
+    """Which part of an extension an atom reads.
+
+    During evaluation: all that is known, what was known before the delta, the delta. During
+    maintenance also: the extension before the change, and what the change inserts and deletes.
+    CANDIDATE are facts to check, TOUCHED the groups of an aggregate that a change reaches.
+    """
 
     ALL = "all"
     OLD = "old"
     DELTA = "delta"
+    BEFORE = "before"
+    INSERTED = "inserted"
+    DELETED = "deleted"
+    CANDIDATE = "candidate"
+    TOUCHED = "touched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +46,17 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One evaluation of a rule: scans in join order, then what else the body holds."""
+    """One evaluation of a rule: scans in join order, then what else the body holds.
+
+    Negations and aggregates read `state`. `groups` limits each aggregate to the groups that a scan
+    of their variables finds; None stands for all of them.
+    """
 
     rule: Rule
     scans: tuple[Scan, ...]
     body: Arranged
+    state: Version = Version.ALL
+    groups: tuple[Scan | None, ...] = ()
 
     def __str__(self) -> str:
         rest = (*self.body.aggregates, *self.body.steps, *self.body.filters, *self.body.negations)
@@ -74,6 +90,124 @@ def _versions(atoms: Sequence[Atom], recursive: Sequence[int], delta: int) -> li
     return scans
 
 
+# --- variants for a change -----------------------------------------------------------------------
+
+
+def lost_variants(
+    rule: Rule, inserted: Collection[str], deleted: Collection[str]
+) -> tuple[Plan, ...]:
+    """Plans whose heads are all that may lose a derivation by a change of some predicates.
+
+    Each finds instances of the rule from before the change that use a deleted fact, are refuted by
+    an inserted one under a negation, or rest on a group of an aggregate that the change touches.
+    """
+    return _changed(rule, deleted, inserted, Version.DELETED, Version.INSERTED, Version.BEFORE)
+
+
+def gained_variants(
+    rule: Rule, inserted: Collection[str], deleted: Collection[str]
+) -> tuple[Plan, ...]:
+    """Plans whose heads are all that may gain a derivation by a change of some predicates."""
+    return _changed(rule, inserted, deleted, Version.INSERTED, Version.DELETED, Version.ALL)
+
+
+def _changed(
+    rule: Rule,
+    positive: Collection[str],
+    negative: Collection[str],
+    drives: Version,
+    refutes: Version,
+    state: Version,
+) -> tuple[Plan, ...]:
+    body = arrange(rule.body)
+    drivers = []
+    for index, atom in enumerate(body.atoms):
+        if atom.predicate in positive:
+            others = (*body.atoms[:index], *body.atoms[index + 1 :])
+            drivers.append((Scan(atom, drives), others))
+    for negation in body.negations:
+        if negation.atom.predicate in negative:
+            drivers.append((Scan(_without_locals(negation, body.bound), refutes), body.atoms))
+    for index, aggregate in enumerate(body.aggregates):
+        if any(a.predicate in {*positive, *negative} for a in atoms_of(aggregate.body)):
+            drivers.append((touched(rule, index), body.atoms))
+    return tuple(
+        Plan(
+            rule,
+            join_order([driver, *(Scan(atom, state) for atom in others)]),
+            body,
+            state,
+            tuple(_guard(driver, aggregate) for aggregate in body.aggregates),
+        )
+        for driver, others in drivers
+    )
+
+
+def touched(rule: Rule, index: int) -> Scan:
+    """The scan of the groups of a rule's aggregate that a change touches."""
+    aggregate = arrange(rule.body).aggregates[index]
+    return Scan(Atom(f"{rule.name}#{index}", aggregate.group), Version.TOUCHED)
+
+
+def check(rule: Rule) -> Plan:
+    """The rule over all that is known, as far as it derives facts among the candidates.
+
+    Where a head holds computed values, it finds others as well.
+    """
+    body = arrange(rule.body)
+    scanned = {v.name for atom in body.atoms for v in variables(*atom.terms)}
+    scanned |= {v.name for a in body.aggregates for v in (*a.group, a.result)}
+    terms = _only(rule.head.terms, scanned, "head")
+    candidate = Scan(Atom(rule.head.predicate, terms), Version.CANDIDATE)
+    scans = join_order([candidate, *(Scan(atom, Version.ALL) for atom in body.atoms)])
+    groups = tuple(_guard(candidate, aggregate) for aggregate in body.aggregates)
+    return Plan(rule, scans, body, Version.ALL, groups)
+
+
+def is_injective(rule: Rule) -> bool:
+    """Whether each fact that the rule derives has one derivation by it: its head tells the body."""
+    body = arrange(rule.body)
+    kept = {term.name for term in rule.head.terms if isinstance(term, Variable)}
+    return not body.aggregates and all(
+        variable.name in kept for atom in body.atoms for variable in variables(*atom.terms)
+    )
+
+
+def _guard(driver: Scan, aggregate: Aggregate) -> Scan | None:
+    """A scan of an aggregate's group variables, where the driving scan has them all."""
+    group = {variable.name for variable in aggregate.group}
+    if not group or not group <= {v.name for v in variables(*driver.atom.terms)}:
+        return None
+    return Scan(
+        Atom(driver.atom.predicate, _only(driver.atom.terms, group, "group")), driver.version
+    )
+
+
+def _without_locals(negation: Negation, bound: Collection[str]) -> Atom:
+    """A negated atom to be scanned: its existential variables get names that nothing else has."""
+    atom = negation.atom
+    return Atom(atom.predicate, _only(atom.terms, bound, "local"))
+
+
+def _only(terms: Sequence[Term], kept: Collection[str], stem: str) -> tuple[Term, ...]:
+    """Terms in which variables that are not kept have names of their own, the same for the same."""
+    return tuple(
+        Variable(f"_:{stem}:{term.name}")
+        if isinstance(term, Variable) and term.name not in kept
+        else term
+        for term in terms
+    )
+
+
+# --- order ----------------------------------------------------------------------------------------
+
+
+_FIRST = (
+    Version.DELTA, Version.INSERTED, Version.DELETED, Version.CANDIDATE, Version.TOUCHED
+)  # fmt: skip
+"""Versions that are small: a join begins with them."""
+
+
 def join_order(scans: Iterable[Scan]) -> tuple[Scan, ...]:
     """The delta first, then the atom with most bound terms (paper 1, section 4.6).
 
@@ -85,7 +219,7 @@ def join_order(scans: Iterable[Scan]) -> tuple[Scan, ...]:
     placed: list[Scan] = []
     bound: set[str] = set()
     while waiting:
-        best = max(waiting, key=lambda scan: (scan.version is Version.DELTA, _bound(scan, bound)))
+        best = max(waiting, key=lambda scan: (scan.version in _FIRST, _bound(scan, bound)))
         waiting.remove(best)
         placed.append(best)
         bound |= {term.name for term in best.atom.terms if isinstance(term, Variable)}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from zodiac_sql.export import Exported
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.query import Answer
+    from zodiac_sql.verify import Verification
 
 PHASES = ("stage", "check", "reason", "compare", "publish")
 
@@ -91,6 +92,64 @@ def _print_seconds(seconds: Mapping[str, float]) -> None:
 def _print_notes(notes: Iterable[str]) -> None:
     for note in notes:
         say(f"note: {note}")
+
+
+_SAMPLES = 3
+"""So many facts of each difference that verify finds are printed."""
+
+
+def print_verification(found: Verification, db: str, as_json: bool) -> None:
+    names = sorted({*found.missing, *found.surplus})
+    if as_json:
+        print_json(_verification_as_json(found, names))
+        return
+    took = f"{found.predicates} predicates, {found.facts} facts, in {found.seconds:.2f} s"
+    if found:
+        typer.echo(f"{db} is exactly what its rules and facts entail: {took}")
+        return
+    if names:
+        rows = [(name, found.missing.get(name, 0), found.surplus.get(name, 0)) for name in names]
+        print_table(["predicate", "missing", "surplus"], rows)
+        typer.echo()
+    for name in names:
+        _print_facts("missing", name, found.missing.get(name, 0), found.missing_facts(name))
+        _print_facts("surplus", name, found.surplus.get(name, 0), found.surplus_facts(name))
+    if found.tables:
+        typer.echo()
+        tables = [(table, *numbers) for table, numbers in sorted(found.tables.items())]
+        print_table(["table", "missing", "surplus"], tables)
+    typer.echo(f"\n{db} is not what its rules and facts entail: {took}")
+
+
+def _verification_as_json(found: Verification, names: Iterable[str]) -> dict[str, Any]:
+    return {
+        "exact": bool(found),
+        "predicates": found.predicates,
+        "facts": found.facts,
+        "missing": dict(found.missing),
+        "surplus": dict(found.surplus),
+        "samples": {
+            name: {
+                "missing": found.missing_facts(name).to_pylist(),
+                "surplus": found.surplus_facts(name).to_pylist(),
+            }
+            for name in names
+        },
+        "tables": {
+            table: {"missing": missing, "surplus": surplus}
+            for table, (missing, surplus) in found.tables.items()
+        },
+        "seconds": found.seconds,
+    }
+
+
+def _print_facts(kind: str, predicate: str, count: int, facts: Any) -> None:
+    """The first facts of a difference, one on a line."""
+    for row in facts.slice(0, _SAMPLES).to_pylist():
+        values = ", ".join(_text(value) for value in row.values())
+        typer.echo(_printable(f"{kind}  {predicate}({values})"))
+    if count > _SAMPLES:
+        typer.echo(f"{kind}  {predicate}: {count - _SAMPLES} more")
 
 
 def exported_as_json(exported: Exported) -> dict[str, Any]:

@@ -229,7 +229,7 @@ def without_unused(
 
 
 def stored(
-    state: State, planned: Planned
+    state: State, planned: Planned, ranked: Mapping[int, bool]
 ) -> tuple[tuple[StoredRule, ...], tuple[HypernodeRow, ...]]:
     """Rules and hypernodes as the catalog keeps them; new rules are stamped with the time."""
     before = {rule.name: rule for rule in state.rules}
@@ -241,7 +241,13 @@ def stored(
         for rule in planned.rules
     )
     hypernodes = tuple(
-        HypernodeRow(h.id, h.stratum, h.recursive, tuple(rule.name for rule in h.rules))
+        HypernodeRow(
+            h.id,
+            h.stratum,
+            h.recursive,
+            tuple(rule.name for rule in h.rules),
+            ranked.get(h.id, False),
+        )
         for h in planned.graph.hypernodes
     )
     return rules, hypernodes

@@ -10,7 +10,9 @@ from zodiac_sql.rules import Column, Type
 from zodiac_sql.trees import parameter, temp_table
 
 RANK = "$rank"
-"""Column of a table under evaluation: the iteration that first derived the row."""
+"""Column of a recursive hypernode's tables: an order in which each fact comes after some facts that
+it can be derived from. Numbers begin at 1; facts from outside the hypernode count as 0.
+"""
 
 SQL_TYPES = {
     Type.SYMBOL: "INTEGER",
@@ -30,7 +32,8 @@ class Part:
     """A table that holds some of a predicate's facts, in full or without those in `minus`.
 
     `ranks` limits the rows of a table under evaluation: "derived" are those that its rules derived
-    (rank over 0), "old" those from before iteration $i.
+    (rank over 0), "old" those from before iteration $i. `ranked` tells whether its column of ranks
+    may be relied upon.
     """
 
     schema: str
@@ -38,14 +41,19 @@ class Part:
     rows: int
     minus: str | None = None
     ranks: str | None = None
+    ranked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a scan reads: the union of parts. Rows can repeat where parts overlap."""
+    """What a scan reads: the union of parts. Rows can repeat where parts overlap.
+
+    A `ranked` relation has the column of ranks, too, 0 in parts without one.
+    """
 
     columns: tuple[Column, ...]
     parts: tuple[Part, ...]
+    ranked: bool = False
 
     @property
     def stored(self) -> tuple[Column, ...]:
@@ -73,7 +81,10 @@ def columns_of(relation: Relation, alias: str | None = None) -> list[exp.Column]
 def part_query(part: Part, relation: Relation) -> exp.Select:
     """SELECT columns FROM one part."""
     query = exp.select(*columns_of(relation, "t")).from_(table(part).as_("t"))
-    rank = exp.column(RANK, table="t", quoted=True)
+    rank = rank_of("t")
+    if relation.ranked:
+        known = rank if part.ranked else exp.Literal.number(0)
+        query = query.select(known.as_(RANK, quoted=True), copy=False)
     if part.ranks == "derived":
         query = query.where(exp.GT(this=rank, expression=exp.Literal.number(0)), copy=False)
     if part.ranks == "old":
@@ -86,6 +97,11 @@ def part_query(part: Part, relation: Relation) -> exp.Select:
         )  # fmt: skip
         query = query.join(gone, on=same, join_type="ANTI")
     return query
+
+
+def rank_of(alias: str) -> exp.Column:
+    """The column of ranks."""
+    return exp.column(RANK, table=alias, quoted=True)
 
 
 def relation_query(relation: Relation, distinct: bool = False) -> exp.Query:
@@ -106,6 +122,7 @@ def source(relation: Relation, alias: str) -> exp.Expr:
     """A relation as an item of FROM."""
     if len(relation.parts) == 1:
         part = relation.parts[0]
-        if part.minus is None and part.ranks is None:
+        plain = part.minus is None and part.ranks is None
+        if plain and (part.ranked or not relation.ranked):
             return table(part).as_(alias)
     return relation_query(relation).subquery(alias)

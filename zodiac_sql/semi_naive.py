@@ -7,33 +7,27 @@ part, but stay outside: its tables hold what its rules derive.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from zodiac_sql import dictionary
+from zodiac_sql.apply import Kept, apply_plans
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.plan import Plan, Version, delta_variants, whole
 from zodiac_sql.relations import RANK, Part, Relation, columns_of, relation_query, source
 from zodiac_sql.rules import Column
 from zodiac_sql.schema import Schema
-from zodiac_sql.sql import Context, compile_rule, is_empty
+from zodiac_sql.sql import Context, is_empty
 from zodiac_sql.store import Store
-from zodiac_sql.trees import (
-    anti_join,
-    create_temp,
-    drop,
-    parameter,
-    rename,
-    temp_table,
-    union_all,
-)
+from zodiac_sql.trees import anti_join, create_temp, drop, parameter, rename, temp_table
 
 
 @dataclass(frozen=True, slots=True)
 class Fixpoint:
     """What a hypernode derives: for each predicate a temporary table, unless it has no rows.
+
+    The tables of a recursive hypernode have ranks.
 
     `iterations` counts rounds of rule application; `method` is "rule", "linear" or "loop".
     """
@@ -81,7 +75,7 @@ class _Own:
 
     @property
     def derived_part(self) -> Part:
-        return Part("temp", self.table, self.derived, ranks="derived")
+        return Part("temp", self.table, self.derived, ranks="derived", ranked=True)
 
     @property
     def seen(self) -> Relation:
@@ -96,24 +90,13 @@ def _also(own: _Own) -> str:
     return f"also_{own.table}"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Loop:
-    """The state of one run. `texts` keeps rendered statements from iteration to iteration."""
+    """What one run works with. `kept` has rendered statements from iteration to iteration."""
 
     store: Store
     context: Context
-    owns: Mapping[str, _Own]
-    texts: dict[object, _Statement] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    """Rendered SQL that yields candidates; `encode` are its columns of text."""
-
-    text: str
-    encode: tuple[str, ...]
-    ranked: bool
-    """Whether it reads $i, the rank of the delta."""
+    kept: Kept = field(default_factory=Kept)
 
 
 def semi_naive(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:
@@ -123,7 +106,7 @@ def semi_naive(store: Store, hypernode: Hypernode, schema: Schema, context: Cont
         context,
         relation=lambda p, v: owns[p].relation(v) if p in owns else context.relation(p, v),
     )
-    loop = _Loop(store, inside, owns)
+    loop = _Loop(store, inside)
     variants = [v for rule in hypernode.rules for v in delta_variants(rule, owns)]
     plans = [plan for rule in hypernode.rules if not is_empty(plan := whole(rule), inside)]
     iteration = 0
@@ -146,7 +129,7 @@ def _begin(
     table = table_name(hypernode, predicate, schema)
     relation = context.relation(predicate, Version.ALL)
     facts = relation_query(relation, distinct=True).subquery("c")
-    rank = exp.cast(exp.Literal.number(0), "INTEGER").as_(RANK, quoted=True)
+    rank = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
     rows = store.count(
         create_temp(table, exp.select(*columns_of(relation, "c"), rank).from_(facts))
     )
@@ -170,38 +153,21 @@ def _finish(store: Store, own: _Own, rank: int) -> None:
 
 def _derive(loop: _Loop, own: _Own, plans: Sequence[Plan], delta_rank: int) -> int:
     """Create `new_*`: what the plans derive of a predicate and no rule had derived. Its rows."""
-    mine = tuple(plan for plan in plans if plan.rule.head.predicate == own.predicate)
+    mine = [plan for plan in plans if plan.rule.head.predicate == own.predicate]
     if not mine:
         return 0
-    key = (own.predicate, tuple(map(id, mine)))
-    if key not in loop.texts:
-        loop.texts[key] = _statement(loop, own, mine)
-    statement = loop.texts[key]
-    parameters = {"i": delta_rank} if statement.ranked else None
-    if not statement.encode:
-        return loop.store.count(statement.text, parameters)
-    # Text must become symbols before it can be compared with what is there.
-    loop.store.run(statement.text, parameters)
-    dictionary.encode(loop.store, "raw", statement.encode, "candidate")
-    loop.store.run(drop("raw"))
-    return loop.store.count(_new(own, exp.select("*").from_(temp_table("candidate"))))
+    return apply_plans(
+        loop.store, loop.kept, "new", mine, own.columns, loop.context, f"new_{own.table}",
+        lambda heads: _new(own, heads), parameters={"i": delta_rank},
+    )  # fmt: skip
 
 
-def _statement(loop: _Loop, own: _Own, plans: Sequence[Plan]) -> _Statement:
-    compiled = [compile_rule(plan, own.columns, loop.context) for plan in plans]
-    texts = tuple(sorted({text for one in compiled for text in one.texts}))
-    candidates = union_all([one.query for one in compiled])
-    ranked = candidates.find(exp.Parameter) is not None
-    tree = create_temp("raw", candidates) if texts else _new(own, candidates)
-    return _Statement(loop.store.render(tree), texts, ranked)
-
-
-def _new(own: _Own, candidates: exp.Query) -> exp.Create:
-    """CREATE new_* AS the candidates, each once, that no rule has derived yet."""
+def _new(own: _Own, heads: exp.Query | None) -> exp.Query:
+    """The heads, each once, that no rule has derived yet."""
+    assert heads is not None
     columns = columns_of(own.seen, "c")
-    query = exp.select(*columns).distinct(copy=False).from_(candidates.subquery("c"), copy=False)
-    seen = source(own.seen, "x")
-    return create_temp(f"new_{own.table}", anti_join(query, columns, seen))
+    query = exp.select(*columns).distinct(copy=False).from_(heads.subquery("c"), copy=False)
+    return anti_join(query, columns, source(own.seen, "x"))
 
 
 def _absorb(store: Store, own: _Own, found: int, rank: int) -> None:

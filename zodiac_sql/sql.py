@@ -17,7 +17,7 @@ from zodiac_sql.dictionary import KNOWN
 from zodiac_sql.functions import Functions
 from zodiac_sql.infer import body_types, expression_type
 from zodiac_sql.plan import Plan, Scan, Version, join_order
-from zodiac_sql.relations import HOLDS, SQL_TYPES, Relation, source
+from zodiac_sql.relations import HOLDS, RANK, SQL_TYPES, Relation, rank_of, source
 from zodiac_sql.rules import (
     Aggregate,
     Atom,
@@ -65,10 +65,17 @@ class Compiled:
     duplicates: bool
 
 
-def compile_rule(plan: Plan, head: Sequence[Column], context: Context) -> Compiled:
-    """The SELECT of a plan: one output column for each column of the head's predicate."""
-    body = _Body(context, plan.rule.body)
-    body.build(plan.scans, plan.body)
+def compile_rule(
+    plan: Plan, head: Sequence[Column], context: Context, *, ranked: bool = False
+) -> Compiled:
+    """The SELECT of a plan: one output column for each column of the head's predicate.
+
+    With `ranked` it has the column of ranks, too: the least rank that comes after all facts of
+    ranked relations in the body. Where a ranked candidate is scanned, only facts of lower ranks
+    than its own take part.
+    """
+    body = _Body(context, plan.rule.body, plan.state)
+    body.build(plan)
     texts = []
     query = body.query
     for column, term in zip(head, plan.rule.head.terms, strict=True):
@@ -78,6 +85,8 @@ def compile_rule(plan: Plan, head: Sequence[Column], context: Context) -> Compil
         query = query.select(body.stored(value, column).as_(column.name, quoted=True), copy=False)
     if not head:
         query = query.select(exp.true().as_(HOLDS.name, quoted=True))
+    if ranked:
+        query = query.select(body.next_rank().as_(RANK, quoted=True), copy=False)
     return Compiled(query, tuple(texts), _duplicates(plan, context))
 
 
@@ -86,8 +95,7 @@ def compile_goals(
 ) -> exp.Select:
     """The SELECT DISTINCT that answers a query: one column, decoded, for each variable."""
     body = _Body(context, goals)
-    arranged = arrange(goals)
-    body.build(join_order(Scan(atom, Version.ALL) for atom in arranged.atoms), arranged)
+    body.build_goals(arrange(goals))
     columns = [body.shown(body.value(Variable(name))).as_(name, quoted=True) for name in answers]
     if not columns:
         columns = [exp.true().as_(HOLDS.name, quoted=True)]
@@ -109,15 +117,19 @@ def makes_text(rule: Rule, context: Context) -> bool:
 def is_empty(plan: Plan, context: Context) -> bool:
     """Whether the body cannot have a solution, because something it needs has no facts."""
     scanned = any(context.relation(s.atom.predicate, s.version).rows == 0 for s in plan.scans)
-    return scanned or any(goals_are_empty(a.body, context) for a in plan.body.aggregates)
+    return scanned or any(
+        goals_are_empty(a.body, context, plan.state) for a in plan.body.aggregates
+    )
 
 
-def goals_are_empty(goals: tuple[Literal, ...], context: Context) -> bool:
+def goals_are_empty(
+    goals: tuple[Literal, ...], context: Context, state: Version = Version.ALL
+) -> bool:
     """Whether goals cannot have a solution, because something they need has no facts."""
     arranged = arrange(goals)
-    if any(context.relation(atom.predicate, Version.ALL).rows == 0 for atom in arranged.atoms):
+    if any(context.relation(atom.predicate, state).rows == 0 for atom in arranged.atoms):
         return True
-    return any(goals_are_empty(aggregate.body, context) for aggregate in arranged.aggregates)
+    return any(goals_are_empty(aggregate.body, context, state) for aggregate in arranged.aggregates)
 
 
 def _duplicates(plan: Plan, context: Context) -> bool:
@@ -134,10 +146,11 @@ def _duplicates(plan: Plan, context: Context) -> bool:
     return False
 
 
-# --- relations ------------------------------------------------------------------------------------
-
-
 # --- bodies ---------------------------------------------------------------------------------------
+
+
+_GOALS = Rule("", Atom("", ()), ())
+"""What a plan of goals without a head belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,26 +168,41 @@ class _Value:
 
 @dataclass(slots=True)
 class _Body:
-    """Builds the FROM, JOIN and WHERE of one body, and knows what each variable is there."""
+    """Builds the FROM, JOIN and WHERE of one body, and knows what each variable is there.
+
+    Negations and aggregates read `state`. `provisional` variables have the value that a driving
+    scan gave them (a candidate, a group); the body's own literals must agree, and replace it.
+    """
 
     context: Context
     literals: tuple[Literal, ...]
+    state: Version = Version.ALL
     query: exp.Select = field(default_factory=exp.select)
     values: dict[str, _Value] = field(default_factory=dict)
     types: Mapping[str, Type | None] = field(default_factory=dict)
     texts: dict[str, exp.Expr] = field(default_factory=dict)
+    provisional: set[str] = field(default_factory=set)
+    ranks: list[exp.Expr] = field(default_factory=list)
+    below: exp.Expr | None = None
     aliases: int = 0
     empty: bool = True
 
-    def build(self, scans: Sequence[Scan], arranged: Arranged) -> None:
+    def build_goals(self, arranged: Arranged, guard: Scan | None = None) -> None:
+        """Goals over all that is known in a state; a guard limits what its variables can be."""
+        scans = [Scan(atom, self.state) for atom in arranged.atoms]
+        ordered = join_order([guard, *scans] if guard else scans)
+        self.build(Plan(_GOALS, ordered, arranged, self.state))
+
+    def build(self, plan: Plan) -> None:
         """Scans and aggregates, then binding by binding; each test as soon as it can be made."""
         self.types = body_types(
             self.literals, self.context.columns, self.context.functions
         ).types  # fmt: skip
-        for scan in scans:
-            self.scan(scan)
-        for aggregate in arranged.aggregates:
-            self.aggregate(aggregate)
+        arranged = plan.body
+        for scan in plan.scans:
+            self.scan(scan, scan.atom not in arranged.atoms)
+        for index, aggregate in enumerate(arranged.aggregates):
+            self.aggregate(aggregate, plan.groups[index] if plan.groups else None)
         waiting: list[Comparison | Atom] = [*arranged.filters]
         waiting += [negation.atom for negation in arranged.negations]
         later = {step.variable.name for step in arranged.steps}
@@ -190,10 +218,27 @@ class _Body:
 
     # Joins
 
-    def scan(self, scan: Scan) -> None:
+    def scan(self, scan: Scan, provisional: bool) -> None:
         alias = self.alias("a")
         relation = self.context.relation(scan.atom.predicate, scan.version)
-        self.join(source(relation, alias), self.matches(scan.atom, relation, alias, bind=True))
+        before = set(self.values)
+        conditions = self.matches(scan.atom, relation, alias, bind=True)
+        if provisional:
+            self.provisional |= self.values.keys() - before
+        if relation.ranked and scan.version is Version.CANDIDATE:
+            self.below = rank_of(alias)
+        elif relation.ranked:
+            self.ranks.append(rank_of(alias))
+            if self.below is not None:
+                conditions.append(rank_of(alias) < self.below.copy())
+        self.join(source(relation, alias), conditions)
+
+    def next_rank(self) -> exp.Expr:
+        """One more than the highest rank in the body."""
+        if not self.ranks:
+            return exp.cast(exp.Literal.number(1), "BIGINT")
+        highest = exp.func("greatest", *self.ranks) if len(self.ranks) > 1 else self.ranks[0]
+        return exp.Add(this=highest.copy(), expression=exp.Literal.number(1))
 
     def join(self, item: exp.Expr, conditions: Sequence[exp.Expr], kind: str = "") -> None:
         """Add an item to FROM."""
@@ -225,13 +270,20 @@ class _Body:
             known = self.values.get(term.name) or local.get(term.name)
             if known is not None:
                 conditions.append(here.eq(self.as_id(known)))
+                if bind and term.name in self.provisional:
+                    self.settle(term.name, _Value(here, column.type))
             else:
                 (self.values if bind else local)[term.name] = _Value(here, column.type)
         return conditions
 
-    def aggregate(self, aggregate: Aggregate) -> None:
+    def settle(self, variable: str, value: _Value) -> None:
+        """Give a provisional variable the value that a literal of the body has for it."""
+        self.values[variable] = value
+        self.provisional.discard(variable)
+
+    def aggregate(self, aggregate: Aggregate, groups: Scan | None) -> None:
         alias = self.alias("g")
-        query, texts = _aggregate_query(aggregate, self.context)
+        query, texts = _aggregate_query(aggregate, self.context, self.state, groups)
         conditions: list[exp.Expr] = []
         for index, variable in enumerate((*aggregate.group, aggregate.result)):
             here = exp.column(f"v{index}", table=alias)
@@ -239,10 +291,13 @@ class _Body:
             value = _Value(here, self.types.get(variable.name), texts[index])
             if known is None:
                 self.values[variable.name] = value
-            elif texts[index]:
+                continue
+            if texts[index]:
                 conditions.append(self.shown(known).eq(self.shown(value)))
             else:
                 conditions.append(here.eq(self.as_id(known)))
+            if variable.name in self.provisional:
+                self.settle(variable.name, value)
         self.join(query.subquery(alias), conditions)
 
     # Tests
@@ -264,7 +319,7 @@ class _Body:
         return left
 
     def negate(self, atom: Atom) -> None:
-        relation = self.context.relation(atom.predicate, Version.ALL)
+        relation = self.context.relation(atom.predicate, self.state)
         if relation.rows == 0:
             return
         alias = self.alias("n")
@@ -280,16 +335,20 @@ class _Body:
         self.query = self.query.where(exp.not_(exp.Exists(this=inner)), copy=False)
 
     def comparison(self, comparison: Comparison) -> exp.Expr:
-        left, right = self.value(comparison.left), self.value(comparison.right)
+        return self.compared(
+            comparison.operator, self.value(comparison.left), self.value(comparison.right)
+        )
+
+    def compared(self, operator: str, left: _Value, right: _Value) -> exp.Expr:
         symbols = Type.SYMBOL in (left.type, right.type)
-        if symbols and comparison.operator not in ("=", "!="):
+        if symbols and operator not in ("=", "!="):
             a: exp.Expr = self.text(left)
             b = self.text(right)
         elif symbols and (left.text or right.text):
             a, b = self.shown(left), self.shown(right)
         else:
             a, b = left.sql, right.sql
-        return OPERATORS[comparison.operator](this=a.copy(), expression=b.copy())
+        return OPERATORS[operator](this=a.copy(), expression=b.copy())
 
     # Values
 
@@ -377,35 +436,46 @@ class _Body:
     def bind(self, step: Binding) -> None:
         """Close what is there into a subquery that has the new value as a column."""
         value = self.value(step.expression)
+        name = step.variable.name
+        if name in self.provisional:
+            self.query = self.query.where(
+                self.compared("=", self.values[name], value), copy=False
+            )  # fmt: skip
+            self.settle(name, value)
         if not isinstance(step.expression, Call):  # another name for a variable or constant
-            self.values[step.variable.name] = value
+            self.values[name] = value
             return
-        names = {name: f"v{index}" for index, name in enumerate(self.values)}
+        names = {known: f"v{index}" for index, known in enumerate(self.values)}
         inner = self.query.select(
-            *(v.sql.copy().as_(names[name]) for name, v in self.values.items()),
+            *(v.sql.copy().as_(names[known]) for known, v in self.values.items()),
             value.sql.copy().as_("v"),
+            *([self.next_rank().as_("k")] if self.ranks else []),
         )
         alias = self.alias("b")
         values = {
-            name: _Value(exp.column(names[name], table=alias), v.type, v.text, v.shown)
-            for name, v in self.values.items()
+            known: _Value(exp.column(names[known], table=alias), v.type, v.text, v.shown)
+            for known, v in self.values.items()
         }
-        values[step.variable.name] = _Value(exp.column("v", table=alias), value.type, value.text)
+        values[name] = _Value(exp.column("v", table=alias), value.type, value.text)
         self.query = exp.select().from_(inner.subquery(alias))
         self.query = self.query.where(
             exp.column("v", table=alias).is_(exp.null()).not_(), copy=False
         )
         self.values, self.texts, self.empty = values, {}, False
+        self.ranks = [exp.column("k", table=alias) - 1] if self.ranks else []
 
 
-def _aggregate_query(aggregate: Aggregate, context: Context) -> tuple[exp.Select, list[bool]]:
+def _aggregate_query(
+    aggregate: Aggregate, context: Context, state: Version, groups: Scan | None
+) -> tuple[exp.Select, list[bool]]:
     """SELECT group AS v0.., f(argument) AS vN over the distinct solutions of the body.
+
+    `groups`, if given, limits the groups to those that it finds.
 
     Also tells of each of these columns whether it holds text rather than an id or a native value.
     """
-    body = _Body(context, aggregate.body)
-    arranged = arrange(aggregate.body)
-    body.build(join_order(Scan(atom, Version.ALL) for atom in arranged.atoms), arranged)
+    body = _Body(context, aggregate.body, state)
+    body.build_goals(arrange(aggregate.body), groups)
     solution = [name for name in body.values if not name.startswith("_:")]
     places = {name: f"x{index}" for index, name in enumerate(solution)}
     extra = None

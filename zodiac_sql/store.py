@@ -6,6 +6,7 @@ database file can be seen by a tracer, and every DuckDB error becomes one that a
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -41,6 +42,15 @@ class Store:
         self.path = path
         self.read_only = read_only
         self.tracer: Tracer | None = None
+        self._names = itertools.count(1)
+
+    def fresh(self, stem: str) -> str:
+        """A name for a temporary table that no other has since `start_names`."""
+        return f"zodiac_{stem}_{next(self._names)}"
+
+    def start_names(self) -> None:
+        """Give the same names again: texts of statements can then be kept from change to change."""
+        self._names = itertools.count(1)
 
     @property
     def in_memory(self) -> bool:
@@ -142,6 +152,17 @@ class Store:
     def remove_function(self, name: str) -> None:
         """Take a Python function away again."""
         self._connection.remove_function(name)
+
+    @contextmanager
+    def aside(self) -> Iterator[Store]:
+        """Another connection to the same database: its temporary tables are its own, and go with it.
+
+        Functions that were added here can be called there, too.
+        """
+        other = Store(self._connection.cursor(), self.path, self.read_only)
+        other.tracer = self.tracer
+        with other:
+            yield other
 
     def close(self) -> None:
         self._connection.close()

@@ -38,6 +38,12 @@ def union_all(queries: Sequence[exp.Query]) -> exp.Query:
     return exp.select("*").from_(exp.union(*queries, distinct=False).subquery("u"))
 
 
+def distinct(query: exp.Query | None) -> exp.Select:
+    """The rows of a query, each once."""
+    assert query is not None
+    return exp.select("*").distinct(copy=False).from_(query.subquery("u"), copy=False)
+
+
 def minus(left: exp.Query, right: exp.Query) -> exp.Query:
     """The distinct rows of one query that another does not have.
 
@@ -47,13 +53,26 @@ def minus(left: exp.Query, right: exp.Query) -> exp.Query:
     return exp.except_(*operands, copy=False)
 
 
-def anti_join(query: exp.Select, columns: Sequence[exp.Column], other: exp.Expr) -> exp.Select:
+def anti_join(
+    query: exp.Select,
+    columns: Sequence[exp.Column],
+    other: exp.Expr,
+    alias: str = "x",
+    kind: str = "ANTI",
+) -> exp.Select:
     """Only the rows whose columns do not stand in the other table, under the same names."""
-    same = [c.copy().eq(exp.column(c.name, table="x", quoted=True)) for c in columns]
+    same = [c.copy().eq(exp.column(c.name, table=alias, quoted=True)) for c in columns]
     return query.join(
-        exp.alias_(other, "x", table=True), on=exp.and_(*same, copy=False), join_type="ANTI",
+        exp.alias_(other, alias, table=True), on=exp.and_(*same, copy=False), join_type=kind,
         copy=False,
     )  # fmt: skip
+
+
+def semi_join(
+    query: exp.Select, columns: Sequence[exp.Column], other: exp.Expr, alias: str = "x"
+) -> exp.Select:
+    """Only the rows whose columns stand in the other table, under the same names."""
+    return anti_join(query, columns, other, alias, "SEMI")
 
 
 def parameter(name: str) -> exp.Parameter:

@@ -9,31 +9,27 @@ from __future__ import annotations
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from zodiac_sql import dictionary
-from zodiac_sql.catalog import State, taken_names
+from zodiac_sql.apply import Kept
+from zodiac_sql.catalog import State, StoredRule, taken_names
 from zodiac_sql.change import Change, HypernodeChange
 from zodiac_sql.check import in_order
+from zodiac_sql.difference import Difference, differences_of
 from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
 from zodiac_sql.facts import stage_rows
 from zodiac_sql.functions import Functions
-from zodiac_sql.materialise import (
-    KEPT,
-    Difference,
-    Materialisation,
-    Net,
-    Progress,
-    compare,
-    materialise,
-)
+from zodiac_sql.maintain.contract import KEPT
+from zodiac_sql.materialise import Materialisation, Net, Progress, materialise
 from zodiac_sql.parse import parse_what_can_be
 from zodiac_sql.program import (
     Planned,
@@ -44,18 +40,38 @@ from zodiac_sql.program import (
     with_staged,
     without_unused,
 )
-from zodiac_sql.publish import Outcome, publish
+from zodiac_sql.publish import publish
 from zodiac_sql.relations import SQL_TYPES, Part, Relation, columns_of
 from zodiac_sql.rules import Atom, Constant, Program, Rule
 from zodiac_sql.safety import symbols_in
 from zodiac_sql.schema import Predicate, Staged, resolve
 from zodiac_sql.store import Store
-from zodiac_sql.trees import anti_join, create_temp, drop, temp_table, union_all
+from zodiac_sql.trees import anti_join, create_temp, drop, semi_join, temp_table, union_all
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from zodiac_sql.load import Loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A program worked out once, for all changes of facts until rules or columns change."""
+
+    rules: tuple[StoredRule, ...]
+    schema: Mapping[str, Predicate]
+    functions: Functions
+    planned: Planned
+    kept: Kept = field(default_factory=Kept)
+
+    def fits(self, update: Update) -> bool:
+        """Whether an update changes nothing of what was worked out."""
+        return (
+            self.rules is update.state.rules
+            and self.functions == update.functions
+            and self.schema == update.state.schema == update._schema
+            and not (update._programs or update._dropped or update._problems)
+        )
 
 
 @dataclass(slots=True)
@@ -69,6 +85,8 @@ class Update:
     store: Store
     state: State
     functions: Functions
+    strategy: str = "auto"
+    prepared: Prepared | None = None
     loaded: list[Loaded] = field(default_factory=list)
     _schema: dict[str, Predicate] = field(default_factory=dict)
     _prefixes: dict[str, str] = field(default_factory=dict)
@@ -141,20 +159,44 @@ class Update:
         """
         with self._timed("stage"):
             loaded = self._load(path, predicate, skip_bad)
+            self._prefixes = {**dict(loaded.prefixes), **self._prefixes}
+            for staged in loaded.staged:
+                self._settle(staged)
+                self._inserts[staged.predicate].append(staged)
+        self.loaded.append(loaded)
+
+    def unload(
+        self, path: str | Path, predicate: str | None = None, *, skip_bad: bool = False
+    ) -> None:
+        """Delete the explicit facts that stand in a file, which is read as `load` reads it.
+
+        Those that are not there are passed over, and counted in the change's notes: they settle
+        nothing, and leave neither predicates nor symbols behind.
+        """
+        with self._timed("stage"), dictionary.nothing_new(self.store):
+            loaded = self._load(path, predicate, skip_bad)
+            absent = 0
+            for staged in loaded.staged:
+                known = self.state.schema.get(staged.predicate)
+                if known and not self.state.rows.get(("edb", known.sql_name)):
+                    known = None
+                if known:
+                    self._deletes[staged.predicate].append(staged)
+                absent += _absent(self.store, known, staged)
+        if absent:
+            facts = "1 fact is" if absent == 1 else f"{absent} facts are"
+            note = f"{path}: {facts} not among the explicit facts, and passed over"
+            loaded = replace(loaded, notes=(*loaded.notes, note))
         self.loaded.append(loaded)
 
     # How
 
     def _load(self, path: str | Path, predicate: str | None, skip_bad: bool) -> Loaded:
+        """Stage the facts of a file."""
         from zodiac_sql.load import load_file  # imported late: most changes read no file
 
         name = resolve(predicate, self._schema, self._prefixes) if predicate else None
-        loaded = load_file(self.store, path, self._schema, predicate=name, skip_bad=skip_bad)
-        self._prefixes = {**dict(loaded.prefixes), **self._prefixes}
-        for staged in loaded.staged:
-            self._settle(staged)
-            self._inserts[staged.predicate].append(staged)
-        return loaded
+        return load_file(self.store, path, self._schema, predicate=name, skip_bad=skip_bad)
 
     def _stage(self, target: dict[str, list[Staged]], predicate: str, rows: object) -> None:
         name = resolve(predicate, self._schema, self._prefixes)
@@ -191,23 +233,56 @@ class Update:
 
         `is_current` tells later whether a state is still the one of the knowledge base.
         """
-        with self._timed("check"):
-            planned = self._plan()
-        with self._timed("stage"):
-            self._stage_facts(planned)
-            net = _net(self.store, self.state, planned.schema, self._inserts, self._deletes)
-            ids = _known_ids(self.store, self.state, planned.rules)
-        with self._timed("reason"):
-            work = materialise(self.store, self.state, planned, net, self.functions, ids, progress)
+        work, net, ids = self._computed(progress)
         with self._timed("compare"):
-            differences = compare(work)
+            differences = differences_of(work)
+        assert self.prepared is not None
         with self._timed("publish"):
-            outcome = Outcome(net.inserts, net.deletes, work.tables)
-            after = self._state_after(planned, net, ids)
-            state = publish(self.store, self.state, after, outcome)
-        clean(self.store, keep=KEPT)
+            after = self._state_after(work, net, ids)
+            state = publish(self.store, self.state, after, work.edits, self.prepared.kept)
+        clean(self.store, keep=_tables(differences))
+        self.prepared = replace(self.prepared, rules=state.rules, schema=state.schema)
         self._change = self._described(work, differences, state, is_current)
         return state
+
+    def preview(self, is_current: Callable[[State], bool], progress: Progress | None) -> State:
+        """Work everything out, and leave it at that. `change` tells what would have happened."""
+        work, net, ids = self._computed(progress)
+        with self._timed("compare"):
+            differences = {
+                name: difference.apart(self.store, self._schema_of(work, name).sql_name)
+                for name, difference in differences_of(work).items()
+            }
+        after = self._state_after(work, net, ids)
+        self._change = self._described(work, differences, after, is_current)
+        return self.state
+
+    def _schema_of(self, work: Materialisation, predicate: str) -> Predicate:
+        return work.planned.schema.get(predicate) or self.state.schema[predicate]
+
+    def _computed(
+        self, progress: Progress | None
+    ) -> tuple[Materialisation, Net, Mapping[str, int]]:
+        """Everything about the change, in temporary tables."""
+        ids: Mapping[str, int] = self.state.ids
+        with self._timed("check"):
+            if self.prepared is None or not self.prepared.fits(self):
+                planned = self._plan()
+                self.prepared = Prepared((), {}, self.functions, replace(planned, added=()))
+                ids = {}
+            else:
+                planned = self.prepared.planned
+        with self._timed("stage"):
+            self._stage_facts(planned)
+            kept = self.prepared.kept
+            net = _net(self.store, self.state, planned.schema, self._inserts, self._deletes, kept)
+            ids = ids or _known_ids(self.store, self.state, planned.rules)
+        with self._timed("reason"):
+            work = materialise(
+                self.store, self.state, planned, net, self.functions, ids, self.prepared.kept,
+                self.strategy, progress,
+            )  # fmt: skip
+        return work, net, ids
 
     def _plan(self) -> Planned:
         try:
@@ -236,7 +311,8 @@ class Update:
             assert staged is not None
             self._inserts[predicate].append(staged)
 
-    def _state_after(self, planned: Planned, net: Net, ids: Mapping[str, int]) -> State:
+    def _state_after(self, work: Materialisation, net: Net, ids: Mapping[str, int]) -> State:
+        planned = work.planned
         explicit = {
             name
             for name, predicate in planned.schema.items()
@@ -245,15 +321,15 @@ class Update:
             > (net.deletes[name].rows if name in net.deletes else 0)
         }
         schema = without_unused(planned.schema, planned.rules, explicit)
-        rules, hypernodes = stored(self.state, planned)
+        rules, hypernodes = stored(self.state, planned, work.ranked)
         numbers = [h.id for h in planned.graph.hypernodes]
         return replace(
             self.state,
-            rules=rules,
+            rules=self.state.rules if rules == self.state.rules else rules,
             hypernodes=hypernodes,
             positive=planned.graph.positive,
             negative=planned.graph.negative,
-            schema=schema,
+            schema=self.state.schema if schema == self.state.schema else schema,
             prefixes=self._prefixes,
             functions=planned.functions,
             ids=ids,
@@ -295,7 +371,7 @@ class Update:
         facts = _Facts(self.store, self.state.schema, state, differences, is_current)
         return Change(
             {n: d.inserted_count for n, d in differences.items() if d.inserted_count},
-            {n: d.deleted.rows for n, d in differences.items() if d.deleted},
+            {n: d.deleted_count for n, d in differences.items() if d.deleted_count},
             hypernodes,
             {"seconds": dict(self._seconds), "hypernodes": work.evaluated},
             time.perf_counter() - self._started,
@@ -327,17 +403,27 @@ class _Facts:
         if name not in schema:
             raise QueryError(f"there is no predicate {predicate}")
         relation = self._relation(which, schema[name])
-        query = decoded(relation, distinct_query(relation), "zodiac.symbol")
+        query = decoded(relation, distinct_query(relation), f'temp."{dictionary.KNOWN}"')
         return self.store.arrow(query)
 
     def _relation(self, which: str, predicate: Predicate) -> Relation:
         difference = self.differences.get(predicate.name)
         if difference is None:
             return Relation(predicate.columns, ())
-        if which == "inserted" and difference.inserted_count and difference.inserted is None:
+        if which == "deleted":
+            return difference.deleted
+        if difference.all_new:
             return sources_of(self.state).relation(predicate.name)
-        part = difference.inserted if which == "inserted" else difference.deleted
-        return Relation(predicate.columns, (part,) if part else ())
+        return difference.inserted
+
+
+def _tables(differences: Mapping[str, Difference]) -> frozenset[str]:
+    """The tables that a change's facts are read from."""
+    return frozenset(
+        part.table
+        for difference in differences.values()
+        for part in (*difference.inserted.parts, *difference.deleted.parts)
+    )
 
 
 _PATH = re.compile(r"[^\n%()]+\.(rules|dl)")
@@ -355,11 +441,19 @@ def rule_text(rules: str | Path) -> tuple[str, str]:
         raise ProgramError([Problem(f"cannot read {path}: {reason}")]) from error
 
 
-def clean(store: Store, keep: str = "") -> None:
-    """Drop temporary tables of a change, except those whose names begin with `keep`."""
-    rows = store.rows("SELECT table_name FROM duckdb_tables() WHERE temporary")
-    for (name,) in rows:
-        if name != dictionary.NEW and not (keep and name.startswith(keep)):
+_SMALL = 10_000
+
+
+def clean(store: Store, keep: Collection[str] | None = None) -> None:
+    """Drop temporary tables: all of them, or after a success those of some size not to be kept.
+
+    Small working tables then stay: the next change will replace them.
+    """
+    rows = store.rows("SELECT table_name, estimated_size FROM duckdb_tables() WHERE temporary")
+    for name, size in rows:
+        staged = name.startswith("zodiac_")
+        stays = keep is not None and (name in keep or (size <= _SMALL and not staged))
+        if name != dictionary.NEW and not stays:
             store.run(drop(name))
 
 
@@ -376,45 +470,65 @@ def _net(
     schema: Mapping[str, Predicate],
     inserts: Mapping[str, list[Staged]],
     deletes: Mapping[str, list[Staged]],
+    kept: Kept,
 ) -> Net:
     """E+ = E+ without E, and E- = (E- within E) without E+, as temporary tables."""
     plus = {}
     minus = {}
-    for name in inserts:
-        part = _net_inserts(store, state, schema[name], inserts[name])
-        if part.rows:
-            plus[name] = part
-    for name in deletes:
+    for name, staged in inserts.items():
+        there = bool(state.rows.get(("edb", schema[name].sql_name)))
+        table = f"{KEPT}edb_plus_{schema[name].sql_name}"
+        make = partial(_net_inserts, store, schema[name], staged, there, table)
+        rows = store.count(kept.get((table, there, _shape(schema[name], staged)), make))
+        if rows:
+            plus[name] = Part("temp", table, rows)
+    for name, staged in deletes.items():
         if ("edb", schema[name].sql_name) in state.rows:
-            part = _net_deletes(store, schema[name], deletes[name], inserts.get(name, []))
-            if part.rows:
-                minus[name] = part
+            table = f"{KEPT}edb_minus_{schema[name].sql_name}"
+            back = inserts.get(name, [])
+            make = partial(_net_deletes, store, schema[name], staged, back, table)
+            shape = _shape(schema[name], staged), _shape(schema[name], back)
+            rows = store.count(kept.get((table, shape), make))
+            if rows:
+                minus[name] = Part("temp", table, rows)
     return Net(plus, minus)
 
 
-def _net_inserts(store: Store, state: State, predicate: Predicate, staged: list[Staged]) -> Part:
+def _shape(predicate: Predicate, staged: list[Staged]) -> Hashable:
+    """All that the SQL for staged facts depends on."""
+    return predicate.columns, tuple((one.table, one.columns) for one in staged)
+
+
+def _net_inserts(
+    store: Store, predicate: Predicate, staged: list[Staged], there: bool, table: str
+) -> str:
     relation = Relation(predicate.columns, ())
     columns = columns_of(relation, "c")
     query = exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c"))
-    if state.rows.get(("edb", predicate.sql_name)):
+    if there:
         query = anti_join(query, columns, _explicit(predicate))
-    name = f"plus_{predicate.sql_name}"
-    return Part("temp", name, store.count(create_temp(name, query)))
+    return store.render(create_temp(table, query))
 
 
 def _net_deletes(
-    store: Store, predicate: Predicate, staged: list[Staged], inserted: list[Staged]
-) -> Part:
-    relation = Relation(predicate.columns, ())
-    columns = columns_of(relation, "c")
+    store: Store, predicate: Predicate, staged: list[Staged], inserted: list[Staged], table: str
+) -> str:
+    columns = columns_of(Relation(predicate.columns, ()), "c")
     query = exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c"))
-    same = [a.eq(b) for a, b in zip(columns, columns_of(relation, "e"), strict=True)]
-    there = exp.alias_(_explicit(predicate), "e", table=True)
-    query = query.join(there, on=exp.and_(*same), join_type="SEMI")
+    query = semi_join(query, columns, _explicit(predicate), "e")
     if inserted:
         query = anti_join(query, columns, _staged(predicate, inserted).subquery())
-    name = f"minus_{predicate.sql_name}"
-    return Part("temp", name, store.count(create_temp(name, query)))
+    return store.render(create_temp(table, query))
+
+
+def _absent(store: Store, known: Predicate | None, staged: Staged) -> int:
+    """How many staged facts are no explicit facts of a predicate; all of them if it has none."""
+    columns = columns_of(Relation(known.columns if known else staged.columns, ()), "c")
+    facts = _staged(known, [staged]) if known else exp.select("*").from_(temp_table(staged.table))
+    query = exp.select(*columns).distinct().from_(facts.subquery("c"))
+    if known:
+        query = anti_join(query, columns, _explicit(known))
+    return store.count(exp.select(exp.Count(this=exp.Star())).from_(query.subquery("n")))
 
 
 def _explicit(predicate: Predicate) -> exp.Table:

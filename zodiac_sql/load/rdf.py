@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from zodiac_sql import dictionary
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts import SQL_TYPES, fresh, scratch
+from zodiac_sql.facts import SQL_TYPES, scratch
 from zodiac_sql.load import blanks, literals, ntriples, properties, syntaxes, urns
 from zodiac_sql.load.ntriples import LineFile
 from zodiac_sql.load.properties import Property
@@ -113,7 +113,7 @@ def _staged(store: Store, property_: Property) -> Staged:
     names = [column.name for column in property_.columns]
     picked = [v.as_(name, quoted=True) for v, name in zip(values, names, strict=False)]
     mine = exp.column("number").eq(exp.Literal.number(property_.number))
-    table = fresh("staged")
+    table = store.fresh("staged")
     store.run(
         create_temp(table, exp.select(*picked).from_(temp_table("zodiac_fact_id")).where(mine))
     )

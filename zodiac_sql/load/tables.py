@@ -18,6 +18,7 @@ from zodiac_sql.errors import DataError
 from zodiac_sql.facts import SQL_TYPES, scratch, stage_table
 from zodiac_sql.load.lines import LINES, REJECTED, parameters, reading, true_lines, unglobbed
 from zodiac_sql.load.result import SHOWN, Loaded, Skipped, listed
+from zodiac_sql.rules import Type
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
 from zodiac_sql.trees import temp_table
@@ -52,6 +53,10 @@ CREATE OR REPLACE TEMP TABLE zodiac_rows AS
 SELECT * FROM read_json($path, format = $format, columns = $columns, ignore_errors = $ignore)
 """
 _READ_PARQUET = "CREATE OR REPLACE TEMP TABLE zodiac_rows AS SELECT * FROM read_parquet($path)"
+
+
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+"""How a column of moments with zones is read: they become UTC when they are staged."""
 
 
 def load_table(
@@ -133,6 +138,8 @@ def _read_json(
     source = {"path": unglobbed(path), "format": format_, "ignore": ignore}
     described = store.run(_DESCRIBE_JSON, source).description or []
     columns = _with_known_types({name: str(code) for name, code, *_ in described}, known)
+    # Read as TIMESTAMP, a moment would lose its zone; one without a zone is read as UTC here.
+    columns = {n: _ZONED if t == "TIMESTAMP" else t for n, t in columns.items()}
     store.run(_READ_JSON, {**source, "columns": columns})
 
 
@@ -144,9 +151,10 @@ def _with_known_types(columns: dict[str, str], known: Predicate | None) -> dict[
     by_name = sorted(names) == sorted(columns)
     types = dict(zip(names if by_name else columns, known.columns, strict=True))
     read = dict(columns)
-    for name in columns:
+    for name, given in columns.items():
         type_ = types[name].type
-        if type_ is not None:
+        zoned = type_ is Type.TIMESTAMP and given == _ZONED
+        if type_ is not None and not zoned:
             read[name] = SQL_TYPES[type_]
     return read
 

@@ -5,72 +5,56 @@ The oracle of the other strategies: its cost follows the data, not the change.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from sqlglot import exp
-
-from zodiac_sql.extension import Sources, comparable
+from zodiac_sql.extension import comparable
 from zodiac_sql.fixpoint import evaluate
-from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.maintain.contract import KEPT, Edit, Maintained, Task, Work
+from zodiac_sql.plan import Version
 from zodiac_sql.relations import Part, Relation, relation_query
-from zodiac_sql.schema import Schema
-from zodiac_sql.sql import Context
-from zodiac_sql.store import Store
-from zodiac_sql.trees import minus
+from zodiac_sql.trees import create_temp, minus
 
 
-@dataclass(frozen=True, slots=True)
-class Recomputed:
-    """A hypernode evaluated anew. `changed` holds the tables that must be written.
+def recompute(task: Task) -> Maintained:
+    """Evaluate a hypernode; tables that are as they were have no edit."""
+    context = task.context(lambda name, _: task.inputs(name, Version.ALL))
+    fixpoint = evaluate(task.store, task.hypernode, task.schema, context)
+    edits = {}
+    for predicate in task.hypernode.derives:
+        edit = _edit(task, predicate, fixpoint.parts.get(predicate))
+        if edit is not None:
+            edits[predicate] = edit
+    work = Work(forward=fixpoint.rows, iterations=fixpoint.iterations)
+    return Maintained(edits, work, fixpoint.method, task.hypernode.recursive)
 
-    A table is also written when only its columns have changed; `differs` says for each table in
-    `changed` whether its facts have.
+
+def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
+    """What makes a table that of the new fixpoint; None if it is that already.
+
+    It is also rewritten where only its columns have changed, or its ranks are not to be relied upon.
     """
-
-    changed: dict[str, Part | None]
-    differs: dict[str, bool]
-    rows: int
-    iterations: int
-    method: str
-
-
-def recompute(
-    store: Store, hypernode: Hypernode, schema: Schema, context: Context, old: Sources
-) -> Recomputed:
-    """Evaluate a hypernode; leave out tables that are as they were."""
-    fixpoint = evaluate(store, hypernode, schema, context)
-    changed: dict[str, Part | None] = {}
-    differs = {}
-    for predicate in hypernode.derives:
-        after = fixpoint.parts.get(predicate)
-        before = old.derived.get(predicate, {}).get(hypernode.id)
-        columns = schema[predicate].columns
-        if before is None:
-            changed[predicate], differs[predicate] = after, after is not None
-            continue
-        same_columns = old.schema[predicate].columns == columns
-        same_facts = _same(
-            store,
-            Relation(columns, _parts(after)),
-            Relation(old.schema[predicate].columns, (before,)),
-        )
-        if not (same_columns and same_facts):
-            changed[predicate], differs[predicate] = after, not same_facts
-    return Recomputed(changed, differs, fixpoint.rows, fixpoint.iterations, fixpoint.method)
+    columns = task.schema[predicate].columns
+    if predicate not in task.before.schema or not _exists(task, predicate):
+        return Edit(after, None, None, after, rewritten=True)
+    before = task.stored(predicate)
+    old = Relation(task.before.schema[predicate].columns, (before,) if before else ())
+    new = Relation(columns, (after,) if after else ())
+    if not old.rows or not new.rows or not comparable(new, old):
+        inserted, deleted = after, before
+    else:
+        inserted = _minus(task, f"{KEPT}plus_{task.stem(predicate)}", new, old)
+        gone = old.rows + (inserted.rows if inserted else 0) - new.rows
+        deleted = _minus(task, f"{KEPT}minus_{task.stem(predicate)}", old, new) if gone else None
+    stale = task.hypernode.recursive and not task.ranked
+    if inserted or deleted or stale or old.columns != columns:
+        return Edit(inserted, deleted, None, after, rewritten=True)
+    return None
 
 
-def _parts(part: Part | None) -> tuple[Part, ...]:
-    return () if part is None else (part,)
+def _exists(task: Task, predicate: str) -> bool:
+    return task.hypernode.id in task.before.derived.get(predicate, {})
 
 
-def _same(store: Store, after: Relation, before: Relation) -> bool:
-    """Whether two tables without repetitions hold the same rows."""
-    if not after.rows or not before.rows:
-        return after.rows == before.rows
-    if not comparable(after, before):
-        return False
-    counts = exp.select(exp.Count(this=exp.Star()))
-    if store.count(counts.from_(relation_query(before).subquery("x"))) != after.rows:
-        return False
-    missing = minus(relation_query(after), relation_query(before))
-    return store.count(counts.copy().from_(missing.subquery("x"))) == 0
+def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | None:
+    """Temporary table `name` with the rows of one table that another does not have, if any."""
+    query = minus(relation_query(these), relation_query(those))
+    rows = task.store.count(create_temp(name, query))
+    return Part("temp", name, rows) if rows else None

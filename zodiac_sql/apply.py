@@ -1,0 +1,117 @@
+"""Applying rules: what some plans derive of one predicate, into a temporary table.
+
+A statement is put together once for plans and the tables they read, and its text kept: rendering
+costs more than running it on few facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from sqlglot import exp
+
+from zodiac_sql import dictionary
+from zodiac_sql.plan import Plan
+from zodiac_sql.relations import RANK, Relation
+from zodiac_sql.rules import Column, atoms_of
+from zodiac_sql.sql import Context, compile_rule
+from zodiac_sql.store import Store
+from zodiac_sql.trees import create_temp, drop, temp_table, union_all
+
+Shape = Callable[[exp.Query | None], exp.Query]
+"""What becomes of the heads that plans find, repetitions included; None where there is no plan."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Rendered SQL. `texts` are columns of text, to be encoded before `after` can run."""
+
+    text: str
+    texts: tuple[str, ...] = ()
+    after: str = ""
+    parameters: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Kept:
+    """What is worked out once for a program: plans, and the text of statements."""
+
+    things: dict[Hashable, object] = field(default_factory=dict)
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` returned when this key was first asked for."""
+        if key not in self.things:
+            self.things[key] = make()
+        return self.things[key]  # type: ignore[return-value]
+
+
+def apply_plans(
+    store: Store,
+    kept: Kept,
+    key: Hashable,
+    plans: Sequence[Plan],
+    columns: Sequence[Column],
+    context: Context,
+    table: str,
+    shape: Shape,
+    *,
+    ranked: bool = False,
+    parameters: Mapping[str, object] | None = None,
+) -> int:
+    """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
+
+    `key` names, together with the plans and the tables they read, what the statement depends on.
+    """
+    whole = (key, table, ranked, tuple((id(p), structure(p, context)) for p in plans))
+    statement = kept.get(
+        whole, lambda: _statement(store, plans, columns, context, table, shape, ranked)
+    )
+    given = {k: v for k, v in (parameters or {}).items() if k in statement.parameters} or None
+    if not statement.texts:
+        return store.count(statement.text, given)
+    # Text must become symbols before it can be compared with what is there.
+    store.run(statement.text, given)
+    dictionary.encode(store, "raw", statement.texts, "found")
+    store.run(drop("raw"))
+    return store.count(statement.after)
+
+
+def _statement(
+    store: Store,
+    plans: Sequence[Plan],
+    columns: Sequence[Column],
+    context: Context,
+    table: str,
+    shape: Shape,
+    ranked: bool,
+) -> Statement:
+    compiled = [compile_rule(plan, columns, context, ranked=ranked) for plan in plans]
+    texts = tuple(sorted({text for one in compiled for text in one.texts}))
+    heads = union_all([one.query for one in compiled]) if compiled else None
+    used = frozenset(p.name for p in heads.find_all(exp.Parameter)) if heads else frozenset()
+    if heads is None or not texts:
+        return Statement(store.render(create_temp(table, shape(heads))), parameters=used)
+    names = [column.name for column in columns] + ([RANK] if ranked else [])
+    found = exp.select(*(exp.column(n, quoted=True) for n in names)).from_(temp_table("found"))
+    after = store.render(create_temp(table, shape(found)))
+    return Statement(store.render(create_temp("raw", heads)), texts, after, used)
+
+
+def structure(plan: Plan, context: Context) -> Hashable:
+    """The tables that a plan reads: all that its SQL depends on besides the plan itself."""
+    read = [(scan.atom.predicate, scan.version) for scan in (*plan.scans, *plan.groups) if scan]
+    read += [(negation.atom.predicate, plan.state) for negation in plan.body.negations]
+    for aggregate in plan.body.aggregates:
+        read += [(atom.predicate, plan.state) for atom in atoms_of(aggregate.body)]
+    return tuple(tables(context.relation(name, version)) for name, version in read)
+
+
+def tables(relation: Relation) -> Hashable:
+    """A relation without its sizes."""
+    return relation.ranked, tuple(
+        (part.schema, part.table, part.minus, part.ranks, part.ranked) for part in relation.parts
+    )

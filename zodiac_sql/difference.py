@@ -1,0 +1,74 @@
+"""What a change did to each extension, in numbers and as facts that outlast its publication."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from zodiac_sql.extension import count, distinct_query
+from zodiac_sql.maintain.contract import KEPT
+from zodiac_sql.materialise import Materialisation
+from zodiac_sql.relations import Part, Relation
+from zodiac_sql.store import Store
+from zodiac_sql.trees import create_temp
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How an extension changed.
+
+    Where it was empty, `all_new` tells so; then `inserted` reads tables that publication takes away,
+    and the facts are those of the extension in the file.
+    """
+
+    inserted_count: int
+    deleted_count: int
+    inserted: Relation
+    deleted: Relation
+    all_new: bool = False
+
+    def apart(self, store: Store, sql_name: str) -> Difference:
+        """With the facts that entered in a table of their own, for a change that is not published."""
+        if not self.all_new:
+            return self
+        entered = _copied(store, self.inserted, f"entered_{sql_name}")
+        return replace(self, inserted=entered, all_new=False)
+
+
+def differences_of(work: Materialisation) -> dict[str, Difference]:
+    """How every touched extension has changed; unchanged ones are left out."""
+    differences = {name: _difference(work, name) for name in sorted(work.touched)}
+    return {name: d for name, d in differences.items() if d.inserted_count or d.deleted_count}
+
+
+def _difference(work: Materialisation, predicate: str) -> Difference:
+    delta = work.delta(predicate)
+    known = work.planned.schema.get(predicate) or work.state.schema[predicate]
+    deleted = delta.deleted
+    if any(not _lasting(part) for part in deleted.parts):
+        # The tables that it reads are about to be dropped or emptied.
+        deleted = _copied(work.store, deleted, f"left_{known.sql_name}")
+    lasting = all(_lasting(part) for part in delta.inserted.parts)
+    return Difference(
+        _count(work.store, delta.inserted),
+        _count(work.store, deleted),
+        delta.inserted,
+        deleted,
+        all_new=not lasting,
+    )
+
+
+def _lasting(part: Part) -> bool:
+    return part.table.startswith(KEPT) and part.minus is None
+
+
+def _count(store: Store, relation: Relation) -> int:
+    if len(relation.parts) == 1 and _lasting(relation.parts[0]):
+        return relation.parts[0].rows
+    return count(store, relation)
+
+
+def _copied(store: Store, relation: Relation, end: str) -> Relation:
+    """A relation in a temporary table that lasts until the next change."""
+    name = f"{KEPT}{end}"
+    rows = store.count(create_temp(name, distinct_query(relation)))
+    return Relation(relation.columns, (Part("temp", name, rows),) if rows else ())

@@ -1,0 +1,100 @@
+"""Hypernodes that are not recursive need no search: candidates, and one check.
+
+A fact can only be lost if the change destroys one of its derivations, so the destroyed ones are
+looked for in the inputs as they were, and each head is checked once for another derivation from the
+inputs as they are. A fact is gained where the change makes a derivation of what was not there.
+(Paper 2, Algorithm 3, lines for non-recursive rules; paper 1, section 4.4.3.)
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from zodiac_sql.apply import apply_plans
+from zodiac_sql.maintain.contract import KEPT, Edit, Maintained, Task, Work
+from zodiac_sql.maintain.touched import find_touched
+from zodiac_sql.plan import Plan, Version, check, is_injective
+from zodiac_sql.relations import Part, Relation, columns_of
+from zodiac_sql.rules import Rule
+from zodiac_sql.sql import Context, is_empty
+from zodiac_sql.trees import distinct, temp_table
+from zodiac_sql.unknown import absent, unknown
+
+
+def candidates(task: Task) -> Maintained:
+    """Maintain a hypernode of one rule that does not depend on itself."""
+    (rule,) = task.hypernode.rules
+    find_touched(task)
+    deleted, work = _deleted(task, rule)
+    inserted = _inserted(task, rule)
+    work = work.plus(forward=inserted.rows if inserted else 0, iterations=1)
+    edit = Edit(inserted, deleted, deleted, inserted)
+    edits = {rule.head.predicate: edit} if edit else {}
+    return Maintained(edits, work, "candidates", task.ranked)
+
+
+def _deleted(task: Task, rule: Rule) -> tuple[Part | None, Work]:
+    """The facts that the rule derived and derives no longer."""
+    predicate = rule.head.predicate
+    context = task.context(task.inputs)
+    plans = _solvable(task.lost(rule), context)
+    if not plans or task.stored(predicate) is None:
+        return None, Work()
+    sure = task.kept.get(("injective", rule.name), lambda: is_injective(rule))
+    name = f"{KEPT}minus_{task.stem(predicate)}"
+    found = name if sure else f"cand_{task.stem(predicate)}"
+    columns = task.schema[predicate].columns
+    rows = apply_plans(task.store, task.kept, "lost", plans, columns, context, found, distinct)
+    work = Work(checked=rows, forward=rows)
+    if not rows or sure:
+        return _part(found, rows), work
+    part = Part("temp", found, rows)
+    left = _without_derivation(task, rule, part, name)
+    return left, work.plus(backward=rows - (left.rows if left else 0))
+
+
+def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) -> Part | None:
+    """Of the candidates, those that the rule does not derive any more."""
+    columns = task.schema[rule.head.predicate].columns
+    given = Relation(columns, (candidates_,))
+
+    def relation(predicate: str, version: Version) -> Relation:
+        return given if version is Version.CANDIDATE else task.inputs(predicate, version)
+
+    context = task.context(relation)
+    plans = _solvable([task.kept.get(("check", rule.name), lambda: check(rule))], context)
+
+    def left(heads: exp.Query | None) -> exp.Query:
+        query = exp.select(*columns_of(given, "c"))
+        query = query.from_(temp_table(candidates_.table).as_("c"))
+        return absent(query, given, heads)
+
+    rows = apply_plans(task.store, task.kept, "left", plans, columns, context, name, left)
+    return _part(name, rows)
+
+
+def _inserted(task: Task, rule: Rule) -> Part | None:
+    """The facts that the rule derives and did not derive."""
+    predicate = rule.head.predicate
+    context = task.context(task.inputs)
+    plans = _solvable(task.gained(rule), context)
+    if not plans:
+        return None
+    stored = task.stored(predicate)
+    sure = task.kept.get(("injective", rule.name), lambda: is_injective(rule))
+    columns = task.schema[predicate].columns
+    known = Relation(columns, (stored,) if stored and not sure else ())
+    name = f"{KEPT}plus_{task.stem(predicate)}"
+    rows = apply_plans(
+        task.store, task.kept, ("gained", bool(stored)), plans, columns, context, name,
+        lambda heads: unknown(heads, known),
+    )  # fmt: skip
+    return _part(name, rows)
+
+
+def _solvable(plans: tuple[Plan, ...] | list[Plan], context: Context) -> list[Plan]:
+    return [plan for plan in plans if not is_empty(plan, context)]
+
+
+def _part(name: str, rows: int) -> Part | None:
+    return Part("temp", name, rows) if rows else None

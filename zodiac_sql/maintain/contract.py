@@ -1,0 +1,191 @@
+"""The contract between a change and the strategies that maintain one hypernode.
+
+A strategy gets a `Task`: a hypernode whose own tables, in the file, are the least fixpoint of its
+rules over its inputs as they were; the inputs before and after the change; and exactly what entered
+and left each of them. It returns a `Maintained`: edits, or new tables, that make the hypernode's
+tables the least fixpoint over the inputs as they are. It writes temporary tables only.
+
+What the driver (materialise.py) relies upon:
+
+* `inserted` of a table holds exactly the facts that it gains, `deleted` those that it loses; both
+  are named with KEPT, so that they last until the next change.
+* If the tables have ranks, they are in order afterwards, or `ranked` says that they are not: every
+  fact of a table that does not come from outside, too, can be derived by a rule from facts whose
+  ranks are lower (facts from outside count as 0).
+* Facts that reach a recursive hypernode from outside are inputs. Its own tables hold what its rules
+  derive, also where that is known from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+
+from zodiac_sql.apply import Kept
+from zodiac_sql.extension import Sources
+from zodiac_sql.functions import Functions
+from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.plan import Plan, Version, gained_variants, lost_variants
+from zodiac_sql.relations import Part, Relation
+from zodiac_sql.rules import Rule, Type
+from zodiac_sql.schema import Schema
+from zodiac_sql.sql import Context
+from zodiac_sql.store import Store
+
+KEPT = "zodiac$change_"
+"""How the temporary tables begin that a Change reads its facts from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """How an extension changed: the facts that entered and left it. Parts may overlap."""
+
+    inserted: Relation
+    deleted: Relation
+
+    def __bool__(self) -> bool:
+        return bool(self.inserted.rows or self.deleted.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One hypernode and a change of its inputs.
+
+    `before` and `after` are the tables of all predicates; in both, the hypernode's own are as they
+    were. `deltas` has every input that changed; for a predicate that the hypernode derives itself,
+    how that changed which reaches it from outside. `ranked` tells whether ranks may be relied upon.
+    """
+
+    store: Store
+    kept: Kept
+    hypernode: Hypernode
+    schema: Schema
+    types: Mapping[str, tuple[Type | None, ...]]
+    functions: Functions
+    ids: Mapping[str, int]
+    before: Sources
+    after: Sources
+    deltas: Mapping[str, Delta]
+    ranked: bool
+    touched: dict[str, Relation] = field(default_factory=dict)
+    """The groups of aggregates that the change reaches, by the name of their scan."""
+
+    def stored(self, predicate: str) -> Part | None:
+        """The hypernode's table of a predicate as it is in the file, if it has rows."""
+        for part in self.before.derived.get(predicate, {}).get(self.hypernode.id, ()):
+            if part.rows:
+                return part
+        return None
+
+    def stem(self, predicate: str) -> str:
+        """What the names of tables of the hypernode and a predicate end with."""
+        return f"{self.hypernode.name}_{self.schema[predicate].sql_name}"
+
+    def inputs(self, name: str, version: Version) -> Relation:
+        """What a scan of an input reads."""
+        if version is Version.TOUCHED:
+            return self.touched[name]
+        if version is Version.BEFORE:
+            return self.before.relation(name, without=self.hypernode.id)
+        if version in (Version.INSERTED, Version.DELETED):
+            delta = self.deltas.get(name)
+            if delta is None:
+                return Relation(self.schema[name].columns, ())
+            return delta.inserted if version is Version.INSERTED else delta.deleted
+        return self.after.relation(name, without=self.hypernode.id)
+
+    def context(self, relation: Callable[[str, Version], Relation]) -> Context:
+        return Context(relation, self.types, self.functions, self.ids)
+
+    def changed(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The inputs that gained facts, and those that lost some."""
+        inserted = frozenset(n for n, delta in self.deltas.items() if delta.inserted.rows)
+        deleted = frozenset(n for n, delta in self.deltas.items() if delta.deleted.rows)
+        return inserted, deleted
+
+    def lost(self, rule: Rule) -> tuple[Plan, ...]:
+        """Plans for the heads that may lose a derivation by the rule."""
+        return self._variants("lost", rule, lost_variants)
+
+    def gained(self, rule: Rule) -> tuple[Plan, ...]:
+        """Plans for the heads that may gain a derivation by the rule."""
+        return self._variants("gained", rule, gained_variants)
+
+    def _variants(
+        self,
+        kind: Hashable,
+        rule: Rule,
+        make: Callable[[Rule, frozenset[str], frozenset[str]], tuple[Plan, ...]],
+    ) -> tuple[Plan, ...]:
+        inserted, deleted = self.changed()
+        return self.kept.get(
+            (kind, rule.name, inserted, deleted), lambda: make(rule, inserted, deleted)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What becomes of one table of the hypernode.
+
+    Its facts gain `inserted` and lose `deleted`. It is brought there by taking the rows of `removed`
+    out and putting those of `added` in, which also hold facts whose rank has changed; or, where
+    `rewritten`, by putting `added` in its place.
+    """
+
+    inserted: Part | None
+    deleted: Part | None
+    removed: Part | None
+    added: Part | None
+    rewritten: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.rewritten or self.removed or self.added)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a strategy did, counted in facts, to be compared with the tables of paper 3.
+
+    A set-oriented statement finds all heads of many rule instances at once, each head counted once
+    per statement; so `forward` and `backward` are bounds from below of the paper's derivations.
+
+    * checked: facts whose provability was examined (paper 3: |C|).
+    * overdeleted: facts taken out for the time being (DRed: |D|).
+    * rederived: facts of these that came back.
+    * forward: heads found by propagating deletions, saturating and inserting (paper 3: "Sat", "Del
+      Prop", DR2 and DR5).
+    * backward: instances looked at to find another derivation of a fact ("Bwd", DR4): facts found in
+      bodies by `bf`, heads found by all others.
+    * iterations: rounds of rule application.
+    """
+
+    checked: int = 0
+    overdeleted: int = 0
+    rederived: int = 0
+    forward: int = 0
+    backward: int = 0
+    iterations: int = 0
+
+    def plus(self, **counts: int) -> Work:
+        """With some counts added to."""
+        return replace(self, **{name: getattr(self, name) + n for name, n in counts.items()})
+
+    def and_(self, other: Work) -> Work:
+        """The sum of two."""
+        return self.plus(**asdict(other))
+
+
+@dataclass(frozen=True, slots=True)
+class Maintained:
+    """What a strategy found out. Tables that stay as they are have no edit."""
+
+    edits: Mapping[str, Edit]
+    work: Work
+    method: str
+    """How: the strategy, or for a recomputation how the fixpoint was reached."""
+    ranked: bool
+    """Whether the tables have ranks that may be relied upon."""
+
+
+Strategy = Callable[[Task], Maintained]
+"""What every strategy is: see the module's docstring for what it promises."""

@@ -1,0 +1,24 @@
+"""Strategy `dred`: delete and rederive (paper 3, section 3, steps DR1 to DR5), one hypernode at a time.
+
+Everything that the deleted facts help to derive is taken out, whether or not it can be derived
+otherwise; then what can be comes back. Ranks stay in order: a fact that is not taken out keeps all of
+its derivations, and what is added comes after the facts it was derived from.
+"""
+
+from __future__ import annotations
+
+from zodiac_sql.maintain.contract import Maintained, Task
+from zodiac_sql.maintain.extend import extend
+from zodiac_sql.maintain.overdelete import overdelete
+from zodiac_sql.maintain.own import edits_of, owns_of
+from zodiac_sql.maintain.touched import find_touched
+
+
+def dred(task: Task) -> Maintained:
+    """Maintain a recursive hypernode by overdeletion and rederivation."""
+    find_touched(task)
+    owns = owns_of(task)
+    work = overdelete(task, owns, supported=False)
+    work = work.and_(extend(task, owns))
+    edits, rederived = edits_of(task, owns)
+    return Maintained(edits, work.plus(rederived=rederived), "dred", task.ranked)

@@ -1,0 +1,65 @@
+"""Continuing a recursive hypernode's fixpoint with what a change brings (paper 3, DR4 and DR5).
+
+The rules are applied to what entered the inputs, and to the facts taken out, of which those come
+back that have a derivation after all; then, round by round, to what that added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from zodiac_sql.apply import apply_plans, tables
+from zodiac_sql.maintain.contract import Task, Work
+from zodiac_sql.maintain.overdelete import checks, onwards
+from zodiac_sql.maintain.own import Own, Owns, context_of, put, without_outside
+from zodiac_sql.plan import Plan
+from zodiac_sql.relations import Part
+from zodiac_sql.sql import is_empty
+from zodiac_sql.unknown import unknown
+
+
+def extend(task: Task, owns: Owns, rederive: bool = True) -> Work:
+    """Fill `plus` of each predicate: what the hypernode derives beyond what it has.
+
+    Without `rederive`, nothing that was taken out can come back but by what is new.
+    """
+    work = Work()
+    plans = [plan for rule in task.hypernode.rules for plan in task.gained(rule)]
+    for own in owns.values():
+        own.delta = own.candidate = None
+        if own.gone and rederive:
+            own.candidate = Part("temp", own.gone_table, own.gone)
+            plans += checks(task, own.predicate)
+    while True:
+        found = {p: _new(task, owns, own, plans, work.iterations) for p, own in owns.items()}
+        added = sum(part.rows for part in found.values() if part)
+        if not added:
+            return work
+        work = work.plus(forward=added, iterations=1)
+        for predicate, own in owns.items():
+            _add(task, own, found[predicate])
+        plans = [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
+
+
+def _new(task: Task, owns: Owns, own: Own, plans: Iterable[Plan], iteration: int) -> Part | None:
+    """Create `new_*`: what the plans derive of a predicate and the hypernode did not know."""
+    context = context_of(task, owns)
+    mine = [p for p in plans if p.rule.head.predicate == own.predicate and not is_empty(p, context)]
+    if not mine:
+        return None
+    known = own.known
+    # Two names in turn: a statement cannot read the table that it replaces.
+    name = f"new_{iteration % 2}_{own.stem}"
+    rows = apply_plans(
+        task.store, task.kept, ("new", tables(known)), mine, own.columns, context, name,
+        lambda heads: unknown(heads, known, own.ranked), ranked=own.ranked,
+    )  # fmt: skip
+    return Part("temp", name, rows, ranked=own.ranked) if rows else None
+
+
+def _add(task: Task, own: Own, new: Part | None) -> None:
+    """Add new facts to `plus`; what the extension gains by them is the next delta."""
+    own.delta = None
+    if new is not None:
+        own.delta = without_outside(task, own, new, f"delta_{own.stem}")
+        own.plus = put(task, own, new.table, own.plus_table, new.rows, own.plus)

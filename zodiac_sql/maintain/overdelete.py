@@ -1,0 +1,167 @@
+"""Taking out of a recursive hypernode what may have lost its support.
+
+Facts that a change robs of a derivation are candidates, and so are, round by round, those that
+facts taken out help to derive. Without ranks all candidates are taken out (DRed, paper 3, DR2).
+
+With ranks, most stay. A derivation from facts of lower ranks is a support, and a fact is safe as
+long as it has one: following supports downwards, ranks fall, so they end in facts that came from
+outside, and no circle of facts can hold itself up. Hence only a fact that loses a support is a
+candidate, and only one that has no other is taken out. It may still have a derivation from facts
+of higher ranks; then it comes back when the hypernode is extended again (DR4 and DR5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from sqlglot import exp
+
+from zodiac_sql.apply import apply_plans, tables
+from zodiac_sql.maintain.contract import Task, Work
+from zodiac_sql.maintain.own import Own, Owns, context_of, put, without_outside
+from zodiac_sql.plan import Plan, check, delta_variants
+from zodiac_sql.relations import (
+    RANK,
+    Part,
+    Relation,
+    columns_of,
+    rank_of,
+    relation_query,
+    table,
+)
+from zodiac_sql.rules import Rule
+from zodiac_sql.sql import is_empty
+from zodiac_sql.trees import anti_join, temp_table, union_all
+from zodiac_sql.unknown import absent
+
+
+class TooMuch(Exception):
+    """More facts were taken out than the budget allows: starting over will be cheaper."""
+
+
+def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = None) -> Work:
+    """Fill `gone` of each predicate. With `supported`, facts with a support by ranks are spared.
+
+    Raises TooMuch once more facts than `budget` have been taken out.
+    """
+    work = Work()
+    plans = [plan for rule in task.hypernode.rules for plan in task.lost(rule)]
+    while True:
+        for own in owns.values():
+            own.candidate = _candidates(task, owns, own, plans, work.iterations, supported)
+        checked = sum(own.candidate.rows for own in owns.values() if own.candidate)
+        if not checked:
+            return work
+        lost = {own.predicate: own.candidate for own in owns.values()}
+        if supported:
+            lost = {own.predicate: _unsupported(task, owns, own) for own in owns.values()}
+        taken = sum(part.rows for part in lost.values() if part)
+        work = work.plus(
+            checked=checked, forward=checked, overdeleted=taken, iterations=1,
+            backward=checked - taken if supported else 0,
+        )  # fmt: skip
+        if budget is not None and work.overdeleted > budget:
+            raise TooMuch
+        for own in owns.values():
+            _take_out(task, own, lost[own.predicate])
+        plans = [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
+
+
+def onwards(task: Task, rule: Rule, owns: Owns) -> tuple[Plan, ...]:
+    """The delta variants of a rule over the hypernode's own predicates."""
+    return task.kept.get(("delta", rule.name), lambda: delta_variants(rule, owns))
+
+
+def checks(task: Task, predicate: str) -> list[Plan]:
+    """Plans that derive those of some candidates that can be derived."""
+    return [
+        task.kept.get(("check", rule.name), partial(check, rule))
+        for rule in task.hypernode.rules
+        if rule.head.predicate == predicate
+    ]
+
+
+def _candidates(
+    task: Task, owns: Owns, own: Own, plans: Iterable[Plan], iteration: int, supported: bool
+) -> Part | None:
+    """Create `cand_*`: own facts, not yet taken out, that may have lost a support.
+
+    In the first round these are also facts that no longer come from outside.
+    """
+    context = context_of(task, owns, undeleted=True)
+    mine = [p for p in plans if p.rule.head.predicate == own.predicate and not is_empty(p, context)]
+    former = own.deleted.parts if iteration == 0 else ()
+    if own.stored is None or not (mine or former):
+        return None
+    stored, gone = own.stored, bool(own.gone)
+
+    def shape(heads: exp.Query | None) -> exp.Query:
+        queries = [] if heads is None else [heads]
+        if former:
+            queries.append(relation_query(Relation(own.columns, former, supported)))
+        return _stored_among(own, stored, union_all(queries), gone, supported)
+
+    key = ("candidates", gone, tables(Relation(own.columns, former)))
+    # Two names in turn where all candidates are taken out, and are the next delta.
+    name = f"cand_{0 if supported else iteration % 2}_{own.stem}"
+    rows = apply_plans(
+        task.store, task.kept, key, mine, own.columns, context, name, shape, ranked=supported
+    )
+    return Part("temp", name, rows, ranked=own.ranked) if rows else None
+
+
+def _stored_among(
+    own: Own, stored: Part, heads: exp.Query, gone: bool, supported: bool
+) -> exp.Select:
+    """The stored facts among the heads; by ranks, only those that a head's body can support."""
+    columns = columns_of(own.outside, "c")
+    rows = exp.select(*columns).from_(heads.subquery("c"))
+    if supported:
+        least = exp.Min(this=rank_of("c")).as_(RANK, quoted=True)
+        rows = rows.select(least).group_by(*(column.copy() for column in columns))
+    else:
+        rows = rows.distinct()
+    there = columns_of(own.outside, "t")
+    same: list[exp.Expr] = [
+        a.eq(b) for a, b in zip(there, columns_of(own.outside, "h"), strict=True)
+    ]
+    if supported:
+        same.append(rank_of("t") >= rank_of("h"))
+    query = exp.select(*own.names("t")).from_(rows.subquery("h"))
+    query = query.join(table(stored).as_("t"), on=exp.and_(*same))
+    return anti_join(query, there, temp_table(own.gone_table), "g") if gone else query
+
+
+def _unsupported(task: Task, owns: Owns, own: Own) -> Part | None:
+    """Create `lost_*`: the candidates that have no support left."""
+    candidate = own.candidate
+    if candidate is None:
+        return None
+    context = context_of(task, owns)
+    plans = [plan for plan in checks(task, own.predicate) if not is_empty(plan, context)]
+
+    def shape(heads: exp.Query | None) -> exp.Query:
+        query = exp.select(*own.names("c")).from_(temp_table(candidate.table).as_("c"))
+        return absent(query, own.outside, heads)
+
+    name = f"lost_{own.stem}"
+    rows = apply_plans(
+        task.store,
+        task.kept,
+        ("unsupported", candidate.table),
+        plans,
+        own.columns,
+        context,
+        name,
+        shape,
+    )
+    return Part("temp", name, rows, ranked=own.ranked) if rows else None
+
+
+def _take_out(task: Task, own: Own, lost: Part | None) -> None:
+    """Add what was lost to `gone`; what the extension loses by it is the next delta."""
+    own.delta = None
+    if lost is not None:
+        own.delta = without_outside(task, own, lost, f"delta_{own.stem}")
+        own.gone = put(task, own, lost.table, own.gone_table, lost.rows, own.gone)

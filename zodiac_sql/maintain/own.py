@@ -1,0 +1,198 @@
+"""The tables that a recursive hypernode owns, while it is maintained.
+
+Of each predicate: what is stored in the file; `gone`, what has been taken out of that; `plus`, what
+has been added since. Facts that are known from outside the hypernode take part in its rules, but
+are not its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from zodiac_sql.apply import tables
+from zodiac_sql.maintain.contract import KEPT, Edit, Task
+from zodiac_sql.plan import Version
+from zodiac_sql.relations import Part, Relation, columns_of, part_query, rank_of
+from zodiac_sql.rules import Column
+from zodiac_sql.sql import Context
+from zodiac_sql.trees import create_temp, temp_table
+from zodiac_sql.unknown import absent, unknown
+
+
+@dataclass(slots=True)
+class Own:
+    """One predicate of the hypernode. The tables exist if they have rows."""
+
+    predicate: str
+    columns: tuple[Column, ...]
+    stem: str
+    stored: Part | None
+    outside: Relation
+    """The extension after the change without the hypernode's own table."""
+    outside_before: Relation
+    inserted: Relation
+    deleted: Relation
+    ranked: bool
+    gone: int = 0
+    plus: int = 0
+    candidate: Part | None = None
+    delta: Part | None = None
+
+    @property
+    def gone_table(self) -> str:
+        return f"gone_{self.stem}"
+
+    @property
+    def plus_table(self) -> str:
+        return f"plus_{self.stem}"
+
+    @property
+    def known(self) -> Relation:
+        """What the hypernode derives, as far as it is known to stay or to come."""
+        parts = []
+        if self.stored and self.gone < self.stored.rows:
+            parts.append(replace(self.stored, minus=self.gone_table if self.gone else None))
+        if self.plus:
+            parts.append(Part("temp", self.plus_table, self.plus, ranked=self.ranked))
+        return Relation(self.columns, tuple(parts), self.ranked)
+
+    @property
+    def undeleted(self) -> Relation:
+        """The extension as if nothing had been taken out."""
+        return self._with(*self.outside.parts, *((self.stored,) if self.stored else ()))
+
+    def relation(self, version: Version) -> Relation:
+        """What a scan of the predicate reads."""
+        if version is Version.BEFORE:
+            stored = (self.stored,) if self.stored else ()
+            return self._with(*self.outside_before.parts, *stored)
+        if version is Version.INSERTED:
+            return self._with(*self.inserted.parts)
+        if version is Version.DELETED:
+            return self._with(*self.deleted.parts)
+        if version is Version.CANDIDATE:
+            return self._of(self.candidate)
+        if version is Version.DELTA:
+            return self._of(self.delta)
+        return self._with(*self.outside.parts, *self.known.parts)
+
+    def _with(self, *parts: Part) -> Relation:
+        return Relation(self.columns, parts, self.ranked)
+
+    def _of(self, part: Part | None) -> Relation:
+        parts = (part,) if part else ()
+        return Relation(self.columns, parts, part is not None and part.ranked)
+
+    def names(self, alias: str) -> list[exp.Column]:
+        """The columns, and the rank if there is one."""
+        columns = columns_of(self._with(), alias)
+        return [*columns, rank_of(alias)] if self.ranked else columns
+
+
+Owns = Mapping[str, Own]
+
+
+def owns_of(task: Task) -> dict[str, Own]:
+    """The tables of a recursive hypernode before anything is done."""
+    return {p: _own(task, p) for p in task.hypernode.derives}
+
+
+def _own(task: Task, predicate: str) -> Own:
+    return Own(
+        predicate,
+        task.schema[predicate].columns,
+        task.stem(predicate),
+        task.stored(predicate),
+        task.inputs(predicate, Version.ALL),
+        task.inputs(predicate, Version.BEFORE),
+        task.inputs(predicate, Version.INSERTED),
+        task.inputs(predicate, Version.DELETED),
+        task.ranked,
+    )
+
+
+def context_of(task: Task, owns: Owns, undeleted: bool = False) -> Context:
+    """What the hypernode's rules read: its own predicates here, the others as inputs.
+
+    With `undeleted`, what was taken out is still there.
+    """
+
+    def relation(name: str, version: Version) -> Relation:
+        own = owns.get(name)
+        if own is None:
+            return task.inputs(name, version)
+        if undeleted and version in (Version.ALL, Version.OLD):
+            return own.undeleted
+        return own.relation(version)
+
+    return task.context(relation)
+
+
+def put(task: Task, own: Own, table: str, into: str, rows: int, there: int) -> int:
+    """Add the rows of a temporary table to another; the first ones make it. Returns its rows."""
+    key = ("put", table, into, own.ranked, bool(there))
+
+    def statement() -> str:
+        query = exp.select(*own.names("t")).from_(temp_table(table).as_("t"))
+        if not there:
+            return task.store.render(create_temp(into, query))
+        names = [exp.to_identifier(c.name, quoted=True) for c in own.names("t")]
+        return task.store.render(exp.insert(query, temp_table(into), columns=names))
+
+    task.store.run(task.kept.get(key, statement))
+    return there + rows
+
+
+def without_outside(task: Task, own: Own, part: Part, name: str) -> Part | None:
+    """Of the facts of a temporary table, those that are not known from outside."""
+    outside = own.outside
+    if not outside.parts:
+        return part
+    key = ("inside", part.table, name, own.ranked, tables(outside))
+
+    def statement() -> str:
+        query = exp.select(*own.names("t")).from_(temp_table(part.table).as_("t"))
+        return task.store.render(create_temp(name, unknown(query, outside, own.ranked)))
+
+    rows = task.store.count(task.kept.get(key, statement))
+    return Part("temp", name, rows, ranked=own.ranked) if rows else None
+
+
+def edits_of(task: Task, owns: Owns) -> tuple[dict[str, Edit], int]:
+    """What became of the tables, and how many facts were taken out but came back."""
+    edits = {own.predicate: _edit(task, own) for own in owns.values()}
+    taken = sum(own.gone for own in owns.values())
+    lost = sum(edit.deleted.rows for edit in edits.values() if edit.deleted)
+    return {predicate: edit for predicate, edit in edits.items() if edit}, taken - lost
+
+
+def _edit(task: Task, own: Own) -> Edit:
+    gone = Part("temp", own.gone_table, own.gone, ranked=own.ranked) if own.gone else None
+    plus = Part("temp", own.plus_table, own.plus, ranked=own.ranked) if own.plus else None
+    deleted = _difference(task, own, gone, plus, f"{KEPT}minus_{own.stem}")
+    inserted = _difference(task, own, plus, gone, f"{KEPT}plus_{own.stem}")
+    if not own.ranked:
+        return Edit(inserted, deleted, deleted, inserted)
+    return Edit(inserted, deleted, gone, plus)
+
+
+def _difference(
+    task: Task, own: Own, these: Part | None, those: Part | None, name: str
+) -> Part | None:
+    """The facts of one temporary table that do not stand in another, under a name that lasts."""
+    if these is None:
+        return None
+    key = ("difference", these.table, those and those.table, name, own.ranked)
+
+    def statement() -> str:
+        relation = Relation(own.columns, ())
+        query = exp.select(*own.names("c")).from_(temp_table(these.table).as_("c"))
+        if those is not None:
+            query = absent(query, relation, part_query(those, relation))
+        return task.store.render(create_temp(name, query))
+
+    rows = task.store.count(task.kept.get(key, statement))
+    return Part("temp", name, rows, ranked=own.ranked) if rows else None

@@ -1,0 +1,30 @@
+"""Strategy `support`: delete only what has lost its support by ranks, then rederive.
+
+Where overdeletion (DRed) explores all consequences of what was deleted, and B/F (paper 3) looks for
+proofs behind each, here each candidate takes one look at the facts right before it: the ranks, kept
+with the tables since their evaluation, say which derivations cannot be circular. No more than that is
+explored, whatever hangs on a fact that stays; and what is taken out wrongly, because its other
+derivations are from facts of higher ranks, is rederived, with a rank after theirs.
+"""
+
+from __future__ import annotations
+
+from zodiac_sql.maintain.contract import Maintained, Task
+from zodiac_sql.maintain.extend import extend
+from zodiac_sql.maintain.overdelete import overdelete
+from zodiac_sql.maintain.own import edits_of, owns_of
+from zodiac_sql.maintain.touched import find_touched
+
+
+def support(task: Task, budget: int | None = None) -> Maintained:
+    """Maintain a recursive hypernode whose ranks can be relied upon.
+
+    Raises TooMuch once more facts than `budget` were taken out.
+    """
+    assert task.ranked
+    find_touched(task)
+    owns = owns_of(task)
+    work = overdelete(task, owns, supported=True, budget=budget)
+    work = work.and_(extend(task, owns))
+    edits, rederived = edits_of(task, owns)
+    return Maintained(edits, work.plus(rederived=rederived), "support", task.ranked)
