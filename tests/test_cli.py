@@ -19,13 +19,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from typer.testing import CliRunner, Result
 
 from zodiac_sql.cli import Format, app, is_sql
 
 ZODIAC = Path(sys.executable).with_name("zodiac")
-COMMANDS = ["run", "add-rules", "drop-rules", "insert", "query", "show", "graph", "export"]
+COMMANDS = [
+    "run", "add-rules", "drop-rules", "insert", "delete", "query", "show", "graph", "verify",
+    "export",
+]  # fmt: skip
 
 RULES = """\
 r1: near(X, Y) :- near(Y, X).
@@ -268,14 +272,46 @@ def test_insert_is_one_change(here: Path) -> None:
     assert "(3 rows)" in answered("query", "new.duckdb", "near(X, Y)")
 
 
+def test_delete_is_one_change(farm: Path) -> None:
+    before = answered("show", farm, "predicates")
+    (farm.parent / "more.csv").write_text("s,o\nwt3,wt4\nwt4,wt5\n")
+    answered("insert", farm, "more.csv", "-p", "near")
+    told = json.loads(answered("delete", farm, "more.csv", "-p", "near", "--json"))
+    assert (told["inserted"], told["deleted"]) == ({}, {"near": 14})
+    assert answered("show", farm, "predicates") == before
+    result = called("delete", farm, "more.csv", "near.csv", "-p", "near")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[2].split() == ["near", "0", "6"]
+    note = "note: more.csv: 2 facts are not among the explicit facts, and passed over\n"
+    assert result.stderr == note
+
+
+def test_deleting_what_is_not_there(farm: Path) -> None:
+    before = answered("show", farm, "predicates")
+    (farm.parent / "other.csv").write_text("a,b,c\n1,new text,2\nonly\n")
+    assert "line 3: only" in refused("delete", farm, "other.csv")
+    told = json.loads(answered("delete", farm, "other.csv", "--skip-bad", "--json"))
+    assert (told["inserted"], told["deleted"]) == ({}, {})
+    assert "1 fact is not among the explicit facts" in "".join(told["notes"])
+    assert answered("show", farm, "predicates") == before
+    assert "(0 rows)" in answered(
+        "query", farm, "SELECT * FROM zodiac.symbol WHERE text = 'new text'"
+    )
+
+
 def test_refused_changes(farm: Path) -> None:
     before = digest(farm)
     assert "there is no rule named nope" in refused("drop-rules", farm, "hot", "nope")
     assert "there is no file no.csv" in refused("insert", farm, "no.csv")
     assert "unsafe" in refused("add-rules", farm, "-e", "bad: p(X) :- hot(Y).")
     assert digest(farm) == before
-    assert "there is no database no.duckdb" in refused("drop-rules", "no.duckdb", "r1")
-    for command in (["insert", ":memory:", "near.csv"], ["add-rules", ":memory:", "-e", "p(a)."]):
+    for arguments in (["drop-rules", "no.duckdb", "r1"], ["delete", "no.duckdb", "near.csv"]):
+        assert "there is no database no.duckdb" in refused(*arguments)
+    for command in (
+        ["insert", ":memory:", "near.csv"],
+        ["delete", ":memory:", "near.csv"],
+        ["add-rules", ":memory:", "-e", "p(a)."],
+    ):
         assert "it is for `zodiac run`" in refused(*command)
 
 
@@ -393,9 +429,64 @@ def test_export(farm: Path) -> None:
     assert "there is no predicate hott. Did you mean hot?" in refused("export", farm, out, "hott")
 
 
+def test_verify(farm: Path) -> None:
+    run = zodiac("verify", farm, cwd=farm.parent)
+    assert (run.returncode, run.stderr) == (0, "")
+    said = "farm.duckdb is exactly what its rules and facts entail: 3 predicates, 9 facts, in "
+    assert said in run.stdout and run.stdout.count("\n") == 1
+    told = json.loads(answered("verify", farm, "--json"))
+    assert told.pop("seconds") > 0
+    assert told == {
+        "exact": True, "predicates": 3, "facts": 9,
+        "missing": {}, "surplus": {}, "samples": {}, "tables": {},
+    }  # fmt: skip
+
+
+def test_verify_finds_what_differs(farm: Path) -> None:
+    with duckdb.connect(str(farm)) as plain:
+        plain.execute("DELETE FROM idb.h1_near")
+        plain.execute("INSERT INTO idb.h2_hot SELECT * FROM idb.h2_hot")
+        plain.execute("INSERT INTO idb.h2_hot SELECT id FROM zodiac.symbol WHERE text = 'wt1'")
+    before = digest(farm)
+    run = zodiac("verify", farm, cwd=farm.parent)
+    assert (run.returncode, run.stderr) == (1, "")
+    assert run.stdout.startswith("""\
+predicate  missing  surplus
+---------  -------  -------
+hot              0        2
+near             4        0
+
+surplus  hot(wt1)
+surplus  hot(wt2)
+missing  near(wt1, wt3)
+missing  near(wt2, wt1)
+missing  near(wt3, wt1)
+missing  near: 1 more
+
+table        missing  surplus
+-----------  -------  -------
+idb.h1_near        6        0
+idb.h2_hot         0        2
+
+""")
+    last = run.stdout.splitlines()[-1]
+    assert "farm.duckdb is not what its rules and facts entail: 3 predicates, 9 facts" in last
+    result = called("verify", farm, "--json")
+    assert (result.exit_code, result.stderr) == (1, "")
+    told = json.loads(result.stdout)
+    assert not told["exact"]
+    assert (told["missing"], told["surplus"]) == ({"near": 4}, {"hot": 2})
+    assert told["samples"]["hot"] == {"missing": [], "surplus": [{"s": "wt1"}, {"s": "wt2"}]}
+    assert told["tables"]["idb.h2_hot"] == {"missing": 0, "surplus": 2}
+    assert digest(farm) == before
+    answered("drop-rules", farm, "r1", "r2", "hot")
+    answered("add-rules", farm, "wind.rules")
+    assert json.loads(answered("verify", farm, "--json"))["exact"]
+
+
 @pytest.mark.parametrize(
     "arguments",
-    [("query", "p(X)"), ("show", "rules"), ("graph",), ("export", "out")],
+    [("query", "p(X)"), ("show", "rules"), ("graph",), ("verify",), ("export", "out")],
     ids=lambda arguments: arguments[0],
 )
 def test_reading_makes_no_database(here: Path, arguments: tuple[str, ...]) -> None:
@@ -408,7 +499,9 @@ def test_reading_makes_no_database(here: Path, arguments: tuple[str, ...]) -> No
 
 def test_reading_changes_nothing(farm: Path) -> None:
     before = digest(farm)
-    for arguments in (("query", "hot(X)"), ("show", "predicates"), ("graph",), ("export", "out")):
+    for arguments in (
+        ("query", "hot(X)"), ("show", "predicates"), ("graph",), ("verify",), ("export", "out")
+    ):  # fmt: skip
         answered(arguments[0], farm, *arguments[1:])
     assert digest(farm) == before
 
@@ -439,6 +532,9 @@ def test_a_missing_function_is_a_warning_on_one_line(here: Path) -> None:
     assert result.stderr.startswith("warning: rules of f.duckdb use functions")
     assert result.stderr.count("\n") == 1
     assert "twice" in refused("insert", "f.duckdb", "temperature.csv")
+    assert "rule t needs the function twice, which is not registered" in refused(
+        "verify", "f.duckdb"
+    )
 
 
 # --- the program ----------------------------------------------------------------------------------
@@ -476,7 +572,8 @@ def test_help_lists_every_command() -> None:
         ("query", "new.duckdb"),
         ("query", "new.duckdb", "p(X)", "--json", "--csv"),
         ("show", "new.duckdb", "everything"),
-        ("delete", "new.duckdb", "near.csv"),
+        ("delete", "new.duckdb"),
+        ("verify",),
         ("run", "--nonsense"),
     ],
     ids=" ".join,
@@ -581,6 +678,13 @@ def test_progress_appears_on_a_terminal_and_not_in_a_pipe(here: Path) -> None:
     assert (piped.returncode, piped.stderr) == (0, "")
 
 
+def test_verify_shows_progress_on_a_terminal(farm: Path) -> None:
+    status, out, seen = on_terminal("verify", farm, cwd=farm.parent)
+    assert status == 0
+    assert "2 of 2" in seen
+    assert "is exactly what" in out
+
+
 def test_reading_shows_no_progress(farm: Path) -> None:
     status, out, seen = on_terminal("query", farm, "hot(X)", cwd=farm.parent)
     assert (status, out, seen) == (0, "X\n---\nwt2\n(1 row)\n", "")
@@ -619,3 +723,15 @@ def test_control_c_changes_nothing(here: Path) -> None:
     told = interrupted("add-rules", path, "closure.rules", cwd=here, when=path.exists)
     assert told == (130, "interrupted; nothing was changed\n")
     assert digest(path) == before
+
+
+@pytest.mark.parametrize("arguments", [("insert", "near.csv"), ("verify",), ("query", "hot(X)")])
+def test_control_c_that_a_library_loses(
+    farm: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    """DuckDB imports pandas and pyarrow as it sees fit, and forgets what is raised meanwhile."""
+    before = digest(farm)
+    command, *rest = arguments
+    monkeypatch.setattr("zodiac_sql.cli._interrupted", [signal.SIGINT])
+    assert refused(command, farm, *rest, status=130) == "interrupted; nothing was changed\n"
+    assert digest(farm) == before

@@ -476,6 +476,7 @@ class Changing:
 
     def see(self, statement: str, parameters: object) -> None:
         """See every statement: the one COMMIT of a change is what publishes it."""
+        _heed_interruption(statement, parameters)
         self.publishing = self.publishing or statement == "COMMIT"
 
     def carry_out(
@@ -540,6 +541,7 @@ def _reading(db: str) -> Iterator[KnowledgeBase]:
 
     _require_database(db)
     with connect(db, read_only=True) as kb:
+        kb.trace(_heed_interruption)
         yield kb
 
 
@@ -624,6 +626,12 @@ def _interrupt(number: int, frame: object) -> None:
     """Remember Control and C, for some libraries make another error of it."""
     _interrupted.append(number)
     raise KeyboardInterrupt
+
+
+def _heed_interruption(statement: str, parameters: object) -> None:
+    """End before a statement if Control and C were pressed: DuckDB loses that while it imports."""
+    if _interrupted:
+        raise KeyboardInterrupt
 
 
 def _is_interruption(error: BaseException) -> bool:

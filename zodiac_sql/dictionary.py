@@ -78,8 +78,7 @@ def encode(
     one for one. `source` is a temporary table without NULLs in `columns`; `rows`, if known, is how
     many it has.
     """
-    few = rows is not None and rows <= _FEW
-    if few and store.count(create_temp(into, _replaced(store, source, columns, True))) == rows:
+    if rows is not None and rows <= _FEW and encode_known(store, source, columns, into) == rows:
         return
     _collect_terms(store, source, columns)
     store.run(
@@ -95,6 +94,11 @@ def encode(
     store.run(create_temp(into, _replaced(store, source, columns)))
     store.run("DROP TABLE temp.term")
     store.run("DROP TABLE temp.term_id")
+
+
+def encode_known(store: Store, source: str, columns: Sequence[str], into: str) -> int:
+    """As `encode`, but rows with a text that no symbol has are left out. Returns the rows."""
+    return store.count(create_temp(into, _replaced(store, source, columns, known=True)))
 
 
 def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:

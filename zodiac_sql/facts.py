@@ -46,11 +46,12 @@ Place = Callable[[int], str]
 
 
 def stage_rows(
-    store: Store, predicate: str, rows: object, known: Predicate | None
+    store: Store, predicate: str, rows: object, known: Predicate | None, *, gone: bool = False
 ) -> Staged | None:
     """Stage a list of tuples, an Arrow table or stream, a data frame or a DuckDB relation.
 
-    An empty list tells nothing about an unknown predicate: the answer is then None.
+    An empty list tells nothing about an unknown predicate: the answer is then None. Facts to be
+    deleted (`gone`) bring no symbols: rows with unknown ones are left out.
     Raises DataError for what cannot be facts of the predicate.
     """
     offered = as_arrow(predicate, rows, None if known is None else known.arity)
@@ -63,13 +64,14 @@ def stage_rows(
         if plain is not None:  # no cell needs a look
             columns = _aligned(predicate, plain, known, offered.named)
             named = offered.named and known is None
-            return _staged(store, predicate, columns, exp.to_table(_OFFERED), named)
+            return _staged(store, predicate, columns, exp.to_table(_OFFERED), named, gone)
         source = store.fresh("rows")
         with scratch(store, source):
             store.run(create_temp(source, exp.select("*").from_(_OFFERED)))
             return stage_table(
-                store, predicate, source, known, named=offered.named, untyped=offered.untyped
-            )
+                store, predicate, source, known, named=offered.named, untyped=offered.untyped,
+                gone=gone,
+            )  # fmt: skip
 
 
 def stage_table(
@@ -81,6 +83,7 @@ def stage_table(
     named: bool,
     untyped: Collection[str] = (),
     place: Place = "row {}".format,
+    gone: bool = False,
 ) -> Staged:
     """Stage the rows of a temporary table, which stays as it is.
 
@@ -89,11 +92,17 @@ def stage_table(
     """
     columns = _aligned(predicate, _columns_of(store, source, untyped), known, named)
     _check_cells(store, predicate, source, columns, place)
-    return _staged(store, predicate, columns, temp_table(source), named and known is None)
+    named = named and known is None
+    return _staged(store, predicate, columns, temp_table(source), named, gone)
 
 
 def _staged(
-    store: Store, predicate: str, columns: Sequence[_Column], source: exp.Table, named: bool
+    store: Store,
+    predicate: str,
+    columns: Sequence[_Column],
+    source: exp.Table,
+    named: bool,
+    gone: bool,
 ) -> Staged:
     """Rows that have passed every check, cast and encoded."""
     table = store.fresh("staged")
@@ -104,7 +113,10 @@ def _staged(
         texts = store.fresh("texts")
         with scratch(store, texts):
             rows = store.count(create_temp(texts, query))
-            dictionary.encode(store, texts, symbols, table, rows)
+            if gone:
+                dictionary.encode_known(store, texts, symbols, table)
+            else:
+                dictionary.encode(store, texts, symbols, table, rows)
     else:
         store.run(create_temp(table, query))
     staged = tuple(Column(column.name, column.type) for column in columns)

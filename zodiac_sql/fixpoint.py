@@ -34,7 +34,7 @@ def evaluate(store: Store, hypernode: Hypernode, schema: Schema, context: Contex
         return _single(store, hypernode, schema, context)
     if all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives):
         return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
-    if _is_linear(hypernode, schema, context):
+    if is_linear(hypernode, context):
         return _linear(store, hypernode, schema, context)
     return semi_naive(store, hypernode, schema, context)
 
@@ -68,8 +68,10 @@ def _materialise(store: Store, name: str, query: exp.Query, texts: Sequence[str]
 # --- one recursive statement ----------------------------------------------------------------------
 
 
-def _is_linear(hypernode: Hypernode, schema: Schema, context: Context) -> bool:
-    """One predicate, one recursive atom in each rule, no text to encode, no Python on the way."""
+def is_linear(hypernode: Hypernode, context: Context) -> bool:
+    """Whether one recursive statement will do.
+
+    One predicate, one recursive atom in each rule, no text to encode, no Python on the way."""
     if len(hypernode.derives) != 1:
         return False
     (predicate,) = hypernode.derives

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from zodiac_sql.apply import Kept
+from zodiac_sql.apply import Kept, tables
 from zodiac_sql.catalog import State
 from zodiac_sql.errors import StoreError
 from zodiac_sql.extension import EXPLICIT, Sources, comparable, sources_of
@@ -26,7 +26,7 @@ from zodiac_sql.relations import Part, Relation, relation_query
 from zodiac_sql.rules import Type
 from zodiac_sql.safety import used_functions
 from zodiac_sql.store import Store
-from zodiac_sql.trees import create_temp, union_all
+from zodiac_sql.trees import create_temp
 from zodiac_sql.unknown import unknown
 
 Progress = Callable[[str, int, int], None]
@@ -123,10 +123,10 @@ def _begin(
         edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
         new.explicit[name] = _edited(old.explicit.get(name, ()), edits[name, EXPLICIT])
     remaining = {hypernode.id for hypernode in planned.graph.hypernodes}
-    for name, tables in old.derived.items():
+    for name, owned in old.derived.items():
         if name in planned.schema:
-            new.derived[name] = {h: parts for h, parts in tables.items() if h in remaining}
-        for h, (part,) in tables.items():
+            new.derived[name] = {h: parts for h, parts in owned.items() if h in remaining}
+        for h, (part,) in owned.items():
             if h not in remaining and part.rows:
                 edits[name, h] = Edit(None, part, None, None, rewritten=True)
     ranked = {row.id: row.ranked for row in state.hypernodes}
@@ -263,7 +263,11 @@ def _really(
     others = tuple(part for parts in owners.values() for part in parts if part.rows)
     if not others and len(moved) == 1:
         return Relation(relation.columns, tuple(moved.values()))
-    query = relation_query(Relation(relation.columns, tuple(moved.values())))
+    facts = Relation(relation.columns, tuple(moved.values()))
     against = Relation(side.schema[predicate].columns, others)
-    rows = work.store.count(create_temp(name, unknown(union_all([query]), against)))
+
+    def statement() -> str:
+        return work.store.render(create_temp(name, unknown(relation_query(facts), against)))
+
+    rows = work.store.count(work.kept.get((name, tables(facts), tables(against)), statement))
     return Relation(relation.columns, (Part("temp", name, rows),) if rows else ())

@@ -199,7 +199,11 @@ def open_store(
             f"{path} would have the name of one of the schemas in it ({', '.join(_SCHEMAS)}), so "
             "that SQL could not tell them apart: choose another file name."
         )
-    settings: dict[str, str | bool | int | float | list[str]] = {}
+    # Up to so many values of a small join side are looked for in the large one's blocks: 7 ms against
+    # 50 for 20 of 10,000 values in 22 million rows in order.
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "dynamic_or_filter_threshold": 1000
+    }
     if threads is not None:
         settings["threads"] = threads
     if memory_limit is not None:

@@ -41,12 +41,13 @@ from zodiac_sql.program import (
     without_unused,
 )
 from zodiac_sql.publish import publish
-from zodiac_sql.relations import SQL_TYPES, Part, Relation, columns_of
+from zodiac_sql.relations import SQL_TYPES, Part, Relation, columns_of, relation_query
 from zodiac_sql.rules import Atom, Constant, Program, Rule
 from zodiac_sql.safety import symbols_in
 from zodiac_sql.schema import Predicate, Staged, resolve
 from zodiac_sql.store import Store
 from zodiac_sql.trees import anti_join, create_temp, drop, semi_join, temp_table, union_all
+from zodiac_sql.unknown import unknown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,6 +96,7 @@ class Update:
     _dropped: set[str] = field(default_factory=set)
     _inserts: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     _deletes: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
+    _remarks: list[str] = field(default_factory=list)
     _change: Change | None = None
     _started: float = field(default_factory=time.perf_counter)
     _seconds: dict[str, float] = field(default_factory=dict)
@@ -139,15 +141,26 @@ class Update:
 
     def insert(self, predicate: str, rows: object) -> None:
         """Insert explicit facts: tuples, or a table in columns. Raises DataError."""
-        self._stage(self._inserts, predicate, rows)
+        name = resolve(predicate, self._schema, self._prefixes)
+        with self._timed("stage"):
+            staged = stage_rows(self.store, name, rows, self._schema.get(name))
+        if staged is not None:
+            self._settle(staged)
+            self._inserts[name].append(staged)
 
     def delete(self, predicate: str, rows: object) -> None:
-        """Delete explicit facts; those that are not there are passed over. Raises DataError."""
+        """Delete explicit facts; those that are not there are passed over. Raises DataError.
+
+        The change's notes tell how many are not explicit, but derived: those stay.
+        """
         name = resolve(predicate, self._schema, self._prefixes)
         known = self._schema.get(name)
-        stored_facts = known is not None and self.state.rows.get(("edb", known.sql_name))
-        if stored_facts or name in self._inserts:
-            self._stage(self._deletes, predicate, rows)
+        if known is None or known.open:
+            return
+        with self._timed("stage"):
+            staged = stage_rows(self.store, name, rows, known, gone=True)
+        if staged is not None:
+            self._deletes[name].append(staged)
 
     def load(
         self, path: str | Path, predicate: str | None = None, *, skip_bad: bool = False
@@ -197,14 +210,6 @@ class Update:
 
         name = resolve(predicate, self._schema, self._prefixes) if predicate else None
         return load_file(self.store, path, self._schema, predicate=name, skip_bad=skip_bad)
-
-    def _stage(self, target: dict[str, list[Staged]], predicate: str, rows: object) -> None:
-        name = resolve(predicate, self._schema, self._prefixes)
-        with self._timed("stage"):
-            staged = stage_rows(self.store, name, rows, self._schema.get(name))
-        if staged is not None:
-            self._settle(staged)
-            target[name].append(staged)
 
     def _settle(self, staged: Staged) -> None:
         self._schema = with_staged(
@@ -276,6 +281,7 @@ class Update:
             self._stage_facts(planned)
             kept = self.prepared.kept
             net = _net(self.store, self.state, planned.schema, self._inserts, self._deletes, kept)
+            self._remarks = _only_derived(self.store, self.state, planned, self._deletes)
             ids = ids or _known_ids(self.store, self.state, planned.rules)
         with self._timed("reason"):
             work = materialise(
@@ -339,6 +345,7 @@ class Update:
     def _notes(self, work: Materialisation) -> tuple[str, ...]:
         """Remarks of the loader, and names in rules that may be meant for other predicates."""
         notes = [note for loaded in self.loaded for note in loaded.notes]
+        notes += self._remarks
         schema = work.planned.schema
         shown = {predicate.sql_name.lower(): predicate for predicate in schema.values()}
         derived = {name for h in work.planned.graph.hypernodes for name in h.derives}
@@ -492,6 +499,35 @@ def _net(
             if rows:
                 minus[name] = Part("temp", table, rows)
     return Net(plus, minus)
+
+
+def _only_derived(
+    store: Store, state: State, planned: Planned, deletes: Mapping[str, list[Staged]]
+) -> list[str]:
+    """Remarks on facts that were to be deleted but are not explicit: rules derive them."""
+    sources = sources_of(state) if deletes else None
+    remarks = []
+    for name, staged in deletes.items():
+        assert sources is not None
+        predicate = planned.schema[name]
+        derived = [p for parts in sources.derived.get(name, {}).values() for p in parts if p.rows]
+        if not derived:
+            continue
+        explicit = Relation(predicate.columns, sources.explicit.get(name, ()))
+        asked = f"asked_{predicate.sql_name}"
+        if not store.count(create_temp(asked, unknown(_staged(predicate, staged), explicit))):
+            continue
+        columns = columns_of(explicit, "c")
+        query = exp.select(exp.Count(this=exp.Star())).from_(temp_table(asked).as_("c"))
+        there = relation_query(Relation(predicate.columns, tuple(derived)))
+        count = store.count(semi_join(query, columns, there.subquery()))
+        if count:
+            facts = "1 fact is" if count == 1 else f"{count} facts are"
+            remarks.append(
+                f"{name}: {facts} not explicit, but derived by rules, and stay. Delete what they "
+                "are derived from, or drop the rule."
+            )
+    return remarks
 
 
 def _shape(predicate: Predicate, staged: list[Staged]) -> Hashable:

@@ -6,12 +6,14 @@ back that have a derivation after all; then, round by round, to what that added.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from zodiac_sql.apply import apply_plans, tables
+from zodiac_sql.maintain.cascade import can_cascade, cascade_new
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.overdelete import checks, onwards
 from zodiac_sql.maintain.own import Own, Owns, context_of, put, without_outside
+from zodiac_sql.maintain.slices import slice_tables
 from zodiac_sql.plan import Plan
 from zodiac_sql.relations import Part
 from zodiac_sql.sql import is_empty
@@ -25,20 +27,36 @@ def extend(task: Task, owns: Owns, rederive: bool = True) -> Work:
     """
     work = Work()
     plans = [plan for rule in task.hypernode.rules for plan in task.gained(rule)]
+    gained = bool(plans)
     for own in owns.values():
         own.delta = own.candidate = None
+        if gained:
+            own.sliced = None  # what enters can be connected with anything
         if own.gone and rederive:
             own.candidate = Part("temp", own.gone_table, own.gone)
             plans += checks(task, own.predicate)
     while True:
         found = {p: _new(task, owns, own, plans, work.iterations) for p, own in owns.items()}
+        if work.iterations == 0 and gained:
+            slice_tables(task, owns, found)
         added = sum(part.rows for part in found.values() if part)
         if not added:
             return work
         work = work.plus(forward=added, iterations=1)
+        if work.iterations == 1 and can_cascade(task, owns):
+            return work.plus(forward=_cascade(task, owns, found) - added)
         for predicate, own in owns.items():
             _add(task, own, found[predicate])
         plans = [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
+
+
+def _cascade(task: Task, owns: Owns, found: Mapping[str, Part | None]) -> int:
+    """Add new facts and what follows from them in one statement. Returns the rows."""
+    (own,) = owns.values()
+    part = found[own.predicate]
+    assert part is not None
+    own.plus = cascade_new(task, own, part)
+    return own.plus
 
 
 def _new(task: Task, owns: Owns, own: Own, plans: Iterable[Plan], iteration: int) -> Part | None:

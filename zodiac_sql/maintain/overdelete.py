@@ -12,14 +12,16 @@ of higher ranks; then it comes back when the hypernode is extended again (DR4 an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 from sqlglot import exp
 
 from zodiac_sql.apply import apply_plans, tables
+from zodiac_sql.maintain.cascade import can_cascade, cascade_lost
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.own import Own, Owns, context_of, put, without_outside
+from zodiac_sql.maintain.slices import LARGE, slice_tables
 from zodiac_sql.plan import Plan, check, delta_variants
 from zodiac_sql.relations import (
     RANK,
@@ -32,7 +34,7 @@ from zodiac_sql.relations import (
 )
 from zodiac_sql.rules import Rule
 from zodiac_sql.sql import is_empty
-from zodiac_sql.trees import anti_join, temp_table, union_all
+from zodiac_sql.trees import anti_join, create_temp, temp_table, union_all
 from zodiac_sql.unknown import absent
 
 
@@ -56,6 +58,8 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
         lost = {own.predicate: own.candidate for own in owns.values()}
         if supported:
             lost = {own.predicate: _unsupported(task, owns, own) for own in owns.values()}
+        if work.iterations == 0:
+            slice_tables(task, owns, lost)
         taken = sum(part.rows for part in lost.values() if part)
         work = work.plus(
             checked=checked, forward=checked, overdeleted=taken, iterations=1,
@@ -63,9 +67,20 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
         )  # fmt: skip
         if budget is not None and work.overdeleted > budget:
             raise TooMuch
+        if taken and can_cascade(task, owns):
+            return work.plus(overdeleted=_cascade(task, owns, lost, supported) - taken)
         for own in owns.values():
             _take_out(task, own, lost[own.predicate])
         plans = [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
+
+
+def _cascade(task: Task, owns: Owns, lost: Mapping[str, Part | None], supported: bool) -> int:
+    """Take out what was lost, and what that may support, in one statement. Returns the rows."""
+    (own,) = owns.values()
+    part = lost[own.predicate]
+    assert part is not None
+    own.gone = cascade_lost(task, own, part, supported)
+    return own.gone
 
 
 def onwards(task: Task, rule: Rule, owns: Owns) -> tuple[Plan, ...]:
@@ -94,34 +109,58 @@ def _candidates(
     former = own.deleted.parts if iteration == 0 else ()
     if own.stored is None or not (mine or former):
         return None
-    stored, gone = own.stored, bool(own.gone)
+    stored, gone = own.base, bool(own.gone)
+    assert stored is not None
 
-    def shape(heads: exp.Query | None) -> exp.Query:
+    def heads_of(heads: exp.Query | None) -> exp.Query:
         queries = [] if heads is None else [heads]
         if former:
             queries.append(relation_query(Relation(own.columns, former, supported)))
-        return _stored_among(own, stored, union_all(queries), gone, supported)
+        return _each_once(own, union_all(queries), supported)
 
-    key = ("candidates", gone, tables(Relation(own.columns, former)))
     # Two names in turn where all candidates are taken out, and are the next delta.
     name = f"cand_{0 if supported else iteration % 2}_{own.stem}"
-    rows = apply_plans(
-        task.store, task.kept, key, mine, own.columns, context, name, shape, ranked=supported
-    )
+    key = ("candidates", gone, stored.table, tables(Relation(own.columns, former)))
+    if stored.rows < LARGE:
+        rows = apply_plans(
+            task.store, task.kept, key, mine, own.columns, context, name,
+            lambda heads: _stored_among(own, stored, heads_of(heads), gone, supported),
+            ranked=supported,
+        )  # fmt: skip
+        return Part("temp", name, rows, ranked=own.ranked) if rows else None
+    # In two steps: DuckDB would not know that the heads are few, and hash the large table.
+    heads = f"heads_{own.stem}"
+    found = apply_plans(
+        task.store, task.kept, ("heads", *key), mine, own.columns, context, heads, heads_of,
+        ranked=supported,
+    )  # fmt: skip
+    if not found:
+        return None
+
+    def statement() -> str:
+        given = exp.select("*").from_(temp_table(heads))
+        return task.store.render(
+            create_temp(name, _stored_among(own, stored, given, gone, supported))
+        )
+
+    rows = task.store.count(task.kept.get((name, *key), statement))
     return Part("temp", name, rows, ranked=own.ranked) if rows else None
 
 
-def _stored_among(
-    own: Own, stored: Part, heads: exp.Query, gone: bool, supported: bool
-) -> exp.Select:
-    """The stored facts among the heads; by ranks, only those that a head's body can support."""
+def _each_once(own: Own, heads: exp.Query, supported: bool) -> exp.Select:
+    """Heads without repetitions; by ranks, each with the least that a body allows it."""
     columns = columns_of(own.outside, "c")
     rows = exp.select(*columns).from_(heads.subquery("c"))
-    if supported:
-        least = exp.Min(this=rank_of("c")).as_(RANK, quoted=True)
-        rows = rows.select(least).group_by(*(column.copy() for column in columns))
-    else:
-        rows = rows.distinct()
+    if not supported:
+        return rows.distinct()
+    least = exp.Min(this=rank_of("c")).as_(RANK, quoted=True)
+    return rows.select(least).group_by(*(column.copy() for column in columns))
+
+
+def _stored_among(
+    own: Own, stored: Part, rows: exp.Query, gone: bool, supported: bool
+) -> exp.Select:
+    """The stored facts among some heads; by ranks, only those that a head's body can support."""
     there = columns_of(own.outside, "t")
     same: list[exp.Expr] = [
         a.eq(b) for a, b in zip(there, columns_of(own.outside, "h"), strict=True)

@@ -40,6 +40,12 @@ class Own:
     plus: int = 0
     candidate: Part | None = None
     delta: Part | None = None
+    sliced: Part | None = None
+    """As much of `stored` as the work at hand needs, where that is less than all (slices.py)."""
+
+    @property
+    def base(self) -> Part | None:
+        return self.sliced or self.stored
 
     @property
     def gone_table(self) -> str:
@@ -53,8 +59,9 @@ class Own:
     def known(self) -> Relation:
         """What the hypernode derives, as far as it is known to stay or to come."""
         parts = []
-        if self.stored and self.gone < self.stored.rows:
-            parts.append(replace(self.stored, minus=self.gone_table if self.gone else None))
+        base = self.base
+        if base and base.rows:
+            parts.append(replace(base, minus=self.gone_table if self.gone else None))
         if self.plus:
             parts.append(Part("temp", self.plus_table, self.plus, ranked=self.ranked))
         return Relation(self.columns, tuple(parts), self.ranked)
@@ -62,7 +69,7 @@ class Own:
     @property
     def undeleted(self) -> Relation:
         """The extension as if nothing had been taken out."""
-        return self._with(*self.outside.parts, *((self.stored,) if self.stored else ()))
+        return self._with(*self.outside.parts, *((self.base,) if self.base else ()))
 
     def relation(self, version: Version) -> Relation:
         """What a scan of the predicate reads."""
