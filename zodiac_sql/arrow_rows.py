@@ -37,6 +37,11 @@ class Offered:
     named: bool
     untyped: tuple[str, ...] = ()
 
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, if that is known."""
+        return getattr(self.data, "num_rows", None)
+
 
 def as_arrow(predicate: str, rows: object, arity: int | None) -> Offered | None:
     """The rows as Arrow; None if there are none and nothing tells their types.

@@ -31,7 +31,9 @@ def prepare(store: Store) -> None:
 
 def forget_new(store: Store) -> None:
     """Drop the symbols of a change that will not be published."""
-    store.run('TRUNCATE temp."zodiac$new_symbol"')
+    if store.symbols_wait:
+        store.run('TRUNCATE temp."zodiac$new_symbol"')
+        store.symbols_wait = False
 
 
 @contextmanager
@@ -62,31 +64,24 @@ def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
 
 def publish(store: Store) -> None:
     """Make new symbols permanent: part of the publishing transaction."""
-    store.run('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
+    if store.symbols_wait:
+        store.run('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
 
 
-_FEW = 1_000
-"""Up to so many rows, it is worth trying whether all symbols are known: then one statement is enough."""
-
-
-def encode(
-    store: Store, source: str, columns: Sequence[str], into: str, rows: int | None = None
-) -> None:
+def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None:
     """Create temporary table `into`: `source` with the text in `columns` replaced by ids.
 
     The text is as in symbols.py or an N-Triples term. Other columns are copied. Rows are kept
-    one for one. `source` is a temporary table without NULLs in `columns`; `rows`, if known, is how
-    many it has.
+    one for one. `source` is a temporary table without NULLs in `columns`.
     """
-    if rows is not None and rows <= _FEW and encode_known(store, source, columns, into) == rows:
-        return
     _collect_terms(store, source, columns)
-    store.run(
+    found = store.count(
         'INSERT INTO temp."zodiac$new_symbol"'
         ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol") + row_number() OVER (),'
         " zodiac.kind(text), text"
         ' FROM (SELECT DISTINCT text FROM temp.term) AS t ANTI JOIN temp."zodiac$known_symbol" USING (text)'
     )
+    store.symbols_wait = store.symbols_wait or found > 0
     store.run(
         "CREATE OR REPLACE TEMP TABLE term_id AS"
         ' SELECT raw, id FROM temp.term JOIN temp."zodiac$known_symbol" USING (text)'
@@ -96,9 +91,25 @@ def encode(
     store.run("DROP TABLE temp.term_id")
 
 
-def encode_known(store: Store, source: str, columns: Sequence[str], into: str) -> int:
-    """As `encode`, but rows with a text that no symbol has are left out. Returns the rows."""
-    return store.count(create_temp(into, _replaced(store, source, columns, known=True)))
+def known_only(
+    rows: exp.Query, names: Sequence[str], columns: Sequence[str], canonical: bool
+) -> exp.Select:
+    """A query with the text in `columns` replaced by ids; rows with an unknown text are left out.
+
+    With `canonical`, text is only looked for as it stands, which is cheaper.
+    """
+    query = exp.select().from_(rows.subquery("x"))
+    for number, name in enumerate(names):
+        value: exp.Expr = exp.column(name, table="x", quoted=True)
+        if name in columns:
+            alias = f"t{number}"
+            if not canonical:
+                value = exp.func("zodiac.canonical", value, dialect="duckdb")
+            same = exp.column("text", table=alias).eq(value)
+            query = query.join(temp_table(KNOWN).as_(alias), on=same)
+            value = exp.column("id", table=alias)
+        query = query.select(value.as_(name, quoted=True))
+    return query
 
 
 def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
@@ -115,11 +126,8 @@ def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
     )
 
 
-def _replaced(store: Store, source: str, columns: Sequence[str], known: bool = False) -> exp.Select:
-    """The source joined once per text column with the ids of its texts.
-
-    With `known`, rows with a text that is not known yet are left out.
-    """
+def _replaced(store: Store, source: str, columns: Sequence[str]) -> exp.Select:
+    """The source joined once per text column with the ids of its texts."""
     described = store.run(exp.select("*").from_(temp_table(source)).limit(0)).description or []
     names = [column[0] for column in described]
     query = exp.select().from_(temp_table(source).as_("x"))
@@ -129,12 +137,6 @@ def _replaced(store: Store, source: str, columns: Sequence[str], known: bool = F
             continue
         alias = f"t{names.index(name)}"
         query = query.select(exp.column("id", table=alias).as_(name, quoted=True))
-        text: exp.Expr = exp.column(name, table="x", quoted=True)
-        if known:
-            canonical = exp.func("zodiac.canonical", text, dialect="duckdb")
-            same = exp.column("text", table=alias).eq(canonical)
-            query = query.join(temp_table(KNOWN).as_(alias), on=same)
-        else:
-            same = exp.column("raw", table=alias).eq(text)
-            query = query.join(temp_table("term_id").as_(alias), on=same)
+        same = exp.column("raw", table=alias).eq(exp.column(name, table="x", quoted=True))
+        query = query.join(temp_table("term_id").as_(alias), on=same)
     return query

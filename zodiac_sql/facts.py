@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -19,7 +20,10 @@ from zodiac_sql.errors import DataError
 from zodiac_sql.rules import Column, Type
 from zodiac_sql.schema import Predicate, Staged, default_columns
 from zodiac_sql.store import Store
-from zodiac_sql.trees import create_temp, temp_table
+from zodiac_sql.trees import create_temp, parameter, temp_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SQL_TYPES = {
     Type.SYMBOL: "VARCHAR", Type.INT: "BIGINT", Type.FLOAT: "DOUBLE", Type.BOOL: "BOOLEAN",
@@ -59,11 +63,16 @@ def stage_rows(
         return None if known is None or known.open else _stage_none(store, known)
     if not offered.width:
         return _stage_true(store, predicate)
+    plain = _plain_columns(offered.data)
+    if plain is not None:  # no cell needs a look
+        columns = _aligned(predicate, plain, known, offered.named)
+        named = offered.named and known is None
+        few = 0 < (offered.rows or 0) <= _FEW
+        staged = few and _stage_few(store, predicate, columns, offered.data, named)
+        if staged:
+            return staged
     with store.offered(_OFFERED, offered.data):
-        plain = _plain_columns(offered.data)
-        if plain is not None:  # no cell needs a look
-            columns = _aligned(predicate, plain, known, offered.named)
-            named = offered.named and known is None
+        if plain is not None:
             return _staged(store, predicate, columns, exp.to_table(_OFFERED), named, gone)
         source = store.fresh("rows")
         with scratch(store, source):
@@ -100,27 +109,65 @@ def _staged(
     store: Store,
     predicate: str,
     columns: Sequence[_Column],
-    source: exp.Table,
+    source: exp.Expr,
     named: bool,
     gone: bool,
 ) -> Staged:
     """Rows that have passed every check, cast and encoded."""
     table = store.fresh("staged")
-    cast = exp.select(*(column.cast().as_(column.name, quoted=True) for column in columns))
-    query = cast.from_(source)
+    query = exp.select(*_casts(columns)).from_(source)
     symbols = [column.name for column in columns if column.type is Type.SYMBOL]
     if symbols:
         texts = store.fresh("texts")
         with scratch(store, texts):
-            rows = store.count(create_temp(texts, query))
+            store.count(create_temp(texts, query))
             if gone:
-                dictionary.encode_known(store, texts, symbols, table)
+                every = exp.select("*").from_(temp_table(texts))
+                known = dictionary.known_only(every, [c.name for c in columns], symbols, False)
+                store.count(create_temp(table, known))
             else:
-                dictionary.encode(store, texts, symbols, table, rows)
+                dictionary.encode(store, texts, symbols, table)
     else:
-        store.run(create_temp(table, query))
+        store.count(create_temp(table, query))
+    return _of(predicate, columns, table, named)
+
+
+def _casts(columns: Sequence[_Column]) -> list[exp.Expr]:
+    return [column.cast().as_(column.name, quoted=True) for column in columns]
+
+
+def _of(predicate: str, columns: Sequence[_Column], table: str, named: bool) -> Staged:
     staged = tuple(Column(column.name, column.type) for column in columns)
     return Staged(predicate, staged, (None,) * len(staged), table, named)
+
+
+_FEW = 100
+"""Up to so many rows are given to DuckDB as parameters of one statement, if it knows their symbols."""
+
+
+def _stage_few(
+    store: Store, predicate: str, columns: Sequence[_Column], data: pa.Table, named: bool
+) -> Staged | None:
+    """Stage a few rows in one statement; None if some symbol is not known as it is written."""
+    table = store.fresh("staged")
+    values = {f"v{n}": data.column(c.source).to_pylist() for n, c in enumerate(columns)}
+
+    def statement() -> exp.Expr:
+        given = [
+            exp.func("unnest", parameter(f"v{n}"), dialect="duckdb").as_(c.source, quoted=True)
+            for n, c in enumerate(columns)
+        ]
+        query = exp.select(*_casts(columns)).from_(exp.select(*given).subquery("g"))
+        symbols = [column.name for column in columns if column.type is Type.SYMBOL]
+        if symbols:
+            names = [column.name for column in columns]
+            query = dictionary.known_only(query, names, symbols, True)
+        return create_temp(table, query)
+
+    key = ("few", table, tuple(columns))
+    if store.count(store.kept(key, statement), values) != data.num_rows:
+        return None
+    return _of(predicate, columns, table, named)
 
 
 _OFFERED = "zodiac_offered_rows"
@@ -143,7 +190,7 @@ def _plain_columns(data: object) -> list[_Column] | None:
 
 _PLAIN = {
     "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN", "date32[day]": "DATE",
-    "timestamp[us]": "TIMESTAMP", "string": "VARCHAR",
+    "timestamp[us]": "TIMESTAMP", "string": "VARCHAR", "large_string": "VARCHAR",
 }  # fmt: skip
 
 

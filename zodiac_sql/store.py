@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -42,7 +42,12 @@ class Store:
         self.path = path
         self.read_only = read_only
         self.tracer: Tracer | None = None
+        self.symbols_wait = False
+        """Whether the dictionary holds symbols that are not published (dictionary.py)."""
+        self.largest = 0
+        """The largest number that `count` has returned since this was set to 0."""
         self._names = itertools.count(1)
+        self._texts: dict[Hashable, str] = {}
 
     def fresh(self, stem: str) -> str:
         """A name for a temporary table that no other has since `start_names`."""
@@ -50,7 +55,18 @@ class Store:
 
     def start_names(self) -> None:
         """Give the same names again: texts of statements can then be kept from change to change."""
+        self.symbols_wait = False
+        """Whether the dictionary holds symbols that are not published (dictionary.py)."""
         self._names = itertools.count(1)
+
+    def kept(self, key: Hashable, make: Callable[[], exp.Expr]) -> str:
+        """The text of a tree that is made when its key is first asked for.
+
+        For statements that depend on no program; those of a program are kept with it (apply.py).
+        """
+        if key not in self._texts:
+            self._texts[key] = self.render(make())
+        return self._texts[key]
 
     @property
     def in_memory(self) -> bool:
@@ -77,7 +93,9 @@ class Store:
         result = self.run(statement, parameters)
         with self._explaining():
             row = result.fetchone()
-        return int(row[0]) if row else 0
+        number = int(row[0]) if row else 0
+        self.largest = max(self.largest, number)
+        return number
 
     def rows(
         self, statement: str | exp.Expr, parameters: Parameters = None

@@ -454,14 +454,16 @@ _SMALL = 10_000
 def clean(store: Store, keep: Collection[str] | None = None) -> None:
     """Drop temporary tables: all of them, or after a success those of some size not to be kept.
 
-    Small working tables then stay: the next change will replace them.
+    Small tables then stay: the next change will replace them. If all were, nobody needs to look.
     """
+    if keep is not None and store.largest <= _SMALL:
+        return
     rows = store.rows("SELECT table_name, estimated_size FROM duckdb_tables() WHERE temporary")
     for name, size in rows:
-        staged = name.startswith("zodiac_")
-        stays = keep is not None and (name in keep or (size <= _SMALL and not staged))
+        stays = keep is not None and (name in keep or size <= _SMALL)
         if name != dictionary.NEW and not stays:
             store.run(drop(name))
+    store.largest = 0
 
 
 def _values(fact: Atom) -> tuple[object, ...]:
@@ -589,13 +591,5 @@ def _staged(predicate: Predicate, staged: list[Staged]) -> exp.Query:
 
 def _known_ids(store: Store, state: State, rules: Iterable[Rule]) -> dict[str, int]:
     """Dictionary ids of all symbols that rules mention; new ones are added to the dictionary."""
-    missing = sorted(symbols_in(rules).difference(state.ids))
-    if not missing:
-        return dict(state.ids)
-    store.run("CREATE OR REPLACE TEMP TABLE mentioned AS SELECT unnest($1) AS text", [missing])
-    dictionary.encode(store, "mentioned", ["text"], "mentioned_id")
-    found = store.rows(
-        'SELECT text, id FROM temp."zodiac$known_symbol"'
-        " WHERE text IN (SELECT text FROM temp.mentioned)"
-    )
-    return {**state.ids, **dict(found)}
+    missing = symbols_in(rules).difference(state.ids)
+    return {**state.ids, **dictionary.ids_of(store, missing)}

@@ -39,13 +39,13 @@ from zodiac_sql.unknown import absent
 
 
 class TooMuch(Exception):
-    """More facts were taken out than the budget allows: starting over will be cheaper."""
+    """More facts lost a support than the budget allows: starting over will be cheaper."""
 
 
 def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = None) -> Work:
     """Fill `gone` of each predicate. With `supported`, facts with a support by ranks are spared.
 
-    Raises TooMuch once more facts than `budget` have been taken out.
+    Raises TooMuch before more facts than `budget` would be checked.
     """
     work = Work()
     plans = [plan for rule in task.hypernode.rules for plan in task.lost(rule)]
@@ -55,6 +55,8 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
         checked = sum(own.candidate.rows for own in owns.values() if own.candidate)
         if not checked:
             return work
+        if budget is not None and work.checked + checked > budget:
+            raise TooMuch
         lost = {own.predicate: own.candidate for own in owns.values()}
         if supported:
             lost = {own.predicate: _unsupported(task, owns, own) for own in owns.values()}
@@ -65,8 +67,6 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
             checked=checked, forward=checked, overdeleted=taken, iterations=1,
             backward=checked - taken if supported else 0,
         )  # fmt: skip
-        if budget is not None and work.overdeleted > budget:
-            raise TooMuch
         if taken and can_cascade(task, owns):
             return work.plus(overdeleted=_cascade(task, owns, lost, supported) - taken)
         for own in owns.values():

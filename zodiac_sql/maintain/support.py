@@ -19,7 +19,7 @@ from zodiac_sql.maintain.touched import find_touched
 def support(task: Task, budget: int | None = None) -> Maintained:
     """Maintain a recursive hypernode whose ranks can be relied upon.
 
-    Raises TooMuch once more facts than `budget` were taken out.
+    Raises TooMuch before more facts than `budget` would be checked.
     """
     assert task.ranked
     find_touched(task)
