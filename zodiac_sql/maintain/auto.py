@@ -6,10 +6,10 @@ inputs, so a share f of changed rows costs a share f of a full evaluation for ea
 them: once to find what is gained, and for what is lost once to find candidates, and a share again to
 check them. Starting over costs the full evaluation, and a comparison with what was there.
 
-A recursive hypernode can be moved by few rows in all that it derives. There the estimate is the same,
-and tells when it is not worth while to begin. If it is, `support` begins with a budget: checking a fact
-costs about what deriving it costs, so once a part of the hypernode's facts would have to be checked,
-and before they are, it starts over.
+A recursive hypernode can be moved by few rows in all that it derives: what is lost is weighed more
+there. If it is worth while to begin, `support` begins with a budget: checking a fact costs about what
+deriving it costs, so once a part of the hypernode's facts would have to be checked, and before they
+are, it starts over.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ COMPARE = 0.2
 """What comparing costs, as a share of evaluating."""
 
 SMALL = 5_000
-"""Up to so many rows in all inputs, incremental work costs statements, not rows: it is not weighed."""
+"""Up to so many rows read or held, incremental work costs statements, not rows: it is not weighed."""
+
+DEPTH = 150
+"""How much more the share of an input that is lost weighs in a recursive hypernode. Measured on closures:
+100 of 20,000 edges cost 450 ms to delete, 400 to start over; 1,000 of 100,000 edges 19 s against 13."""
 
 BUDGET = 0.3
 """The share of a recursive hypernode's facts that may be checked before it starts over."""
@@ -36,7 +40,8 @@ BUDGET = 0.3
 
 def auto(task: Task) -> tuple[Maintained, str, str]:
     """Maintain a hypernode by the strategy that promises most: its outcome, name and reason."""
-    incremental, full = _costs(task)
+    own = sum(part.rows for p in task.hypernode.derives if (part := task.stored(p)))
+    incremental, full = _costs(task, own)
     why = f"estimated {incremental:.2g} of an evaluation, starting over {full:.2g}"
     if task.hypernode.recursive and not task.ranked:
         return recompute(task), "recompute", "its tables have no ranks that may be relied upon"
@@ -44,7 +49,6 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
         return recompute(task), "recompute", why
     if not task.hypernode.recursive:
         return candidates(task), "candidates", why
-    own = sum(part.rows for p in task.hypernode.derives if (part := task.stored(p)))
     budget = max(int(own * BUDGET), SMALL)
     try:
         return support(task, budget), "support", why
@@ -53,14 +57,14 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
         return recompute(task), "recompute", why
 
 
-def _costs(task: Task) -> tuple[float, float]:
+def _costs(task: Task, own: int) -> tuple[float, float]:
     """What incremental work and starting over cost, as shares of an evaluation before the change."""
     before = {name: task.inputs(name, Version.BEFORE).rows for name in task.hypernode.reads}
     after = {name: task.inputs(name, Version.ALL).rows for name in task.hypernode.reads}
-    if max(sum(before.values()), sum(after.values())) <= SMALL:
+    if own + max(sum(before.values()), sum(after.values())) <= SMALL:
         return 0.0, 1.0
     shares = [_rule_costs(task, rule, before, after) for rule in task.hypernode.rules]
-    lost = max(lost for lost, _, _ in shares)
+    lost = max(lost for lost, _, _ in shares) * (DEPTH if task.hypernode.recursive else 1)
     gained = max(gained for _, gained, _ in shares)
     growth = max(growth for _, _, growth in shares)
     return lost + min(lost, 1.0) * growth + gained * growth, growth + COMPARE

@@ -40,13 +40,25 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
     if not old.rows or not new.rows or not comparable(new, old):
         inserted, deleted = after, before
     else:
-        inserted = _minus(task, f"{KEPT}plus_{task.stem(predicate)}", new, old)
+        grows, shrinks = directions(task)
+        inserted = _minus(task, f"{KEPT}plus_{task.stem(predicate)}", new, old) if grows else None
         gone = old.rows + (inserted.rows if inserted else 0) - new.rows
-        deleted = _minus(task, f"{KEPT}minus_{task.stem(predicate)}", old, new) if gone else None
+        shrinks = shrinks and gone > 0
+        deleted = _minus(task, f"{KEPT}minus_{task.stem(predicate)}", old, new) if shrinks else None
     stale = task.hypernode.recursive and not task.ranked
     if inserted or deleted or stale or old.columns != columns:
         return Edit(inserted, deleted, None, after, rewritten=True)
     return None
+
+
+def directions(task: Task) -> tuple[bool, bool]:
+    """Whether the tables can gain facts by the change of the inputs, and whether they can lose some."""
+    inserted, deleted = task.changed()
+    if not inserted | deleted:
+        return True, True  # the rules themselves are new
+    negative = frozenset(p for rule in task.hypernode.rules for p in rule.negative())
+    refuted = bool(negative & (inserted | deleted))
+    return bool(inserted) or refuted, bool(deleted) or refuted
 
 
 def _exists(task: Task, predicate: str) -> bool:
