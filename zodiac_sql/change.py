@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HypernodeChange:
-    """Which hypernodes a change created, dropped, updated (evaluated anew) or left untouched."""
+    """Which hypernodes a change created, dropped, updated (because inputs of theirs had changed) or
+    left untouched.
+    """
 
     created: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -27,8 +29,11 @@ class Change:
     `inserted` and `deleted` give, for each predicate concerned, how many facts entered or left its
     extension (explicit or derived). `stats["seconds"]` has the time by phase: "stage" (facts read
     and encoded), "check" (rules), "reason" (hypernodes), "compare" (what entered and left) and
-    "publish"; `stats["hypernodes"]` has for each evaluated hypernode its method, iterations,
-    derived rows and seconds. `notes` are remarks for people, such as graph names ignored.
+    "publish". `stats["hypernodes"]` has for each hypernode that had work: the "strategy" that did it
+    and "why" that one; how many facts of its tables were "inserted" and "deleted"; "seconds"; and the
+    work in numbers of facts, "checked", "overdeleted", "rederived", "forward", "backward" and
+    "iterations", defined in zodiac_sql.maintain.contract.Work. `notes` are remarks for people, such as
+    graph names ignored, or facts that stay because rules derive them.
     """
 
     inserted: Mapping[str, int]

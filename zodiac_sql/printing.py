@@ -70,7 +70,7 @@ def print_change(change: Change, as_json: bool) -> None:
         for name in ("created", "dropped", "updated", "untouched")
     }
     if as_json:
-        print_json({**facts, "hypernodes": hypernodes})
+        print_json({**facts, "hypernodes": hypernodes, "work": dict(change.stats["hypernodes"])})
         return
     names = sorted({*change.inserted, *change.deleted})
     rows = [(name, change.inserted.get(name, 0), change.deleted.get(name, 0)) for name in names]
@@ -118,6 +118,10 @@ def print_verification(found: Verification, db: str, as_json: bool) -> None:
         typer.echo()
         tables = [(table, *numbers) for table, numbers in sorted(found.tables.items())]
         print_table(["table", "missing", "surplus"], tables)
+    for table, facts in sorted(found.unsupported.items()):
+        typer.echo(
+            f"{table}: {facts} facts have ranks out of order; drop its rules and add them again"
+        )
     typer.echo(f"\n{db} is not what its rules and facts entail: {took}")
 
 
@@ -139,6 +143,7 @@ def _verification_as_json(found: Verification, names: Iterable[str]) -> dict[str
             table: {"missing": missing, "surplus": surplus}
             for table, (missing, surplus) in found.tables.items()
         },
+        "unsupported": dict(found.unsupported),
         "seconds": found.seconds,
     }
 
