@@ -73,7 +73,8 @@ def stage_rows(
             return staged
     with store.offered(_OFFERED, offered.data):
         if plain is not None:
-            return _staged(store, predicate, columns, exp.to_table(_OFFERED), named, gone)
+            source_table = exp.to_table(_OFFERED)
+            return _staged(store, predicate, columns, source_table, named, gone, offered.rows)
         source = store.fresh("rows")
         with scratch(store, source):
             store.run(create_temp(source, exp.select("*").from_(_OFFERED)))
@@ -112,18 +113,24 @@ def _staged(
     source: exp.Expr,
     named: bool,
     gone: bool,
+    rows: int | None = None,
 ) -> Staged:
     """Rows that have passed every check, cast and encoded."""
     table = store.fresh("staged")
     query = exp.select(*_casts(columns)).from_(source)
     symbols = [column.name for column in columns if column.type is Type.SYMBOL]
+    names = [column.name for column in columns]
+    if symbols and rows is not None and rows <= _SOME:
+        known = dictionary.known_only(query, names, symbols, True)
+        if store.count(create_temp(table, known)) == rows:
+            return _of(predicate, columns, table, named)
     if symbols:
         texts = store.fresh("texts")
         with scratch(store, texts):
             store.count(create_temp(texts, query))
             if gone:
                 every = exp.select("*").from_(temp_table(texts))
-                known = dictionary.known_only(every, [c.name for c in columns], symbols, False)
+                known = dictionary.known_only(every, names, symbols, False)
                 store.count(create_temp(table, known))
             else:
                 dictionary.encode(store, texts, symbols, table)
@@ -143,6 +150,10 @@ def _of(predicate: str, columns: Sequence[_Column], table: str, named: bool) -> 
 
 _FEW = 100
 """Up to so many rows are given to DuckDB as parameters of one statement, if it knows their symbols."""
+
+
+_SOME = 50_000
+"""Up to so many rows, it is worth trying whether all of their symbols are known as they are written."""
 
 
 def _stage_few(
