@@ -29,7 +29,8 @@ def recompute(task: Task) -> Maintained:
 def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
     """What makes a table that of the new fixpoint; None if it is that already.
 
-    It is also rewritten where only its columns have changed, or its ranks are not to be relied upon.
+    It is also rewritten where only its columns have changed, and always if it has ranks: the old
+    ones may rest on facts that are no more, and those of several predicates belong together.
     """
     columns = task.schema[predicate].columns
     if predicate not in task.before.schema or not _exists(task, predicate):
@@ -45,8 +46,7 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
         gone = old.rows + (inserted.rows if inserted else 0) - new.rows
         shrinks = shrinks and gone > 0
         deleted = _minus(task, f"{KEPT}minus_{task.stem(predicate)}", old, new) if shrinks else None
-    stale = task.hypernode.recursive and not task.ranked
-    if inserted or deleted or stale or old.columns != columns:
+    if inserted or deleted or task.hypernode.recursive or old.columns != columns:
         return Edit(inserted, deleted, None, after, rewritten=True)
     return None
 
