@@ -13,7 +13,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.apply import structure
+from zodiac_sql.apply import structure, tables
 from zodiac_sql.fixpoint import is_linear
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.own import Own, Owns, context_of
@@ -62,7 +62,7 @@ def cascade_lost(task: Task, own: Own, lost: Part, supported: bool) -> int:
             create_temp(own.gone_table, _recursive(own.names(_R), seeds, step))
         )
 
-    key = ("cascade lost", lost.table, own.base and own.base.table, supported)
+    key = ("cascade lost", lost.table, own.base and own.base.table, supported, own.ranked)
     return task.store.count(task.kept.get((*key, *_structures(plans, context)), statement))
 
 
@@ -89,7 +89,7 @@ def cascade_new(task: Task, own: Own, new: Part) -> int:
             query = _numbered(own, query)
         return task.store.render(create_temp(own.plus_table, query))
 
-    key = ("cascade new", new.table, own.ranked, own.base and own.base.table, bool(own.gone))
+    key = ("cascade new", new.table, own.ranked, own.base and own.base.table, tables(known))
     return task.store.count(task.kept.get((*key, *_structures(plans, context)), statement))
 
 

@@ -120,7 +120,8 @@ def _candidates(
 
     # Two names in turn where all candidates are taken out, and are the next delta.
     name = f"cand_{0 if supported else iteration % 2}_{own.stem}"
-    key = ("candidates", gone, stored.table, tables(Relation(own.columns, former)))
+    reads = tables(Relation(own.columns, former))
+    key = ("candidates", gone, stored.table, reads, supported, own.ranked)
     if stored.rows < LARGE:
         rows = apply_plans(
             task.store, task.kept, key, mine, own.columns, context, name,
@@ -188,7 +189,7 @@ def _unsupported(task: Task, owns: Owns, own: Own) -> Part | None:
     rows = apply_plans(
         task.store,
         task.kept,
-        ("unsupported", candidate.table),
+        ("unsupported", candidate.table, own.ranked),
         plans,
         own.columns,
         context,
