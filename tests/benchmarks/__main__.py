@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks [names...] [--runs N] [--quick]`: a Markdown table on stdout.
+"""`python -m tests.benchmarks [names...] [--runs N] [--quick]`: Markdown tables on stdout.
 
 Engines alternate, each run in a process of its own, and every figure is a median.
 """
@@ -12,42 +12,65 @@ from statistics import median
 
 import duckdb
 
-from . import scratch
+from . import scratch, update_tables, updates
 from .scratch import OURS, SQL, SQL_FILE, Run
 from .workloads import WORKLOADS, Workload
 
 
 def main() -> None:
     """Read the command line, measure, print."""
+    every = [*WORKLOADS, *update_tables.NAMES]
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"any of {', '.join(WORKLOADS)}; default: all")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each engine (default 3)")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        help=f"any of {', '.join(every)}; updates for all of these; default: all",
+    )
+    parser.add_argument(
+        "--runs", type=int, default=3, help="runs of each engine, seeds of a stream (default 3)"
+    )
     parser.add_argument("--quick", action="store_true", help="leave out the large workloads")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds for a peer's run")
+    parser.add_argument(
+        "--timeout", type=float, default=120, help="seconds for a peer's run, or a line of updates"
+    )
     parser.add_argument("--one", nargs=2, metavar=("ENGINE", "WORKLOAD"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    runs = max(1, arguments.runs)
     if arguments.one:
-        print(scratch.run_one(*arguments.one))
+        engine, name = arguments.one
+        _run_one(engine, name, runs, arguments.timeout)
         return
-    unknown = [name for name in arguments.names if name not in WORKLOADS]
-    if unknown:
-        parser.error(f"unknown workload {', '.join(unknown)}: choose from {', '.join(WORKLOADS)}")
-    chosen = [
-        w
-        for w in WORKLOADS.values()
-        if w.name in (arguments.names or WORKLOADS) and (w.quick or not arguments.quick)
-    ]
-    report(chosen, max(1, arguments.runs), arguments.timeout)
-
-
-def report(workloads: list[Workload], runs: int, timeout: float) -> None:
-    """Print the machine, then one row per workload as it is done, then what went wrong."""
-    engines = scratch.engines()
-    rivals = [engine for engine in engines if engine not in (OURS, SQL, SQL_FILE)]
+    if unknown := [name for name in arguments.names if name not in (*every, "updates")]:
+        parser.error(f"unknown workload {', '.join(unknown)}: choose from {', '.join(every)}")
+    chosen = [n for n in every if _is_chosen(n, arguments.names, arguments.quick)]
     print(
         f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
         f"duckdb {duckdb.__version__}; median ms of {runs} runs\n"
     )
+    if workloads := [WORKLOADS[name] for name in chosen if name in WORKLOADS]:
+        report(workloads, runs, arguments.timeout)
+    if changing := [name for name in chosen if name in update_tables.NAMES]:
+        update_tables.report(changing, runs, arguments.timeout)
+
+
+def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
+    """What a process that we started does: one engine, or one strategy of updates."""
+    if name in update_tables.NAMES:
+        updates.run_one(engine, name.removeprefix(update_tables.PREFIX), runs, timeout)
+    else:
+        print(scratch.run_one(engine, name))
+
+
+def _is_chosen(name: str, names: list[str], quick: bool) -> bool:
+    small = WORKLOADS[name].quick if name in WORKLOADS else update_tables.quick(name)
+    named = not names or name in names or name.split(":")[0] in names
+    return named and (small or not quick)
+
+
+def report(workloads: list[Workload], runs: int, timeout: float) -> None:
+    """Print one row per workload as it is done, then what went wrong."""
+    engines = scratch.engines()
+    rivals = [engine for engine in engines if engine not in (OURS, SQL, SQL_FILE)]
     header = [
         "workload",
         "derived facts",
@@ -68,7 +91,7 @@ def report(workloads: list[Workload], runs: int, timeout: float) -> None:
         results = _alternate(workload, engines, runs, timeout)
         print("| " + " | ".join(_row(workload, results, rivals)) + " |", flush=True)
         notes += _problems(workload, results)
-    print("".join(f"\n* {note}" for note in notes))
+    print("".join(f"\n* {note}" for note in notes) + "\n")
 
 
 _INCLUDED = {"nemo": "with reading CSV", "clingo": "ground and solve"}

@@ -56,7 +56,7 @@ def _plain(rules: str) -> str:
 
 
 def _nemo(workload: Workload, connection: duckdb.DuckDBPyConnection) -> Measured:
-    import nmo_python
+    import nmo_python  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     rules = re.sub(r"\b([A-Z]\w*)\b(?!\()", r"?\1", _plain(workload.rules)).replace("not ", "~")
     with TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 """From scratch: one run of one engine on one workload, each in a process of its own.
 
 A run gives a `Run`; `measure` starts the process and reads it back, so that engines share neither
-memory nor warmed caches. Update benchmarks belong into a file beside this one.
+memory nor warmed caches.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import cast
 
 from . import handwritten, peers
 from .workloads import REPOSITORY, WORKLOADS, Workload, head_predicates, local_name
@@ -74,7 +75,7 @@ def _ours(workload: Workload, path: Path) -> Run:
                 update.load(str(file))
             update.add_rules(workload.rules)
         change = update.change
-        phases = dict(change.stats["seconds"])
+        phases = dict(cast(Mapping[str, float], change.stats["seconds"]))
         entered = {local_name(p): count for p, count in change.inserted.items()}
     sizes = {head: entered.get(head, 0) for head in head_predicates(workload.rules)}
     return Run(phases["reason"], phases["reason"] + phases["publish"], sizes, phases=phases)

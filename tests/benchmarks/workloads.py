@@ -75,7 +75,7 @@ def wind_turbines(w: int) -> Facts:
         f"p{k + 1}": [(k * w + i, k * w + i + 1) for i in range(w)] for k in range(4)
     }
     pairs["p5"] = [(w, w + 1)]
-    return {predicate: _table(rows, "windTurbine") for predicate, rows in pairs.items()}
+    return {predicate: table_of(rows, "windTurbine") for predicate, rows in pairs.items()}
 
 
 def _rs2_expected(w: int) -> dict[str, int]:
@@ -117,7 +117,7 @@ def random_dag(nodes: int, edges: int, seed: int = 1) -> Facts:
         a, b = rng.randrange(nodes), rng.randrange(nodes)
         if a != b:
             chosen.add((min(a, b), max(a, b)))
-    return {"edge": _table(sorted(chosen))}
+    return {"edge": table_of(sorted(chosen))}
 
 
 # ----------------------------------------------------------------- mutual recursion in arity 3
@@ -159,13 +159,13 @@ def ontology(classes: int, roles: int = 60, seed: int = 2) -> Facts:
         "r": {(r, r, r) for r in range(roles - 8, roles)}
         | {(r, r - 1, r) for r in range(roles - 4, roles)},
     }
-    return {predicate: _table(sorted(pairs)) for predicate, pairs in rows.items()}
+    return {predicate: table_of(sorted(pairs)) for predicate, pairs in rows.items()}
 
 
 # ------------------------------------------------------------------------------------ helpers
 
 
-def _table(rows: list[tuple[int, ...]], resource: str = "") -> pa.Table:
+def table_of(rows: list[tuple[int, ...]], resource: str = "") -> pa.Table:
     """Rows of numbers as columns s, o or c0, c1, ..: int64, or text when resources are named."""
     width = len(rows[0])
     names = ["s", "o"] if width == 2 else [f"c{k}" for k in range(width)]
