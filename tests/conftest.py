@@ -40,16 +40,31 @@ settings.register_profile(
 settings.load_profile("ci")
 
 
+STRATEGIES = ("auto", "support", "bf", "dred", "recompute")
+"""How a hypernode may be told to react to a change of its inputs."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test with an argument `strategy` runs once for each strategy."""
+    if "strategy" in metafunc.fixturenames:
+        metafunc.parametrize("strategy", STRATEGIES)
+
+
+@pytest.fixture(scope="session")
+def strategies() -> tuple[str, ...]:
+    """All strategies, for tests that compare them, or choose one."""
+    return STRATEGIES
+
+
 @pytest.fixture(scope="session")
 def open_kb() -> OpenKb:
     """Opens a knowledge base: `open_kb()` in memory, `open_kb(path)` on a file.
 
-    Tests never call zodiac_sql.connect themselves, so that a parameter of this fixture can run
-    all of them once for each maintenance strategy.
+    Tests never call zodiac_sql.connect themselves, so that there is one place to say how.
     """
     import zodiac_sql  # here, so that the oracle's own tests need no library
 
-    def open_it(path: str | Path = ":memory:") -> KnowledgeBase:
-        return zodiac_sql.connect(path)
+    def open_it(path: str | Path = ":memory:", strategy: str = "auto") -> KnowledgeBase:
+        return zodiac_sql.connect(path, strategy=strategy)
 
     return open_it

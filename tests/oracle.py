@@ -40,7 +40,7 @@ class OracleError(Exception):
 def extensions(rules: Sequence[Rule], facts: Facts) -> dict[str, set[Row]]:
     """For each predicate that rules or facts mention, all of its facts."""
     found: dict[str, set[Row]] = {name: set() for name in predicates_of(rules, facts)}
-    for symbol in _only_model(clingo_text(rules, facts)):
+    for symbol in only_model(clingo_text(rules, facts)):
         if symbol.name.startswith("x_"):
             found[symbol.name[2:]].add(tuple(_value(term) for term in symbol.arguments))
     return found
@@ -56,7 +56,8 @@ def clingo_text(rules: Iterable[Rule], facts: Facts) -> str:
     return "\n".join(translation.lines)
 
 
-def _only_model(text: str) -> list[clingo.Symbol]:
+def only_model(text: str) -> list[clingo.Symbol]:
+    """The facts of clingo's answer to a program in its own language."""
     complaints: list[str] = []
     control = clingo.Control(
         ["--warn=no-atom-undefined", "--models=2"], logger=lambda _, line: complaints.append(line)

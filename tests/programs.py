@@ -121,16 +121,24 @@ class Rule:
 
 Facts = Mapping[str, frozenset[Row]]
 
+SYMBOLS = ("a", "b", "c", "D e")  # one needs quotes, and sorts before the others
+INTEGERS = (1, 2, 0, -1)
+
 
 @dataclass(frozen=True)
 class Program:
-    """`spare` rules are not part of the program, but changes may add them."""
+    """`spare` rules are not part of the program, but changes may add them.
+
+    What changes insert is made of `symbols` and `integers`.
+    """
 
     schema: tuple[Predicate, ...]
     rules: tuple[Rule, ...]
     facts: Facts
     spare: tuple[Rule, ...] = ()
     seed: int = 0
+    symbols: tuple[str, ...] = SYMBOLS
+    integers: tuple[int, ...] = INTEGERS
 
     @property
     def style(self) -> Style:
@@ -281,19 +289,17 @@ def _expression(expression: Expression, style: Style, mark: str) -> str:
 
 # ------------------------------------------------------------------------------- building one rule
 
-SYMBOLS = ("a", "b", "c", "D e")  # one needs quotes, and sorts before the others
-INTEGERS = (1, 2, 0, -1)
 VARIABLES = ("X", "Y", "Z", "U", "V")  # at most five in a rule, so that cross products stay small
 EDB_NAMES = ("e", "f", "g")
 IDB_NAMES = ("p", "q", "P", "r", "Q", "s", "t", "u", "v")  # p and P are two predicates
 OPERATORS = ("!=", "<", "=", "<=", ">", ">=")
 
 
-def _chance(rng: Random, percent: int) -> bool:
+def chance(rng: Random, percent: int) -> bool:
     return rng.randrange(100) < percent
 
 
-def _shuffled(rng: Random, items: Sequence[T]) -> tuple[T, ...]:
+def shuffled(rng: Random, items: Sequence[T]) -> tuple[T, ...]:
     return tuple(rng.sample(items, len(items)))
 
 
@@ -318,13 +324,13 @@ class _RuleBuilder:
         self.body.append(Atom(predicate.name, terms))
 
     def _term(self, kind: Kind) -> Term:
-        if _chance(self.rng, 6):
+        if chance(self.rng, 6):
             return _constant(self.rng, kind)
-        if _chance(self.rng, 6):
+        if chance(self.rng, 6):
             return Var("_")
         known = self.of(kind)
         room = len(self.bound) < len(VARIABLES)
-        if known and (not room or _chance(self.rng, 55)):
+        if known and (not room or chance(self.rng, 55)):
             return self.rng.choice(known)
         return self.fresh(kind) if room else _constant(self.rng, kind)
 
@@ -339,7 +345,7 @@ class _RuleBuilder:
 
     def _negated_term(self, kind: Kind) -> Term:
         known = self.of(kind)
-        if known and not _chance(self.rng, 30):
+        if known and not chance(self.rng, 30):
             return self.rng.choice(known)
         choice = self.rng.choice(("constant", "anonymous", "local"))
         if choice == "constant":
@@ -357,11 +363,11 @@ class _RuleBuilder:
         kind = self.bound[left]
         others = [v for v in self.of(kind) if v != left]
         right: Expression
-        if others and _chance(self.rng, 60):
+        if others and chance(self.rng, 60):
             right = self.rng.choice(others)
         else:
             right = _constant(self.rng, kind)
-        if kind.numeric and _chance(self.rng, 20):
+        if kind.numeric and chance(self.rng, 20):
             right = Arithmetic(right, self.rng.choice(("+", "-")), 1)
         self.body.append(Compare(left, self.rng.choice(OPERATORS), right))
 
@@ -387,12 +393,12 @@ class _RuleBuilder:
         if kind is Kind.BIG:  # what was computed should be seen
             computed = [v for v in fitting if self.bound[v] is Kind.BIG]
             fitting = computed or fitting
-        if not fitting or _chance(self.rng, 5):
+        if not fitting or chance(self.rng, 5):
             return _constant(self.rng, kind)
         return self.rng.choice(fitting)
 
     def shuffled(self) -> tuple[Literal, ...]:
-        return _shuffled(self.rng, self.body)
+        return shuffled(self.rng, self.body)
 
 
 def _plain_rule(
@@ -402,14 +408,14 @@ def _plain_rule(
     builder = _RuleBuilder(rng)
     recursive = False
     for position in range(rng.choice((1, 2, 2, 2, 3))):
-        recurse = bool(same) and (position == 0 or _chance(rng, 45))
+        recurse = bool(same) and (position == 0 or chance(rng, 45))
         recursive = recursive or recurse
         builder.positive(rng.choice(same if recurse else lower))
-    if not recursive and _chance(rng, 80 if Kind.BIG in head.kinds else 10):
+    if not recursive and chance(rng, 80 if Kind.BIG in head.kinds else 10):
         builder.binding()
-    if _chance(rng, 30):
+    if chance(rng, 30):
         builder.comparison()
-    if _chance(rng, 35):
+    if chance(rng, 35):
         derived = [p for p in lower if p.level > 0]
         builder.negative(rng.choice(derived * 2 + list(lower)))
     return Rule(name, builder.head(head), builder.shuffled())
@@ -422,9 +428,9 @@ def _aggregate_rule(
     inner = _RuleBuilder(rng)
     for _ in range(rng.choice((1, 1, 2))):
         inner.positive(rng.choice(lower))
-    if _chance(rng, 20):
+    if chance(rng, 20):
         inner.comparison()
-    if _chance(rng, 25):
+    if chance(rng, 25):
         inner.negative(rng.choice(lower))
     if not inner.bound:
         return None
@@ -435,23 +441,23 @@ def _aggregate_rule(
         small = inner.bound[argument] is Kind.INT
         function = rng.choice(("SUM", *extremes) if small else extremes)
     others = [v for v in inner.bound if v != argument]
-    group = _shuffled(rng, others)[: rng.choice((1, 1, 2, 0))]
+    group = shuffled(rng, others)[: rng.choice((1, 1, 2, 0))]
     result = Var("N")
     literal = Aggregate(inner.shuffled(), group, function, argument, result)
     bound = {v: inner.bound[v] for v in group} | {result: Kind.BIG}
     outer = _RuleBuilder(rng, bound, [literal], inner.locals)
-    if _chance(rng, 20):
+    if chance(rng, 20):
         outer.comparison()
-    if _chance(rng, 15):
+    if chance(rng, 15):
         outer.negative(rng.choice(lower))
-    terms = _shuffled(rng, [*group, result])
+    terms = shuffled(rng, [*group, result])
     predicate = Predicate(names[1], tuple(outer.bound[v] for v in terms), level, aggregate=True)
     return predicate, Rule(names[0], Atom(predicate.name, terms), outer.shuffled())
 
 
-def _closure_rules(head: Predicate, base: Predicate) -> list[Rule]:
+def closure_rules(head: Predicate, base: Predicate) -> list[Rule]:
     """What recursion is made of, over a binary head."""
-    h, b = _binary(head), _binary(base)
+    h, b = binary(head), binary(base)
     return [
         Rule("", h("XZ"), (h("XY"), b("YZ"))),
         Rule("", h("XZ"), (b("XY"), h("YZ"))),
@@ -462,9 +468,9 @@ def _closure_rules(head: Predicate, base: Predicate) -> list[Rule]:
     ]
 
 
-def _mutual_rules(head: Predicate, base: Predicate, partner: Predicate) -> list[Rule]:
+def mutual_rules(head: Predicate, base: Predicate, partner: Predicate) -> list[Rule]:
     """What recursion through another predicate of the head's level is made of."""
-    h, b, g = _binary(head), _binary(base), _binary(partner)
+    h, b, g = binary(head), binary(base), binary(partner)
     return [
         Rule("", h("XZ"), (g("XY"), b("YZ"))),
         Rule("", h("XZ"), (h("XY"), g("YZ"))),
@@ -473,7 +479,7 @@ def _mutual_rules(head: Predicate, base: Predicate, partner: Predicate) -> list[
     ]
 
 
-def _binary(predicate: Predicate) -> Callable[[str], Atom]:
+def binary(predicate: Predicate) -> Callable[[str], Atom]:
     return lambda names: Atom(predicate.name, tuple(map(Var, names)))
 
 
@@ -503,14 +509,14 @@ class _ProgramBuilder:
     def level(self, level: int, budget: int) -> None:
         """Adds one level of predicates and at most `budget` rules for them."""
         lower = list(self.schema)
-        if _chance(self.rng, 22):
+        if chance(self.rng, 22):
             self._aggregate_level(level, lower)
             return
         size = self.rng.choice((1, 2, 3, 1))
         kinds = self._derived_kinds(lower)
         group = []
         for _ in range(size if size < budget else 1):
-            if not _chance(self.rng, 80):
+            if not chance(self.rng, 80):
                 kinds = self._derived_kinds(lower)
             group.append(Predicate(self.derived_name(), kinds, level))
             self.schema.append(group[-1])
@@ -529,10 +535,10 @@ class _ProgramBuilder:
 
     def _derived_kinds(self, lower: Sequence[Predicate]) -> tuple[Kind, ...]:
         """Often the kinds of a predicate below, so that rules can copy, close and compare."""
-        if _chance(self.rng, 60):
+        if chance(self.rng, 60):
             return self.rng.choice(lower).kinds
         numeric = [p.kinds for p in lower if Kind.INT in p.kinds]
-        if numeric and _chance(self.rng, 50):  # the same with a computed column
+        if numeric and chance(self.rng, 50):  # the same with a computed column
             return (*self.rng.choice(numeric)[:2], Kind.BIG)
         return self._kinds((Kind.SYMBOL, Kind.INT, Kind.BIG))
 
@@ -545,7 +551,7 @@ class _ProgramBuilder:
 
     def _base_rule(self, head: Predicate, lower: Sequence[Predicate]) -> Rule:
         alike = [p for p in lower if p.kinds == head.kinds]
-        if alike and _chance(self.rng, 60):
+        if alike and chance(self.rng, 60):
             terms = tuple(Var(VARIABLES[i]) for i in range(len(head.kinds)))
             body = Atom(self.rng.choice(alike).name, terms)
             return Rule(self._rule_name(), Atom(head.name, terms), (body,))
@@ -556,22 +562,22 @@ class _ProgramBuilder:
     ) -> Rule:
         bases = [p for p in lower if p.kinds == head.kinds]
         binary = len(head.kinds) == 2 and head.kinds[0] is head.kinds[1]
-        if binary and bases and _chance(self.rng, 60):
+        if binary and bases and chance(self.rng, 60):
             partners = [p for p in group if p.kinds == head.kinds]
             base, partner = self.rng.choice(bases), self.rng.choice(partners)
-            shapes = _closure_rules(head, base) + _mutual_rules(head, base, partner)
+            shapes = closure_rules(head, base) + mutual_rules(head, base, partner)
             return replace(self.rng.choice(shapes), name=self._rule_name())
         return _plain_rule(self.rng, self._rule_name(), head, lower, group)
 
     def _ring_rule(self, head: Predicate, lower: Sequence[Predicate], before: Predicate) -> Rule:
         """A rule that derives one predicate of a level from another one of it."""
         bases = [p for p in lower if p.kinds == head.kinds]
-        if before.kinds == head.kinds and _chance(self.rng, 40):
+        if before.kinds == head.kinds and chance(self.rng, 40):
             body = Atom(before.name, tuple(map(Var, VARIABLES[: len(head.kinds)])))
             return Rule(self._rule_name(), Atom(head.name, body.terms), (body,))
         binary = len(head.kinds) == 2 and head.kinds[0] is head.kinds[1]
-        if binary and bases and before.kinds == head.kinds and _chance(self.rng, 60):
-            shapes = _mutual_rules(head, self.rng.choice(bases), before)
+        if binary and bases and before.kinds == head.kinds and chance(self.rng, 60):
+            shapes = mutual_rules(head, self.rng.choice(bases), before)
             return replace(self.rng.choice(shapes), name=self._rule_name())
         return _plain_rule(self.rng, self._rule_name(), head, lower, (before,))
 
@@ -580,13 +586,13 @@ class _ProgramBuilder:
 
     def _add(self, rule: Rule) -> None:
         """Leaves out a rule that is there under another name: engines may keep only one of them."""
-        key = _canonical(rule)
+        key = canonical(rule)
         if key not in self.seen:
             self.seen.add(key)
             self.rules.append(rule)
 
 
-def _canonical(rule: Rule) -> str:
+def canonical(rule: Rule) -> str:
     """The same text for rules that differ only in variable names and the order of the body."""
     return min(_renamed(rule.head, body) for body in permutations(rule.body))
 
@@ -606,7 +612,8 @@ def _rename(text: str, numbers: dict[str, str]) -> str:
     return re.sub(r"\b[A-Z][0-9]*\b(?!\()", number, text)
 
 
-def _program(rng: Random, max_rules: int) -> Program:
+def random_program(rng: Random, max_rules: int = 8) -> Program:
+    """Levels of predicates, each with rules over those below it, and facts for them."""
     builder = _ProgramBuilder(rng)
     builder.explicit_predicates()
     for level in range(1, 1 + rng.choice((2, 1, 3, 3))):
@@ -622,16 +629,22 @@ def _program(rng: Random, max_rules: int) -> Program:
 def _initial_rows(rng: Random, predicate: Predicate) -> frozenset[Row]:
     """Many rows for explicit predicates, a few for some derived ones."""
     if predicate.level == 0:
-        return frozenset(_rows(rng, predicate, rng.choice((5, 7, 7, 9, 9, 12, 0))))
-    if predicate.aggregate or not _chance(rng, 25):
+        return frozenset(random_rows(rng, predicate, rng.choice((5, 7, 7, 9, 9, 12, 0))))
+    if predicate.aggregate or not chance(rng, 25):
         return frozenset()
-    return frozenset(_rows(rng, predicate, rng.choice((1, 2))))
+    return frozenset(random_rows(rng, predicate, rng.choice((1, 2))))
 
 
-def _rows(rng: Random, predicate: Predicate, count: int) -> tuple[Row, ...]:
+def random_rows(
+    rng: Random,
+    predicate: Predicate,
+    count: int,
+    symbols: tuple[str, ...] = SYMBOLS,
+    integers: tuple[int, ...] = INTEGERS,
+) -> tuple[Row, ...]:
     """Up to so many rows, each once."""
     domains: list[tuple[Value, ...]] = [
-        INTEGERS if kind.numeric else SYMBOLS for kind in predicate.kinds
+        integers if kind.numeric else symbols for kind in predicate.kinds
     ]
     rows: list[Row] = [tuple(rng.choice(domain) for domain in domains) for _ in range(count)]
     return tuple(dict.fromkeys(rows))
@@ -655,28 +668,28 @@ class _Decisions:
 
 
 seeds = st.integers(0, 2**32 - 1)
-decisions = st.binary(min_size=128, max_size=128).map(lambda data: _Decisions(list(data)))
+decisions = st.binary(min_size=192, max_size=192).map(lambda data: _Decisions(list(data)))
 
 
 @st.composite
 def programs(draw: DrawFn, max_rules: int = 8) -> Program:
     """A program of 1 to `max_rules` rules, and its facts."""
     rng = Random(draw(seeds))
-    return _reduced(_program(rng, max_rules), draw(decisions), 95)
+    return _reduced(random_program(rng, max_rules), draw(decisions), 95)
 
 
 @st.composite
 def programs_with_changes(
     draw: DrawFn,
-    max_rules: int = 8,
+    make: Callable[[Random], Program] = random_program,
     min_changes: int = 4,
     max_changes: int = 8,
     change_rules: bool = True,
-) -> tuple[Program, list[Change]]:
+) -> tuple[Program, Changes]:
     """A program and changes to make to it, of its facts and, unless told otherwise, its rules."""
     rng = Random(draw(seeds))
     decide = draw(decisions)
-    program = _reduced(_program(rng, max_rules), decide, 75 if change_rules else 95)
+    program = _reduced(make(rng), decide, 75 if change_rules else 95)
     changes = random_changes(rng, program, rng.randint(min_changes, max_changes), change_rules)
     kept = [tuple(step for step in change if decide.keep()) for change in changes]
     return program, _possible(program, kept)
@@ -724,6 +737,13 @@ class DropRule:
 Step = Insert | Delete | AddRule | DropRule
 Change = tuple[Step, ...]
 """One atomic change. No fact is both inserted and deleted in it, so the order does not matter."""
+
+
+class Changes(list[Change]):
+    """Changes to make one after the other."""
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(f"<{len(self)} changes, see the text below>")
 
 
 @dataclass
@@ -786,10 +806,10 @@ def random_changes(rng: Random, program: Program, count: int, rules: bool = True
     return changes
 
 
-def _possible(program: Program, changes: Iterable[Change]) -> list[Change]:
+def _possible(program: Program, changes: Iterable[Change]) -> Changes:
     """Without what cannot be done now that earlier steps are gone: rules to add twice or drop."""
     names = {rule.name for rule in program.rules}
-    found: list[Change] = []
+    found = Changes()
     for change in changes:
         steps: list[Step] = []
         for step in change:
@@ -817,11 +837,12 @@ def _change(
         return (_rule_step(rng, program, state),)
     size = rng.choice((1, 1, 1, 2, 3))
     steps: list[Step] = []
-    touched: set[str] = set()
+    touched: set[tuple[str, Row]] = set()
     for _ in range(size):
         step = _fact_step(rng, program, state, gone)
-        if step.predicate not in touched:
-            touched.add(step.predicate)
+        facts = {(step.predicate, row) for row in step.rows}
+        if touched.isdisjoint(facts):
+            touched |= facts
             steps.append(step)
     if what == "mixed":
         steps.append(_rule_step(rng, program, state))
@@ -830,7 +851,7 @@ def _change(
 
 def _rule_step(rng: Random, program: Program, state: State) -> AddRule | DropRule:
     absent = [r for r in program.rules + program.spare if r.name not in state.rules]
-    if absent and (not state.rules or _chance(rng, 60)):
+    if absent and (not state.rules or chance(rng, 60)):
         return AddRule(rng.choice(absent))
     return DropRule(rng.choice(list(state.rules)))
 
@@ -844,16 +865,19 @@ def _fact_step(
     predicate = rng.choice(explicit * 3 + open_to_facts)
     present = sorted(state.rows(predicate.name), key=repr)
     missing = sorted(gone.get(predicate.name, frozenset()) - set(present), key=repr)
-    some_rows = _rows(rng, predicate, rng.choice((1, 1, 2, 4)))
-    if missing and _chance(rng, 50):
+    count = rng.choice((1, 1, 2, 4))
+    some_rows = random_rows(rng, predicate, count, program.symbols, program.integers)
+    if missing and chance(rng, 50):
         return Insert(predicate.name, tuple(missing))
-    if not present or _chance(rng, 40):
+    if not present and predicate.level and chance(rng, 30):
+        return Delete(predicate.name, some_rows)  # at most derived
+    if not present or chance(rng, 40):
         return Insert(predicate.name, some_rows)
     what = rng.choice(("one", "one", "one", "some", "all", "any"))
     if what == "one":
         return Delete(predicate.name, (rng.choice(present),))
     if what == "some":
-        return Delete(predicate.name, _shuffled(rng, present)[: rng.randint(2, 4)])
+        return Delete(predicate.name, shuffled(rng, present)[: rng.randint(2, 4)])
     if what == "all":
         return Delete(predicate.name, tuple(present))
     return Delete(predicate.name, some_rows)  # most of these were never there

@@ -17,6 +17,8 @@
     drop r9 r10                 drop rules by name
     reopen                      close the file and open it again; nothing in memory
 
+Every case runs in memory and on a file; one that has steps also with each maintenance strategy.
+
 Cells: numbers as numbers (2 and 2.0 are the same), `true` and `false`, anything else as its text.
 The table of a nullary predicate that holds is the one line `true`.
 """
@@ -44,12 +46,12 @@ DIRECTORIES = sorted(path.parent for path in CASES.glob("*/*/program.rules"))
 class Session:
     """A knowledge base and what it takes to open it again."""
 
-    def __init__(self, open_kb: OpenKb, file: Path | None) -> None:
-        self.open_kb, self.file = open_kb, file
+    def __init__(self, open_kb: OpenKb, file: Path | None = None, strategy: str = "auto") -> None:
+        self.open_kb, self.file, self.strategy = open_kb, file, strategy
         self.kb = self._open()
 
     def _open(self) -> KnowledgeBase:
-        return self.open_kb(self.file) if self.file else self.open_kb()
+        return self.open_kb(self.file or ":memory:", strategy=self.strategy)
 
     def reopen(self) -> None:
         if self.file:
@@ -57,10 +59,22 @@ class Session:
             self.kb = self._open()
 
 
+def named(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
 @pytest.mark.parametrize("place", ["memory", "file"])
-@pytest.mark.parametrize("case", DIRECTORIES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("case", DIRECTORIES, ids=named)
 def test_case(case: Path, place: str, open_kb: OpenKb, tmp_path: Path) -> None:
-    session = Session(open_kb, tmp_path / "case.duckdb" if place == "file" else None)
+    _assert_holds(case, Session(open_kb, tmp_path / "case.duckdb" if place == "file" else None))
+
+
+@pytest.mark.parametrize("case", [c for c in DIRECTORIES if (c / "steps.txt").exists()], ids=named)
+def test_case_by_strategy(case: Path, open_kb: OpenKb, tmp_path: Path, strategy: str) -> None:
+    _assert_holds(case, Session(open_kb, tmp_path / "case.duckdb", strategy))
+
+
+def _assert_holds(case: Path, session: Session) -> None:
     refusal = case / "expected_error.txt"
     assert refusal.exists() or (case / "expected").exists(), "the case expects nothing"
     try:

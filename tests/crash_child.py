@@ -1,0 +1,104 @@
+"""The process that test_crash.py kills: it makes changes to a file, and reports each one done.
+
+    python crash_child.py FILE SEED STRATEGY
+
+Started early, it waits, with everything imported, for the number of the first change on stdin.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from zodiac_sql import KnowledgeBase, connect
+
+CHANGES = 200
+
+NODES = "abcdefgh"
+RULES = {
+    "copy": "path(X, Y) :- edge(X, Y).",
+    "square": "path(X, Z) :- path(X, Y), path(Y, Z).",
+    "cut": "far(X, Y) :- path(X, Y), not edge(X, Y).",
+    "degree": "degree(X, N) :- AGGREGATE(edge(X, Y)) ON X WITH COUNT(Y) AS N.",
+    "back": "edge(X, Y) :- link(Y, X).",
+    "step": "path(X, Z) :- path(X, Y), edge(Y, Z).",
+}
+FIRST = ("copy", "square", "cut")
+"""Rules that are there from the first change on, until they are dropped."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One atomic change. What is dropped is there, what is added is not."""
+
+    inserted: tuple[tuple[str, tuple[str, str]], ...]
+    deleted: tuple[tuple[str, tuple[str, str]], ...]
+    added: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+def planned(seed: int) -> Iterator[Change]:
+    """The same changes for the same seed, in every process. Two thirds are of facts only."""
+    chance = random.Random(seed)
+    rules: set[str] = set()
+    for number in range(CHANGES):
+        facts = [_fact(chance, number) for _ in range(chance.choice((1, 1, 2, 5)))]
+        gone = [_fact(chance, number) for _ in range(chance.choice((0, 1, 3)))]
+        toggled = chance.sample(sorted(RULES), chance.choice((0, 0, 0, 0, 1, 2)))
+        if number == 0:
+            toggled = list(FIRST)
+        added = tuple(name for name in toggled if name not in rules)
+        dropped = tuple(name for name in toggled if name in rules)
+        rules.symmetric_difference_update(toggled)
+        yield Change(tuple(facts), tuple(f for f in gone if f not in facts), added, dropped)
+
+
+def _fact(chance: random.Random, number: int) -> tuple[str, tuple[str, str]]:
+    """Mostly of few nodes; now and then of one that no symbol has been made for."""
+    nodes = [*NODES, f"n{number}"] if chance.random() < 0.3 else list(NODES)
+    return chance.choice(("edge", "link")), (chance.choice(nodes), chance.choice(nodes))
+
+
+def make(kb: KnowledgeBase, change: Change) -> None:
+    with kb.update() as update:
+        for predicate, row in change.deleted:
+            update.delete(predicate, [row])
+        for predicate, row in change.inserted:
+            update.insert(predicate, [row])
+        update.drop_rules(*change.dropped)
+        update.add_rules("\n".join(f"{name}: {RULES[name]}" for name in change.added))
+
+
+def main(file: str, seed: str, strategy: str) -> None:
+    changes = enumerate(planned(int(seed)))
+    _warm_up(strategy)
+    first = int(sys.stdin.readline())
+    with connect(file, strategy=strategy) as kb:
+        print("open", flush=True)
+        for number, change in islice(changes, first, None):
+            make(kb, change)
+            print(number + 1, flush=True)
+
+
+class NoPandas:
+    """Hides pandas, which pyarrow would import if it is there: a third of a second, for nothing."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
+def _warm_up(strategy: str) -> None:
+    """What is imported late is imported now."""
+    with connect(strategy=strategy) as kb:
+        kb.add_rules("p(X) :- q(X). p(X) :- p(X), q(X). q(a).")
+        kb.delete("q", [("a",)])
+
+
+if __name__ == "__main__":
+    sys.meta_path.insert(0, NoPandas)
+    main(*sys.argv[1:])
