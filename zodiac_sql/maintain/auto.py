@@ -7,11 +7,11 @@ them: once to find what is gained, and for what is lost once to find candidates,
 check them. Starting over costs the full evaluation, and a comparison with what was there.
 
 A recursive hypernode can be moved by few rows in all that it derives: there, what is lost is weighed
-with 2.5 times the number of facts that it holds for each that it reads. (Measured on closures: 100 of 20,000
-edges, with 55 pairs for each, cost 450 ms to delete and 440 to start over; 1,000 of 100,000 edges, with
-223 pairs for each, 19 s against 13.) If it is worth while to begin, `support` begins with a budget: checking a fact costs about what
-deriving it costs, so once a part of the hypernode's facts would have to be checked, and before they
-are, it starts over.
+with 2.5 times the number of facts that it holds for each that it reads. (Measured on closures: 100 of
+20,000 edges, with 55 pairs for each, cost 550 ms to delete and 440 to start over; 1,000 of 100,000
+edges, with 223 pairs for each, 19 s against 13.) If it is worth while to begin, `support` begins with
+a budget: checking a fact costs about what deriving it costs, so once a part of the hypernode's facts
+would have to be checked, and before they are, it starts over.
 """
 
 from __future__ import annotations
