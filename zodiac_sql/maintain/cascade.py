@@ -41,7 +41,7 @@ def can_cascade(task: Task, owns: Owns) -> bool:
 
 def cascade_lost(task: Task, own: Own, lost: Part, supported: bool) -> int:
     """Create `gone_*`: some facts and all that they may support, directly or not. Returns its rows."""
-    context, plans = _steps(task, own)
+    context, plans = _steps(task, own, supported)
 
     def statement() -> str:
         base = own.base
@@ -49,7 +49,7 @@ def cascade_lost(task: Task, own: Own, lost: Part, supported: bool) -> int:
         seeds = exp.select(*own.names("t")).from_(temp_table(lost.table).as_("t"))
         if not plans:
             return task.store.render(create_temp(own.gone_table, seeds))
-        heads = union_all([_compiled(p, own, context, supported) for p in plans])
+        heads = union_all(_heads(plans, own, context, supported))
         there = columns_of(own.outside, "t")
         same: list[exp.Expr] = [
             a.eq(b) for a, b in zip(there, columns_of(own.outside, "h"), strict=True)
@@ -68,7 +68,7 @@ def cascade_lost(task: Task, own: Own, lost: Part, supported: bool) -> int:
 
 def cascade_new(task: Task, own: Own, new: Part) -> int:
     """Create `plus_*`: some new facts and all that follows from them. Returns its rows."""
-    context, plans = _steps(task, own)
+    context, plans = _steps(task, own, False)
     known = own.known
 
     def statement() -> str:
@@ -77,7 +77,7 @@ def cascade_new(task: Task, own: Own, new: Part) -> int:
         query: exp.Query = seeds
         if plans:
             names = columns_of(known, "c")
-            heads = union_all([_compiled(p, own, context, False) for p in plans])
+            heads = union_all(_heads(plans, own, context, False))
             step = exp.select(*names).from_(heads.subquery("c"))
             for number, part in enumerate(known.parts):
                 other = exp.select(*columns).from_(table(part).as_("t"))
@@ -93,9 +93,13 @@ def cascade_new(task: Task, own: Own, new: Part) -> int:
     return task.store.count(task.kept.get((*key, *_structures(plans, context)), statement))
 
 
-def _steps(task: Task, own: Own) -> tuple[Context, list[Plan]]:
+def _heads(plans: list[Plan], own: Own, context: Context, ranked: bool) -> list[exp.Select]:
+    return [compile_rule(plan, own.columns, context, ranked=ranked).query for plan in plans]
+
+
+def _steps(task: Task, own: Own, ranked: bool) -> tuple[Context, list[Plan]]:
     """The rules, their recursive atom reading what the statement has found."""
-    found = Relation(own.columns, (Part("", _R, 1, ranked=own.ranked),), own.ranked)
+    found = Relation(own.columns, (Part("", _R, 1, ranked=ranked),), ranked)
     inner = context_of(task, {own.predicate: own}, undeleted=True)
 
     def relation(name: str, version: Version) -> Relation:
@@ -110,21 +114,6 @@ def _steps(task: Task, own: Own) -> tuple[Context, list[Plan]]:
     ]
     plans = [plan for several in variants for plan in several]
     return context, [plan for plan in plans if not is_empty(plan, context)]
-
-
-def _compiled(plan: Plan, own: Own, context: Context, ranked: bool) -> exp.Query:
-    if not ranked:
-        found = Relation(own.columns, (Part("", _R, 1),))
-        plain = replace(
-            context,
-            relation=lambda name, version: (
-                found
-                if name == own.predicate and version is Version.DELTA
-                else context.relation(name, version)
-            ),
-        )
-        return compile_rule(plan, own.columns, plain).query
-    return compile_rule(plan, own.columns, context, ranked=True).query
 
 
 def _recursive(names: list[exp.Column], seeds: exp.Query, step: exp.Query) -> exp.Select:
