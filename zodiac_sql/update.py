@@ -459,11 +459,14 @@ def clean(store: Store, keep: Collection[str] | None = None) -> None:
     if keep is not None and store.largest <= _SMALL:
         return
     rows = store.rows("SELECT table_name, estimated_size FROM duckdb_tables() WHERE temporary")
-    for name, size in rows:
-        stays = keep is not None and (name in keep or size <= _SMALL)
-        if name != dictionary.NEW and not stays:
-            store.run(drop(name))
     store.largest = 0
+    for name, size in rows:
+        if name == dictionary.NEW:
+            continue
+        if keep is not None and (name in keep or size <= _SMALL):
+            store.largest = max(store.largest, size)  # what is large goes with the next change
+        else:
+            store.run(drop(name))
 
 
 def _values(fact: Atom) -> tuple[object, ...]:
