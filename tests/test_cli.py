@@ -438,7 +438,7 @@ def test_verify(farm: Path) -> None:
     assert told.pop("seconds") > 0
     assert told == {
         "exact": True, "predicates": 3, "facts": 9,
-        "missing": {}, "surplus": {}, "samples": {}, "tables": {},
+        "missing": {}, "surplus": {}, "samples": {}, "tables": {}, "unsupported": {},
     }  # fmt: skip
 
 

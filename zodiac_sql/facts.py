@@ -20,7 +20,7 @@ from zodiac_sql.errors import DataError
 from zodiac_sql.rules import Column, Type
 from zodiac_sql.schema import Predicate, Staged, default_columns
 from zodiac_sql.store import Store
-from zodiac_sql.trees import create_temp, parameter, temp_table
+from zodiac_sql.trees import create_temp, drop, parameter, temp_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -160,8 +160,10 @@ def _stage_few(
     store: Store, predicate: str, columns: Sequence[_Column], data: pa.Table, named: bool
 ) -> Staged | None:
     """Stage a few rows in one statement; None if some symbol is not known as it is written."""
-    table = store.fresh("staged")
     values = {f"v{n}": data.column(c.source).to_pylist() for n, c in enumerate(columns)}
+    if any(value != value for column in values.values() for value in column):
+        return None  # DuckDB takes a NaN in a parameter for NULL
+    table = store.fresh("staged")
 
     def statement() -> exp.Expr:
         given = [
@@ -177,6 +179,7 @@ def _stage_few(
 
     key = ("few", table, tuple(columns))
     if store.count(store.kept(key, statement), values) != data.num_rows:
+        store.run(drop(table))
         return None
     return _of(predicate, columns, table, named)
 
