@@ -7,6 +7,7 @@ The second half, `stage_table`, also serves the loading of files.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -161,7 +162,8 @@ def _stage_few(
 ) -> Staged | None:
     """Stage a few rows in one statement; None if some symbol is not known as it is written."""
     values = {f"v{n}": data.column(c.source).to_pylist() for n, c in enumerate(columns)}
-    if any(value != value for column in values.values() for value in column):
+    floats = (values[f"v{n}"] for n, c in enumerate(columns) if c.source_type == "DOUBLE")
+    if any(math.isnan(value) for column in floats for value in column):
         return None  # DuckDB takes a NaN in a parameter for NULL
     table = store.fresh("staged")
 
