@@ -29,7 +29,7 @@ from zodiac_sql.rules import Rule
 COMPARE = 0.2
 """What comparing costs, as a share of evaluating."""
 
-SMALL = 5_000
+SMALL = 15_000
 """Up to so many rows read or held, incremental work costs statements, not rows: it is not weighed."""
 
 BUDGET = 0.3
