@@ -527,10 +527,10 @@ def _only_derived(
         there = relation_query(Relation(predicate.columns, tuple(derived)))
         count = store.count(semi_join(query, columns, there.subquery()))
         if count:
-            facts = "1 fact is" if count == 1 else f"{count} facts are"
+            facts = "1 fact" if count == 1 else f"{count} facts"
             remarks.append(
-                f"{name}: {facts} not explicit, but derived by rules, and stay. Delete what they "
-                "are derived from, or drop the rule."
+                f"{name}: {facts} kept, not explicit but derived by rules. Only without their "
+                "sources, or without the rule, do such facts go."
             )
     return remarks
 
