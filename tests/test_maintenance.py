@@ -7,6 +7,8 @@ In each example one knowledge base per strategy gets the same changes. To look f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,25 +35,43 @@ if TYPE_CHECKING:
 OpenKb = Callable[..., "KnowledgeBase"]
 Case = tuple[Program, list[Change]]
 
+
+@dataclass(frozen=True)
+class Way:
+    """`reopened`: after how many changes to close and reopen the files; None is in memory."""
+
+    large: bool
+    reopened: int | None
+
+
+WAYS = st.builds(Way, st.booleans(), st.sampled_from([None, None, None, 7, 12, 18]))
+
 EXAMPLES = settings().max_examples
-GENERAL = max(1, EXAMPLES // 56)
-CLOSURES = max(1, EXAMPLES // 42)
+GENERAL = max(1, EXAMPLES // 42)
+CLOSURES = max(1, EXAMPLES // 30)
 
 # A few steps are left out again, so that at least 20 changes remain.
 CHANGES = {"min_changes": 23, "max_changes": 27, "change_rules": False}
 
-# After how many changes to close the files and open them again; None is in memory, and never.
-REOPENED = st.sampled_from([None, None, None, 7, 12, 18])
+# Where the package goes another way from so many rows on, and what lets few rows go it, too.
+THRESHOLDS = {
+    "maintain.auto": ("SMALL", 0),
+    "maintain.cascade": ("MODEST", -1),
+    "maintain.overdelete": ("LARGE", 0),
+    "maintain.slices": ("LARGE", 0),
+    "extension": ("_FEW", 0),
+    "facts": ("_FEW", 0),
+    "unknown": ("_LARGE", 0),
+    "update": ("_SMALL", 0),
+}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def weighing() -> Iterator[None]:
-    """`auto` weighs every change here, and starts over now and then.
-
-    Of its own accord it would not with so few rows, and do what `support` does.
-    """
+@contextmanager
+def as_if_large(really: bool) -> Iterator[None]:
+    """Treats all tables as large ones, or not."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("zodiac_sql.maintain.auto"), "SMALL", 0)
+        for module, (name, value) in THRESHOLDS.items() if really else ():
+            patch.setattr(import_module(f"zodiac_sql.{module}"), name, value)
         yield
 
 
@@ -89,29 +109,26 @@ class Competitors:
 
 
 @settings(max_examples=GENERAL)
-@given(case=programs_with_changes(**CHANGES), reopened=REOPENED)
+@given(case=programs_with_changes(**CHANGES), way=WAYS)
 def test_all_kinds_of_programs(
-    open_kb: OpenKb, strategies: tuple[str, ...], case: Case, reopened: int | None
+    open_kb: OpenKb, strategies: tuple[str, ...], case: Case, way: Way
 ) -> None:
-    _compete(open_kb, strategies, case, reopened)
+    _compete(open_kb, strategies, case, way)
 
 
 @settings(max_examples=CLOSURES)
-@given(case=programs_with_changes(make=closure_program, **CHANGES), reopened=REOPENED)
+@given(case=programs_with_changes(make=closure_program, **CHANGES), way=WAYS)
 def test_recursion_over_cyclic_graphs(
-    open_kb: OpenKb, strategies: tuple[str, ...], case: Case, reopened: int | None
+    open_kb: OpenKb, strategies: tuple[str, ...], case: Case, way: Way
 ) -> None:
-    _compete(open_kb, strategies, case, reopened)
+    _compete(open_kb, strategies, case, way)
 
 
-def _compete(
-    open_kb: OpenKb, strategies: tuple[str, ...], case: Case, reopened: int | None
-) -> None:
-    with TemporaryDirectory() as folder:
-        place = None if reopened is None else Path(folder)
-        competitors = Competitors(open_kb, strategies, place)
+def _compete(open_kb: OpenKb, strategies: tuple[str, ...], case: Case, way: Way) -> None:
+    with TemporaryDirectory() as folder, as_if_large(way.large):
+        competitors = Competitors(open_kb, strategies, Path(folder) if way.reopened else None)
         try:
-            _go_through(competitors, *case, reopened)
+            _go_through(competitors, *case, way.reopened)
         finally:
             competitors.close()
 
