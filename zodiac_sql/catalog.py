@@ -51,6 +51,7 @@ class State:
 
     `rows` counts the rows of each table of edb and idb, by schema and table name; a table that is
     not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as known.
+    `aside` are tables of idb that the last change took away, kept for its `Change` to read.
     `generation` counts the changes published so far, and tells whether a state is still the file's.
     """
 
@@ -63,6 +64,7 @@ class State:
     functions: Mapping[str, Function] = field(default_factory=dict)
     rows: Mapping[tuple[str, str], int] = field(default_factory=dict)
     ids: Mapping[str, int] = field(default_factory=dict)
+    aside: tuple[str, ...] = ()
     next_hypernode: int = 1
     generation: int = 0
 
@@ -73,7 +75,7 @@ def parsed_rules(state: State) -> tuple[Rule, ...]:
 
 
 def hypergraph_of(state: State) -> Hypergraph:
-    """The HRDG of a state as it is in the catalog."""
+    """The HRDG of a state as it is in the catalog. Parses all rules."""
     rules = {rule.name: rule for rule in parsed_rules(state)}
     return Hypergraph(
         tuple(
@@ -123,6 +125,7 @@ def load(store: Store) -> State:
         prefixes=dict(store.rows("SELECT prefix, iri FROM zodiac.prefix")),
         functions=_load_functions(store),
         rows=_load_rows(store),
+        aside=_load_aside(store),
         next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
         generation=generation(store),
     )
@@ -166,6 +169,8 @@ def _load_rows(store: Store) -> dict[tuple[str, str], int]:
     tables = store.rows(
         "SELECT schema_name, table_name FROM duckdb_tables()"
         " WHERE database_name = current_database() AND schema_name IN ('edb', 'idb')"
+        " AND NOT starts_with(table_name, $1)",
+        [_ASIDE],
     )
     if not tables:
         return {}
@@ -175,6 +180,23 @@ def _load_rows(store: Store) -> dict[tuple[str, str], int]:
     ]
     listed = exp.select(*(query.subquery() for query in counts))
     return {(s, t): rows for (s, t), rows in zip(tables, store.rows(listed)[0], strict=True)}
+
+
+_ASIDE = "zodiac$aside_"
+
+
+def set_aside(table: str) -> str:
+    """The name in idb of a table that a change took away, until the next change."""
+    return f"{_ASIDE}{table}"
+
+
+def _load_aside(store: Store) -> tuple[str, ...]:
+    rows = store.rows(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+        " AND schema_name = 'idb' AND starts_with(table_name, $1)",
+        [_ASIDE],
+    )
+    return tuple(name for (name,) in rows)
 
 
 def taken_names(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str]:

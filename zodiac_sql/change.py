@@ -6,17 +6,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from zodiac_sql.hypernodes import Hypergraph
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
 class HypernodeChange:
-    """Which hypernodes a change created, dropped, updated (because inputs of theirs had changed) or
-    left untouched.
+    """What a change did to hypernodes.
+
+    `created` are those of new rules only. `merged` tells for a hypernode which ones became one in it;
+    `split` for an old hypernode what it fell apart into. `dropped` are those that have no rule left.
+    `updated` had work because rules of theirs came or went, or inputs had changed; all others are
+    `untouched`. A hypernode that changes keeps its number as long as most of its rules stay together.
     """
 
     created: tuple[str, ...] = ()
+    merged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    split: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
     untouched: tuple[str, ...] = ()
@@ -42,20 +50,35 @@ class Change:
     stats: Mapping[str, Mapping[str, object]]
     seconds: float
     notes: tuple[str, ...] = ()
-    _facts: Callable[[str, str], pa.Table] | None = field(default=None, repr=False, compare=False)
+    _facts: Callable[[str, str, int | None], pa.Table] | None = field(
+        default=None, repr=False, compare=False
+    )
+    _graphs: tuple[Hypergraph, Hypergraph] = field(
+        default=(Hypergraph(), Hypergraph()), repr=False, compare=False
+    )
 
-    def inserted_facts(self, predicate: str) -> pa.Table:
-        """The facts of a predicate that entered its extension, symbols as text.
+    def inserted_facts(self, predicate: str, limit: int | None = None) -> pa.Table:
+        """The facts of a predicate that entered its extension, symbols as text; or some of them.
 
         They are kept until the next change begins; afterwards this raises QueryError.
         """
         assert self._facts is not None
-        return self._facts("inserted", predicate)
+        return self._facts("inserted", predicate, limit)
 
-    def deleted_facts(self, predicate: str) -> pa.Table:
+    def deleted_facts(self, predicate: str, limit: int | None = None) -> pa.Table:
         """The facts of a predicate that left its extension, as in `inserted_facts`."""
         assert self._facts is not None
-        return self._facts("deleted", predicate)
+        return self._facts("deleted", predicate, limit)
+
+    @property
+    def before(self) -> Hypergraph:
+        """The HRDG as it was. `kb.graph(change)` draws both."""
+        return self._graphs[0]
+
+    @property
+    def after(self) -> Hypergraph:
+        """The HRDG as it is after the change."""
+        return self._graphs[1]
 
     def __bool__(self) -> bool:
         """Whether anything entered or left an extension."""

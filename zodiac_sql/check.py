@@ -65,7 +65,7 @@ def names(candidate: Candidate) -> Iterator[Problem]:
         if first is not rule:
             yield Problem(
                 f"there is already a rule named {rule.name}: {first.text}", rule.span,
-                "Choose another name, or drop the first one before.",
+                "Choose another name. To put this rule in its place, add it with replace (--replace).",
             )  # fmt: skip
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlglot import exp
 
 from zodiac_sql.catalog import State, hypergraph_of
+from zodiac_sql.change import Change
+from zodiac_sql.draw import Before, Drawing
 from zodiac_sql.extension import Sources, count, derived_tables, sources_of
 from zodiac_sql.query import Answer
 from zodiac_sql.relations import Relation, table
@@ -78,6 +81,29 @@ def hypernodes(state: State) -> Answer:
             "rows": [rows[h.name] for h in graph.hypernodes],
         }
     )
+
+
+def drawing(state: State, change: Change | None) -> Drawing:
+    """The HRDG; of a change, before and after it."""
+    if change is None:
+        return Drawing(hypergraph_of(state))
+    told, rules = change.hypernodes, {h.id: h.rules for h in change.before.hypernodes}
+    after = dict.fromkeys(_numbers(told.updated), "updated")
+    after |= {n: "changed" for n in after if rules[n] != change.after[n].rules}
+    before = {**after, **dict.fromkeys(_numbers(told.dropped), "dropped")}
+    after |= dict.fromkeys(_numbers(told.created), "created")
+    for old, parts in told.split.items():
+        before |= dict.fromkeys(_numbers([old]), "split")
+        after |= dict.fromkeys(_numbers(parts), "split")
+    for new, olds in told.merged.items():
+        before |= dict.fromkeys(_numbers(olds), "merged")
+        after |= dict.fromkeys(_numbers([new]), "merged")
+    return Drawing(change.after, Before(change.before, before), after)
+
+
+def _numbers(names: Iterable[str]) -> list[int]:
+    """The numbers of hypernodes by their names."""
+    return [int(name.removeprefix("h")) for name in names]
 
 
 def _answer(columns: dict[str, list[Any]]) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from zodiac_sql.catalog import set_aside
 from zodiac_sql.extension import count, distinct_query
 from zodiac_sql.maintain.contract import KEPT
 from zodiac_sql.materialise import Materialisation
@@ -17,7 +18,8 @@ class Difference:
     """How an extension changed.
 
     Where it was empty, `all_new` tells so; then `inserted` reads tables that publication takes away,
-    and the facts are those of the extension in the file.
+    and the facts are those of the extension in the file. `deleted` may read tables of the file that
+    publication takes away: see `discarded`.
     """
 
     inserted_count: int
@@ -25,6 +27,19 @@ class Difference:
     inserted: Relation
     deleted: Relation
     all_new: bool = False
+
+    @property
+    def discarded(self) -> frozenset[str]:
+        """Tables in idb that are read for what is deleted, and not needed for anything else."""
+        return frozenset(part.table for part in self.deleted.parts if part.schema == "idb")
+
+    def published(self) -> Difference:
+        """As it is to be read after publication: discarded tables have another name then."""
+        parts = (
+            replace(part, table=set_aside(part.table)) if part.schema == "idb" else part
+            for part in self.deleted.parts
+        )
+        return replace(self, deleted=replace(self.deleted, parts=tuple(parts)))
 
     def apart(self, store: Store, sql_name: str) -> Difference:
         """With the facts that entered in a table of their own, for a change that is not published."""
@@ -44,8 +59,8 @@ def _difference(work: Materialisation, predicate: str) -> Difference:
     delta = work.delta(predicate)
     known = work.planned.schema.get(predicate) or work.state.schema[predicate]
     deleted = delta.deleted
-    if any(not _lasting(part) for part in deleted.parts):
-        # The tables that it reads are about to be dropped or emptied.
+    if not all(_lasting(part) or _is_discarded(work, predicate, part) for part in deleted.parts):
+        # Some rows of the tables that it reads are about to be deleted.
         deleted = _copied(work.store, deleted, f"left_{known.sql_name}")
     lasting = all(_lasting(part) for part in delta.inserted.parts)
     return Difference(
@@ -61,8 +76,16 @@ def _lasting(part: Part) -> bool:
     return part.table.startswith(KEPT) and part.minus is None
 
 
+def _is_discarded(work: Materialisation, predicate: str, part: Part) -> bool:
+    """Whether a table of the file is dropped as a whole, or replaced by another."""
+    for owner, parts in work.old.derived.get(predicate, {}).items():
+        if part in parts:
+            return owner < 0 or work.edits[predicate, owner].rewritten
+    return False
+
+
 def _count(store: Store, relation: Relation) -> int:
-    if len(relation.parts) == 1 and _lasting(relation.parts[0]):
+    if len(relation.parts) == 1 and relation.parts[0].minus is None:
         return relation.parts[0].rows
     return count(store, relation)
 

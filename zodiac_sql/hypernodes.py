@@ -1,13 +1,15 @@
 """The hyper rule dependency graph (HRDG): hypernodes, their edges, strata and order.
 
 Paper 1, section 4.2: a hypernode is a strongly connected component of the rule dependency graph.
-Because vertices are rules, a predicate may be derived in several hypernodes.
+Because vertices are rules, a predicate may be derived in several hypernodes. What becomes of them
+when rules come and go is told by restructuring.py.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from zodiac_sql.graph import components, rule_graph
@@ -46,16 +48,26 @@ class Hypergraph:
     positive: frozenset[tuple[int, int]] = frozenset()
     negative: frozenset[tuple[int, int]] = frozenset()
 
+    def __getitem__(self, number: int) -> Hypernode:
+        return next(h for h in self.hypernodes if h.id == number)
+
+    def rules(self) -> Iterator[Rule]:
+        """All rules, in the order of the hypernodes."""
+        return (rule for hypernode in self.hypernodes for rule in hypernode.rules)
+
     def deriving(self, predicate: str) -> tuple[Hypernode, ...]:
         """The hypernodes that derive a predicate, in topological order."""
         return tuple(h for h in self.hypernodes if predicate in h.derives)
 
 
-def hypergraph(rules: Sequence[Rule], ids: Mapping[frozenset[str], int], fresh: int) -> Hypergraph:
+def hypergraph(
+    rules: Sequence[Rule], known: Mapping[int, frozenset[str]], fresh: int
+) -> Hypergraph:
     """The HRDG of stratified rules.
 
-    `ids` are the numbers of hypernodes that are already in the file, by their rules' names; a
-    hypernode with the same rules keeps its number, others are numbered upwards from `fresh`.
+    `known` are the hypernodes that are already in the file: the names of those of their rules that
+    are as they were. A hypernode keeps its number as long as most of its rules stay together; others
+    are numbered upwards from `fresh`.
     """
     graph = rule_graph(rules)
     by_name = {rule.name: rule for rule in rules}
@@ -65,13 +77,7 @@ def hypergraph(rules: Sequence[Rule], ids: Mapping[frozenset[str], int], fresh: 
     negative = {(owner[a], owner[b]) for a, b in graph.negative}
     loops = {owner[a] for a, b in graph.positive if owner[a] == owner[b]}
     strata = _strata(len(parts), positive, negative)
-
-    numbers: list[int] = []
-    for part in parts:
-        known = ids.get(frozenset(part))
-        numbers.append(fresh if known is None else known)
-        fresh += known is None
-
+    numbers = _numbers(owner, len(parts), known, fresh)
     order = _topological(len(parts), positive | negative, strata)
     return Hypergraph(
         tuple(
@@ -81,6 +87,23 @@ def hypergraph(rules: Sequence[Rule], ids: Mapping[frozenset[str], int], fresh: 
         frozenset((numbers[a], numbers[b]) for a, b in positive),
         frozenset((numbers[a], numbers[b]) for a, b in negative),
     )
+
+
+def _numbers(
+    owner: Mapping[str, int], count: int, known: Mapping[int, frozenset[str]], fresh: int
+) -> list[int]:
+    """The number of each component: that of the hypernode with which it shares most rules."""
+    shared = Counter(
+        (owner[rule], number) for number, rules in known.items() for rule in rules if rule in owner
+    )
+    numbers: dict[int, int] = {}
+    taken = set()
+    for (part, number), _ in sorted(shared.items(), key=lambda item: (-item[1], item[0])):
+        if part not in numbers and number not in taken:
+            numbers[part] = number
+            taken.add(number)
+    following = itertools.count(fresh)
+    return [numbers[part] if part in numbers else next(following) for part in range(count)]
 
 
 def _topological(count: int, edges: set[tuple[int, int]], strata: Sequence[int]) -> list[int]:

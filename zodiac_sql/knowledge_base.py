@@ -119,19 +119,36 @@ class KnowledgeBase:
 
     # Changing
 
-    def add_rules(self, rules: str | Path, *, progress: Progress | None = None) -> Change:
+    def add_rules(
+        self,
+        rules: str | Path,
+        *,
+        replace: bool = False,
+        strict: bool = False,
+        progress: Progress | None = None,
+    ) -> Change:
         """Add rules, and facts, declarations and prefixes, from a text or a file (.rules, .dl).
 
-        Raises ProgramError with every problem of the text.
+        A rule that is there already, up to the names of variables and the order of the body, is
+        passed over and told in the change's notes; with `strict` it is an error. With `replace`, a
+        rule takes the place of the one of the same name, which else is an error. Raises ProgramError
+        with every problem of the text.
         """
         with self.update(progress=progress) as update:
-            update.add_rules(rules)
+            update.add_rules(rules, replace=replace, strict=strict)
         return update.change
 
-    def drop_rules(self, *names: str, progress: Progress | None = None) -> Change:
-        """Remove rules by name. Raises QueryError for a name that no rule has."""
+    def drop_rules(
+        self, *rules: str | Path, strict: bool = False, progress: Progress | None = None
+    ) -> Change:
+        """Remove rules: by name ("r4"), as text ("p(X) :- q(X)."), or all of a file ("wind.rules").
+
+        Rules given as text are found whatever their labels, names of variables and order of the body.
+        One that is not there is passed over and told in the change's notes; with `strict` it is an
+        error (QueryError). Facts in a file stay. Raises ProgramError for a text that cannot be read.
+        """
         with self.update(progress=progress) as update:
-            update.drop_rules(*names)
+            update.drop_rules(*rules, strict=strict)
         return update.change
 
     def insert(self, predicate: str, rows: object) -> Change:
@@ -275,11 +292,15 @@ class KnowledgeBase:
 
         return hypernodes(self._current())
 
-    def graph(self) -> Drawing:
-        """The HRDG, to draw: `.svg()`, `.mermaid()`, `.dot()`, `.save(path)`."""
-        from zodiac_sql.draw import Drawing
+    def graph(self, change: Change | None = None) -> Drawing:
+        """The HRDG, to draw: `.svg()`, `.mermaid()`, `.dot()`, `.save(path)`.
 
-        return Drawing(catalog.hypergraph_of(self._current()))
+        With a change, or the preview of one, the HRDG before and after it side by side, in which
+        everything that changed is marked (paper 1, figure 3).
+        """
+        from zodiac_sql.describe import drawing
+
+        return drawing(self._current(), change)
 
     def export(self, directory: str | Path, format: str = "parquet", *predicates: str) -> Exported:
         """Write extensions to files, one per predicate ("parquet", "csv") or together ("nt").

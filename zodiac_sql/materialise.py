@@ -1,15 +1,17 @@
 """Algorithm 1 of paper 1, for those hypernodes that a change affects.
 
-Hypernodes are visited in the topological order of the HRDG. One that is new is evaluated; one whose
-inputs have changed is maintained by a strategy (maintain/); all others cost no statement. Changes
-travel between hypernodes as changes of extensions, not of single tables: a fact that one table loses
-while another holds it has not changed for anyone.
+First, tables pass from the hypernodes there were to those there are (restructuring.py); what passes
+to none is lost as a whole, and nobody looks into it. Then hypernodes are visited in the order of
+Algorithm 4. One that is new is evaluated; one whose rules or inputs have changed is maintained by a
+strategy (maintain/); all others cost no statement. Changes travel between hypernodes as changes of
+extensions, not of single tables: a fact that one table loses while another holds it has not changed
+for anyone.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from zodiac_sql.apply import Kept, tables
@@ -23,7 +25,8 @@ from zodiac_sql.maintain.contract import KEPT, Delta, Edit, Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.program import Planned
 from zodiac_sql.relations import Part, Relation, relation_query
-from zodiac_sql.rules import Type
+from zodiac_sql.restructuring import Heritage, Restructuring, execution_plan, table_heirs
+from zodiac_sql.rules import Rule, Type
 from zodiac_sql.safety import used_functions
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp
@@ -92,17 +95,26 @@ def materialise(
 ) -> Materialisation:
     """Compute what a change does to every hypernode, in temporary tables."""
     work = _begin(store, state, planned, net, functions, ids, kept, strategy)
-    hypernodes = planned.graph.hypernodes
-    known = {row.id for row in state.hypernodes}
+    fresh = {h.id for h in planned.graph.hypernodes if _is_fresh(work, h)}
+    changed = {h.id for h in planned.graph.hypernodes if not h.reads.isdisjoint(work.touched)}
+    direct = fresh | changed | planned.restructuring.heritages.keys()
+    hypernodes = list(execution_plan(planned.graph, direct))
     for number, hypernode in enumerate(hypernodes):
-        fresh = hypernode.id not in known or _retyped(work, hypernode)
-        deltas = {} if fresh else _deltas_for(work, hypernode)
-        if not fresh and not deltas:
+        deltas = {} if hypernode.id in fresh else _deltas_for(work, hypernode)
+        heritage = planned.restructuring.heritages.get(hypernode.id)
+        if hypernode.id not in fresh and not deltas and not _is_impaired(heritage):
             continue
         if progress:
             progress(hypernode.name, number, len(hypernodes))
-        _evaluate(work, hypernode, deltas, fresh)
+        _evaluate(work, hypernode, deltas, heritage, hypernode.id in fresh)
     return work
+
+
+def _is_impaired(heritage: Heritage | None) -> bool:
+    """Whether the tables that a hypernode begins with are not yet those of its rules."""
+    if heritage is None:
+        return False
+    return bool(heritage.lost or heritage.new or len(heritage.origins) > 1)
 
 
 def _begin(
@@ -122,35 +134,74 @@ def _begin(
         inserted, deleted = net.inserts.get(name), net.deletes.get(name)
         edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
         new.explicit[name] = _edited(old.explicit.get(name, ()), edits[name, EXPLICIT])
-    remaining = {hypernode.id for hypernode in planned.graph.hypernodes}
+    _pass_on(old, planned.restructuring)
     for name, owned in old.derived.items():
         if name in planned.schema:
-            new.derived[name] = {h: parts for h, parts in owned.items() if h in remaining}
-        for h, (part,) in owned.items():
-            if h not in remaining and part.rows:
-                edits[name, h] = Edit(None, part, None, None, rewritten=True)
-    ranked = {row.id: row.ranked for row in state.hypernodes}
+            new.derived[name] = {h: parts for h, parts in owned.items() if h >= 0}
+        for h, parts in owned.items():
+            if h < 0 and parts[0].rows:
+                edits[name, h] = Edit(None, parts[0], None, None, rewritten=True)
+    ranked = _ranked(state, planned.restructuring)
     types = {n: tuple(c.type for c in p.columns) for n, p in planned.schema.items()}
     return Materialisation(
         store, state, planned, functions, ids, kept, strategy, old, new, edits, ranked, types=types
     )  # fmt: skip
 
 
+def _pass_on(old: Sources, restructuring: Restructuring) -> None:
+    """Give each table to the hypernode that takes it over, the base's first.
+
+    What nobody takes over belongs to the old hypernode's number below 0.
+    """
+    if restructuring.before is restructuring.after:
+        return
+    heirs = table_heirs(restructuring)
+    bases = {heritage.base for heritage in restructuring.heritages.values()}
+    for name, owned in old.derived.items():
+        passed: dict[int, tuple[Part, ...]] = {}
+        for number in sorted(owned, key=lambda number: number not in bases):
+            heir = heirs.get((number, name), -number)
+            passed[heir] = (*passed.get(heir, ()), *owned[number])
+        old.derived[name] = passed
+
+
+def _ranked(state: State, restructuring: Restructuring) -> dict[int, bool]:
+    """Which hypernodes begin with ranks that may be relied upon."""
+    before = {row.id: row.ranked or not row.recursive for row in state.hypernodes}
+    return {
+        number: all(before[source] for source in sources)
+        for number, sources in restructuring.sources.items()
+    }
+
+
 def _edited(parts: tuple[Part, ...], edit: Edit) -> tuple[Part, ...]:
     """The parts of a table after an edit."""
-    added = (edit.added,) if edit.added else ()
     if edit.rewritten or not parts:
-        return added
-    (stored,) = parts
+        return edit.incoming
+    stored = parts[0]  # what others there are come as united with it
     if edit.removed:
         left = stored.rows - edit.removed.rows
         stored = replace(stored, rows=left, minus=edit.removed.table)
-    return (stored, *added)
+    return (stored, *edit.incoming)
 
 
-def _retyped(work: Materialisation, hypernode: Hypernode) -> bool:
-    """Whether a predicate that a hypernode reads or derives has other columns than before."""
-    for name in hypernode.reads.union(hypernode.derives):
+def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
+    """Whether a hypernode has to be evaluated: there are no tables that it could begin with."""
+    restructuring = work.planned.restructuring
+    heritage = restructuring.heritages.get(hypernode.id)
+    if hypernode.id not in restructuring.sources or (heritage and not heritage.origins):
+        return True
+    lost = heritage.lost if heritage else ()
+    if used_functions(lost) & work.state.functions.keys() - work.functions.keys():
+        return True  # a rule may go because its function is no more
+    return _retyped(work, [*hypernode.rules, *lost])
+
+
+def _retyped(work: Materialisation, rules: Iterable[Rule]) -> bool:
+    """Whether a predicate in some rules has other columns than before."""
+    for name in {
+        p for rule in rules for p in (rule.head.predicate, *rule.positive(), *rule.negative())
+    }:
         before, after = work.state.schema.get(name), work.planned.schema[name]
         if before is after:
             continue
@@ -171,7 +222,11 @@ def _deltas_for(work: Materialisation, hypernode: Hypernode) -> dict[str, Delta]
 
 
 def _evaluate(
-    work: Materialisation, hypernode: Hypernode, deltas: dict[str, Delta], fresh: bool
+    work: Materialisation,
+    hypernode: Hypernode,
+    deltas: dict[str, Delta],
+    heritage: Heritage | None,
+    fresh: bool,
 ) -> None:
     """Bring one hypernode up to date."""
     for rule in hypernode.rules:
@@ -179,7 +234,7 @@ def _evaluate(
     started = time.perf_counter()
     task = Task(
         work.store,
-        work.kept,
+        Kept() if heritage else work.kept,  # its tables will have other names the next time
         hypernode,
         work.planned.schema,
         work.types,
@@ -189,6 +244,7 @@ def _evaluate(
         work.new,
         deltas,
         work.ranked.get(hypernode.id, False),
+        heritage,
     )
     try:
         if fresh:

@@ -63,10 +63,10 @@ class Plan:
         return f"{self.rule.head} <- {', '.join(map(str, (*self.scans, *rest)))}"
 
 
-def whole(rule: Rule) -> Plan:
-    """The rule over all that is known."""
+def whole(rule: Rule, version: Version = Version.ALL) -> Plan:
+    """The rule over all that is known, or was known before a change."""
     body = arrange(rule.body)
-    return Plan(rule, join_order(Scan(atom, Version.ALL) for atom in body.atoms), body)
+    return Plan(rule, join_order(Scan(atom, version) for atom in body.atoms), body, version)
 
 
 def delta_variants(rule: Rule, recursive: Collection[str]) -> tuple[Plan, ...]:

@@ -9,17 +9,18 @@ import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from zodiac_sql.catalog import HypernodeRow, State, StoredRule, parsed_rules
+from zodiac_sql.arrivals import Arrival, arrive
+from zodiac_sql.catalog import HypernodeRow, State, StoredRule
 from zodiac_sql.check import Candidate, arities, check, in_order
 from zodiac_sql.errors import Problem, ProgramError, Span
 from zodiac_sql.functions import Function, Functions
 from zodiac_sql.hypernodes import Hypergraph, hypergraph
 from zodiac_sql.infer import infer
+from zodiac_sql.restructuring import Restructuring, kept_rules, restructure
 from zodiac_sql.rules import (
     Atom,
     Column,
     Declaration,
-    Program,
     Rule,
     Type,
     atoms_of,
@@ -40,33 +41,35 @@ class Planned:
     schema: dict[str, Predicate]
     functions: Mapping[str, Function]
     """Registered functions that the rules use."""
-    added: tuple[str, ...]
-    """Names of the rules that the change brings."""
+    restructuring: Restructuring
+    remarks: tuple[str, ...] = ()
+    """On rules that are there already."""
 
 
 def plan_program(
     state: State,
-    programs: Sequence[Program],
+    before: Hypergraph,
+    arrivals: Sequence[Arrival],
     dropped: Collection[str],
     provisional: Mapping[str, Predicate],
     functions: Functions,
     names: Names,
 ) -> Planned:
-    """The program that `state` becomes.
+    """The program that `state`, whose HRDG is `before`, becomes.
 
-    `provisional` is the schema with what declarations and staged facts have settled. Raises
+    `dropped` are names of rules that go. `provisional` is the schema with what declarations and staged facts have settled. Raises
     ProgramError with all problems.
     """
-    kept = [rule for rule in parsed_rules(state) if rule.name not in dropped]
-    new = named([rule for program in programs for rule in program.rules], kept)
-    new = [rule for rule in new if rule not in kept]  # the same rule again changes nothing
-    rules = (*kept, *new)
-    facts = tuple(fact for program in programs for fact in program.facts)
-    declarations = tuple(d for program in programs for d in program.declarations)
+    parsed = {rule.name: rule for rule in before.rules()}
+    kept = [parsed[rule.name] for rule in state.rules if rule.name not in dropped]
+    new = arrive(arrivals, kept, dropped)
+    rules = (*kept, *new.rules)
+    facts = tuple(fact for arrival in arrivals for fact in arrival.program.facts)
+    declarations = tuple(d for arrival in arrivals for d in arrival.program.declarations)
     known = {**state.functions, **functions}
-    added = tuple(rule.name for rule in new)
-    candidate = Candidate(rules, frozenset(added), declarations, facts, provisional, known)
-    problems = check(candidate)
+    added = frozenset(rule.name for rule in new.rules)
+    candidate = Candidate(rules, added, declarations, facts, provisional, known)
+    problems = [*new.problems, *check(candidate)]
     if any(arities(candidate)):
         raise ProgramError(in_order(problems))  # without arities there are no columns to type
 
@@ -77,31 +80,21 @@ def plan_program(
     if problems or misfits or clashes:
         raise ProgramError(in_order([*problems, *misfits, *clashes]))
     schema = {name: typed(predicate, columns[name]) for name, predicate in schema.items()}
-    ids = {frozenset(row.rules): row.id for row in state.hypernodes}
-    changed = {rule.name for rule in new}
-    ids = {names: id_ for names, id_ in ids.items() if not names & changed}
-    graph = hypergraph(rules, ids, state.next_hypernode)
+    graph = hypergraph(rules, kept_rules(before, rules), state.next_hypernode)
     used = used_functions(rules)
     return Planned(
-        rules, graph, schema, {n: f for n, f in known.items() if n in used}, added
-    )  # fmt: skip
+        rules,
+        graph,
+        schema,
+        {n: f for n, f in known.items() if n in used},
+        restructure(before, graph, lambda h, p: _rows(state, h, p)),
+        new.remarks,
+    )
 
 
-def named(rules: Sequence[Rule], others: Sequence[Rule]) -> list[Rule]:
-    """Rules with a name each: r1, r2, ... for those whose text gives none."""
-    taken = {rule.name for rule in (*others, *rules)}
-    same = {(rule.head, rule.body): rule.name for rule in others}
-    result = []
-    number = 1
-    for rule in rules:
-        name = rule.name or same.get((rule.head, rule.body), "")
-        while not name:
-            if f"r{number}" not in taken:
-                name = f"r{number}"
-            number += 1
-        taken.add(name)
-        result.append(replace(rule, name=name))
-    return result
+def _rows(state: State, hypernode: int, predicate: str) -> int:
+    """How many there are in the table of a hypernode and a predicate."""
+    return state.rows.get(("idb", f"h{hypernode}_{state.schema[predicate].sql_name}"), 0)
 
 
 def declare(
@@ -233,10 +226,11 @@ def stored(
 ) -> tuple[tuple[StoredRule, ...], tuple[HypernodeRow, ...]]:
     """Rules and hypernodes as the catalog keeps them; new rules are stamped with the time."""
     before = {rule.name: rule for rule in state.rules}
+    there = {rule.name: rule for rule in planned.restructuring.before.rules()}
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     rules = tuple(
         before[rule.name]
-        if rule.name in before and rule.name not in planned.added
+        if there.get(rule.name) == rule
         else StoredRule(rule.name, rule.text, rule.prefixes, rule.head.predicate, now)
         for rule in planned.rules
     )
@@ -246,7 +240,7 @@ def stored(
             h.stratum,
             h.recursive,
             tuple(rule.name for rule in h.rules),
-            ranked.get(h.id, False),
+            h.recursive and ranked.get(h.id, False),
         )
         for h in planned.graph.hypernodes
     )

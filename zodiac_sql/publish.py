@@ -6,8 +6,9 @@ new symbols, edits of the tables of explicit facts and hypernodes, catalog rows 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -18,8 +19,10 @@ from zodiac_sql.errors import StoreError
 from zodiac_sql.extension import EXPLICIT, Sources, sources_of, view
 from zodiac_sql.maintain.contract import Edit
 from zodiac_sql.relations import RANK, Part, Relation, columns_of, relation_query, table
+from zodiac_sql.restructuring import Restructuring
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
+from zodiac_sql.trees import rename
 
 Edits = Mapping[tuple[str, int], Edit]
 """What becomes of tables, by predicate and owner: a hypernode, or EXPLICIT."""
@@ -27,23 +30,39 @@ Edits = Mapping[tuple[str, int], Edit]
 Rows = dict[tuple[str, str], int]
 
 
-def publish(store: Store, old: State, new: State, edits: Edits, kept: Kept) -> State:
-    """Write a change. Returns `new` with the row counts of its tables."""
+def publish(
+    store: Store,
+    old: State,
+    new: State,
+    edits: Edits,
+    restructuring: Restructuring,
+    discarded: Collection[str],
+    kept: Kept,
+) -> State:
+    """Write a change. Returns `new` with the row counts of its tables.
+
+    Tables of idb in `discarded` stay under another name (catalog.set_aside) until the next change.
+    """
     rows = dict(old.rows)
     recursive = {row.id for row in new.hypernodes if row.recursive}
-    owners = {row.id for row in new.hypernodes} | {EXPLICIT}
     with store.transaction():
         dictionary.publish(store)
-        _drop_tables(store, old, new, rows)
+        for name in old.aside:
+            _drop(store, "idb", name)
+        remover = _Remover(store, rows, discarded)
+        _drop_predicates(remover, new)
+        if restructuring.before is not restructuring.after:
+            _pass_tables(remover, new, restructuring, edits)
         for (name, owner), edit in edits.items():
-            if name in new.schema and owner in owners:  # else its table goes as a whole
+            if name in new.schema and owner >= 0:  # else its table goes as a whole
                 predicate = new.schema[name]
                 key = _key(predicate, owner)
                 if edit.rewritten or key not in rows:
-                    _write(store, predicate, key, edit.added, owner in recursive, rows)
+                    _write(remover, predicate, key, edit.incoming, owner in recursive)
                 else:
                     _edit(store, predicate, key, edit, rows, kept)
-        state = replace(new, rows=rows, generation=old.generation + 1)
+        aside = tuple(catalog.set_aside(name) for name in discarded)
+        state = replace(new, rows=rows, aside=aside, generation=old.generation + 1)
         catalog.save(store, old, state)
         if new.schema != old.schema or rows.keys() != old.rows.keys():
             _refresh_views(store, old, state)
@@ -74,11 +93,10 @@ def _edit(
                 "anew, and see what `verify` says."
             )
         rows[key] -= removed.rows
-    if edit.added:
-        added = edit.added
+    for added in edit.incoming:
         text = kept.get(
             ("insert", key, added.table, added.ranked, added.minus, added.ranks),
-            lambda: _insertion(store, predicate, key, added),
+            partial(_insertion, store, predicate, key, added),
         )
         store.run(text)
         rows[key] += added.rows
@@ -103,38 +121,124 @@ def _insertion(store: Store, predicate: Predicate, key: tuple[str, str], part: P
     return store.render(exp.insert(relation_query(relation), target, columns=columns))
 
 
-def _drop_tables(store: Store, old: State, new: State, rows: dict[tuple[str, str], int]) -> None:
-    """Drop tables of hypernodes and predicates that are no more, without looking into them."""
-    kept = {f"h{row.id}_" for row in new.hypernodes}
+# --- whole tables ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Remover:
+    """Takes tables away without looking into them: drops them, or sets them aside."""
+
+    store: Store
+    rows: Rows
+    discarded: Collection[str]
+
+    def remove(self, key: tuple[str, str]) -> None:
+        schema, name = key
+        if schema == "idb" and name in self.discarded:
+            self.store.run(rename(_stored(name), catalog.set_aside(name)))
+        else:
+            _drop(self.store, schema, name)
+        del self.rows[key]
+
+
+def _stored(name: str) -> exp.Table:
+    return exp.table_(name, db="idb", quoted=True)
+
+
+def _drop(store: Store, schema: str, name: str) -> None:
+    store.run(exp.Drop(tables=[exp.table_(name, db=schema, quoted=True)], kind="TABLE"))
+
+
+def _drop_predicates(remover: _Remover, new: State) -> None:
+    """Drop the tables of explicit facts of predicates that are no more."""
     names = {predicate.sql_name for predicate in new.schema.values()}
+    for schema, name in list(remover.rows):
+        if schema == "edb" and name not in names:
+            remover.remove((schema, name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """A table that passes from one hypernode to another."""
+
+    source: str
+    target: str
+    was_recursive: bool
+    is_recursive: bool
+
+
+def _pass_tables(remover: _Remover, new: State, restructuring: Restructuring, edits: Edits) -> None:
+    """Give the tables of old hypernodes to those that take them over; the others go."""
+    store, rows = remover.store, remover.rows
+    moves = [move for move in _moves(restructuring, new, edits) if ("idb", move.source) in rows]
+    staying = {move.source for move in moves}
     for schema, name in list(rows):
-        hypernode = name[: name.index("_") + 1] if schema == "idb" else ""
-        if (schema == "idb" and hypernode not in kept) or (schema == "edb" and name not in names):
-            store.run(exp.Drop(tables=[exp.table_(name, db=schema, quoted=True)], kind="TABLE"))
-            del rows[schema, name]
+        if schema == "idb" and name not in staying:
+            remover.remove((schema, name))
+    renamed = [move for move in moves if move.source != move.target]
+    for number, move in enumerate(renamed):  # in two steps, for a target can be another's source
+        store.run(rename(_stored(move.source), f"zodiac$moving_{number}"))
+    counts = [rows.pop(("idb", move.source)) for move in renamed]
+    for number, move in enumerate(renamed):
+        store.run(rename(_stored(f"zodiac$moving_{number}"), move.target))
+        rows["idb", move.target] = counts[number]
+    for move in moves:
+        _settle_ranks(store, move)
+
+
+def _moves(restructuring: Restructuring, new: State, edits: Edits) -> Iterator[_Move]:
+    """The tables that stay, but for those that are written anew."""
+    old = {h.id: h for h in restructuring.before.hypernodes}
+    for hypernode in restructuring.after.hypernodes:
+        heritage = restructuring.heritages.get(hypernode.id)
+        if hypernode.id not in restructuring.sources or (heritage and not heritage.origins):
+            continue
+        base = old[heritage.base if heritage else hypernode.id]
+        for predicate in hypernode.derives:
+            edit = edits.get((predicate, hypernode.id))
+            passes = heritage is None or base.id in heritage.tables[predicate]
+            if passes and not (edit and edit.rewritten):
+                end = new.schema[predicate].sql_name
+                yield _Move(
+                    f"{base.name}_{end}", f"{hypernode.name}_{end}", base.recursive,
+                    hypernode.recursive,
+                )  # fmt: skip
+
+
+def _settle_ranks(store: Store, move: _Move) -> None:
+    """Only tables of recursive hypernodes have ranks; a new one begins with 0 everywhere."""
+    if move.was_recursive == move.is_recursive:
+        return
+    action: exp.Expr = exp.Drop(tables=[exp.column(RANK, quoted=True)], kind="COLUMN")
+    if move.is_recursive:
+        zero = exp.DefaultColumnConstraint(this=exp.Literal.number(0))
+        action = exp.ColumnDef(
+            this=exp.to_identifier(RANK, quoted=True),
+            kind=exp.DataType.build("BIGINT"),
+            constraints=[exp.ColumnConstraint(kind=zero)],
+        )
+    store.run(exp.Alter(this=_stored(move.target), kind="TABLE", actions=[action]))
 
 
 def _write(
-    store: Store,
+    remover: _Remover,
     predicate: Predicate,
     key: tuple[str, str],
-    part: Part | None,
+    parts: tuple[Part, ...],
     recursive: bool,
-    rows: Rows,
 ) -> None:
     """Put a table in place of the one that was there, if any."""
-    target = exp.table_(key[1], db=key[0], quoted=True)
-    if key in rows:
-        store.run(exp.Drop(tables=[target.copy()], kind="TABLE"))
-        del rows[key]
+    if key in remover.rows:
+        remover.remove(key)
     if predicate.open:
         return
-    query = relation_query(Relation(predicate.columns, (part,) if part else (), ranked=recursive))
-    if recursive and part is None:
+    query = relation_query(Relation(predicate.columns, parts, ranked=recursive))
+    if recursive and not parts:
         assert isinstance(query, exp.Select)
         query = query.select(exp.cast(exp.null(), "BIGINT").as_(RANK, quoted=True))
-    store.run(exp.Create(this=target, kind="TABLE", expression=query))
-    rows[key] = part.rows if part else 0
+    target = exp.table_(key[1], db=key[0], quoted=True)
+    remover.store.run(exp.Create(this=target, kind="TABLE", expression=query))
+    remover.rows[key] = sum(part.rows for part in parts)
 
 
 def _refresh_views(store: Store, old: State, new: State) -> None:

@@ -11,8 +11,15 @@ from zodiac_sql.trees import parameter, temp_table
 
 RANK = "$rank"
 """Column of a recursive hypernode's tables: an order in which each fact comes after some facts that
-it can be derived from. Numbers begin at 1; facts from outside the hypernode count as 0.
+it can be derived from. Numbers begin at FIRST, but those of facts that are united with a table can
+be lower. Facts from outside the hypernode count as OUTSIDE.
 """
+
+FIRST = 1
+"""The lowest rank that is given to a derived fact."""
+
+OUTSIDE = -(2**62)
+"""The rank of facts that come from outside a recursive hypernode: lower than that of any fact in it."""
 
 SQL_TYPES = {
     Type.SYMBOL: "INTEGER",
@@ -48,7 +55,7 @@ class Part:
 class Relation:
     """What a scan reads: the union of parts. Rows can repeat where parts overlap.
 
-    A `ranked` relation has the column of ranks, too, 0 in parts without one.
+    A `ranked` relation has the column of ranks, too, OUTSIDE in parts without one.
     """
 
     columns: tuple[Column, ...]
@@ -83,7 +90,7 @@ def part_query(part: Part, relation: Relation) -> exp.Select:
     query = exp.select(*columns_of(relation, "t")).from_(table(part).as_("t"))
     rank = rank_of("t")
     if relation.ranked:
-        known = rank if part.ranked else exp.Literal.number(0)
+        known = rank if part.ranked else exp.Literal.number(OUTSIDE)
         query = query.select(known.as_(RANK, quoted=True), copy=False)
     if part.ranks == "derived":
         query = query.where(exp.GT(this=rank, expression=exp.Literal.number(0)), copy=False)

@@ -180,7 +180,7 @@ def _absorb(store: Store, own: _Own, found: int, rank: int) -> None:
         gained = _split(store, own, new, delta, found)
     else:
         store.run(drop(delta))
-        store.run(rename(new, delta))
+        store.run(rename(temp_table(new), delta))
         gained = found
     fresh = exp.select(*columns_of(own.seen, "c")).from_(temp_table(delta).as_("c"))
     _insert(store, own, fresh, rank)

@@ -17,7 +17,15 @@ from zodiac_sql.dictionary import KNOWN
 from zodiac_sql.functions import Functions
 from zodiac_sql.infer import body_types, expression_type
 from zodiac_sql.plan import Plan, Scan, Version, join_order
-from zodiac_sql.relations import HOLDS, RANK, SQL_TYPES, Relation, rank_of, source
+from zodiac_sql.relations import (
+    HOLDS,
+    OUTSIDE,
+    RANK,
+    SQL_TYPES,
+    Relation,
+    rank_of,
+    source,
+)
 from zodiac_sql.rules import (
     Aggregate,
     Atom,
@@ -236,7 +244,7 @@ class _Body:
     def next_rank(self) -> exp.Expr:
         """One more than the highest rank in the body."""
         if not self.ranks:
-            return exp.cast(exp.Literal.number(1), "BIGINT")
+            return exp.cast(exp.Literal.number(OUTSIDE + 1), "BIGINT")
         highest = exp.func("greatest", *self.ranks) if len(self.ranks) > 1 else self.ranks[0]
         return exp.Add(this=highest.copy(), expression=exp.Literal.number(1))
 

@@ -20,15 +20,27 @@ def create_temp(name: str, query: exp.Query) -> exp.Create:
     )  # fmt: skip
 
 
+def create_temp_view(name: str, query: exp.Query) -> exp.Create:
+    """CREATE OR REPLACE TEMP VIEW name AS query."""
+    create = create_temp(name, query)
+    create.set("kind", "VIEW")
+    return create
+
+
+def drop_view(name: str) -> exp.Drop:
+    """DROP VIEW of a temporary view."""
+    return exp.Drop(tables=[temp_table(name)], kind="VIEW")
+
+
 def drop(name: str) -> exp.Drop:
     """DROP TABLE IF EXISTS of a temporary table."""
     return exp.Drop(tables=[temp_table(name)], kind="TABLE", exists=True)
 
 
-def rename(old: str, new: str) -> exp.Alter:
-    """ALTER TABLE old RENAME TO new, for temporary tables."""
+def rename(old: exp.Table, new: str) -> exp.Alter:
+    """ALTER TABLE old RENAME TO new."""
     action = exp.AlterRename(this=exp.table_(new, quoted=True))
-    return exp.Alter(this=temp_table(old), kind="TABLE", actions=[action])
+    return exp.Alter(this=old, kind="TABLE", actions=[action])
 
 
 def union_all(queries: Sequence[exp.Query]) -> exp.Query:

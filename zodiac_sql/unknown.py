@@ -15,13 +15,15 @@ _LARGE = 500_000
 _HEADS = "heads"
 
 
-def unknown(heads: exp.Query | None, known: Relation, ranked: bool = False) -> exp.Select:
+def unknown(
+    heads: exp.Query | None, known: Relation, ranked: bool = False, first: int | None = None
+) -> exp.Select:
     """The rows of a query, each once, that stand in no part of a relation.
 
-    With `ranked` the query has ranks, and each row gets the least of its own.
+    With `ranked` the query has ranks, and each row gets the least of its own, but at least `first`.
     """
     assert heads is not None
-    rows = _least(heads, known) if ranked else distinct(heads)
+    rows = _least(heads, known, first) if ranked else distinct(heads)
     if not known.parts:
         return rows
     names = columns_of(known, "c")
@@ -33,10 +35,12 @@ def unknown(heads: exp.Query | None, known: Relation, ranked: bool = False) -> e
     return query
 
 
-def _least(heads: exp.Query, known: Relation) -> exp.Select:
+def _least(heads: exp.Query, known: Relation, first: int | None) -> exp.Select:
     names = columns_of(known, "u")
-    least = exp.Min(this=rank_of("u")).as_(RANK, quoted=True)
-    query = exp.select(*names, least).from_(heads.subquery("u"))
+    least: exp.Expr = exp.Min(this=rank_of("u"))
+    if first is not None:
+        least = exp.func("greatest", least, exp.Literal.number(first))
+    query = exp.select(*names, least.as_(RANK, quoted=True)).from_(heads.subquery("u"))
     return query.group_by(*(name.copy() for name in names), copy=False)
 
 

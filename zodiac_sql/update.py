@@ -20,14 +20,17 @@ from sqlglot import exp
 
 from zodiac_sql import dictionary
 from zodiac_sql.apply import Kept
-from zodiac_sql.catalog import State, StoredRule, taken_names
+from zodiac_sql.arrivals import Arrival
+from zodiac_sql.catalog import State, StoredRule, hypergraph_of, taken_names
 from zodiac_sql.change import Change, HypernodeChange
 from zodiac_sql.check import in_order
 from zodiac_sql.difference import Difference, differences_of
+from zodiac_sql.equivalence import same
 from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
 from zodiac_sql.facts import stage_rows
 from zodiac_sql.functions import Functions
+from zodiac_sql.hypernodes import Hypergraph
 from zodiac_sql.maintain.contract import KEPT
 from zodiac_sql.materialise import Materialisation, Net, Progress, materialise
 from zodiac_sql.parse import parse_what_can_be
@@ -42,6 +45,7 @@ from zodiac_sql.program import (
 )
 from zodiac_sql.publish import publish
 from zodiac_sql.relations import SQL_TYPES, Part, Relation, columns_of, relation_query
+from zodiac_sql.restructuring import Restructuring, unchanged
 from zodiac_sql.rules import Atom, Constant, Program, Rule
 from zodiac_sql.safety import symbols_in
 from zodiac_sql.schema import Predicate, Staged, resolve
@@ -71,8 +75,12 @@ class Prepared:
             self.rules is update.state.rules
             and self.functions == update.functions
             and self.schema == update.state.schema == update._schema
-            and not (update._programs or update._dropped or update._problems)
+            and not (update._arrivals or update._dropped or update._problems)
         )
+
+    @property
+    def graph(self) -> Hypergraph:
+        return self.planned.graph
 
 
 @dataclass(slots=True)
@@ -91,12 +99,13 @@ class Update:
     loaded: list[Loaded] = field(default_factory=list)
     _schema: dict[str, Predicate] = field(default_factory=dict)
     _prefixes: dict[str, str] = field(default_factory=dict)
-    _programs: list[Program] = field(default_factory=list)
+    _arrivals: list[Arrival] = field(default_factory=list)
     _problems: list[Problem] = field(default_factory=list)
     _dropped: set[str] = field(default_factory=set)
     _inserts: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     _deletes: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     _remarks: list[str] = field(default_factory=list)
+    _graph: Hypergraph | None = None
     _change: Change | None = None
     _started: float = field(default_factory=time.perf_counter)
     _seconds: dict[str, float] = field(default_factory=dict)
@@ -114,30 +123,41 @@ class Update:
 
     # Verbs
 
-    def add_rules(self, rules: str | Path) -> None:
+    def add_rules(self, rules: str | Path, *, replace: bool = False, strict: bool = False) -> None:
         """Add rules, facts, declarations and prefixes from a text or a file.
 
-        A string is a path if it ends in .rules or .dl. What is wrong with the text is told when the
-        update is applied, all at once; a file that cannot be read, at once (ProgramError).
+        A string is a path if it ends in .rules or .dl. A rule that is there already, up to the names
+        of variables and the order of the body, is passed over, and told in the change's notes; with
+        `strict` it is an error. With `replace`, a rule takes the place of the one of the same name.
+        What is wrong with the text is told when the update is applied, all at once; a file that
+        cannot be read, at once (ProgramError).
         """
         text, name = rule_text(rules)
         program, problems = parse_what_can_be(text, name, self._prefixes)
         self._problems += problems
         self._prefixes.update(program.prefixes)
-        self._programs.append(program)
+        if replace:
+            self._replace(program)
+        self._arrivals.append(Arrival(program, strict))
         for declaration in program.declarations:
             self._schema, problems = declare(self._schema, declaration, self._names())
             self._problems += problems
 
-    def drop_rules(self, *names: str) -> None:
-        """Remove rules by name. Raises QueryError for a name that no rule has."""
-        known = {rule.name for rule in self.state.rules}
-        for name in names:
-            if name not in known:
-                raise QueryError(
-                    f"there is no rule named {name}. The rules are: {', '.join(sorted(known))}"
-                )
-            self._dropped.add(name)
+    def drop_rules(self, *rules: str | Path, strict: bool = False) -> None:
+        """Remove rules: by name, as text, or all of a file.
+
+        A string that is no rule's name is a path if it ends in .rules or .dl, and text if it has an
+        arrow. A rule given as text need not be written as it was added: labels, names of variables
+        and the order of the body do not matter. One that is not there is passed over, and told in
+        the change's notes; with `strict` it is an error (QueryError). Raises ProgramError for a text
+        that cannot be read.
+        """
+        for given in rules:
+            absent = self._drop(given)
+            if absent and strict:
+                names = ", ".join(sorted(self._names_of_rules()))
+                raise QueryError(f"{'; '.join(absent)}. The rules are: {names}")
+            self._remarks += absent
 
     def insert(self, predicate: str, rows: object) -> None:
         """Insert explicit facts: tuples, or a table in columns. Raises DataError."""
@@ -204,6 +224,85 @@ class Update:
 
     # How
 
+    def _drop(self, given: str | Path) -> list[str]:
+        """Drop what is given by name, as text or as a file. Returns what is not there, in words."""
+        if isinstance(given, str) and given in self._names_of_rules():
+            self._drop_named({given})
+            return []
+        if isinstance(given, str) and not _is_text(given):
+            return [f"there is no rule named {given}"]
+        text, name = rule_text(given)
+        program, problems = parse_what_can_be(text, name, self._prefixes)
+        if problems:
+            raise ProgramError(in_order(problems))
+        if program.facts:
+            self._remarks.append(
+                f"{name}: {len(program.facts)} facts stay, for dropping rules deletes none"
+            )
+        return [told for rule in program.rules if (told := self._drop_equal(rule))]
+
+    def _drop_equal(self, rule: Rule) -> str:
+        """Drop the rule that says the same. Returns what to say if there is none."""
+        found = {other.name for other in self._known_rules() if same(rule, other)}
+        waiting = {
+            other for arrival in self._arrivals for other in arrival.program.rules
+            if same(rule, other)
+        }  # fmt: skip
+        if not found and not waiting:
+            return f"there is no rule {' '.join(rule.text.split())}"
+        self._dropped |= found
+        self._forget(waiting)
+        return ""
+
+    def _drop_named(self, names: Collection[str]) -> None:
+        self._dropped |= {rule.name for rule in self.state.rules}.intersection(names)
+        self._forget(
+            {rule for a in self._arrivals for rule in a.program.rules if rule.name in names}
+        )
+
+    def _forget(self, rules: Collection[Rule]) -> None:
+        """Let rules that this update has added not arrive after all."""
+        self._arrivals = [
+            replace(
+                arrival,
+                program=replace(
+                    arrival.program,
+                    rules=tuple(r for r in arrival.program.rules if r not in rules),
+                ),
+            )
+            for arrival in self._arrivals
+        ]
+
+    def _replace(self, program: Program) -> None:
+        """Drop the rules whose names other rules of a program have."""
+        there = {rule.name: rule for rule in self._known_rules()}
+        self._drop_named(
+            {
+                rule.name
+                for rule in program.rules
+                if rule.name in there and not same(rule, there[rule.name])
+            }
+        )
+
+    def _names_of_rules(self) -> set[str]:
+        """The names of all rules that there are, and that this update has added so far."""
+        there = {rule.name for rule in self.state.rules} - self._dropped
+        return there.union(
+            rule.name for a in self._arrivals for rule in a.program.rules if rule.name
+        )
+
+    def _known_rules(self) -> Iterable[Rule]:
+        """The rules in the file that this update has not dropped."""
+        return (rule for rule in self._before().rules() if rule.name not in self._dropped)
+
+    def _before(self) -> Hypergraph:
+        """The HRDG as it is; parsed from the catalog if no change before this one has."""
+        if self._graph is None:
+            known = self.prepared is not None and self.prepared.rules is self.state.rules
+            self._graph = self.prepared.graph if known and self.prepared else None
+            self._graph = self._graph or hypergraph_of(self.state)
+        return self._graph
+
     def _load(self, path: str | Path, predicate: str | None, skip_bad: bool) -> Loaded:
         """Stage the facts of a file."""
         from zodiac_sql.load import load_file  # imported late: most changes read no file
@@ -244,7 +343,11 @@ class Update:
         assert self.prepared is not None
         with self._timed("publish"):
             after = self._state_after(work, net, ids)
-            state = publish(self.store, self.state, after, work.edits, self.prepared.kept)
+            state = publish(
+                self.store, self.state, after, work.edits, work.planned.restructuring,
+                {name for d in differences.values() for name in d.discarded}, self.prepared.kept,
+            )  # fmt: skip
+        differences = {name: difference.published() for name, difference in differences.items()}
         clean(self.store, keep=_tables(differences))
         self.prepared = replace(self.prepared, rules=state.rules, schema=state.schema)
         self._change = self._described(work, differences, state, is_current)
@@ -252,6 +355,7 @@ class Update:
 
     def preview(self, is_current: Callable[[State], bool], progress: Progress | None) -> State:
         """Work everything out, and leave it at that. `change` tells what would have happened."""
+        prepared = self.prepared
         work, net, ids = self._computed(progress)
         with self._timed("compare"):
             differences = {
@@ -260,6 +364,8 @@ class Update:
             }
         after = self._state_after(work, net, ids)
         self._change = self._described(work, differences, after, is_current)
+        if self.prepared is None or self.prepared.rules is not self.state.rules:
+            self.prepared = prepared
         return self.state
 
     def _schema_of(self, work: Materialisation, predicate: str) -> Predicate:
@@ -273,7 +379,8 @@ class Update:
         with self._timed("check"):
             if self.prepared is None or not self.prepared.fits(self):
                 planned = self._plan()
-                self.prepared = Prepared((), {}, self.functions, replace(planned, added=()))
+                settled = replace(planned, restructuring=unchanged(planned.graph), remarks=())
+                self.prepared = Prepared((), {}, self.functions, settled)
                 ids = {}
             else:
                 planned = self.prepared.planned
@@ -281,8 +388,10 @@ class Update:
             self._stage_facts(planned)
             kept = self.prepared.kept
             net = _net(self.store, self.state, planned.schema, self._inserts, self._deletes, kept)
-            self._remarks = _only_derived(self.store, self.state, planned, self._deletes)
-            ids = ids or _known_ids(self.store, self.state, planned.rules)
+            self._remarks += planned.remarks
+            self._remarks += _only_derived(self.store, self.state, planned, self._deletes)
+            before = planned.restructuring.before.rules()
+            ids = ids or _known_ids(self.store, self.state, [*planned.rules, *before])
         with self._timed("reason"):
             work = materialise(
                 self.store, self.state, planned, net, self.functions, ids, self.prepared.kept,
@@ -294,7 +403,8 @@ class Update:
         try:
             planned = plan_program(
                 self.state,
-                self._programs,
+                self._before(),
+                self._arrivals,
                 self._dropped,
                 self._schema,
                 self.functions,
@@ -309,8 +419,8 @@ class Update:
     def _stage_facts(self, planned: Planned) -> None:
         """Stage the facts that stand in rule texts."""
         rows: dict[str, list[tuple[object, ...]]] = defaultdict(list)
-        for program in self._programs:
-            for fact in program.facts:
+        for arrival in self._arrivals:
+            for fact in arrival.program.facts:
                 rows[fact.predicate].append(_values(fact))
         for predicate, values in rows.items():
             staged = stage_rows(self.store, predicate, values, planned.schema[predicate])
@@ -365,16 +475,7 @@ class Update:
         state: State,
         is_current: Callable[[State], bool],
     ) -> Change:
-        before = {f"h{row.id}" for row in self.state.hypernodes}
-        after = [f"h{row.id}" for row in state.hypernodes]
-        hypernodes = HypernodeChange(
-            created=tuple(name for name in after if name not in before),
-            dropped=tuple(
-                f"h{row.id}" for row in self.state.hypernodes if f"h{row.id}" not in after
-            ),
-            updated=tuple(n for n in after if n in before and n in work.evaluated),
-            untouched=tuple(n for n in after if n in before and n not in work.evaluated),
-        )
+        hypernodes = _hypernodes(work.planned.restructuring, work.evaluated)
         facts = _Facts(self.store, self.state.schema, state, differences, is_current)
         return Change(
             {n: d.inserted_count for n, d in differences.items() if d.inserted_count},
@@ -384,7 +485,28 @@ class Update:
             time.perf_counter() - self._started,
             self._notes(work),
             facts.table,
+            (work.planned.restructuring.before, work.planned.graph),
         )
+
+
+def _hypernodes(restructuring: Restructuring, evaluated: Collection[str]) -> HypernodeChange:
+    """What became of hypernodes, by name."""
+    merged, split = restructuring.merged, restructuring.split
+    apart = {*restructuring.created, *merged, *(n for parts in split.values() for n in parts)}
+    others = [h for h in restructuring.after.hypernodes if h.id not in apart]
+    worked = {h.id for h in others if h.name in evaluated or h.id in restructuring.heritages}
+    return HypernodeChange(
+        created=_named(restructuring.created),
+        merged={f"h{number}": _named(old) for number, old in merged.items()},
+        split={f"h{number}": _named(new) for number, new in split.items()},
+        dropped=_named(restructuring.dropped),
+        updated=_named(h.id for h in others if h.id in worked),
+        untouched=_named(h.id for h in others if h.id not in worked),
+    )
+
+
+def _named(numbers: Iterable[int]) -> tuple[str, ...]:
+    return tuple(f"h{number}" for number in numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +519,7 @@ class _Facts:
     differences: Mapping[str, Difference]
     is_current: Callable[[State], bool]
 
-    def table(self, which: str, predicate: str) -> pa.Table:
+    def table(self, which: str, predicate: str, limit: int | None) -> pa.Table:
         if not self.is_current(self.state):
             raise QueryError(
                 "the facts of a change are kept until the next change begins: ask before it"
@@ -410,7 +532,10 @@ class _Facts:
         if name not in schema:
             raise QueryError(f"there is no predicate {predicate}")
         relation = self._relation(which, schema[name])
-        query = decoded(relation, distinct_query(relation), f'temp."{dictionary.KNOWN}"')
+        facts = distinct_query(relation)
+        query = decoded(
+            relation, facts if limit is None else facts.limit(limit), f'temp."{dictionary.KNOWN}"'
+        )
         return self.store.arrow(query)
 
     def _relation(self, which: str, predicate: Predicate) -> Relation:
@@ -434,6 +559,12 @@ def _tables(differences: Mapping[str, Difference]) -> frozenset[str]:
 
 
 _PATH = re.compile(r"[^\n%()]+\.(rules|dl)")
+_ARROW = re.compile(r":-|<-")
+
+
+def _is_text(given: str) -> bool:
+    """Whether a string is the text of a rule, or the path of a file, rather than a name."""
+    return bool(_ARROW.search(given) or _PATH.fullmatch(given.strip()))
 
 
 def rule_text(rules: str | Path) -> tuple[str, str]:

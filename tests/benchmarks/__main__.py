@@ -1,5 +1,6 @@
 """`python -m tests.benchmarks [names...] [--runs N] [--quick]`: Markdown tables on stdout.
 
+`updates` are changes of facts; `rules [rs2 rs3 lubm leaf]` are changes of rules.
 Engines alternate, each run in a process of its own, and every figure is a median.
 """
 
@@ -12,59 +13,73 @@ from statistics import median
 
 import duckdb
 
-from . import scratch, update_tables, updates
+from . import rule_changes, rule_tables, scratch, update_tables, updates
 from .scratch import OURS, SQL, SQL_FILE, Run
 from .workloads import WORKLOADS, Workload
 
 
 def main() -> None:
     """Read the command line, measure, print."""
-    every = [*WORKLOADS, *update_tables.NAMES]
+    every = [*WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES]
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
         "names",
         nargs="*",
-        help=f"any of {', '.join(every)}; updates for all of these; default: all",
+        help=f"any of {', '.join(every)}; updates or rules for all of these; default: all",
     )
     parser.add_argument(
-        "--runs", type=int, default=3, help="runs of each engine, seeds of a stream (default 3)"
+        "--runs",
+        type=int,
+        help="runs of each engine, seeds of a stream (default 3), rounds of rule changes (5)",
     )
     parser.add_argument("--quick", action="store_true", help="leave out the large workloads")
     parser.add_argument(
-        "--timeout", type=float, default=120, help="seconds for a peer's run, or a line of updates"
+        "--timeout", type=float, default=120, help="seconds for a peer's run, or a line of changes"
     )
     parser.add_argument("--one", nargs=2, metavar=("ENGINE", "WORKLOAD"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    runs = max(1, arguments.runs)
+    runs = 3 if arguments.runs is None else max(1, arguments.runs)
     if arguments.one:
         engine, name = arguments.one
         _run_one(engine, name, runs, arguments.timeout)
         return
-    if unknown := [name for name in arguments.names if name not in (*every, "updates")]:
+    names = rule_tables.expand(arguments.names)
+    if unknown := [n for n in names if n not in (*every, "updates", rule_tables.COMMAND)]:
         parser.error(f"unknown workload {', '.join(unknown)}: choose from {', '.join(every)}")
-    chosen = [n for n in every if _is_chosen(n, arguments.names, arguments.quick)]
+    chosen = [n for n in every if _is_chosen(n, names, arguments.quick)]
     print(
         f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
-        f"duckdb {duckdb.__version__}; median ms of {runs} runs\n"
+        f"duckdb {duckdb.__version__}\n"
     )
     if workloads := [WORKLOADS[name] for name in chosen if name in WORKLOADS]:
+        print(f"From scratch: median ms of {runs} runs.\n")
         report(workloads, runs, arguments.timeout)
     if changing := [name for name in chosen if name in update_tables.NAMES]:
         update_tables.report(changing, runs, arguments.timeout)
+    if rules := [name for name in chosen if name in rule_tables.NAMES]:
+        rounds = rule_tables.ROUNDS if arguments.runs is None else runs
+        rule_tables.report(rules, rounds, arguments.timeout)
 
 
 def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
-    """What a process that we started does: one engine, or one strategy of updates."""
+    """What a process that we started does: one engine, or one strategy of changes."""
     if name in update_tables.NAMES:
         updates.run_one(engine, name.removeprefix(update_tables.PREFIX), runs, timeout)
+    elif name in rule_tables.NAMES:
+        rule_changes.run_one(engine, name.removeprefix(rule_tables.PREFIX), runs, timeout)
     else:
         print(scratch.run_one(engine, name))
 
 
 def _is_chosen(name: str, names: list[str], quick: bool) -> bool:
-    small = WORKLOADS[name].quick if name in WORKLOADS else update_tables.quick(name)
     named = not names or name in names or name.split(":")[0] in names
-    return named and (small or not quick)
+    return named and (not quick or _is_quick(name))
+
+
+def _is_quick(name: str) -> bool:
+    if name in WORKLOADS:
+        return WORKLOADS[name].quick
+    return update_tables.quick(name) if name in update_tables.NAMES else rule_tables.quick(name)
 
 
 def report(workloads: list[Workload], runs: int, timeout: float) -> None:

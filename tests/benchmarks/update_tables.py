@@ -6,18 +6,15 @@ the same process. What others need from scratch stands above a table where `scra
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from statistics import median
-from tempfile import TemporaryDirectory, TemporaryFile
 
 from . import peers, scratch
+from .processes import child
 from .session import STRATEGIES, Row
 from .streams import STREAMS, Stream
+from .tables import counts, ms, print_header, print_line, print_notes, ratio
 from .update_workloads import UPDATES, UpdateWorkload
-from .workloads import REPOSITORY, WORKLOADS
+from .workloads import WORKLOADS
 
 PREFIX = "updates:"
 WORK: tuple[UpdateWorkload | Stream, ...] = (*UPDATES.values(), *STREAMS.values())
@@ -52,13 +49,13 @@ def _report_stream(stream: Stream, runs: int, timeout: float) -> None:
     )
     results, notes = _measure(stream.name, STRATEGIES, runs, timeout)
     _print_side_by_side(results, "paper: B/F, with marking")
-    _print_notes(notes)
+    print_notes(notes)
 
 
 def _report_updates(workload: UpdateWorkload, runs: int, timeout: float) -> None:
     print(f"### {workload.base.title}\n", flush=True)
     if missing := workload.base.missing():
-        _print_notes([f"skipped, {missing}"])
+        print_notes([f"skipped, {missing}"])
         return
     others = _others(workload, runs, timeout)
     results, notes = _measure(workload.name, workload.strategies, runs, timeout)
@@ -68,7 +65,7 @@ def _report_updates(workload: UpdateWorkload, runs: int, timeout: float) -> None
         _print_side_by_side(results, "known")
     else:
         _print_one(results[workload.strategies[0]])
-    _print_notes(notes)
+    print_notes(notes)
 
 
 # ---------------------------------------------------------------------------------- processes
@@ -80,38 +77,12 @@ def _measure(
     """Rows by strategy, and everything that went wrong."""
     results, notes = {}, []
     for strategy in strategies:
-        results[strategy], problem = _child(strategy, name, runs, timeout)
+        rows, problem = child(strategy, f"{PREFIX}{name}", runs, timeout)
+        results[strategy] = [Row(**row) for row in rows]
         notes += [f"{strategy}: {problem}"] if problem else []
         for row in results[strategy]:
             notes += [f"{strategy}, {row.title}: {problem}" for problem in row.problems]
     return results, notes
-
-
-def _child(strategy: str, name: str, runs: int, timeout: float) -> tuple[list[Row], str]:
-    """The rows that one process finished within twenty times the timeout, and why not all."""
-    command = [sys.executable, "-m", "tests.benchmarks", "--one", strategy, f"{PREFIX}{name}"]
-    command += ["--runs", str(runs), "--timeout", str(timeout)]
-    limit = 20 * timeout
-    with TemporaryDirectory() as folder, TemporaryFile("w+") as out, TemporaryFile("w+") as wrong:
-        problem = ""
-        try:
-            done = subprocess.run(
-                command,
-                cwd=REPOSITORY,
-                env={**os.environ, "TMPDIR": folder},  # so that nothing stays of one that is killed
-                stdout=out,
-                stderr=wrong,
-                timeout=limit,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            problem = f"ended after {limit:.0f} s"
-        else:
-            wrong.seek(0)
-            if done.returncode:
-                problem = (wrong.read().strip().splitlines() or ["failed"])[-1]
-        out.seek(0)
-        return [Row(**json.loads(line)) for line in out if line.endswith("\n")], problem
 
 
 def _others(workload: UpdateWorkload, runs: int, timeout: float) -> list[str]:
@@ -124,7 +95,7 @@ def _others(workload: UpdateWorkload, runs: int, timeout: float) -> list[str]:
         limit = 10 * timeout if engine == scratch.SQL_FILE else timeout
         done = [scratch.measure(engine, workload.base, limit) for _ in range(runs)]
         seconds = [s for run in done if (s := run.durable or run.reason) is not None]
-        told.append(f"{engine} {_ms(seconds) if seconds else done[0].problem}")
+        told.append(f"{engine} {ms(seconds) if seconds else done[0].problem}")
     return told
 
 
@@ -133,29 +104,27 @@ def _others(workload: UpdateWorkload, runs: int, timeout: float) -> list[str]:
 
 def _print_one(rows: list[Row]) -> None:
     header = ["change", "samples", "facts changed", "hypernodes"]
-    _print_line([*header, "delete", "ratio", "insert", "ratio", "known: delete / insert"])
-    print("|" + "---|" * 9)
+    print_header([*header, "delete", "ratio", "insert", "ratio", "known: delete / insert"])
     base = _base(rows)
     for row in rows:
         if "scratch" in row.seconds:
             made = row.seconds["scratch"]
-            _print_line([row.title, str(len(made)), "", "", "", "", _ms(made), "1", row.known])
+            print_line([row.title, str(len(made)), "", "", "", "", ms(made), "1", row.known])
         else:
             gone, new = row.seconds["delete"], row.seconds["insert"]
-            cells = [row.title, str(len(gone)), _counts(row.changed), _counts(row.reached)]
-            cells += [_ms(gone), _ratio(gone, base), _ms(new), _ratio(new, base), row.known]
-            _print_line(cells)
+            cells = [row.title, str(len(gone)), counts(row.changed), counts(row.reached)]
+            cells += [ms(gone), ratio(gone, base), ms(new), ratio(new, base), row.known]
+            print_line(cells)
     print()
 
 
 def _print_side_by_side(results: Results, known: str) -> None:
     """A column for each strategy: from scratch and streams one figure, else delete / insert."""
-    _print_line(["", *results, known])
-    print("|" + "---|" * (len(results) + 2))
+    print_header(["", *results, known])
     titles = {row.title: row.known for rows in results.values() for row in rows}
     for title, figures in titles.items():
         cells = [_cell(rows, title) for rows in results.values()]
-        _print_line([title, *cells, figures])
+        print_line([title, *cells, figures])
     print()
 
 
@@ -165,36 +134,10 @@ def _cell(rows: list[Row], title: str) -> str:
         return "-"
     base = _base(rows) if "scratch" not in row.seconds else None
     return " / ".join(
-        _ms(samples) + (f", {_ratio(samples, base)}" if base else "")
+        ms(samples) + (f", {ratio(samples, base)}" if base else "")
         for samples in row.seconds.values()
     )
 
 
 def _base(rows: list[Row]) -> float | None:
     return next((median(s) for row in rows if (s := row.seconds.get("scratch"))), None)
-
-
-def _ms(seconds: list[float]) -> str:
-    shown = [_number(1000 * s) for s in (median(seconds), min(seconds), max(seconds))]
-    return f"{shown[0]} ({shown[1]}-{shown[2]})" if len(seconds) > 1 else shown[0]
-
-
-def _number(value: float) -> str:
-    return f"{value:,.1f}" if value < 10 else f"{value:,.0f}"
-
-
-def _counts(counts: list[int]) -> str:
-    least, most = min(counts), max(counts)
-    return f"{least:,}" if least == most else f"{median(counts):,.0f} ({least:,}-{most:,})"
-
-
-def _ratio(seconds: list[float], base: float | None) -> str:
-    return f"{median(seconds) / base:.3f}" if base else "-"
-
-
-def _print_line(cells: list[str]) -> None:
-    print("| " + " | ".join(cells) + " |", flush=True)
-
-
-def _print_notes(notes: list[str]) -> None:
-    print("".join(f"* {note}\n" for note in [*notes, ""] if note), flush=True)

@@ -27,6 +27,8 @@ def maintain(task: Task, strategy: str) -> tuple[Maintained, str, str]:
     chosen = "as chosen"
     if strategy == "recompute":
         return recompute(task), "recompute", chosen
+    if task.merges and task.losses():
+        return recompute(task), "recompute", "merged, and may lose facts in the same change"
     if strategy == "auto":
         return auto(task)
     if not task.hypernode.recursive:

@@ -30,8 +30,9 @@ from zodiac_sql.apply import Shape, apply_plans, tables
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.extend import extend
 from zodiac_sql.maintain.overdelete import checks, onwards
-from zodiac_sql.maintain.own import Own, context_of, edits_of, owns_of, put
+from zodiac_sql.maintain.own import Own, context_of, edits_of, put
 from zodiac_sql.maintain.touched import find_touched
+from zodiac_sql.maintain.unite import owns_of
 from zodiac_sql.plan import Plan, Version, check
 from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query
 from zodiac_sql.rules import Rule
@@ -62,8 +63,9 @@ class _Search:
 def bf(task: Task) -> Maintained:
     """Maintain a recursive hypernode by backward and forward chaining."""
     find_touched(task)
-    search = _Search(task, owns_of(replace(task, ranked=False)))
-    _delete(search)
+    search = _Search(task, owns_of(task if task.merges else replace(task, ranked=False)))
+    if not task.merges:  # which loses nothing
+        _delete(search)
     ranked = task.ranked and not search.reached
     for own in search.owns.values():
         own.ranked = ranked
@@ -75,7 +77,7 @@ def bf(task: Task) -> Maintained:
 def _delete(search: _Search) -> None:
     """Algorithm 1: fill `gone` of each predicate with exactly what is no longer provable."""
     task, owns = search.task, search.owns
-    plans: list[Plan] = [plan for rule in task.hypernode.rules for plan in task.lost(rule)]
+    plans = task.losses()
     former = {p: own.deleted for p, own in owns.items()}
     while frontier := _frontier(search, plans, former):
         inside = _split_outside(search, frontier)

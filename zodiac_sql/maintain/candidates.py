@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from zodiac_sql.apply import apply_plans
+from zodiac_sql.apply import apply_plans, tables
 from zodiac_sql.maintain.contract import KEPT, Edit, Maintained, Task, Work
 from zodiac_sql.maintain.touched import find_touched
 from zodiac_sql.plan import Plan, Version, check, is_injective
@@ -37,10 +37,10 @@ def _deleted(task: Task, rule: Rule) -> tuple[Part | None, Work]:
     """The facts that the rule derived and derives no longer."""
     predicate = rule.head.predicate
     context = task.context(task.inputs)
-    plans = _solvable(task.lost(rule), context)
+    plans = _solvable(task.losses(), context)
     if not plans or task.stored(predicate) is None:
         return None, Work()
-    sure = task.kept.get(("injective", rule.name), lambda: is_injective(rule))
+    sure = _is_sure(task, rule)
     name = f"{KEPT}minus_{task.stem(predicate)}"
     found = name if sure else f"cand_{task.stem(predicate)}"
     columns = task.schema[predicate].columns
@@ -77,22 +77,29 @@ def _inserted(task: Task, rule: Rule) -> Part | None:
     """The facts that the rule derives and did not derive."""
     predicate = rule.head.predicate
     context = task.context(task.inputs)
-    plans = _solvable(task.gained(rule), context)
+    plans = _solvable(task.gains(), context)
     if not plans:
         return None
     stored = task.stored(predicate)
-    sure = task.kept.get(("injective", rule.name), lambda: is_injective(rule))
+    sure = _is_sure(task, rule)
     columns = task.schema[predicate].columns
     known = Relation(columns, (stored,) if stored and not sure else ())
     name = f"{KEPT}plus_{task.stem(predicate)}"
     rows = apply_plans(
-        task.store, task.kept, ("gained", bool(stored)), plans, columns, context, name,
+        task.store, task.kept, ("gained", tables(known)), plans, columns, context, name,
         lambda heads: unknown(heads, known),
     )  # fmt: skip
     return _part(name, rows)
 
 
-def _solvable(plans: tuple[Plan, ...] | list[Plan], context: Context) -> list[Plan]:
+def _is_sure(task: Task, rule: Rule) -> bool:
+    """Whether each fact has one derivation, so that it comes and goes with that."""
+    if task.heritage and task.heritage.lost:
+        return False
+    return task.kept.get(("injective", rule.name), lambda: is_injective(rule))
+
+
+def _solvable(plans: list[Plan], context: Context) -> list[Plan]:
     return [plan for plan in plans if not is_empty(plan, context)]
 
 

@@ -125,8 +125,11 @@ def _recursive(names: list[exp.Column], seeds: exp.Query, step: exp.Query) -> ex
 def _numbered(own: Own, query: exp.Query) -> exp.Select:
     """Rows in the order found, ranked after everything that they can have been derived from."""
     number: exp.Expr = exp.Window(this=exp.RowNumber())
-    if own.base is not None:
-        highest = exp.select(exp.Max(this=exp.column(RANK, quoted=True))).from_(table(own.base))
+    there = [part for part in (own.base, own.united) if part]
+    if there:
+        rank = exp.column(RANK, quoted=True)
+        ranks = union_all([exp.select(rank).from_(table(part)) for part in there])
+        highest = exp.select(exp.Max(this=rank.copy())).from_(ranks.subquery("r"))
         number = exp.Coalesce(this=highest.subquery(), expressions=[exp.Literal.number(0)]) + number
     columns = [exp.column(c.name, quoted=True) for c in columns_of(own.outside)]
     return exp.select(*columns, number.as_(RANK, quoted=True)).from_(query.subquery("q"))

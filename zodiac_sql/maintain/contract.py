@@ -5,6 +5,11 @@ rules over its inputs as they were; the inputs before and after the change; and 
 and left each of them. It returns a `Maintained`: edits, or new tables, that make the hypernode's
 tables the least fixpoint over the inputs as they are. It writes temporary tables only.
 
+Where rules came or went, its tables are those of `heritage` (restructuring.py), and least fixpoints
+of other rules: without those that are new, and with those that were lost. `losses` and `gains` make
+up for that; a strategy that asks these for what may be lost and gained need not know of it.
+A hypernode that merges and may lose something is recomputed.
+
 What the driver (materialise.py) relies upon:
 
 * `inserted` of a table holds exactly the facts that it gains, `deleted` those that it loses; both
@@ -18,15 +23,16 @@ What the driver (materialise.py) relies upon:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from zodiac_sql.apply import Kept
 from zodiac_sql.extension import Sources
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypernodes import Hypernode
-from zodiac_sql.plan import Plan, Version, gained_variants, lost_variants
+from zodiac_sql.plan import Plan, Version, gained_variants, lost_variants, whole
 from zodiac_sql.relations import Part, Relation
+from zodiac_sql.restructuring import Heritage
 from zodiac_sql.rules import Rule, Type
 from zodiac_sql.schema import Schema
 from zodiac_sql.sql import Context
@@ -67,15 +73,24 @@ class Task:
     after: Sources
     deltas: Mapping[str, Delta]
     ranked: bool
+    heritage: Heritage | None = None
     touched: dict[str, Relation] = field(default_factory=dict)
     """The groups of aggregates that the change reaches, by the name of their scan."""
 
     def stored(self, predicate: str) -> Part | None:
-        """The hypernode's table of a predicate as it is in the file, if it has rows."""
-        for part in self.before.derived.get(predicate, {}).get(self.hypernode.id, ()):
-            if part.rows:
-                return part
-        return None
+        """The hypernode's table of a predicate as it is in the file, if it has rows.
+
+        Where hypernodes have merged, that of the largest.
+        """
+        if self.heritage and self.heritage.base not in self.heritage.tables[predicate]:
+            return None
+        parts = self.before.derived.get(predicate, {}).get(self.hypernode.id, ())
+        return parts[0] if parts and parts[0].rows else None
+
+    def held(self, predicate: str) -> tuple[Part, ...]:
+        """All tables of a predicate that the hypernode begins with, and that have rows."""
+        parts = self.before.derived.get(predicate, {}).get(self.hypernode.id, ())
+        return tuple(part for part in parts if part.rows)
 
     def stem(self, predicate: str) -> str:
         """What the names of tables of the hypernode and a predicate end with."""
@@ -86,7 +101,10 @@ class Task:
         if version is Version.TOUCHED:
             return self.touched[name]
         if version is Version.BEFORE:
-            return self.before.relation(name, without=self.hypernode.id)
+            # A rule that was lost may have read what is now a hypernode's own; only tables of a
+            # recursive one are told apart from what is outside (own.py).
+            own = self.hypernode.id if self.hypernode.recursive else None
+            return self.before.relation(name, without=own)
         if version in (Version.INSERTED, Version.DELETED):
             delta = self.deltas.get(name)
             if delta is None:
@@ -103,6 +121,25 @@ class Task:
         deleted = frozenset(n for n, delta in self.deltas.items() if delta.deleted.rows)
         return inserted, deleted
 
+    @property
+    def merges(self) -> bool:
+        """Whether the hypernode takes over tables of several."""
+        return self.heritage is not None and len(self.heritage.origins) > 1
+
+    def losses(self) -> list[Plan]:
+        """Plans for the heads that may lose a derivation."""
+        plans = [plan for rule in self._lasting() for plan in self.lost(rule)]
+        if self.heritage:
+            plans += [self._whole(rule, Version.BEFORE) for rule in self.heritage.lost]
+        return plans
+
+    def gains(self) -> list[Plan]:
+        """Plans for the heads that may gain a derivation."""
+        plans = [plan for rule in self._lasting() for plan in self.gained(rule)]
+        if self.heritage:
+            plans += [self._whole(rule, Version.ALL) for rule in self.heritage.new]
+        return plans
+
     def lost(self, rule: Rule) -> tuple[Plan, ...]:
         """Plans for the heads that may lose a derivation by the rule."""
         return self._variants("lost", rule, lost_variants)
@@ -110,6 +147,14 @@ class Task:
     def gained(self, rule: Rule) -> tuple[Plan, ...]:
         """Plans for the heads that may gain a derivation by the rule."""
         return self._variants("gained", rule, gained_variants)
+
+    def _lasting(self) -> Iterable[Rule]:
+        """The rules that have filled the tables and are still there."""
+        new = {rule.name for rule in self.heritage.new} if self.heritage else set()
+        return (rule for rule in self.hypernode.rules if rule.name not in new)
+
+    def _whole(self, rule: Rule, version: Version) -> Plan:
+        return self.kept.get(("whole", rule, version), lambda: whole(rule, version))
 
     def _variants(
         self,
@@ -129,7 +174,8 @@ class Edit:
 
     Its facts gain `inserted` and lose `deleted`. It is brought there by taking the rows of `removed`
     out and putting those of `added` in, which also hold facts whose rank has changed; or, where
-    `rewritten`, by putting `added` in its place.
+    `rewritten`, by putting `added` in its place. `united` are rows to be put in, too, that come from
+    tables of hypernodes that were merged.
     """
 
     inserted: Part | None
@@ -137,9 +183,15 @@ class Edit:
     removed: Part | None
     added: Part | None
     rewritten: bool = False
+    united: Part | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.rewritten or self.removed or self.added)
+        return bool(self.rewritten or self.removed or self.added or self.united)
+
+    @property
+    def incoming(self) -> tuple[Part, ...]:
+        """What is to be put in."""
+        return tuple(part for part in (self.united, self.added) if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from zodiac_sql.maintain.overdelete import checks, onwards
 from zodiac_sql.maintain.own import Own, Owns, context_of, put, without_outside
 from zodiac_sql.maintain.slices import slice_tables
 from zodiac_sql.plan import Plan
-from zodiac_sql.relations import Part
+from zodiac_sql.relations import FIRST, Part
 from zodiac_sql.sql import is_empty
 from zodiac_sql.unknown import unknown
 
@@ -26,13 +26,13 @@ def extend(task: Task, owns: Owns, rederive: bool = True) -> Work:
     Without `rederive`, nothing that was taken out can come back but by what is new.
     """
     work = Work()
-    plans = [plan for rule in task.hypernode.rules for plan in task.gained(rule)]
+    plans = task.gains()
     gained = bool(plans)
     for own in owns.values():
         own.delta = own.candidate = None
         if gained:
             own.sliced = None  # what enters can be connected with anything
-        if own.gone and rederive:
+        if own.gone and rederive and not own.united:
             own.candidate = Part("temp", own.gone_table, own.gone)
             plans += checks(task, own.predicate)
     while True:
@@ -70,7 +70,7 @@ def _new(task: Task, owns: Owns, own: Own, plans: Iterable[Plan], iteration: int
     name = f"new_{iteration % 2}_{own.stem}"
     rows = apply_plans(
         task.store, task.kept, ("new", tables(known)), mine, own.columns, context, name,
-        lambda heads: unknown(heads, known, own.ranked), ranked=own.ranked,
+        lambda heads: unknown(heads, known, own.ranked, FIRST), ranked=own.ranked,
     )  # fmt: skip
     return Part("temp", name, rows, ranked=own.ranked) if rows else None
 

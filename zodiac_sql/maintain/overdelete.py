@@ -48,7 +48,7 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
     Raises TooMuch before more facts than `budget` would be checked.
     """
     work = Work()
-    plans = [plan for rule in task.hypernode.rules for plan in task.lost(rule)]
+    plans = task.losses()
     while True:
         for own in owns.values():
             own.candidate = _candidates(task, owns, own, plans, work.iterations, supported)

@@ -40,6 +40,8 @@ class Own:
     plus: int = 0
     candidate: Part | None = None
     delta: Part | None = None
+    united: Part | None = None
+    """Rows from tables of other hypernodes that were merged with the one `stored` belongs to."""
     sliced: Part | None = None
     """As much of `stored` as the work at hand needs, where that is less than all (slices.py)."""
 
@@ -62,6 +64,8 @@ class Own:
         base = self.base
         if base and base.rows:
             parts.append(replace(base, minus=self.gone_table if self.gone else None))
+        if self.united:
+            parts.append(self.united)
         if self.plus:
             parts.append(Part("temp", self.plus_table, self.plus, ranked=self.ranked))
         return Relation(self.columns, tuple(parts), self.ranked)
@@ -102,12 +106,8 @@ class Own:
 Owns = Mapping[str, Own]
 
 
-def owns_of(task: Task) -> dict[str, Own]:
-    """The tables of a recursive hypernode before anything is done."""
-    return {p: _own(task, p) for p in task.hypernode.derives}
-
-
-def _own(task: Task, predicate: str) -> Own:
+def own_of(task: Task, predicate: str) -> Own:
+    """The table of a recursive hypernode and a predicate, as it is in the file."""
     return Own(
         predicate,
         task.schema[predicate].columns,
@@ -171,7 +171,7 @@ def without_outside(task: Task, own: Own, part: Part, name: str) -> Part | None:
 def edits_of(task: Task, owns: Owns) -> tuple[dict[str, Edit], int]:
     """What became of the tables, and how many facts were taken out but came back."""
     edits = {own.predicate: _edit(task, own) for own in owns.values()}
-    taken = sum(own.gone for own in owns.values())
+    taken = sum(own.gone for own in owns.values() if not own.united)
     lost = sum(edit.deleted.rows for edit in edits.values() if edit.deleted)
     return {predicate: edit for predicate, edit in edits.items() if edit}, taken - lost
 
@@ -179,6 +179,9 @@ def edits_of(task: Task, owns: Owns) -> tuple[dict[str, Edit], int]:
 def _edit(task: Task, own: Own) -> Edit:
     gone = Part("temp", own.gone_table, own.gone, ranked=own.ranked) if own.gone else None
     plus = Part("temp", own.plus_table, own.plus, ranked=own.ranked) if own.plus else None
+    if own.united:  # what is gone has come back with another rank
+        inserted = _difference(task, own, plus, None, f"{KEPT}plus_{own.stem}")
+        return Edit(inserted, None, gone, plus, own.stored is None, own.united)
     deleted = _difference(task, own, gone, plus, f"{KEPT}minus_{own.stem}")
     inserted = _difference(task, own, plus, gone, f"{KEPT}plus_{own.stem}")
     if not own.ranked:

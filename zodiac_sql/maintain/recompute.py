@@ -33,13 +33,17 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
     ones may rest on facts that are no more, and those of several predicates belong together.
     """
     columns = task.schema[predicate].columns
-    if predicate not in task.before.schema or not _exists(task, predicate):
+    if predicate not in task.before.schema or not task.before.derived.get(predicate, {}).get(
+        task.hypernode.id
+    ):
         return Edit(after, None, None, after, rewritten=True)
-    before = task.stored(predicate)
-    old = Relation(task.before.schema[predicate].columns, (before,) if before else ())
+    old = Relation(task.before.schema[predicate].columns, task.held(predicate))
     new = Relation(columns, (after,) if after else ())
     if not old.rows or not new.rows or not comparable(new, old):
-        inserted, deleted = after, before
+        inserted, deleted = after, _one(task, predicate, old)
+    elif len(old.parts) > 1:
+        inserted = _minus(task, f"{KEPT}plus_{task.stem(predicate)}", new, old)
+        deleted = _minus(task, f"{KEPT}minus_{task.stem(predicate)}", old, new)
     else:
         grows, shrinks = directions(task)
         inserted = _minus(task, f"{KEPT}plus_{task.stem(predicate)}", new, old) if grows else None
@@ -54,15 +58,20 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
 def directions(task: Task) -> tuple[bool, bool]:
     """Whether the tables can gain facts by the change of the inputs, and whether they can lose some."""
     inserted, deleted = task.changed()
-    if not inserted | deleted:
+    if task.heritage or not inserted | deleted:
         return True, True  # the rules themselves are new
     negative = frozenset(p for rule in task.hypernode.rules for p in rule.negative())
     refuted = bool(negative & (inserted | deleted))
     return bool(inserted) or refuted, bool(deleted) or refuted
 
 
-def _exists(task: Task, predicate: str) -> bool:
-    return task.hypernode.id in task.before.derived.get(predicate, {})
+def _one(task: Task, predicate: str, relation: Relation) -> Part | None:
+    """The facts of a relation in one table."""
+    if len(relation.parts) < 2:
+        return relation.parts[0] if relation.parts else None
+    name = f"{KEPT}minus_{task.stem(predicate)}"
+    rows = task.store.count(create_temp(name, relation_query(relation, distinct=True)))
+    return Part("temp", name, rows)
 
 
 def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | None:

@@ -12,8 +12,9 @@ from __future__ import annotations
 from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.maintain.extend import extend
 from zodiac_sql.maintain.overdelete import overdelete
-from zodiac_sql.maintain.own import edits_of, owns_of
+from zodiac_sql.maintain.own import edits_of
 from zodiac_sql.maintain.touched import find_touched
+from zodiac_sql.maintain.unite import owns_of
 
 
 def support(task: Task, budget: int | None = None) -> Maintained:

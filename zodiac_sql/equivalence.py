@@ -1,0 +1,100 @@
+"""Whether two rules say the same: equal up to the names of variables and the order of the body.
+
+Labels do not count. Nothing is reasoned about: X < Y and Y > X are different.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+
+from zodiac_sql.errors import Span
+from zodiac_sql.rules import Aggregate, Atom, Literal, Negation, Rule, Variable
+
+Names = Mapping[str, str]
+"""Which variable of the second rule each variable of the first one is: one to one."""
+
+
+def same(first: Rule, second: Rule) -> bool:
+    """Whether two rules are equal up to the names of variables and the order of the body."""
+    if outline(first) != outline(second):
+        return False
+    heads = _things(first.head, second.head, {})
+    return any(True for names in heads for _ in _bodies(first.body, second.body, names))
+
+
+def outline(rule: Rule) -> tuple[str, tuple[tuple[str, int], ...]]:
+    """What equal rules have in common: the head's predicate, and what the body is made of."""
+    return rule.head.predicate, tuple(sorted(Counter(map(_kind, rule.body)).items()))
+
+
+def _kind(literal: Literal) -> str:
+    atom = literal.atom if isinstance(literal, Negation) else literal
+    name = atom.predicate if isinstance(atom, Atom) else ""
+    return f"{type(literal).__name__} {name}"
+
+
+def _bodies(first: tuple[object, ...], second: tuple[object, ...], names: Names) -> Iterator[Names]:
+    """Pair off the parts of two bodies; always next the part with the fewest candidates."""
+    if len(first) != len(second):
+        return
+    if not first:
+        yield names
+        return
+    candidates = [
+        [(j, found) for j, b in enumerate(second) for found in _things(a, b, names)] for a in first
+    ]
+    chosen = min(range(len(first)), key=lambda i: len(candidates[i]))
+    for j, found in candidates[chosen]:
+        rest = (*first[:chosen], *first[chosen + 1 :])
+        yield from _bodies(rest, (*second[:j], *second[j + 1 :]), found)
+
+
+def _things(first: object, second: object, names: Names) -> Iterator[Names]:
+    """The ways in which two parts of rules are equal, given what is known of variables."""
+    if isinstance(first, Variable) and isinstance(second, Variable):
+        known = names.get(first.name)
+        if known == second.name:
+            yield names
+        elif known is None and second.name not in names.values():
+            yield {**names, first.name: second.name}
+    elif isinstance(first, tuple) and isinstance(second, tuple):
+        yield from _sequences(first, second, names)
+    elif type(first) is not type(second):
+        return
+    elif isinstance(first, Aggregate) and isinstance(second, Aggregate):
+        yield from _aggregates(first, second, names)
+    elif is_dataclass(first) and is_dataclass(second):
+        yield from _sequences(_parts(first), _parts(second), names)
+    elif first == second:
+        yield names
+
+
+def _aggregates(first: Aggregate, second: Aggregate, names: Names) -> Iterator[Names]:
+    """Neither the order of the body nor that of the group matters."""
+    if first.function != second.function:
+        return
+    ends = [(one.argument, one.result) for one in (first, second)]
+    for found in _sequences(ends[0], ends[1], names):
+        for grouped in _bodies(first.group, second.group, found):
+            yield from _bodies(first.body, second.body, grouped)
+
+
+def _sequences(
+    first: tuple[object, ...], second: tuple[object, ...], names: Names
+) -> Iterator[Names]:
+    if len(first) != len(second):
+        return
+    if not first:
+        yield names
+        return
+    for found in _things(first[0], second[0], names):
+        yield from _sequences(first[1:], second[1:], found)
+
+
+def _parts(thing: object) -> tuple[object, ...]:
+    """The fields of a part of a rule, but for its place in the text."""
+    assert is_dataclass(thing)
+    values = (getattr(thing, one.name) for one in fields(thing))
+    return tuple(value for value in values if value is not None and not isinstance(value, Span))

@@ -1,0 +1,138 @@
+"""One graph of a drawing, and what every format shows of it: words, texts, colours.
+
+A drawing of an HRDG has one panel; a drawing of a change has two, before and after.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from zodiac_sql.hypernodes import Hypergraph, Hypernode
+from zodiac_sql.layout import Edge
+from zodiac_sql.rules import Rule
+
+LONGEST = 60  # characters of a rule's text that are shown
+POSITIVE, NEGATIVE = "positive", "negative"
+# Blue and vermilion of Okabe and Ito: apart for every eye, and in grey.
+COLOURS = {POSITIVE: "#0072b2", NEGATIVE: "#c44e00"}
+LEGEND = {POSITIVE: "positive edge", NEGATIVE: "negative edge (negation or aggregate)"}
+BANDS = ("#eef2f6", "#f6f2e9")
+
+# What became of a hypernode, or where it comes from: word, colour of its border, explanation.
+# Okabe and Ito's colours again; the word always stands beside the colour.
+MARKS = {
+    "created": ("#009e73", "all its rules are new"),
+    "dropped": ("#c44e00", "has no rules left"),
+    "merged": ("#cc79a7", "several became one"),
+    "split": ("#0072b2", "one became several"),
+    "changed": ("#e69f00", "rules came or went"),
+    "updated": ("#56b4e9", "same rules, other facts, as its inputs changed"),
+}
+GONE, NEW = "-", "+"
+# Dark enough for text on white.
+RULE_COLOURS = {GONE: "#c44e00", NEW: "#007a5a"}
+RULE_LEGEND = {GONE: "a rule that went", NEW: "a rule that came"}
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A graph and what is said about it beside another one.
+
+    `name` is empty if there is no other. `sign`, GONE or NEW, goes with the rules, by name and
+    text, that the other graph does not have: the `single` ones.
+    """
+
+    graph: Hypergraph
+    name: str = ""
+    marks: Mapping[int, str] = field(default_factory=dict)
+    single: frozenset[tuple[str, str]] = frozenset()
+    sign: str = ""
+
+    def id(self, part: str) -> str:
+        """A name for a part of the drawing, which no other panel uses."""
+        return f"{self.name}_{part}" if self.name else part
+
+    def edges(self) -> list[Edge]:
+        """All edges in the order of the hypernodes, positive ones first."""
+        place = {h.id: index for index, h in enumerate(self.graph.hypernodes)}
+        kinds = ((POSITIVE, self.graph.positive), (NEGATIVE, self.graph.negative))
+        return [
+            Edge(source, target, kind)
+            for kind, pairs in kinds
+            for source, target in sorted(pairs, key=lambda pair: (place[pair[0]], place[pair[1]]))
+        ]
+
+    def strata(self) -> Iterator[tuple[int, list[Hypernode]]]:
+        """Each stratum with its hypernodes in order."""
+        ordered = sorted(self.graph.hypernodes, key=lambda h: h.stratum)
+        for stratum, hypernodes in groupby(ordered, key=lambda h: h.stratum):
+            yield stratum, list(hypernodes)
+
+    def mark(self, hypernode: Hypernode) -> str:
+        """The word for a hypernode, or nothing."""
+        return self.marks.get(hypernode.id, "")
+
+    def title(self, hypernode: Hypernode) -> str:
+        """The first line of a hypernode."""
+        recursive = "recursive" if hypernode.recursive else ""
+        return " ".join(filter(None, (hypernode.name, self.mark(hypernode), recursive)))
+
+    def sign_of(self, rule: Rule) -> str:
+        """The sign of a rule that the other graph does not have, else nothing."""
+        return self.sign if (rule.name, rule.text) in self.single else ""
+
+    def named(self, rule: Rule) -> str:
+        """The rule's name after its sign."""
+        return " ".join(filter(None, (self.sign_of(rule), printable(rule.name))))
+
+    def shown(self, rule: Rule) -> str:
+        """The rule on one line, cut if it is long."""
+        text = printable(rule.text)
+        cut = text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+        return f"{self.named(rule)}: {cut}"
+
+    def shown_all(self, hypernode: Hypernode) -> list[str]:
+        """The lines in a hypernode's box: its title and its rules."""
+        return [self.title(hypernode), *map(self.shown, hypernode.rules)]
+
+
+def compared(
+    old: Hypergraph, old_marks: Mapping[int, str], new: Hypergraph, new_marks: Mapping[int, str]
+) -> tuple[Panel, Panel]:
+    """The graphs before and after a change, with the rules that went and those that came."""
+    went, came = _rules(old) - _rules(new), _rules(new) - _rules(old)
+    return (
+        Panel(old, "before", old_marks, went, GONE),
+        Panel(new, "after", new_marks, came, NEW),
+    )
+
+
+def _rules(graph: Hypergraph) -> frozenset[tuple[str, str]]:
+    """By name and text a rule is the same before and after; its hypernode may be another."""
+    return frozenset((rule.name, rule.text) for h in graph.hypernodes for rule in h.rules)
+
+
+def used_marks(panels: Iterable[Panel]) -> list[str]:
+    """The words that some panel shows."""
+    used = {panel.mark(h) for panel in panels for h in panel.graph.hypernodes}
+    return [word for word in MARKS if word in used]
+
+
+def printable(text: str) -> str:
+    """The text on one line, without characters that XML or a terminal cannot hold."""
+    line = " ".join(text.split())
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", line)
+
+
+def cells(text: str) -> int:
+    """Width in monospace characters; East Asian ones are twice as wide."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def band(stratum: int) -> str:
+    """The colour behind a stratum."""
+    return BANDS[stratum % len(BANDS)]
