@@ -10,8 +10,8 @@ import pytest
 
 from zodiac_sql.graph import components, rule_graph
 from zodiac_sql.hypernodes import Hypergraph, hypergraph
-from zodiac_sql.restructuring import kept_rules
 from zodiac_sql.parse import parse
+from zodiac_sql.restructuring import kept_rules
 from zodiac_sql.rules import Rule
 
 PAPERS = Path(__file__).parent / "cases" / "papers"

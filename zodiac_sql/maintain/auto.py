@@ -12,19 +12,29 @@ with 2.5 times the number of facts that it holds for each that it reads. (Measur
 edges, with 223 pairs for each, 19 s against 13.) If it is worth while to begin, `support` begins with
 a budget: checking a fact costs about what deriving it costs, so once a part of the hypernode's facts
 would have to be checked, and before they are, it starts over.
+
+Of rules that come or go, sizes tell nothing. A rule that goes is looked at: if it has more instances
+than the hypernode has facts, finding what it supported costs more than starting over without it. A
+rule that comes is tried: once it has brought more facts than there were, most of the work is still
+to come, and evaluation does that faster (the closure of RS2's p11, from 400 to 40,200 facts: 160 ms
+against 330).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlglot import exp
+
 from zodiac_sql.maintain.candidates import candidates
 from zodiac_sql.maintain.contract import Maintained, Task
-from zodiac_sql.maintain.overdelete import TooMuch
+from zodiac_sql.maintain.own import TooMuch
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.maintain.support import support
-from zodiac_sql.plan import Version
+from zodiac_sql.plan import Version, whole
+from zodiac_sql.relations import Relation
 from zodiac_sql.rules import Rule
+from zodiac_sql.sql import compile_rule, is_empty
 
 COMPARE = 0.2
 """What comparing costs, as a share of evaluating."""
@@ -41,6 +51,9 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
     own = sum(part.rows for p in task.hypernode.derives if (part := task.stored(p)))
     incremental, full = _costs(task, own)
     why = f"estimated {incremental:.2g} of an evaluation, starting over {full:.2g}"
+    for rule in task.heritage.lost if task.heritage else ():
+        if (found := _instances(task, rule, own)) > max(own, SMALL):
+            return recompute(task), "recompute", f"rule {rule.name} has over {found:,} instances"
     if task.hypernode.recursive and not task.ranked:
         return recompute(task), "recompute", "its tables have no ranks that may be relied upon"
     if incremental > full:
@@ -48,11 +61,26 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
     if not task.hypernode.recursive:
         return candidates(task), "candidates", why
     budget = max(int(own * BUDGET), SMALL)
+    growth = own if task.heritage else None
     try:
-        return support(task, budget), "support", why
-    except TooMuch:
-        why += f", but more than {budget:,} of {own:,} facts may have lost their support"
-        return recompute(task), "recompute", why
+        return support(task, budget, growth), "support", why
+    except TooMuch as error:
+        return recompute(task), "recompute", f"{why}, but {error}"
+
+
+def _instances(task: Task, rule: Rule, own: int) -> int:
+    """How many instances a rule had before the change, as far as that is more than is worth while."""
+    plan = whole(rule, Version.BEFORE)
+
+    def relation(name: str, version: Version) -> Relation:
+        return task.before.relation(name)
+
+    context = task.context(relation)
+    if is_empty(plan, context):
+        return 0
+    some = compile_rule(plan, task.schema[rule.head.predicate].columns, context).query
+    some = some.limit(max(own, SMALL) + 1)
+    return task.store.count(exp.select(exp.Count(this=exp.Star())).from_(some.subquery("i")))
 
 
 def _costs(task: Task, own: int) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from zodiac_sql.apply import apply_plans, tables
 from zodiac_sql.maintain.cascade import can_cascade, cascade_new
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.overdelete import checks, onwards
-from zodiac_sql.maintain.own import Own, Owns, context_of, put, without_outside
+from zodiac_sql.maintain.own import Own, Owns, TooMuch, context_of, put, without_outside
 from zodiac_sql.maintain.slices import slice_tables
 from zodiac_sql.plan import Plan
 from zodiac_sql.relations import FIRST, Part
@@ -20,10 +20,11 @@ from zodiac_sql.sql import is_empty
 from zodiac_sql.unknown import unknown
 
 
-def extend(task: Task, owns: Owns, rederive: bool = True) -> Work:
+def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = None) -> Work:
     """Fill `plus` of each predicate: what the hypernode derives beyond what it has.
 
-    Without `rederive`, nothing that was taken out can come back but by what is new.
+    Without `rederive`, nothing that was taken out can come back but by what is new. Raises TooMuch
+    when more facts than `budget` were added.
     """
     work = Work()
     plans = task.gains()
@@ -43,6 +44,8 @@ def extend(task: Task, owns: Owns, rederive: bool = True) -> Work:
         if not added:
             return work
         work = work.plus(forward=added, iterations=1)
+        if budget is not None and work.forward > budget:
+            raise TooMuch(f"more than {budget:,} facts are new")
         if work.iterations == 1 and can_cascade(task, owns):
             return work.plus(forward=_cascade(task, owns, found) - added)
         for predicate, own in owns.items():

@@ -20,7 +20,7 @@ from sqlglot import exp
 from zodiac_sql.apply import apply_plans, tables
 from zodiac_sql.maintain.cascade import can_cascade, cascade_lost
 from zodiac_sql.maintain.contract import Task, Work
-from zodiac_sql.maintain.own import Own, Owns, context_of, put, without_outside
+from zodiac_sql.maintain.own import Own, Owns, TooMuch, context_of, put, without_outside
 from zodiac_sql.maintain.slices import LARGE, slice_tables
 from zodiac_sql.plan import Plan, check, delta_variants
 from zodiac_sql.relations import (
@@ -38,10 +38,6 @@ from zodiac_sql.trees import anti_join, create_temp, temp_table, union_all
 from zodiac_sql.unknown import absent
 
 
-class TooMuch(Exception):
-    """More facts lost a support than the budget allows: starting over will be cheaper."""
-
-
 def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = None) -> Work:
     """Fill `gone` of each predicate. With `supported`, facts with a support by ranks are spared.
 
@@ -56,7 +52,7 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
         if not checked:
             return work
         if budget is not None and work.checked + checked > budget:
-            raise TooMuch
+            raise TooMuch(f"more than {budget:,} facts may have lost their support")
         lost = {own.predicate: own.candidate for own in owns.values()}
         if supported:
             lost = {own.predicate: _unsupported(task, owns, own) for own in owns.values()}

@@ -22,6 +22,10 @@ from zodiac_sql.trees import create_temp, temp_table
 from zodiac_sql.unknown import absent, unknown
 
 
+class TooMuch(Exception):
+    """The work goes beyond its budget: starting over will be cheaper. Says how, in words."""
+
+
 @dataclass(slots=True)
 class Own:
     """One predicate of the hypernode. The tables exist if they have rows."""

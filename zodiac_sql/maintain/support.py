@@ -17,15 +17,16 @@ from zodiac_sql.maintain.touched import find_touched
 from zodiac_sql.maintain.unite import owns_of
 
 
-def support(task: Task, budget: int | None = None) -> Maintained:
+def support(task: Task, budget: int | None = None, growth: int | None = None) -> Maintained:
     """Maintain a recursive hypernode whose ranks can be relied upon.
 
-    Raises TooMuch before more facts than `budget` would be checked.
+    Raises TooMuch before more facts than `budget` would be checked, or when more than `growth` were
+    added.
     """
     assert task.ranked
     find_touched(task)
     owns = owns_of(task)
     work = overdelete(task, owns, supported=True, budget=budget)
-    work = work.and_(extend(task, owns))
+    work = work.and_(extend(task, owns, budget=growth))
     edits, rederived = edits_of(task, owns)
     return Maintained(edits, work.plus(rederived=rederived), "support", task.ranked)
