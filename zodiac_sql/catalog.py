@@ -19,13 +19,17 @@ from zodiac_sql.store import Store
 
 @dataclass(frozen=True, slots=True)
 class StoredRule:
-    """A rule as the catalog keeps it. `head` is its predicate; `added_at` is UTC, in ISO form."""
+    """A rule as the catalog keeps it.
+
+    `head` is its predicate; `added_at` is UTC, in ISO form; `position` grows with each rule added.
+    """
 
     name: str
     text: str
     prefixes: tuple[tuple[str, str], ...]
     head: str
     added_at: str
+    position: int
 
     def __str__(self) -> str:
         return f"{self.name}: {self.text}"
@@ -100,20 +104,20 @@ def _parsed(stored: StoredRule) -> Rule:
 def load(store: Store) -> State:
     """Read the catalog."""
     rule_rows = store.rows(
-        "SELECT name, source, prefixes, head, hypernode, strftime(added_at, '%Y-%m-%dT%H:%M:%SZ')"
-        " FROM zodiac.rule ORDER BY position"
+        "SELECT name, source, prefixes, head, hypernode, strftime(added_at, '%Y-%m-%dT%H:%M:%SZ'),"
+        " position FROM zodiac.rule ORDER BY position"
     )
     edges = store.rows("SELECT source, target, negative FROM zodiac.hyperedge")
     members: dict[int, list[str]] = {}
-    for name, _, _, _, hypernode, _ in rule_rows:
+    for name, _, _, _, hypernode, *_ in rule_rows:
         members.setdefault(hypernode, []).append(name)
     hypernodes = store.rows(
         "SELECT id, stratum, recursive, ranked FROM zodiac.hypernode ORDER BY position"
     )
     return State(
         rules=tuple(
-            StoredRule(name, text, tuple(sorted(prefixes.items())), head, added_at)
-            for name, text, prefixes, head, _, added_at in rule_rows
+            StoredRule(name, text, tuple(sorted(prefixes.items())), head, added_at, position)
+            for name, text, prefixes, head, _, added_at, position in rule_rows
         ),
         hypernodes=tuple(
             HypernodeRow(id_, stratum, recursive, tuple(members[id_]), ranked)
@@ -178,7 +182,7 @@ def _load_rows(store: Store) -> dict[tuple[str, str], int]:
         exp.select(exp.Count(this=exp.Star())).from_(exp.table_(table, db=schema, quoted=True))
         for schema, table in tables
     ]
-    listed = exp.select(*(query.subquery() for query in counts))
+    listed = exp.select(*(query.subquery(copy=False) for query in counts))
     return {(s, t): rows for (s, t), rows in zip(tables, store.rows(listed)[0], strict=True)}
 
 
@@ -229,8 +233,9 @@ def save(store: Store, old: State, new: State) -> None:
             "Nothing was changed by this one: do it again."
         )
     if new.rules != old.rules or new.hypernodes != old.hypernodes:
-        _save_rules(store, new)
-        _save_graph(store, new)
+        _save_rules(store, old, new)
+        _save_hypernodes(store, old, new)
+        _save_edges(store, old, new)
     if new.schema != old.schema:
         _save_schema(store, old, new)
     if new.prefixes != old.prefixes:
@@ -246,46 +251,77 @@ def save(store: Store, old: State, new: State) -> None:
             )
 
 
-def _save_rules(store: Store, state: State) -> None:
+def _save_rules(store: Store, old: State, new: State) -> None:
+    before, after = _owned(old), _owned(new)
+    gone = [name for name, owned in before.items() if after.get(name) != owned]
+    written = [owned for name, owned in after.items() if before.get(name) != owned]
+    if gone:
+        store.run("DELETE FROM zodiac.rule WHERE name IN (SELECT unnest($1))", [gone])
+    if written:
+        store.run(
+            "INSERT INTO zodiac.rule SELECT unnest($1), unnest($2),"
+            " unnest(list_transform($3, lambda m: map_from_entries(m))),"
+            " unnest($4), unnest($5), unnest($6), unnest($7)::TIMESTAMP",
+            [
+                [rule.name for rule, _ in written],
+                [rule.text for rule, _ in written],
+                [[{"k": k, "v": v} for k, v in rule.prefixes] for rule, _ in written],
+                [rule.head for rule, _ in written],
+                [rule.position for rule, _ in written],
+                [owner for _, owner in written],
+                [rule.added_at.removesuffix("Z") for rule, _ in written],
+            ],
+        )
+
+
+def _owned(state: State) -> dict[str, tuple[StoredRule, int]]:
+    """The rules of a state by name, each with its hypernode."""
     owner = {name: row.id for row in state.hypernodes for name in row.rules}
-    store.run("DELETE FROM zodiac.rule")
-    store.run(
-        "INSERT INTO zodiac.rule SELECT unnest($1), unnest($2),"
-        " unnest(list_transform($3, lambda m: map_from_entries(m))),"
-        " unnest($4), unnest($5), unnest($6), unnest($7)::TIMESTAMP",
-        [
-            [rule.name for rule in state.rules],
-            [rule.text for rule in state.rules],
-            [[{"k": k, "v": v} for k, v in rule.prefixes] for rule in state.rules],
-            [rule.head for rule in state.rules],
-            list(range(len(state.rules))),
-            [owner[rule.name] for rule in state.rules],
-            [rule.added_at.removesuffix("Z") for rule in state.rules],
-        ],
-    )
+    return {rule.name: (rule, owner[rule.name]) for rule in state.rules}
 
 
-def _save_graph(store: Store, state: State) -> None:
-    store.run("DELETE FROM zodiac.hypernode")
-    store.run("DELETE FROM zodiac.hyperedge")
-    rows = state.hypernodes
-    store.run(
-        "INSERT INTO zodiac.hypernode"
-        " SELECT unnest($1), unnest($2), unnest($3), unnest($4), unnest($5)",
-        [
-            [row.id for row in rows],
-            list(range(len(rows))),
-            [row.stratum for row in rows],
-            [row.recursive for row in rows],
-            [row.ranked for row in rows],
-        ],
-    )
-    edges = [(a, b, False) for a, b in sorted(state.positive)]
-    edges += [(a, b, True) for a, b in sorted(state.negative)]
-    store.run(
-        "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)",
-        [list(column) for column in zip(*edges, strict=True)] if edges else [[], [], []],
-    )
+def _save_hypernodes(store: Store, old: State, new: State) -> None:
+    before, after = _placed(old), _placed(new)
+    gone = [row[0] for row in before - after]
+    written = sorted(after - before)
+    if gone:
+        store.run("DELETE FROM zodiac.hypernode WHERE id IN (SELECT unnest($1))", [gone])
+    if written:
+        store.run(
+            "INSERT INTO zodiac.hypernode"
+            " SELECT unnest($1), unnest($2), unnest($3), unnest($4), unnest($5)",
+            [list(column) for column in zip(*written, strict=True)],
+        )
+
+
+def _placed(state: State) -> set[tuple[int, int, int, bool, bool]]:
+    """The rows of zodiac.hypernode."""
+    return {
+        (row.id, position, row.stratum, row.recursive, row.ranked)
+        for position, row in enumerate(state.hypernodes)
+    }
+
+
+def _save_edges(store: Store, old: State, new: State) -> None:
+    before, after = _edges(old), _edges(new)
+    gone, written = before - after, after - before
+    if gone:
+        store.run(
+            "DELETE FROM zodiac.hyperedge AS e"
+            " USING (SELECT unnest($1) AS a, unnest($2) AS b, unnest($3) AS n) AS g"
+            " WHERE (e.source, e.target, e.negative) = (g.a, g.b, g.n)",
+            [list(column) for column in zip(*gone, strict=True)],
+        )
+    if written:
+        store.run(
+            "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)",
+            [list(column) for column in zip(*sorted(written), strict=True)],
+        )
+
+
+def _edges(state: State) -> set[tuple[int, int, bool]]:
+    """The rows of zodiac.hyperedge."""
+    return {(a, b, False) for a, b in state.positive} | {(a, b, True) for a, b in state.negative}
 
 
 def _save_schema(store: Store, old: State, new: State) -> None:

@@ -41,6 +41,10 @@ class Candidate:
     schema: Schema
     functions: Functions
 
+    def arriving(self) -> Iterator[Rule]:
+        """The rules that the change brings; all others have been looked at when they came."""
+        return (rule for rule in self.rules if rule.name in self.new)
+
 
 def check(candidate: Candidate) -> list[Problem]:
     """Every problem of a program but those of types."""
@@ -101,7 +105,7 @@ def _columns(count: int) -> str:
 
 def safety(candidate: Candidate) -> Iterator[Problem]:
     """Every variable that carries a value must get one (paper 1, section 2.1)."""
-    for rule in candidate.rules:
+    for rule in candidate.arriving():
         arranged = arrange(rule.body)
         yield from _unplaced(arranged)
         yield from _unbound_head(rule, arranged)
@@ -233,7 +237,7 @@ def _told_apart(rules: Sequence[Rule]) -> list[Rule]:
 
 def functions(candidate: Candidate) -> Iterator[Problem]:
     """Functions must be known and get the right number of arguments."""
-    for rule in candidate.rules:
+    for rule in candidate.arriving():
         for literal in rule.body:
             yield from _functions_in(literal, candidate.functions)
 

@@ -14,21 +14,34 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from zodiac_sql.changing import (
+    MEMORY,
+    Interrupted,
+    Refused,
+    Wanted,
+    changing,
+    interrupt,
+    is_interruption,
+    reading,
+    require_database,
+    require_files,
+)
 from zodiac_sql.errors import MissingFunctionWarning, ZodiacError
 from zodiac_sql.printing import (
     exported_as_json,
     print_change,
     print_exported,
     print_json,
+    print_notes,
+    print_preview,
     print_rows_as_csv,
     print_rows_as_json,
     print_summary,
@@ -40,24 +53,10 @@ from zodiac_sql.printing import (
 )
 
 if TYPE_CHECKING:
-    from zodiac_sql.change import Change
+    from zodiac_sql.draw import Drawing
     from zodiac_sql.export import Exported
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.query import Answer
-
-MEMORY = ":memory:"
-
-
-class Refused(Exception):
-    """What the user is told, with the status 1; or 130 after an interruption."""
-
-    status = 1
-
-
-class Interrupted(Refused):
-    """Control and C were pressed while something was being written."""
-
-    status = 130
 
 
 class Program(TyperGroup):
@@ -76,7 +75,7 @@ class Program(TyperGroup):
             _refuse(error)
             raise typer.Exit(error.status) from None
         except BaseException as error:
-            if _is_interruption(error):
+            if is_interruption(error):
                 say("interrupted; nothing was changed")
                 raise typer.Exit(Interrupted.status) from None
             if not isinstance(error, ZodiacError | OSError):
@@ -101,7 +100,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
+        signal.signal(signal.SIGINT, interrupt)
     try:
         app(prog_name="zodiac")
     except OSError as error:  # the help cannot be written
@@ -129,6 +128,17 @@ Database = Annotated[str, typer.Argument(metavar="DB", help="The database file."
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave bad lines out, and say how many and which.")
+]
+Preview = Annotated[
+    bool, typer.Option("--preview", help="Only tell what would change, and change nothing.")
+]
+Samples = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="Facts of each predicate that a preview shows, 5 if this is not given.",
+    ),
 ]
 ExportFormat = Annotated[
     Format, typer.Option("--format", help="One file per predicate, or one N-Triples file.")
@@ -207,16 +217,16 @@ def run(
     rule_files, data_files = rules or [], data or []
     if not rule_files and not data_files:
         raise typer.BadParameter("give rules with -r, or data with -d")
-    _require_files([*rule_files, *data_files])
+    require_files([*rule_files, *data_files])
     settings = {
         "memory_limit": memory_limit,
         "threads": threads,
         "temp_directory": temp_directory,
     }
-    with _changing(db, settings) as changing:
-        change = changing.carry_out(rules=rule_files, data=data_files, skip_bad=skip_bad)
-        exported = _export_after(changing.kb, db, out, format) if out else None
-        told = run_summary(changing.kb, change, exported)
+    with changing(db, settings) as opened:
+        change = opened.carry_out(Wanted(rules=rule_files, data=data_files, skip_bad=skip_bad))
+        exported = _export_after(opened.kb, db, out, format) if out else None
+        told = run_summary(opened.kb, change, exported)
     if as_json:
         print_json(told)
     else:
@@ -234,42 +244,81 @@ def add_rules(
         list[Path] | None, typer.Argument(metavar="[FILE]...", help="Files of rules.")
     ] = None,
     rules: Annotated[
-        list[str] | None, typer.Option("-e", metavar="RULES", help="Rules as text.")
+        list[str] | None,
+        typer.Option("-e", metavar="RULES", help="Rules as text; may be repeated."),
     ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Let rules take the place of those of the same names."),
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse rules that are there already, and change nothing."),
+    ] = False,
+    preview: Preview = False,
+    samples: Samples = None,
     as_json: Json = False,
 ) -> None:
     """Add rules, and derive what follows.
 
+    Rules that are there already, up to the names of variables and the order of the body, are passed
+    over, and told. A rule that has the name of another one is refused, unless it may replace it.
+
     \b
     Examples:
       zodiac add-rules farm.duckdb wind.rules
-      zodiac add-rules farm.duckdb -e 'hot: hot(X) :- hasTemperature(X, T), T > 40.'
+      zodiac add-rules farm.duckdb -e 'hot: hot(X) :- hasTemperature(X, T), T > 40.' --replace
+      zodiac add-rules farm.duckdb wind.rules --preview
     """
     given: list[Path | str] = [*(files or []), *(rules or [])]
     if not given:
         raise typer.BadParameter("give a FILE of rules, or rules as text with -e")
-    _require_files(files or [])
-    with _changing(db) as changing:
-        print_change(changing.carry_out(rules=given), as_json)
+    shown = _samples(preview, samples)
+    if preview:
+        require_database(db, preview)
+    require_files(files or [])
+    _change(db, Wanted(rules=given, replace=replace, strict=strict), shown, as_json)
 
 
 @app.command("drop-rules")
 def drop_rules(
     db: Database,
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Names of rules.")],
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME|FILE]...", help="Names of rules, and files that end in .rules or .dl."
+        ),
+    ] = None,
+    rules: Annotated[
+        list[str] | None,
+        typer.Option("-e", metavar="RULES", help="Rules as text; may be repeated."),
+    ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse rules that are not there, and change nothing."),
+    ] = False,
+    preview: Preview = False,
+    samples: Samples = None,
     as_json: Json = False,
 ) -> None:
-    """Remove rules by name.
+    """Remove rules: by name, as text, or all those of a file.
 
-    What followed only from them goes, too. `zodiac show DB rules` lists the names.
+    What followed only from them goes, too. Rules of a text or a file are found whatever their
+    names, the names of variables and the order of the body. Rules that are not there are passed over, and told.
+    Facts in a file stay. `zodiac show DB rules` lists the names.
 
     \b
-    Example:
+    Examples:
       zodiac drop-rules farm.duckdb r4 r5
+      zodiac drop-rules farm.duckdb wind.rules --preview
+      zodiac drop-rules farm.duckdb -e 'hot(X) :- hasTemperature(X, T), T > 40.'
     """
-    _require_database(db)
-    with _changing(db) as changing:
-        print_change(changing.carry_out(dropped=names), as_json)
+    if not given and not rules:
+        raise typer.BadParameter("give a NAME or a FILE of rules, or rules as text with -e")
+    shown = _samples(preview, samples)
+    require_database(db, preview)
+    dropped = [*_names_and_files(given or []), *(rules or [])]
+    _change(db, Wanted(dropped=dropped, strict=strict), shown, as_json)
 
 
 @app.command()
@@ -283,6 +332,8 @@ def insert(
         typer.Option("-p", metavar="PREDICATE", help="What the rows of tables are facts of."),
     ] = None,
     skip_bad: SkipBad = False,
+    preview: Preview = False,
+    samples: Samples = None,
     as_json: Json = False,
 ) -> None:
     """Insert facts from files, and derive what follows.
@@ -294,11 +345,13 @@ def insert(
     Examples:
       zodiac insert farm.duckdb farm.nt
       zodiac insert farm.duckdb monday.csv tuesday.csv -p hasTemperature
+      zodiac insert farm.duckdb monday.csv -p hasTemperature --preview --samples 20
     """
-    _require_files(files)
-    with _changing(db) as changing:
-        change = changing.carry_out(data=files, predicate=predicate, skip_bad=skip_bad)
-        print_change(change, as_json)
+    shown = _samples(preview, samples)
+    if preview:
+        require_database(db, preview)
+    require_files(files)
+    _change(db, Wanted(data=files, predicate=predicate, skip_bad=skip_bad), shown, as_json)
 
 
 @app.command()
@@ -310,6 +363,8 @@ def delete(
         typer.Option("-p", metavar="PREDICATE", help="What the rows of tables are facts of."),
     ] = None,
     skip_bad: SkipBad = False,
+    preview: Preview = False,
+    samples: Samples = None,
     as_json: Json = False,
 ) -> None:
     """Delete the facts that stand in files.
@@ -322,12 +377,12 @@ def delete(
     Examples:
       zodiac delete farm.duckdb farm.nt
       zodiac delete farm.duckdb monday.csv -p hasTemperature
+      zodiac delete farm.duckdb monday.csv -p hasTemperature --preview
     """
-    _require_database(db)
-    _require_files(files)
-    with _changing(db) as changing:
-        change = changing.carry_out(unloaded=files, predicate=predicate, skip_bad=skip_bad)
-        print_change(change, as_json)
+    shown = _samples(preview, samples)
+    require_database(db, preview)
+    require_files(files)
+    _change(db, Wanted(unloaded=files, predicate=predicate, skip_bad=skip_bad), shown, as_json)
 
 
 @app.command()
@@ -348,7 +403,7 @@ def query(
     """
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
-    with _reading(db) as kb:
+    with reading(db) as kb:
         answer = kb.sql(text) if is_sql(text) else kb.query(text)
         if as_json:
             print_rows_as_json(answer)
@@ -376,7 +431,7 @@ def show(
     Example:
       zodiac show farm.duckdb rules
     """
-    with _reading(db) as kb:
+    with reading(db) as kb:
         tables: dict[What, Callable[[], Answer]] = {
             What.RULES: kb.rules,
             What.PREDICATES: kb.predicates,
@@ -397,23 +452,37 @@ def graph(
         Path | None,
         typer.Option("-o", "--out", metavar="FILE", help="A .svg, .mmd (Mermaid) or .dot file."),
     ] = None,
+    added: Annotated[
+        list[Path] | None,
+        typer.Option("--add", metavar="FILE", help="Rules that would come; may be repeated."),
+    ] = None,
+    dropped: Annotated[
+        list[str] | None,
+        typer.Option("--drop", metavar="NAME|FILE", help="Rules that would go; may be repeated."),
+    ] = None,
 ) -> None:
     """Draw how hypernodes depend on each other.
 
-    Without -o, as text.
+    Without -o, as text. With --add or --drop, as it is and as it would be after that change, side
+    by side; nothing is changed.
 
     \b
     Examples:
       zodiac graph farm.duckdb
       zodiac graph farm.duckdb -o hrdg.svg
+      zodiac graph farm.duckdb -o change.svg --add more.rules --drop r4
     """
-    with _reading(db) as kb:
-        drawing = kb.graph()
+    if added or dropped:
+        drawing, notes = _graph_of_change(db, added or [], dropped or [])
+    else:
+        with reading(db) as kb:
+            drawing, notes = kb.graph(), ()
     if out is None:
         typer.echo(str(drawing))
     else:
         drawing.save(out)
         typer.echo(f"wrote {out}")
+    print_notes(notes)
 
 
 @app.command()
@@ -430,7 +499,7 @@ def verify(db: Database, as_json: Json = False) -> None:
     """
     from zodiac_sql.progress import reported
 
-    with _reading(db) as kb, reported() as report:
+    with reading(db) as kb, reported() as report:
         found = kb.verify(progress=report)
     print_verification(found, db, as_json)
     if not found:
@@ -455,7 +524,7 @@ def export(
       zodiac export farm.duckdb results
       zodiac export farm.duckdb results anomaly neighbours --format csv
     """
-    with _reading(db) as kb:
+    with reading(db) as kb:
         exported = _exported(kb, directory, format, predicates or [])
     if as_json:
         print_json(exported_as_json(exported))
@@ -463,108 +532,47 @@ def export(
         print_exported(exported, directory)
 
 
-# --- databases ------------------------------------------------------------------------------------
+# --- parts of commands ----------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Changing:
-    """A database that is open for one change, and how far that has come."""
-
-    kb: KnowledgeBase
-    publishing: bool = False
-    done: bool = False
-
-    def see(self, statement: str, parameters: object) -> None:
-        """See every statement: the one COMMIT of a change is what publishes it."""
-        _heed_interruption(statement, parameters)
-        self.publishing = self.publishing or statement == "COMMIT"
-
-    def carry_out(
-        self,
-        rules: Sequence[Path | str] = (),
-        data: Sequence[Path] = (),
-        unloaded: Sequence[Path] = (),
-        dropped: Sequence[str] = (),
-        predicate: str | None = None,
-        skip_bad: bool = False,
-    ) -> Change:
-        """Rules, facts, facts to delete and names of rules to drop as one change, with progress."""
-        from zodiac_sql.progress import reported
-
-        self.kb.trace(self.see)
-        with reported() as report, self.kb.update(progress=report) as update:
-            for given in rules:
-                update.add_rules(given)
-            for file in data:
-                report.reading(file)
-                update.load(file, predicate, skip_bad=skip_bad)
-            for file in unloaded:
-                report.reading(file)
-                update.unload(file, predicate, skip_bad=skip_bad)
-            update.drop_rules(*dropped)
-        self.done = True
-        return update.change
-
-    def after_interruption(self, db: str) -> str:
-        if self.done:
-            return f"interrupted; the change itself is complete in {db}"
-        if self.publishing:
-            return f"interrupted while writing; the change is in {db} as a whole, or not at all"
-        return "interrupted; nothing was changed"
+def _change(db: str, wanted: Wanted, samples: int | None, as_json: bool) -> None:
+    """Do what is wanted; or, if so many samples are to be shown, tell what it would do."""
+    with changing(db) as opened:
+        if samples is None:
+            print_change(opened.carry_out(wanted), as_json)
+        else:
+            print_preview(opened.preview(wanted), samples, as_json)
 
 
-@contextmanager
-def _changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Changing]:
-    """A database to change. A file that is made here goes away if the change fails."""
-    from zodiac_sql import connect
-
-    if db == MEMORY and settings is None:
-        _refuse_memory()
-    made = db != MEMORY and not os.path.lexists(db)
-    changing: Changing | None = None
-    try:
-        with connect(db, **(settings or {})) as kb:
-            changing = Changing(kb)
-            yield changing
-    except BaseException as error:
-        if made and changing and not changing.publishing:
-            _remove(db)
-        if changing and db != MEMORY and _is_interruption(error):
-            raise Interrupted(changing.after_interruption(db)) from None
-        raise
+def _samples(preview: bool, samples: int | None) -> int | None:
+    """How many facts of each predicate a preview shows; None if it is no preview."""
+    if not preview:
+        if samples is not None:
+            raise typer.BadParameter("--samples goes with --preview")
+        return None
+    return _SAMPLES if samples is None else samples
 
 
-@contextmanager
-def _reading(db: str) -> Iterator[KnowledgeBase]:
-    """A database to read, and only to read."""
-    from zodiac_sql import connect
-
-    _require_database(db)
-    with connect(db, read_only=True) as kb:
-        kb.trace(_heed_interruption)
-        yield kb
+_SAMPLES = 5
 
 
-def _require_database(db: str) -> None:
-    if db == MEMORY:
-        _refuse_memory()
-    if not Path(db).exists():
-        raise Refused(f"there is no database {db}. `zodiac run {db} -r RULES -d DATA` makes one.")
+def _names_and_files(given: Iterable[str]) -> list[Path | str]:
+    """Tell files of rules from names of rules. The files must exist."""
+    told = [Path(one) if one.endswith((".rules", ".dl")) else one for one in given]
+    require_files(one for one in told if isinstance(one, Path))
+    return told
 
 
-def _refuse_memory() -> None:
-    raise Refused(f"{MEMORY} is empty, and gone when the program ends: it is for `zodiac run`.")
-
-
-def _remove(db: str) -> None:
-    for path in (db, f"{db}.wal"):
-        Path(path).unlink(missing_ok=True)
-
-
-def _require_files(files: Iterable[Path]) -> None:
-    missing = [str(file) for file in files if not file.exists()]
-    if missing:
-        raise Refused(f"there is no file {', '.join(missing)}. Nothing was changed.")
+def _graph_of_change(
+    db: str, added: Sequence[Path], dropped: Sequence[str]
+) -> tuple[Drawing, tuple[str, ...]]:
+    """The HRDG before and after rules would come and go, and the notes of that change."""
+    require_database(db, preview=True)
+    require_files(added)
+    wanted = Wanted(dropped=_names_and_files(dropped), rules=added)
+    with changing(db) as opened:
+        change = opened.preview(wanted)
+        return opened.kb.graph(change), change.notes
 
 
 def _exported(
@@ -573,7 +581,7 @@ def _exported(
     try:
         return kb.export(directory, format.value, *predicates)
     except BaseException as error:
-        if not _is_interruption(error):
+        if not is_interruption(error):
             raise
         text = f"interrupted; files in {directory} may be missing or cut short"
         raise Interrupted(text) from None
@@ -617,31 +625,6 @@ def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'standard output'}: {error.strerror}"
     return str(error)
-
-
-_interrupted: list[int] = []
-
-
-def _interrupt(number: int, frame: object) -> None:
-    """Remember Control and C, for some libraries make another error of it."""
-    _interrupted.append(number)
-    raise KeyboardInterrupt
-
-
-def _heed_interruption(statement: str, parameters: object) -> None:
-    """End before a statement if Control and C were pressed: DuckDB loses that while it imports."""
-    if _interrupted:
-        raise KeyboardInterrupt
-
-
-def _is_interruption(error: BaseException) -> bool:
-    """Whether something ended because someone pressed Control and C."""
-    if _interrupted and not isinstance(error, Refused):
-        return True
-    seen: BaseException | None = error
-    while seen is not None and not isinstance(seen, KeyboardInterrupt):
-        seen = seen.__cause__ or seen.__context__
-    return seen is not None
 
 
 @contextmanager

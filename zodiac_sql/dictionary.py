@@ -98,7 +98,7 @@ def known_only(
 
     With `canonical`, text is only looked for as it stands, which is cheaper.
     """
-    query = exp.select().from_(rows.subquery("x"))
+    query = exp.select().from_(rows.subquery("x", copy=False))
     for number, name in enumerate(names):
         value: exp.Expr = exp.column(name, table="x", quoted=True)
         if name in columns:
@@ -120,9 +120,11 @@ def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
     ]
     union = texts[0] if len(texts) == 1 else exp.union(*texts, distinct=False)
     canonical = exp.func("zodiac.canonical", exp.column("raw"), dialect="duckdb")
-    raw = exp.select("raw").distinct().from_(union.subquery("texts"))
+    raw = exp.select("raw").distinct().from_(union.subquery("texts", copy=False))
     store.run(
-        create_temp("term", exp.select("raw", canonical.as_("text")).from_(raw.subquery("t")))
+        create_temp(
+            "term", exp.select("raw", canonical.as_("text")).from_(raw.subquery("t", copy=False))
+        )
     )
 
 

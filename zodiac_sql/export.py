@@ -121,7 +121,10 @@ def _copy(store: Store, query: exp.Query, path: Path, options: dict[str, str | b
         for name, value in options.items()
     ]
     copy = exp.Copy(
-        this=query.subquery(), kind=False, files=[exp.Literal.string(str(path))], params=parameters
+        this=query.subquery(copy=False),
+        kind=False,
+        files=[exp.Literal.string(str(path))],
+        params=parameters,
     )
     store.run(copy)
 

@@ -98,7 +98,9 @@ def count(store: Store, relation: Relation) -> int:
 
 
 def _counted(store: Store, query: exp.Query) -> int:
-    return store.count(exp.select(exp.Count(this=exp.Star())).from_(query.subquery("x")))
+    return store.count(
+        exp.select(exp.Count(this=exp.Star())).from_(query.subquery("x", copy=False))
+    )
 
 
 def _by_size(relation: Relation) -> list[Part]:
@@ -125,8 +127,8 @@ def _disjoint(relation: Relation) -> list[exp.Select]:
         inner = part_query(part, relation)
         for larger in parts[:index]:
             columns = columns_of(relation, "y")
-            query = exp.select(*columns).from_(inner.subquery("y"))
-            inner = anti_join(query, columns, part_query(larger, relation).subquery())
+            query = exp.select(*columns).from_(inner.subquery("y", copy=False))
+            inner = anti_join(query, columns, part_query(larger, relation).subquery(copy=False))
         queries.append(inner)
     return queries
 
@@ -159,7 +161,7 @@ def decoded(
 
     An id that stands for nothing leaves its fact out, or with `unknown` becomes NULL.
     """
-    query = exp.select().from_(facts.subquery("x"))
+    query = exp.select().from_(facts.subquery("x", copy=False))
     for index, column in enumerate(relation.stored):
         value: exp.Column = exp.column(column.name, table="x", quoted=True)
         if column.type is Type.SYMBOL:

@@ -172,7 +172,7 @@ def _stage_few(
             exp.func("unnest", parameter(f"v{n}"), dialect="duckdb").as_(c.source, quoted=True)
             for n, c in enumerate(columns)
         ]
-        query = exp.select(*_casts(columns)).from_(exp.select(*given).subquery("g"))
+        query = exp.select(*_casts(columns)).from_(exp.select(*given).subquery("g", copy=False))
         symbols = [column.name for column in columns if column.type is Type.SYMBOL]
         if symbols:
             names = [column.name for column in columns]
@@ -355,7 +355,7 @@ _NUMBER = "zodiac$row"
 def _numbered(source: str) -> exp.Subquery:
     """A temporary table with the number of each row, whatever its columns are called."""
     number = exp.Window(this=exp.RowNumber()).as_(_NUMBER, quoted=True)
-    return exp.select("*", number).from_(temp_table(source)).subquery("n")
+    return exp.select("*", number).from_(temp_table(source)).subquery("n", copy=False)
 
 
 def _check_cells(

@@ -56,6 +56,8 @@ def components(graph: RuleGraph) -> list[tuple[str, ...]]:
 
 def negative_cycles(graph: RuleGraph) -> list[tuple[str, ...]]:
     """For each component that holds a negative edge, one cycle of rule names through it."""
+    if not graph.negative:
+        return []
     import networkx as nx
 
     directed = nx.DiGraph()

@@ -106,13 +106,17 @@ def _numbers(
     return [numbers[part] if part in numbers else next(following) for part in range(count)]
 
 
-def _topological(count: int, edges: set[tuple[int, int]], strata: Sequence[int]) -> list[int]:
-    """Indices in an order that respects the edges; ties by stratum, then by first rule."""
+def _topological(
+    count: int, edges: set[tuple[int, int]], strata: Sequence[int] | None = None
+) -> list[int]:
+    """Indices in an order that respects the edges; with strata, ties by these, then by first rule."""
     import networkx as nx
 
     graph = nx.DiGraph()
     graph.add_nodes_from(range(count))
     graph.add_edges_from(edges)
+    if strata is None:
+        return list(nx.topological_sort(graph))
     return list(nx.lexicographical_topological_sort(graph, key=lambda i: (strata[i], i)))
 
 
@@ -126,7 +130,7 @@ def _strata(
         incoming[b].append((a, 0))
     for a, b in negative:
         incoming[b].append((a, 1))
-    for index in _topological(count, positive | negative, strata):
+    for index in _topological(count, positive | negative):
         steps = (strata[source] + step for source, step in incoming[index])
         strata[index] = max(steps, default=0)
     return strata

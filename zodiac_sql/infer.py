@@ -23,6 +23,7 @@ from zodiac_sql.rules import (
     Term,
     Type,
     Variable,
+    atoms_of,
 )
 from zodiac_sql.safety import arrange
 
@@ -38,14 +39,72 @@ class Scope:
     problems: tuple[Problem, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """What was inferred before a change of some rules and facts, and what that touches.
+
+    `changed` are predicates whose types may be others now: those that facts or declarations have
+    settled since, and heads of rules that came or went. `new` are names of rules that came.
+    """
+
+    columns: Mapping[str, Sequence[Type | None]] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+    new: frozenset[str] = frozenset()
+
+
 def infer(
-    rules: Sequence[Rule], settled: Mapping[str, Sequence[Type | None]], functions: Functions
+    rules: Sequence[Rule],
+    settled: Mapping[str, Sequence[Type | None]],
+    functions: Functions,
+    before: Inferred | None = None,
 ) -> tuple[Columns, list[Problem]]:
     """The type of every column of every predicate, and every clash.
 
-    `settled` are the types that declarations and facts fix, for all predicates of the rules.
+    `settled` are the types that declarations and facts fix, for all predicates of the rules. With
+    `before`, only what the change can have touched is inferred again, and looked at for clashes.
     """
-    columns: Columns = {name: list(types) for name, types in settled.items()}
+    before = before or Inferred(changed=frozenset(settled), new=frozenset(r.name for r in rules))
+    open_ = _reached(rules, settled, before)
+    columns: Columns = {
+        name: list(types if name in open_ else before.columns.get(name, types))
+        for name, types in settled.items()
+    }
+    concerned = [rule for rule in rules if rule.head.predicate in open_]
+    _grow(columns, concerned, settled, functions)
+    doubtful = [
+        rule for rule in rules if rule.name in before.new or not open_.isdisjoint(_predicates(rule))
+    ]
+    problems = [problem for rule in doubtful for problem in _clashes(rule, columns, functions)]
+    return columns, problems
+
+
+def _reached(
+    rules: Sequence[Rule], settled: Mapping[str, Sequence[Type | None]], before: Inferred
+) -> set[str]:
+    """The predicates whose types may have changed: types go up from bodies to heads."""
+    reached: set[str] = set()
+    more = set(before.changed)
+    while more:
+        reached |= more
+        more = {
+            rule.head.predicate
+            for rule in rules
+            if None in settled[rule.head.predicate] and not reached.isdisjoint(_predicates(rule))
+        } - reached
+    return reached
+
+
+def _predicates(rule: Rule) -> set[str]:
+    return {rule.head.predicate, *(atom.predicate for atom in atoms_of(rule.body))}
+
+
+def _grow(
+    columns: Columns,
+    rules: Sequence[Rule],
+    settled: Mapping[str, Sequence[Type | None]],
+    functions: Functions,
+) -> None:
+    """Let rules give types to the columns of their heads until nothing changes."""
     changed = True
     while changed:
         changed = False
@@ -56,8 +115,6 @@ def infer(
                 if settled[rule.head.predicate][index] is None and new != old:
                     columns[rule.head.predicate][index] = new
                     changed = True
-    problems = [problem for rule in rules for problem in _clashes(rule, columns, functions)]
-    return columns, problems
 
 
 def body_types(

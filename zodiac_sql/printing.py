@@ -6,7 +6,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from zodiac_sql.change import Change
+    import pyarrow as pa
+
+    from zodiac_sql.change import Change, HypernodeChange
     from zodiac_sql.export import Exported
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.query import Answer
@@ -60,28 +62,109 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     evaluated = sum(row["evaluated"] for row in hypernodes)
     typer.echo(f"\nhypernodes: {len(hypernodes)}, {recursive} recursive, {evaluated} evaluated")
     _print_seconds(summary["seconds"])
-    _print_notes(summary["notes"])
+    print_notes(summary["notes"])
 
 
 def print_change(change: Change, as_json: bool) -> None:
-    facts = _facts_and_seconds(change)
-    hypernodes = {
-        name: list(getattr(change.hypernodes, name))
-        for name in ("created", "dropped", "updated", "untouched")
+    if as_json:
+        print_json(_change_as_json(change))
+        return
+    _print_counts(change, ("inserted", "deleted"), "no fact came or went")
+    typer.echo(f"\nhypernodes: {_fates(change.hypernodes)}")
+    _print_seconds(_facts_and_seconds(change)["seconds"])
+    print_notes(change.notes)
+
+
+def print_preview(change: Change, samples: int, as_json: bool) -> None:
+    """What a change would do, with up to so many facts of each predicate."""
+    entering, leaving = change.inserted, change.deleted
+    shown = {
+        name: {
+            "inserted": _some(change.inserted_facts, name, min(samples, entering.get(name, 0))),
+            "deleted": _some(change.deleted_facts, name, min(samples, leaving.get(name, 0))),
+        }
+        for name in _concerned(change)
     }
     if as_json:
-        print_json({**facts, "hypernodes": hypernodes, "work": dict(change.stats["hypernodes"])})
+        print_json({"preview": True, **_change_as_json(change), "samples": shown})
         return
-    names = sorted({*change.inserted, *change.deleted})
+    typer.echo("a preview: nothing was changed\n")
+    _print_counts(change, ("would enter", "would leave"), "no fact would come or go")
+    if shown and samples:
+        typer.echo()
+    for name, facts in shown.items():
+        _print_samples("+", name, entering.get(name, 0), facts["inserted"])
+        _print_samples("-", name, leaving.get(name, 0), facts["deleted"])
+    typer.echo(f"\nhypernodes would be: {_fates(change.hypernodes)}")
+    _print_seconds(_facts_and_seconds(change)["seconds"])
+    print_notes(change.notes)
+
+
+def _change_as_json(change: Change) -> dict[str, Any]:
+    return {
+        **_facts_and_seconds(change),
+        "hypernodes": {name: getattr(change.hypernodes, name) for name in _FATES},
+        "work": dict(change.stats["hypernodes"]),
+    }
+
+
+def _concerned(change: Change) -> list[str]:
+    """The predicates that a fact entered or left."""
+    return sorted({*change.inserted, *change.deleted})
+
+
+def _print_counts(change: Change, heads: Iterable[str], nothing: str) -> None:
+    names = _concerned(change)
     rows = [(name, change.inserted.get(name, 0), change.deleted.get(name, 0)) for name in names]
     if rows:
-        print_table(["predicate", "inserted", "deleted"], rows)
+        print_table(["predicate", *heads], rows)
     else:
-        typer.echo("no fact came or went")
-    counts = ", ".join(f"{len(of)} {name}" for name, of in hypernodes.items())
-    typer.echo(f"\nhypernodes: {counts}")
-    _print_seconds(facts["seconds"])
-    _print_notes(facts["notes"])
+        typer.echo(nothing)
+
+
+_FATES = ("created", "merged", "split", "dropped", "updated", "untouched")
+
+
+def _fates(told: HypernodeChange) -> str:
+    """What became of hypernodes, on a line. Those that are as they were are counted only."""
+    counted = {
+        word: f"{len(of)} {word} ({_listed(of)})"
+        for word in ("created", "dropped", "updated")
+        if (of := getattr(told, word))
+    }
+    merged = [f"{_listed(old)} merged into {new}" for new, old in told.merged.items()]
+    split = [f"{old} split into {_listed(new)}" for old, new in told.split.items()]
+    fates = [counted.pop("created", ""), *merged, *split, *counted.values()]
+    if told.untouched:
+        fates.append(f"{len(told.untouched)} untouched")
+    return ", ".join(filter(None, fates)) or "none"
+
+
+_LISTED = 10
+"""So many hypernodes are listed by name."""
+
+
+def _listed(names: Sequence[str]) -> str:
+    """A list as people say it; of a long one the beginning."""
+    *first, last = names if len(names) <= _LISTED else [*names[: _LISTED - 1], "others"]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _some(facts: Callable[[str, int], pa.Table], predicate: str, count: int) -> list[list[Any]]:
+    """So many facts of a predicate, one list of values each."""
+    return [list(row.values()) for row in facts(predicate, count).to_pylist()] if count else []
+
+
+def _print_samples(sign: str, predicate: str, count: int, facts: Sequence[Sequence[Any]]) -> None:
+    """Facts that would come or go, one on a line; how many more, if any of them is shown."""
+    for values in facts:
+        typer.echo(f"{sign} {_fact(predicate, values)}")
+    if facts and count > len(facts):
+        typer.echo(f"  ... and {count - len(facts):,} more")
+
+
+def _fact(predicate: str, values: Iterable[Any]) -> str:
+    return _printable(f"{predicate}({', '.join(map(_text, values))})")
 
 
 def _print_seconds(seconds: Mapping[str, float]) -> None:
@@ -89,7 +172,7 @@ def _print_seconds(seconds: Mapping[str, float]) -> None:
     typer.echo(f"seconds: {seconds['total']:.3f} ({phases})")
 
 
-def _print_notes(notes: Iterable[str]) -> None:
+def print_notes(notes: Iterable[str]) -> None:
     for note in notes:
         say(f"note: {note}")
 
@@ -151,8 +234,7 @@ def _verification_as_json(found: Verification, names: Iterable[str]) -> dict[str
 def _print_facts(kind: str, predicate: str, count: int, facts: Any) -> None:
     """The first facts of a difference, one on a line."""
     for row in facts.slice(0, _SAMPLES).to_pylist():
-        values = ", ".join(_text(value) for value in row.values())
-        typer.echo(_printable(f"{kind}  {predicate}({values})"))
+        typer.echo(f"{kind}  {_fact(predicate, row.values())}")
     if count > _SAMPLES:
         typer.echo(f"{kind}  {predicate}: {count - _SAMPLES} more")
 
@@ -168,7 +250,7 @@ def print_exported(exported: Exported, directory: Path) -> None:
     files = exported.files
     wrote = files[0] if len(files) == 1 else f"{len(files)} files to {directory}"
     typer.echo(f"wrote {wrote}")
-    _print_notes(f"{name} was left out: {why}" for name, why in exported.skipped)
+    print_notes(f"{name} was left out: {why}" for name, why in exported.skipped)
 
 
 def print_json(value: object) -> None:

@@ -6,6 +6,7 @@ Pure: nothing here touches the database.
 from __future__ import annotations
 
 import datetime
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,7 @@ from zodiac_sql.check import Candidate, arities, check, in_order
 from zodiac_sql.errors import Problem, ProgramError, Span
 from zodiac_sql.functions import Function, Functions
 from zodiac_sql.hypernodes import Hypergraph, hypergraph
-from zodiac_sql.infer import infer
+from zodiac_sql.infer import Inferred, infer
 from zodiac_sql.restructuring import Restructuring, kept_rules, restructure
 from zodiac_sql.rules import (
     Atom,
@@ -76,7 +77,7 @@ def plan_program(
     schema = with_mentioned(provisional, [*_atoms(rules), *facts], names)
     schema, misfits = settle_facts(schema, facts)
     settled = {name: predicate.settled for name, predicate in schema.items()}
-    columns, clashes = infer(rules, settled, known)
+    columns, clashes = infer(rules, settled, known, _inferred(state, before, rules, settled))
     if problems or misfits or clashes:
         raise ProgramError(in_order([*problems, *misfits, *clashes]))
     schema = {name: typed(predicate, columns[name]) for name, predicate in schema.items()}
@@ -90,6 +91,26 @@ def plan_program(
         restructure(before, graph, lambda h, p: _rows(state, h, p)),
         new.remarks,
     )
+
+
+def _inferred(
+    state: State,
+    before: Hypergraph,
+    rules: Sequence[Rule],
+    settled: Mapping[str, Sequence[Type | None]],
+) -> Inferred:
+    """What is known of types from before a change, and what the change touches."""
+    old, new = set(before.rules()), set(rules)
+    changed = {
+        name
+        for name, types in settled.items()
+        if name not in state.schema or state.schema[name].settled != types
+    }
+    changed |= {
+        rule.head.predicate for rule in old ^ new if None in settled.get(rule.head.predicate, ())
+    }
+    columns = {n: [c.type for c in p.columns] for n, p in state.schema.items()}
+    return Inferred(columns, frozenset(changed), frozenset(rule.name for rule in new - old))
 
 
 def _rows(state: State, hypernode: int, predicate: str) -> int:
@@ -228,10 +249,13 @@ def stored(
     before = {rule.name: rule for rule in state.rules}
     there = {rule.name: rule for rule in planned.restructuring.before.rules()}
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    following = itertools.count(max((rule.position for rule in state.rules), default=-1) + 1)
     rules = tuple(
         before[rule.name]
         if there.get(rule.name) == rule
-        else StoredRule(rule.name, rule.text, rule.prefixes, rule.head.predicate, now)
+        else StoredRule(
+            rule.name, rule.text, rule.prefixes, rule.head.predicate, now, next(following)
+        )
         for rule in planned.rules
     )
     hypernodes = tuple(

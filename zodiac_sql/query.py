@@ -221,7 +221,7 @@ def answer_goals(store: Store, state: State, known: Functions, text: str) -> Ans
     goals = tuple(_resolved(literal, state) for literal in parse_goals(text, state.prefixes))
     names = _answers(goals)
     rule = Rule("query", Atom("", tuple(Variable(name) for name in names)), goals)
-    candidate = Candidate((rule,), frozenset(), (), (), state.schema, known)
+    candidate = Candidate((rule,), frozenset({rule.name}), (), (), state.schema, known)
     problems = [p for check in (arities, safety, functions) for p in check(candidate)]
     types = {name: [c.type for c in p.columns] for name, p in state.schema.items()}
     if not problems:

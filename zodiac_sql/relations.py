@@ -132,4 +132,4 @@ def source(relation: Relation, alias: str) -> exp.Expr:
         plain = part.minus is None and part.ranks is None
         if plain and (part.ranked or not relation.ranked):
             return table(part).as_(alias)
-    return relation_query(relation).subquery(alias)
+    return relation_query(relation).subquery(alias, copy=False)

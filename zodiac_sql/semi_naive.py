@@ -128,7 +128,7 @@ def _begin(
     """The facts from outside, each once, with rank 0."""
     table = table_name(hypernode, predicate, schema)
     relation = context.relation(predicate, Version.ALL)
-    facts = relation_query(relation, distinct=True).subquery("c")
+    facts = relation_query(relation, distinct=True).subquery("c", copy=False)
     rank = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
     rows = store.count(
         create_temp(table, exp.select(*columns_of(relation, "c"), rank).from_(facts))
@@ -166,7 +166,9 @@ def _new(own: _Own, heads: exp.Query | None) -> exp.Query:
     """The heads, each once, that no rule has derived yet."""
     assert heads is not None
     columns = columns_of(own.seen, "c")
-    query = exp.select(*columns).distinct(copy=False).from_(heads.subquery("c"), copy=False)
+    query = (
+        exp.select(*columns).distinct(copy=False).from_(heads.subquery("c", copy=False), copy=False)
+    )
     return anti_join(query, columns, source(own.seen, "x"))
 
 

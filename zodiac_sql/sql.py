@@ -306,7 +306,7 @@ class _Body:
                 conditions.append(here.eq(self.as_id(known)))
             if variable.name in self.provisional:
                 self.settle(variable.name, value)
-        self.join(query.subquery(alias), conditions)
+        self.join(query.subquery(alias, copy=False), conditions)
 
     # Tests
 
@@ -465,7 +465,7 @@ class _Body:
             for known, v in self.values.items()
         }
         values[name] = _Value(exp.column("v", table=alias), value.type, value.text)
-        self.query = exp.select().from_(inner.subquery(alias))
+        self.query = exp.select().from_(inner.subquery(alias, copy=False))
         self.query = self.query.where(
             exp.column("v", table=alias).is_(exp.null()).not_(), copy=False
         )
@@ -511,7 +511,7 @@ def _aggregate_query(
     result = aggregated(aggregate.function, value, argument.type, text, context.functions)
     outer = exp.select(
         *(g.as_(f"v{index}") for index, g in enumerate(group)), result.as_(f"v{len(group)}")
-    ).from_(inner.subquery("d"))
+    ).from_(inner.subquery("d", copy=False))
     made = argument.text and aggregate.function != "count"
     result_text = made if registered is None else registered.returns is Type.SYMBOL
     texts = [*(body.values[v.name].text for v in aggregate.group), result_text]
@@ -524,4 +524,4 @@ def _aggregate_query(
         return outer, texts
     # A registered aggregate may have no value for a group.
     there = exp.column(f"v{len(group)}").is_(exp.null()).not_()
-    return exp.select("*").from_(outer.subquery("g")).where(there), texts
+    return exp.select("*").from_(outer.subquery("g", copy=False)).where(there), texts

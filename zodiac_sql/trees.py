@@ -47,13 +47,13 @@ def union_all(queries: Sequence[exp.Query]) -> exp.Query:
     """Queries with the same columns as one query, which can be an operand of another union."""
     if len(queries) == 1:
         return queries[0]
-    return exp.select("*").from_(exp.union(*queries, distinct=False).subquery("u"))
+    return exp.select("*").from_(exp.union(*queries, distinct=False).subquery("u", copy=False))
 
 
 def distinct(query: exp.Query | None) -> exp.Select:
     """The rows of a query, each once."""
     assert query is not None
-    return exp.select("*").distinct(copy=False).from_(query.subquery("u"), copy=False)
+    return exp.select("*").distinct(copy=False).from_(query.subquery("u", copy=False), copy=False)
 
 
 def minus(left: exp.Query, right: exp.Query) -> exp.Query:
@@ -61,7 +61,7 @@ def minus(left: exp.Query, right: exp.Query) -> exp.Query:
 
     Each operand is closed into a subquery: EXCEPT and UNION associate to the left.
     """
-    operands = (exp.select("*").from_(q.subquery("u")) for q in (left, right))
+    operands = (exp.select("*").from_(q.subquery("u", copy=False)) for q in (left, right))
     return exp.except_(*operands, copy=False)
 
 

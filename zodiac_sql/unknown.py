@@ -40,7 +40,7 @@ def _least(heads: exp.Query, known: Relation, first: int | None) -> exp.Select:
     least: exp.Expr = exp.Min(this=rank_of("u"))
     if first is not None:
         least = exp.func("greatest", least, exp.Literal.number(first))
-    query = exp.select(*names, least.as_(RANK, quoted=True)).from_(heads.subquery("u"))
+    query = exp.select(*names, least.as_(RANK, quoted=True)).from_(heads.subquery("u", copy=False))
     return query.group_by(*(name.copy() for name in names), copy=False)
 
 
@@ -60,4 +60,4 @@ def absent(
     """Only those rows of `c` in a query that do not stand in another query."""
     if other is None:
         return query
-    return anti_join(query, columns_of(relation, "c"), other.subquery(), alias)
+    return anti_join(query, columns_of(relation, "c"), other.subquery(copy=False), alias)

@@ -656,7 +656,7 @@ def _only_derived(
         columns = columns_of(explicit, "c")
         query = exp.select(exp.Count(this=exp.Star())).from_(temp_table(asked).as_("c"))
         there = relation_query(Relation(predicate.columns, tuple(derived)))
-        count = store.count(semi_join(query, columns, there.subquery()))
+        count = store.count(semi_join(query, columns, there.subquery(copy=False)))
         if count:
             facts = "1 fact" if count == 1 else f"{count} facts"
             remarks.append(
@@ -676,7 +676,9 @@ def _net_inserts(
 ) -> str:
     relation = Relation(predicate.columns, ())
     columns = columns_of(relation, "c")
-    query = exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c"))
+    query = (
+        exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c", copy=False))
+    )
     if there:
         query = anti_join(query, columns, _explicit(predicate))
     return store.render(create_temp(table, query))
@@ -686,10 +688,12 @@ def _net_deletes(
     store: Store, predicate: Predicate, staged: list[Staged], inserted: list[Staged], table: str
 ) -> str:
     columns = columns_of(Relation(predicate.columns, ()), "c")
-    query = exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c"))
+    query = (
+        exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c", copy=False))
+    )
     query = semi_join(query, columns, _explicit(predicate), "e")
     if inserted:
-        query = anti_join(query, columns, _staged(predicate, inserted).subquery())
+        query = anti_join(query, columns, _staged(predicate, inserted).subquery(copy=False))
     return store.render(create_temp(table, query))
 
 
@@ -697,10 +701,12 @@ def _absent(store: Store, known: Predicate | None, staged: Staged) -> int:
     """How many staged facts are no explicit facts of a predicate; all of them if it has none."""
     columns = columns_of(Relation(known.columns if known else staged.columns, ()), "c")
     facts = _staged(known, [staged]) if known else exp.select("*").from_(temp_table(staged.table))
-    query = exp.select(*columns).distinct().from_(facts.subquery("c"))
+    query = exp.select(*columns).distinct().from_(facts.subquery("c", copy=False))
     if known:
         query = anti_join(query, columns, _explicit(known))
-    return store.count(exp.select(exp.Count(this=exp.Star())).from_(query.subquery("n")))
+    return store.count(
+        exp.select(exp.Count(this=exp.Star())).from_(query.subquery("n", copy=False))
+    )
 
 
 def _explicit(predicate: Predicate) -> exp.Table:

@@ -80,7 +80,9 @@ def _instances(task: Task, rule: Rule, own: int) -> int:
         return 0
     some = compile_rule(plan, task.schema[rule.head.predicate].columns, context).query
     some = some.limit(max(own, SMALL) + 1)
-    return task.store.count(exp.select(exp.Count(this=exp.Star())).from_(some.subquery("i")))
+    return task.store.count(
+        exp.select(exp.Count(this=exp.Star())).from_(some.subquery("i", copy=False))
+    )
 
 
 def _costs(task: Task, own: int) -> tuple[float, float]:

@@ -123,7 +123,7 @@ def _reaching(own: Own, extra: Relation, known: Relation) -> Shape:
         columns = columns_of(known, "t")
         there = part_query(stored, known)
         return semi_join(
-            exp.select(*columns).from_(there.subquery("t")), columns, rows.subquery()
+            exp.select(*columns).from_(there.subquery("t", copy=False)), columns, rows.subquery(copy=False)
         )  # fmt: skip
 
     return shape
@@ -300,7 +300,7 @@ def _among(own: Own, candidates: Part) -> Shape:
         assert heads is not None
         columns = columns_of(relation, "c")
         query = exp.select(*columns).from_(temp_table(candidates.table).as_("c"))
-        return semi_join(query, columns, heads.subquery())
+        return semi_join(query, columns, heads.subquery(copy=False))
 
     return shape
 

@@ -56,7 +56,7 @@ def cascade_lost(task: Task, own: Own, lost: Part, supported: bool) -> int:
         ]
         if supported:
             same.append(rank_of("t") >= rank_of("h"))
-        step = exp.select(*own.names("t")).from_(heads.subquery("h"))
+        step = exp.select(*own.names("t")).from_(heads.subquery("h", copy=False))
         step = step.join(table(base).as_("t"), on=exp.and_(*same))
         return task.store.render(
             create_temp(own.gone_table, _recursive(own.names(_R), seeds, step))
@@ -78,7 +78,7 @@ def cascade_new(task: Task, own: Own, new: Part) -> int:
         if plans:
             names = columns_of(known, "c")
             heads = union_all(_heads(plans, own, context, False))
-            step = exp.select(*names).from_(heads.subquery("c"))
+            step = exp.select(*names).from_(heads.subquery("c", copy=False))
             for number, part in enumerate(known.parts):
                 other = exp.select(*columns).from_(table(part).as_("t"))
                 if part.minus:
@@ -129,10 +129,15 @@ def _numbered(own: Own, query: exp.Query) -> exp.Select:
     if there:
         rank = exp.column(RANK, quoted=True)
         ranks = union_all([exp.select(rank).from_(table(part)) for part in there])
-        highest = exp.select(exp.Max(this=rank.copy())).from_(ranks.subquery("r"))
-        number = exp.Coalesce(this=highest.subquery(), expressions=[exp.Literal.number(0)]) + number
+        highest = exp.select(exp.Max(this=rank.copy())).from_(ranks.subquery("r", copy=False))
+        number = (
+            exp.Coalesce(this=highest.subquery(copy=False), expressions=[exp.Literal.number(0)])
+            + number
+        )
     columns = [exp.column(c.name, quoted=True) for c in columns_of(own.outside)]
-    return exp.select(*columns, number.as_(RANK, quoted=True)).from_(query.subquery("q"))
+    return exp.select(*columns, number.as_(RANK, quoted=True)).from_(
+        query.subquery("q", copy=False)
+    )
 
 
 def _structures(plans: list[Plan], context: Context) -> tuple[object, ...]:

@@ -147,7 +147,7 @@ def _candidates(
 def _each_once(own: Own, heads: exp.Query, supported: bool) -> exp.Select:
     """Heads without repetitions; by ranks, each with the least that a body allows it."""
     columns = columns_of(own.outside, "c")
-    rows = exp.select(*columns).from_(heads.subquery("c"))
+    rows = exp.select(*columns).from_(heads.subquery("c", copy=False))
     if not supported:
         return rows.distinct()
     least = exp.Min(this=rank_of("c")).as_(RANK, quoted=True)
@@ -164,7 +164,7 @@ def _stored_among(
     ]
     if supported:
         same.append(rank_of("t") >= rank_of("h"))
-    query = exp.select(*own.names("t")).from_(rows.subquery("h"))
+    query = exp.select(*own.names("t")).from_(rows.subquery("h", copy=False))
     query = query.join(table(stored).as_("t"), on=exp.and_(*same))
     return anti_join(query, there, temp_table(own.gone_table), "g") if gone else query
 

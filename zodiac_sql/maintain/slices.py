@@ -87,7 +87,7 @@ def _collect_keys(task: Task, found: Sequence[tuple[Own, Part]], positions: Posi
             )
             for own, part in found
         ]
-        distinct = exp.select("key").distinct().from_(union_all(values).subquery("k"))
+        distinct = exp.select("key").distinct().from_(union_all(values).subquery("k", copy=False))
         return task.store.render(create_temp(name, distinct))
 
     return task.store.count(task.kept.get(key, statement))

@@ -76,7 +76,9 @@ def _range(task: Task, heritage: Heritage, origin: Hypernode) -> tuple[int, int]
         return 0, 0
     rank = exp.column(RANK, quoted=True)
     ranks = union_all([exp.select(rank).from_(table(part)) for part in parts])
-    query = exp.select(exp.Min(this=rank), exp.Max(this=rank.copy())).from_(ranks.subquery("r"))
+    query = exp.select(exp.Min(this=rank), exp.Max(this=rank.copy())).from_(
+        ranks.subquery("r", copy=False)
+    )
     ((low, high),) = task.store.rows(query)
     return int(low), int(high)
 
@@ -122,7 +124,9 @@ def _least(
 ) -> exp.Select:
     """The rows of some tables, each once, with the least of its ranks."""
     queries = [_shifted(own, part, origin, shifts) for part, origin in others]
-    query = exp.select(*columns_of(own.outside, "u")).from_(union_all(queries).subquery("u"))
+    query = exp.select(*columns_of(own.outside, "u")).from_(
+        union_all(queries).subquery("u", copy=False)
+    )
     if not own.ranked:
         return query.distinct()
     least = exp.Min(this=rank_of("u")).as_(RANK, quoted=True)
