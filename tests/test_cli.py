@@ -15,12 +15,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 from zodiac_sql.cli import Format, app, is_sql
@@ -66,6 +67,24 @@ def refused(*arguments: object, status: int = 1) -> str:
     assert (result.exit_code, result.stdout) == (status, "")
     assert "Traceback" not in result.stderr
     return result.stderr
+
+
+def told(*arguments: object) -> dict[str, Any]:
+    """What a call tells as JSON."""
+    found: dict[str, Any] = json.loads(answered(*arguments, "--json"))
+    return found
+
+
+def names_of_rules(db: Path) -> list[str]:
+    return [row["name"] for row in json.loads(answered("show", db, "rules", "--json"))]
+
+
+def content(db: Path) -> list[str]:
+    """All that a database of the wind farm holds: rules, hypernodes, facts and symbols."""
+    shown = [answered("show", db, what) for what in ("rules", "predicates", "hypernodes")]
+    tables = ("near", "temperature", "hot", "zodiac.symbol")
+    facts = [answered("query", db, f"FROM {table} ORDER BY ALL", "--csv") for table in tables]
+    return shown + facts
 
 
 def digest(path: Path) -> str:
@@ -244,12 +263,14 @@ def test_rules_come_and_go(farm: Path) -> None:
     rule = "cool: cool(X) :- temperature(X, T), not hot(X)."
     out = answered("add-rules", farm, "-e", rule)
     assert out.splitlines()[2].split() == ["cool", "1", "0"]
-    assert "hypernodes: 1 created, 0 dropped, 0 updated, 2 untouched" in out
+    assert "hypernodes: 1 created (h3), 2 untouched\n" in out
     told = json.loads(answered("drop-rules", farm, "cool", "--json"))
     assert (told["inserted"], told["deleted"]) == ({}, {"cool": 1})
-    assert len(told["hypernodes"]["dropped"]) == 1
-    names = [row["name"] for row in json.loads(answered("show", farm, "rules", "--json"))]
-    assert names == ["r1", "r2", "hot"]
+    assert told["hypernodes"] == {
+        "created": [], "merged": {}, "split": {}, "dropped": ["h3"], "updated": [],
+        "untouched": ["h1", "h2"],
+    }  # fmt: skip
+    assert names_of_rules(farm) == ["r1", "r2", "hot"]
 
 
 def test_rules_from_files_of_any_name(here: Path) -> None:
@@ -301,7 +322,6 @@ def test_deleting_what_is_not_there(farm: Path) -> None:
 
 def test_refused_changes(farm: Path) -> None:
     before = digest(farm)
-    assert "there is no rule named nope" in refused("drop-rules", farm, "hot", "nope")
     assert "there is no file no.csv" in refused("insert", farm, "no.csv")
     assert "unsafe" in refused("add-rules", farm, "-e", "bad: p(X) :- hot(Y).")
     assert digest(farm) == before
@@ -313,6 +333,283 @@ def test_refused_changes(farm: Path) -> None:
         ["add-rules", ":memory:", "-e", "p(a)."],
     ):
         assert "it is for `zodiac run`" in refused(*command)
+
+
+# Rules that go, by name, as text and by file.
+
+
+def test_rules_are_dropped_by_file(farm: Path) -> None:
+    (farm.parent / "same.dl").write_text(
+        "other: hot(A) :- B > 25, temperature(A, B). near(A, B) :- near(B, A). near(wt8, wt9)."
+    )
+    result = called("drop-rules", farm, "same.dl")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[2].split() == ["hot", "0", "1"]
+    assert result.stderr == "note: same.dl: 1 facts stay, for dropping rules deletes none\n"
+    assert names_of_rules(farm) == ["r2"]
+    answered("drop-rules", farm, "wind.rules")
+    assert names_of_rules(farm) == []
+
+
+def test_rules_are_dropped_as_text(farm: Path) -> None:
+    found = told(
+        "drop-rules", farm, "r1", "-e", "hot(A) :- temperature(A, B), B > 25.",
+        "-e", "near(P, R) :- near(P, Q), near(Q, R), P != R.",
+    )  # fmt: skip
+    assert found["deleted"] == {"hot": 1, "near": 4}
+    assert names_of_rules(farm) == []
+
+
+def test_rules_that_are_not_there_are_passed_over(farm: Path) -> None:
+    given = ["hot", "nope", "-e", "near(X, X) :- hot(X)."]
+    result = called("drop-rules", farm, *given)
+    assert result.exit_code == 0
+    assert "hypernodes: 1 dropped (h2), 1 untouched\n" in result.stdout
+    assert result.stderr == (
+        "note: there is no rule named nope\nnote: there is no rule near(X, X) :- hot(X).\n"
+    )
+    assert names_of_rules(farm) == ["r1", "r2"]
+
+
+def test_rules_that_are_not_there_are_refused_if_strict(farm: Path) -> None:
+    before = content(farm)
+    for given in (["hot", "nope"], ["r1", "-e", "near(X, X) :- hot(X)."]):
+        said = refused("drop-rules", farm, *given, "--strict")
+        assert said.startswith("there is no rule n") and said.count("\n") == 1
+        assert "The rules are: " in said
+    said = refused("drop-rules", farm, "hot", "no.rules", "no.dl")
+    assert said == "there is no file no.rules, no.dl. Nothing was changed.\n"
+    (farm.parent / "bad.rules").write_text("p(X) :- .")
+    assert refused("drop-rules", farm, "hot", "bad.rules").startswith("bad.rules:1:9: ")
+    assert content(farm) == before
+    answered("drop-rules", farm, "wind.rules", "--strict")
+    assert names_of_rules(farm) == []
+
+
+# Rules that are there already.
+
+
+def test_equal_rules_are_passed_over(farm: Path) -> None:
+    rules = "near(B, A) :- near(A, B). hot: hot(A) :- temperature(A, B), B > 25."
+    result = called("add-rules", farm, "-e", rules)
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "no fact came or went")
+    assert "hypernodes: 2 untouched\n" in result.stdout
+    assert result.stderr == (
+        "note: near(B, A) :- near(A, B). is there already, as r1\n"
+        "note: hot: hot(A) :- temperature(A, B), B > 25. is there already\n"
+    )
+    before = content(farm)
+    said = refused("add-rules", farm, "-e", "cool(X) :- not hot(X), near(X, Y).", "-e", rules,
+                   "--strict")  # fmt: skip
+    assert said.startswith("<rules>:1:1: near(B, A) :- near(A, B). is there already, as r1\n")
+    assert "\n\n" not in said
+    assert content(farm) == before
+
+
+def test_a_rule_in_place_of_another(farm: Path) -> None:
+    rule = "hot: hot(X) :- temperature(X, T), T > 20."
+    assert "already a rule named hot" in refused("add-rules", farm, "-e", rule)
+    assert told("add-rules", farm, "-e", rule, "--replace")["inserted"] == {"hot": 1}
+    (farm.parent / "wind.rules").write_text(RULES.replace("25", "99"))
+    out = answered("add-rules", farm, "wind.rules", "--replace")
+    assert out.splitlines()[2].split() == ["hot", "0", "2"]
+    assert names_of_rules(farm) == ["r1", "r2", "hot"]
+    assert told("verify", farm)["exact"]
+
+
+# Hypernodes that merge and split.
+
+CHAIN = "a: p(X) :- e(X). b: q(X) :- p(X). c: s(X) :- q(X)."
+
+
+def test_hypernodes_merge_and_split(here: Path) -> None:
+    answered("add-rules", "h.duckdb", "-e", CHAIN, "-e", "e(1).")
+    merge = ("add-rules", "h.duckdb", "-e", "back: p(X) :- s(X). d: t(X) :- s(X).")
+    line = "1 created (h4), h2 and h3 merged into h2, 1 untouched\n"
+    assert f"\nhypernodes would be: {line}" in answered(*merge, "--preview")
+    assert told(*merge, "--preview")["hypernodes"]["merged"] == {"h2": ["h2", "h3"]}
+    assert f"\nhypernodes: {line}" in answered(*merge)
+    assert "h2  stratum 0  recursive  b, c, back" in answered("graph", "h.duckdb")
+
+    split = ("drop-rules", "h.duckdb", "back", "d")
+    line = "h2 split into h2 and h5, 1 dropped (h4), 1 untouched\n"
+    assert f"\nhypernodes would be: {line}" in answered(*split, "--preview")
+    assert told(*split, "--preview")["hypernodes"]["split"] == {"h2": ["h2", "h5"]}
+    assert " split " in answered("graph", "h.duckdb", "--drop", "back")
+    assert f"\nhypernodes: {line}" in answered(*split)
+    assert told("verify", "h.duckdb")["exact"]
+
+
+def test_many_hypernodes_are_not_all_named(here: Path) -> None:
+    rules = " ".join(f"p{i}(X) :- e(X)." for i in range(12))
+    out = answered("add-rules", "many.duckdb", "-e", rules)
+    assert "\nhypernodes: 12 created (h1, h2, h3, h4, h5, h6, h7, h8, h9 and others)\n" in out
+    assert len(told("drop-rules", "many.duckdb", "-e", rules)["hypernodes"]["dropped"]) == 12
+    assert "\nhypernodes: none\n" in answered("drop-rules", "many.duckdb", "r1")
+
+
+# --- previews -------------------------------------------------------------------------------------
+
+PREVIEWS = [
+    ("add-rules", "-e", "cool: cool(X) :- near(X, Y), not hot(X)."),
+    ("add-rules", "-e", "hot: hot(X) :- temperature(X, T), T > 20.", "--replace"),
+    ("add-rules", "-e", "near(wt3, new). near(X, Y) :- hot(X), hot(Y)."),
+    ("drop-rules", "r2", "wind.rules"),
+    ("drop-rules", "-e", "near(A, B) :- near(B, A)."),
+    ("insert", "temperature.csv", "-p", "near2"),
+    ("insert", "more.csv", "-p", "near"),
+    ("delete", "near.csv"),
+]
+
+
+@pytest.mark.parametrize("arguments", PREVIEWS, ids=" ".join)
+def test_a_preview_tells_what_will_change(farm: Path, arguments: tuple[str, ...]) -> None:
+    (farm.parent / "more.csv").write_text("s,o\nwt3,wt4\nwt1,wt2\n")
+    command, *rest = arguments
+    before = content(farm)
+    preview = told(command, farm, *rest, "--preview", "--samples", 99)
+    text = answered(command, farm, *rest, "--preview")
+    assert content(farm) == before
+    assert told("verify", farm)["exact"]
+
+    assert preview["preview"] is True
+    assert text.startswith("a preview: nothing was changed\n\npredicate")
+    assert "  would enter  would leave\n" in text
+    change = told(command, farm, *rest)
+    assert "preview" not in change
+    for name in ("inserted", "deleted", "hypernodes", "notes"):
+        assert preview[name] == change[name]
+    assert preview["inserted"] or preview["deleted"]
+    for which in ("inserted", "deleted"):
+        samples = {p: len(of[which]) for p, of in preview["samples"].items() if of[which]}
+        assert samples == preview[which]
+
+
+def test_a_preview_as_text(farm: Path) -> None:
+    rules = "cool: cool(X, T) :- temperature(X, T), not hot(X)."
+    result = called("add-rules", farm, "-e", rules, "-e", "near(X, Y) :- near(Y, X).", "--preview")
+    assert result.stdout.startswith("""\
+a preview: nothing was changed
+
+predicate  would enter  would leave
+---------  -----------  -----------
+cool                 1            0
+
++ cool(wt1, 20.5)
+
+hypernodes would be: 1 created (h3), 2 untouched
+seconds: """)
+    assert result.stderr == "note: near(X, Y) :- near(Y, X). is there already, as r1\n"
+    out = answered("drop-rules", farm, "hot", "--preview")
+    assert "\n\n- hot(wt2)\n\nhypernodes would be: 1 dropped (h2), 1 untouched\n" in out
+    out = answered("add-rules", farm, "wind.rules", "--preview")
+    assert "\n\nno fact would come or go\n\nhypernodes would be: 2 untouched\n" in out
+
+
+def test_samples_of_a_preview(farm: Path) -> None:
+    rows = "".join(f"wt{i},{i}\n" for i in range(1007))
+    (farm.parent / "many.csv").write_text("a,b\n" + rows + 'wt1,"a\x1b\nb"\n')
+    preview = ("insert", farm, "many.csv", "--preview")
+    shown = [line for line in answered(*preview).splitlines() if line.startswith("+ many(wt")]
+    assert len(shown) == 5
+    assert "\n  ... and 1,003 more\n" in answered(*preview)
+    out = answered(*preview, "--samples", 2000)
+    assert out.count("\n+ many(wt") == 1008
+    assert "\n+ many(wt1, a\\x1b\\nb)\n" in out and " more" not in out
+    none = answered(*preview, "--samples", 0)
+    assert "+ " not in none and " more" not in none
+    assert told(*preview, "--samples", 0)["samples"] == {"many": {"inserted": [], "deleted": []}}
+    (one,) = told(*preview, "--samples", 1)["samples"]["many"]["inserted"]
+    assert len(one) == 2
+
+
+def test_a_preview_of_what_is_refused(farm: Path) -> None:
+    before = content(farm)
+    assert "unsafe" in refused("add-rules", farm, "-e", "bad: p(X) :- hot(Y).", "--preview")
+    assert "is there already" in refused("add-rules", farm, "wind.rules", "--strict", "--preview")
+    assert "no rule named x" in refused("drop-rules", farm, "x", "--strict", "--preview")
+    (farm.parent / "bad.csv").write_text("s,o\nonly\n")
+    assert "bad.csv: 1 bad line" in refused("insert", farm, "bad.csv", "--preview")
+    assert content(farm) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("add-rules", "wind.rules"), ("drop-rules", "r1"), ("insert", "near.csv"),
+     ("delete", "near.csv")],
+    ids=lambda arguments: arguments[0],
+)  # fmt: skip
+def test_a_preview_makes_no_database(here: Path, arguments: tuple[str, ...]) -> None:
+    command, *rest = arguments
+    said = refused(command, "no.duckdb", *rest, "--preview")
+    assert said.startswith("there is no database no.duckdb, so there is nothing to preview against")
+    assert not (here / "no.duckdb").exists()
+    assert "it is for `zodiac run`" in refused(command, ":memory:", *rest, "--preview")
+
+
+def test_a_graph_before_and_after(farm: Path) -> None:
+    before = content(farm)
+    (farm.parent / "more.rules").write_text("cool: cool(X) :- near(X, Y), not hot(X).")
+    out = answered("graph", farm, "--add", "more.rules", "--drop", "r1")
+    first, second = out.split("\n\n")
+    assert first.splitlines()[1:] == [
+        "  h1  stratum 0  recursive  changed  - r1, r2  derives near",
+        "  h2  stratum 0                      hot  derives hot",
+    ]
+    assert second.splitlines()[-1] == (
+        "  h3  stratum 1             created  + cool  derives cool  <- h1, not h2"
+    )
+    for suffix, begin in ((".svg", "<svg"), (".mmd", "---"), (".dot", "digraph")):
+        path = farm.with_suffix(suffix)
+        assert answered("graph", farm, "-o", path, "--drop", "wind.rules") == f"wrote {path}\n"
+        text = path.read_text()
+        assert text.startswith(begin) and "dropped" in text
+    assert content(farm) == before
+    result = called("graph", farm, "--drop", "nope", "--add", "wind.rules")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("before\n  h1")
+    assert result.stderr.startswith("note: there is no rule named nope\nnote: r1: near(X, Y)")
+
+
+def test_a_rule_takes_the_name_of_one_that_goes(farm: Path) -> None:
+    (farm.parent / "hot.rules").write_text("hot: hot(X) :- temperature(X, T), T > 20.")
+    assert "already a rule named hot" in refused("graph", farm, "--add", "hot.rules")
+    out = answered("graph", farm, "--add", "hot.rules", "--drop", "hot")
+    assert "- hot  derives hot" in out and "+ hot  derives hot" in out
+
+
+def test_refused_graphs_of_changes(farm: Path) -> None:
+    said = "there is no file no.rules. Nothing was changed.\n"
+    assert refused("graph", farm, "--add", "no.rules") == said
+    assert refused("graph", farm, "--drop", "no.rules") == said
+    assert "there is no database no.duckdb. " in refused("graph", "no.duckdb", "--drop", "r1")
+    assert "it is for `zodiac run`" in refused("graph", ":memory:", "--drop", "r1")
+
+
+@pytest.fixture
+def locked(farm: Path) -> Iterator[Path]:
+    """A database that another process has open."""
+    script = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(farm)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield farm
+        process.communicate("\n")
+
+
+def test_a_preview_of_a_locked_file(locked: Path) -> None:
+    for arguments in (
+        ("graph", locked, "--drop", "r1"),
+        ("drop-rules", locked, "r1", "--preview"),
+        ("insert", locked, "near.csv", "--preview"),
+    ):
+        said = refused(*arguments)
+        assert said.startswith(f"{locked} is open in another process") and said.count("\n") == 1
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -553,6 +850,13 @@ def test_help_teaches(command: str) -> None:
         assert f"    zodiac {command} " in out
 
 
+def test_every_argument_and_option_is_explained() -> None:
+    group = typer.main.get_command(app)
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        for parameter in command.params:
+            assert name == "show" or parameter.help, (name, parameter.name)
+
+
 def test_help_lists_every_command() -> None:
     out = answered("--help")
     listed = out.partition("Commands:")[2].splitlines()
@@ -568,6 +872,10 @@ def test_help_lists_every_command() -> None:
         ("run", "new.duckdb", "-d", "near.csv", "--out", "o", "--format", "xml"),
         ("add-rules", "new.duckdb"),
         ("drop-rules", "new.duckdb"),
+        ("drop-rules", "new.duckdb", "--strict"),
+        ("drop-rules", "new.duckdb", "r1", "--replace"),
+        ("add-rules", "new.duckdb", "wind.rules", "--samples", "1"),
+        ("insert", "new.duckdb", "near.csv", "--preview", "--samples", "-1"),
         ("insert", "new.duckdb"),
         ("query", "new.duckdb"),
         ("query", "new.duckdb", "p(X)", "--json", "--csv"),
@@ -725,13 +1033,22 @@ def test_control_c_changes_nothing(here: Path) -> None:
     assert digest(path) == before
 
 
-@pytest.mark.parametrize("arguments", [("insert", "near.csv"), ("verify",), ("query", "hot(X)")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("insert", "near.csv"),
+        ("insert", "near.csv", "--preview"),
+        ("graph", "--drop", "r1"),
+        ("verify",),
+        ("query", "hot(X)"),
+    ],
+)
 def test_control_c_that_a_library_loses(
     farm: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     """DuckDB imports pandas and pyarrow as it sees fit, and forgets what is raised meanwhile."""
     before = digest(farm)
     command, *rest = arguments
-    monkeypatch.setattr("zodiac_sql.cli._interrupted", [signal.SIGINT])
+    monkeypatch.setattr("zodiac_sql.changing._interrupted", [signal.SIGINT])
     assert refused(command, farm, *rest, status=130) == "interrupted; nothing was changed\n"
     assert digest(farm) == before

@@ -54,23 +54,26 @@ CLOSURES = max(1, EXAMPLES // 30)
 CHANGES = {"min_changes": 23, "max_changes": 27, "change_rules": False}
 
 # Where the package goes another way from so many rows on, and what lets few rows go it, too.
-THRESHOLDS = {
-    "maintain.auto": ("SMALL", 0),
-    "maintain.cascade": ("MODEST", -1),
-    "maintain.overdelete": ("LARGE", 0),
-    "maintain.slices": ("LARGE", 0),
-    "extension": ("_FEW", 0),
-    "facts": ("_FEW", 0),
-    "unknown": ("_LARGE", 0),
-    "update": ("_SMALL", 0),
-}
+THRESHOLDS = (
+    ("maintain.auto", "SMALL", 0),
+    ("maintain.cascade", "MODEST", -1),
+    ("maintain.overdelete", "LARGE", 0),
+    ("maintain.slices", "LARGE", 0),
+    ("extension", "_FEW", 0),
+    ("facts", "_FEW", 0),
+    ("product", "FEWEST", 0),
+    ("product", "ROWS", 0),
+    ("product", "GAIN", 0),
+    ("unknown", "_LARGE", 0),
+    ("update", "_SMALL", 0),
+)
 
 
 @contextmanager
 def as_if_large(really: bool) -> Iterator[None]:
     """Treats all tables as large ones, or not."""
     with pytest.MonkeyPatch.context() as patch:
-        for module, (name, value) in THRESHOLDS.items() if really else ():
+        for module, name, value in THRESHOLDS if really else ():
             patch.setattr(import_module(f"zodiac_sql.{module}"), name, value)
         yield
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from sqlglot import exp
 
 from zodiac_sql import dictionary
 from zodiac_sql.plan import Plan
+from zodiac_sql.product import Product, multiply, pays, product_of
 from zodiac_sql.relations import RANK, Relation
 from zodiac_sql.rules import Column, atoms_of
 from zodiac_sql.sql import Context, compile_rule
@@ -65,10 +67,14 @@ def apply_plans(
     """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
 
     `key` names, together with the plans and the tables they read, what the statement depends on.
+    Plans that are worth it are evaluated as products (product.py), but for those with ranks.
     """
-    whole = (key, table, ranked, tuple((id(p), structure(p, context)) for p in plans))
+    products = {} if ranked else _products(store, kept, plans, context, parameters or {})
+    widths = tuple((place, width) for place, (_, width) in products.items())
+    structures = tuple((id(p), structure(p, context)) for p in plans)
     statement = kept.get(
-        whole, lambda: _statement(store, plans, columns, context, table, shape, ranked)
+        (key, table, ranked, structures, widths),
+        partial(_statement, store, plans, columns, context, table, shape, ranked, products),
     )
     given = {k: v for k, v in (parameters or {}).items() if k in statement.parameters} or None
     if not statement.texts:
@@ -80,6 +86,23 @@ def apply_plans(
     return store.count(statement.after)
 
 
+def _products(
+    store: Store,
+    kept: Kept,
+    plans: Sequence[Plan],
+    context: Context,
+    given: Mapping[str, object],
+) -> dict[int, tuple[Product, int]]:
+    """The plans that are products and better evaluated so, by their place."""
+    found = {}
+    for place, plan in enumerate(plans):
+        product = kept.get(("product", id(plan)), partial(product_of, plan))
+        width = pays(store, product, context, given) if product else None
+        if product and width:
+            found[place] = product, width
+    return found
+
+
 def _statement(
     store: Store,
     plans: Sequence[Plan],
@@ -88,10 +111,14 @@ def _statement(
     table: str,
     shape: Shape,
     ranked: bool,
+    products: Mapping[int, tuple[Product, int]],
 ) -> Statement:
     compiled = [compile_rule(plan, columns, context, ranked=ranked) for plan in plans]
     texts = tuple(sorted({text for one in compiled for text in one.texts}))
-    heads = union_all([one.query for one in compiled]) if compiled else None
+    queries: list[exp.Query] = [one.query for one in compiled]
+    for place, (product, width) in products.items():
+        queries[place] = multiply(product, width, columns, context)
+    heads = union_all(queries) if queries else None
     used = frozenset(p.name for p in heads.find_all(exp.Parameter)) if heads else frozenset()
     if heads is None or not texts:
         return Statement(store.render(create_temp(table, shape(heads))), parameters=used)

@@ -304,8 +304,8 @@ def drop_rules(
     """Remove rules: by name, as text, or all those of a file.
 
     What followed only from them goes, too. Rules of a text or a file are found whatever their
-    names, the names of variables and the order of the body. Rules that are not there are passed over, and told.
-    Facts in a file stay. `zodiac show DB rules` lists the names.
+    names, the names of variables and the order of the body. Rules that are not there are passed
+    over, and told. Facts in a file stay. `zodiac show DB rules` lists the names.
 
     \b
     Examples:
@@ -567,7 +567,7 @@ def _graph_of_change(
     db: str, added: Sequence[Path], dropped: Sequence[str]
 ) -> tuple[Drawing, tuple[str, ...]]:
     """The HRDG before and after rules would come and go, and the notes of that change."""
-    require_database(db, preview=True)
+    require_database(db)
     require_files(added)
     wanted = Wanted(dropped=_names_and_files(dropped), rules=added)
     with changing(db) as opened:

@@ -11,21 +11,20 @@ one of its rules derives them too (the invariant of DESIGN section 2).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
-from zodiac_sql import dictionary
+from zodiac_sql.apply import Kept, apply_plans
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.plan import Version, whole
 from zodiac_sql.relations import RANK, Part, Relation
 from zodiac_sql.safety import used_functions
 from zodiac_sql.schema import Schema
 from zodiac_sql.semi_naive import Fixpoint, semi_naive, table_name
-from zodiac_sql.sql import Context, compile_rule, is_empty, makes_text
+from zodiac_sql.sql import Context, compile_rule, has_duplicates, is_empty, makes_text
 from zodiac_sql.store import Store
-from zodiac_sql.trees import create_temp, drop, union_all
+from zodiac_sql.trees import create_temp, distinct, union_all
 
 
 def evaluate(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:
@@ -48,21 +47,17 @@ def _single(store: Store, hypernode: Hypernode, schema: Schema, context: Context
     plan = whole(rule)
     if is_empty(plan, context):
         return Fixpoint({}, 0, "rule")
-    compiled = compile_rule(plan, schema[predicate].columns, context)
     name = table_name(hypernode, predicate, schema)
-    query = compiled.query.distinct(copy=False) if compiled.duplicates else compiled.query
-    rows = _materialise(store, name, query, compiled.texts)
+    rows = apply_plans(
+        store, Kept(), "whole", [plan], schema[predicate].columns, context, name,
+        distinct if has_duplicates(plan, context) else _as_they_are,
+    )  # fmt: skip
     return Fixpoint({predicate: Part("temp", name, rows)} if rows else {}, 1, "rule")
 
 
-def _materialise(store: Store, name: str, query: exp.Query, texts: Sequence[str]) -> int:
-    """Create a temporary table from a query, encoding columns that are text. Returns its rows."""
-    if not texts:
-        return store.count(create_temp(name, query))
-    rows = store.count(create_temp("raw", query))
-    dictionary.encode(store, "raw", texts, name)
-    store.run(drop("raw"))
-    return rows
+def _as_they_are(heads: exp.Query | None) -> exp.Query:
+    assert heads is not None
+    return heads
 
 
 # --- one recursive statement ----------------------------------------------------------------------

@@ -95,7 +95,7 @@ def compile_rule(
         query = query.select(exp.true().as_(HOLDS.name, quoted=True))
     if ranked:
         query = query.select(body.next_rank().as_(RANK, quoted=True), copy=False)
-    return Compiled(query, tuple(texts), _duplicates(plan, context))
+    return Compiled(query, tuple(texts), has_duplicates(plan, context))
 
 
 def compile_goals(
@@ -140,8 +140,10 @@ def goals_are_empty(
     return any(goals_are_empty(aggregate.body, context, state) for aggregate in arranged.aggregates)
 
 
-def _duplicates(plan: Plan, context: Context) -> bool:
-    """A head with all variables of a body whose scans read single tables repeats no row."""
+def has_duplicates(plan: Plan, context: Context) -> bool:
+    """Whether the same row may come out twice.
+
+    A head with all variables of a body whose scans read single tables repeats no row."""
     kept = {term.name for term in plan.rule.head.terms if isinstance(term, Variable)}
     for scan in plan.scans:
         if len(context.relation(scan.atom.predicate, scan.version).parts) > 1:
