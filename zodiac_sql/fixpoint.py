@@ -12,6 +12,7 @@ one of its rules derives them too (the invariant of DESIGN section 2).
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -27,29 +28,33 @@ from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp, distinct, union_all
 
 
-def evaluate(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:
+def evaluate(
+    store: Store, hypernode: Hypernode, schema: Schema, context: Context, kept: Kept
+) -> Fixpoint:
     """Compute a hypernode. `context` reads everything except the hypernode's own tables."""
     if not hypernode.recursive:
-        return _single(store, hypernode, schema, context)
+        return _single(store, hypernode, schema, context, kept)
     if all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives):
         return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
     if is_linear(hypernode, context):
         return _linear(store, hypernode, schema, context)
-    return semi_naive(store, hypernode, schema, context)
+    return semi_naive(store, hypernode, schema, context, kept)
 
 
 # --- one rule -------------------------------------------------------------------------------------
 
 
-def _single(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:
+def _single(
+    store: Store, hypernode: Hypernode, schema: Schema, context: Context, kept: Kept
+) -> Fixpoint:
     (rule,) = hypernode.rules
     predicate = rule.head.predicate
-    plan = whole(rule)
+    plan = kept.get(("whole", rule.name), partial(whole, rule))
     if is_empty(plan, context):
         return Fixpoint({}, 0, "rule")
     name = table_name(hypernode, predicate, schema)
     rows = apply_plans(
-        store, Kept(), "whole", [plan], schema[predicate].columns, context, name,
+        store, kept, "whole", [plan], schema[predicate].columns, context, name,
         distinct if has_duplicates(plan, context) else _as_they_are,
     )  # fmt: skip
     return Fixpoint({predicate: Part("temp", name, rows)} if rows else {}, 1, "rule")

@@ -234,7 +234,8 @@ def _evaluate(
     started = time.perf_counter()
     task = Task(
         work.store,
-        Kept() if heritage else work.kept,  # its tables will have other names the next time
+        # If rules of its own change, its tables have other names the next time.
+        Kept() if heritage else work.kept.of(hypernode.id),
         hypernode,
         work.planned.schema,
         work.types,
@@ -322,8 +323,10 @@ def _really(
     facts = Relation(relation.columns, tuple(moved.values()))
     against = Relation(side.schema[predicate].columns, others)
 
+    kept = work.kept.of(predicate)
+
     def statement() -> str:
         return work.store.render(create_temp(name, unknown(relation_query(facts), against)))
 
-    rows = work.store.count(work.kept.get((name, tables(facts), tables(against)), statement))
+    rows = work.store.count(kept.get((name, tables(facts), tables(against)), statement))
     return Relation(relation.columns, (Part("temp", name, rows),) if rows else ())

@@ -60,7 +60,7 @@ def publish(
                 if edit.rewritten or key not in rows:
                     _write(remover, predicate, key, edit.incoming, owner in recursive)
                 else:
-                    _edit(store, predicate, key, edit, rows, kept)
+                    _edit(store, predicate, key, edit, rows, kept.of(name))
         aside = tuple(catalog.set_aside(name) for name in discarded)
         state = replace(new, rows=rows, aside=aside, generation=old.generation + 1)
         catalog.save(store, old, state)

@@ -82,6 +82,10 @@ class Restructuring:
         """Old hypernodes that share rules with several new ones, and those."""
         return {number: parts for number, parts in self.parts.items() if len(parts) > 1}
 
+    def unchanged(self) -> set[int]:
+        """Hypernodes with the same rules as before, and the same number."""
+        return self.sources.keys() - self.heritages.keys()
+
     @property
     def direct(self) -> frozenset[int]:
         """The directly impacted hypernodes of paper 1.

@@ -7,12 +7,13 @@ part, but stay outside: its tables hold what its rules derive.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.apply import Kept, apply_plans
+from zodiac_sql.apply import Kept, apply_plans, tables
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.plan import Plan, Version, delta_variants, whole
 from zodiac_sql.relations import RANK, Part, Relation, columns_of, relation_query, source
@@ -92,32 +93,43 @@ def _also(own: _Own) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """What one run works with. `kept` has rendered statements from iteration to iteration."""
+    """What one run works with. `kept` has plans and rendered statements, also of earlier runs."""
 
     store: Store
     context: Context
-    kept: Kept = field(default_factory=Kept)
+    kept: Kept
+
+    def text(self, key: tuple[str, str], make: Callable[[], exp.Expr]) -> str:
+        """The text of a statement about tables of the loop."""
+        return self.kept.get(("loop", *key), lambda: self.store.render(make()))
 
 
-def semi_naive(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:
+def semi_naive(
+    store: Store, hypernode: Hypernode, schema: Schema, context: Context, kept: Kept
+) -> Fixpoint:
     """The least fixpoint of a recursive hypernode."""
     owns = {p: _begin(store, hypernode, p, schema, context) for p in hypernode.derives}
     inside = replace(
         context,
         relation=lambda p, v: owns[p].relation(v) if p in owns else context.relation(p, v),
     )
-    loop = _Loop(store, inside)
-    variants = [v for rule in hypernode.rules for v in delta_variants(rule, owns)]
-    plans = [plan for rule in hypernode.rules if not is_empty(plan := whole(rule), inside)]
+    loop = _Loop(store, inside, kept)
+    variants = [
+        plan
+        for rule in hypernode.rules
+        for plan in kept.get(("delta", rule.name), partial(delta_variants, rule, owns))
+    ]
+    first = [kept.get(("whole", rule.name), partial(whole, rule)) for rule in hypernode.rules]
+    plans = [plan for plan in first if not is_empty(plan, inside)]
     iteration = 0
     while plans:
         iteration += 1
         found = {p: _derive(loop, own, plans, iteration - 1) for p, own in owns.items()}
         for predicate, own in owns.items():
-            _absorb(store, own, found[predicate], iteration)
+            _absorb(loop, own, found[predicate], iteration)
         plans = [plan for plan in variants if not is_empty(plan, inside)]
     for own in owns.values():
-        _finish(store, own, iteration)
+        _finish(loop, own, iteration)
     parts = {o.predicate: o.derived_part for o in owns.values() if o.derived}
     return Fixpoint(parts, iteration, "loop")
 
@@ -140,15 +152,13 @@ def _begin(
     return own
 
 
-def _finish(store: Store, own: _Own, rank: int) -> None:
+def _finish(loop: _Loop, own: _Own, rank: int) -> None:
     """Add the facts from outside that were derived, too, to the derived ones; drop the rest."""
     if own.also:
-        query = relation_query(Relation(own.columns, (Part("temp", _also(own), own.also),)))
-        assert isinstance(query, exp.Select)
-        _insert(store, own, query, rank)
+        _insert(loop, own, _also(own), rank)
         own.derived += own.also
     for name in (f"new_{own.table}", f"delta_{own.table}", _also(own)):
-        store.run(drop(name))
+        loop.store.run(drop(name))
 
 
 def _derive(loop: _Loop, own: _Own, plans: Sequence[Plan], delta_rank: int) -> int:
@@ -157,7 +167,8 @@ def _derive(loop: _Loop, own: _Own, plans: Sequence[Plan], delta_rank: int) -> i
     if not mine:
         return 0
     return apply_plans(
-        loop.store, loop.kept, "new", mine, own.columns, loop.context, f"new_{own.table}",
+        loop.store, loop.kept, ("new", tables(own.seen)), mine, own.columns, loop.context,
+        f"new_{own.table}",
         lambda heads: _new(own, heads), parameters={"i": delta_rank},
     )  # fmt: skip
 
@@ -172,37 +183,52 @@ def _new(own: _Own, heads: exp.Query | None) -> exp.Query:
     return anti_join(query, columns, source(own.seen, "x"))
 
 
-def _absorb(store: Store, own: _Own, found: int, rank: int) -> None:
+def _absorb(loop: _Loop, own: _Own, found: int, rank: int) -> None:
     """Add `new_*` to the table; what the extension gains by it becomes the next delta."""
     own.delta = None
     if not found:
         return
     new, delta = f"new_{own.table}", f"delta_{own.table}"
     if own.also < own.outside:
-        gained = _split(store, own, new, delta, found)
+        gained = _split(loop, own, new, delta, found)
     else:
-        store.run(drop(delta))
-        store.run(rename(temp_table(new), delta))
+        loop.store.run(loop.text(("drop", delta), lambda: drop(delta)))
+        loop.store.run(loop.text(("rename", delta), lambda: rename(temp_table(new), delta)))
         gained = found
-    fresh = exp.select(*columns_of(own.seen, "c")).from_(temp_table(delta).as_("c"))
-    _insert(store, own, fresh, rank)
+    _insert(loop, own, delta, rank)
     own.derived += gained
     own.also += found - gained
     own.delta = Part("temp", delta, gained)
 
 
-def _split(store: Store, own: _Own, new: str, delta: str, found: int) -> int:
+def _split(loop: _Loop, own: _Own, new: str, delta: str, found: int) -> int:
     """Create the delta: of `new`, what is not known from outside. The rest goes into `also_*`."""
-    columns = columns_of(own.seen, "c")
-    fresh = exp.select(*columns).from_(temp_table(new).as_("c"))
-    gained = store.count(create_temp(delta, anti_join(fresh, columns, temp_table(own.table))))
+
+    def fresh() -> exp.Expr:
+        return create_temp(delta, _without(own, new, own.table))
+
+    def known() -> exp.Expr:
+        return exp.insert(_without(own, new, delta), temp_table(_also(own)))
+
+    gained = loop.store.count(loop.text(("fresh", delta), fresh))
     if gained < found:
-        known = exp.select(*columns).from_(temp_table(new).as_("c"))
-        known = anti_join(known, columns, temp_table(delta))
-        store.run(exp.insert(known, temp_table(_also(own))))
+        loop.store.run(loop.text(("known", delta), known))
     return gained
 
 
-def _insert(store: Store, own: _Own, rows: exp.Select, rank: int) -> None:
-    ranked = rows.select(parameter("rank").as_(RANK, quoted=True), copy=False)
-    store.run(exp.insert(ranked, temp_table(own.table)), {"rank": rank})
+def _without(own: _Own, table: str, other: str) -> exp.Select:
+    """The rows of a temporary table that do not stand in another."""
+    columns = columns_of(own.seen, "c")
+    rows = exp.select(*columns).from_(temp_table(table).as_("c"))
+    return anti_join(rows, columns, temp_table(other))
+
+
+def _insert(loop: _Loop, own: _Own, table: str, rank: int) -> None:
+    """Add the rows of a temporary table to that of the predicate, with a rank."""
+
+    def statement() -> exp.Expr:
+        rows = exp.select(*columns_of(own.seen, "c")).from_(temp_table(table).as_("c"))
+        ranked = rows.select(parameter("rank").as_(RANK, quoted=True), copy=False)
+        return exp.insert(ranked, temp_table(own.table))
+
+    loop.store.run(loop.text(("insert", table), statement), {"rank": rank})

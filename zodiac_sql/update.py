@@ -78,6 +78,12 @@ class Prepared:
             and not (update._arrivals or update._dropped or update._problems)
         )
 
+    def settled(self, state: State) -> Prepared:
+        """When the rules have come and gone, and nothing but facts changes after that."""
+        graph = self.planned.graph
+        planned = replace(self.planned, restructuring=unchanged(graph), remarks=())
+        return replace(self, rules=state.rules, schema=state.schema, planned=planned)
+
     @property
     def graph(self) -> Hypergraph:
         return self.planned.graph
@@ -236,9 +242,8 @@ class Update:
         if problems:
             raise ProgramError(in_order(problems))
         if program.facts:
-            self._remarks.append(
-                f"{name}: {len(program.facts)} facts stay, for dropping rules deletes none"
-            )
+            facts = "1 fact stays" if len(program.facts) == 1 else f"{len(program.facts)} facts stay"
+            self._remarks.append(f"{name}: {facts}, for dropping rules deletes none")
         return [told for rule in program.rules if (told := self._drop_equal(rule))]
 
     def _drop_equal(self, rule: Rule) -> str:
@@ -349,7 +354,7 @@ class Update:
             )  # fmt: skip
         differences = {name: difference.published() for name, difference in differences.items()}
         clean(self.store, keep=_tables(differences))
-        self.prepared = replace(self.prepared, rules=state.rules, schema=state.schema)
+        self.prepared = self.prepared.settled(state)
         self._change = self._described(work, differences, state, is_current)
         return state
 
@@ -379,8 +384,7 @@ class Update:
         with self._timed("check"):
             if self.prepared is None or not self.prepared.fits(self):
                 planned = self._plan()
-                settled = replace(planned, restructuring=unchanged(planned.graph), remarks=())
-                self.prepared = Prepared((), {}, self.functions, settled)
+                self.prepared = Prepared((), {}, self.functions, planned, self._lasting(planned))
                 ids = {}
             else:
                 planned = self.prepared.planned
@@ -398,6 +402,23 @@ class Update:
                 self.strategy, progress,
             )  # fmt: skip
         return work, net, ids
+
+    def _lasting(self, planned: Planned) -> Kept:
+        """What was worked out before and holds for a program with other rules, too."""
+        if self.prepared is None or self.prepared.functions != self.functions:
+            return Kept()
+        there, hypernodes = self.prepared.schema, planned.restructuring.unchanged()
+
+        def lasts(owner: int | str) -> bool:
+            if isinstance(owner, str):
+                return _same_table(there.get(owner), planned.schema.get(owner))
+            if owner not in hypernodes:
+                return False
+            hypernode = planned.graph[owner]
+            names = hypernode.reads.union(hypernode.derives)
+            return all(_same_table(there.get(n), planned.schema.get(n)) for n in names)
+
+        return self.prepared.kept.carried(lasts)
 
     def _plan(self) -> Planned:
         try:
@@ -496,12 +517,19 @@ def _hypernodes(restructuring: Restructuring, evaluated: Collection[str]) -> Hyp
     others = [h for h in restructuring.after.hypernodes if h.id not in apart]
     worked = {h.id for h in others if h.name in evaluated or h.id in restructuring.heritages}
     return HypernodeChange(
-        created=_named(restructuring.created),
+        created=_named(sorted(restructuring.created)),
         merged={f"h{number}": _named(old) for number, old in merged.items()},
         split={f"h{number}": _named(new) for number, new in split.items()},
         dropped=_named(restructuring.dropped),
         updated=_named(h.id for h in others if h.id in worked),
         untouched=_named(h.id for h in others if h.id not in worked),
+    )
+
+
+def _same_table(before: Predicate | None, after: Predicate | None) -> bool:
+    """Whether SQL sees the same in a predicate."""
+    return bool(
+        before and after and (before.sql_name, before.columns) == (after.sql_name, after.columns)
     )
 
 
@@ -559,12 +587,12 @@ def _tables(differences: Mapping[str, Difference]) -> frozenset[str]:
 
 
 _PATH = re.compile(r"[^\n%()]+\.(rules|dl)")
-_ARROW = re.compile(r":-|<-")
+_CLAUSE = re.compile(r":-|<-|←|\)\s*\.")
 
 
 def _is_text(given: str) -> bool:
-    """Whether a string is the text of a rule, or the path of a file, rather than a name."""
-    return bool(_ARROW.search(given) or _PATH.fullmatch(given.strip()))
+    """Whether a string is the text of rules or facts, or a path, rather than a name."""
+    return bool(_CLAUSE.search(given) or _PATH.fullmatch(given.strip()))
 
 
 def rule_text(rules: str | Path) -> tuple[str, str]:
@@ -622,7 +650,7 @@ def _net(
         there = bool(state.rows.get(("edb", schema[name].sql_name)))
         table = f"{KEPT}edb_plus_{schema[name].sql_name}"
         make = partial(_net_inserts, store, schema[name], staged, there, table)
-        rows = store.count(kept.get((table, there, _shape(schema[name], staged)), make))
+        rows = store.count(kept.of(name).get((table, there, _shape(schema[name], staged)), make))
         if rows:
             plus[name] = Part("temp", table, rows)
     for name, staged in deletes.items():
@@ -631,7 +659,7 @@ def _net(
             back = inserts.get(name, [])
             make = partial(_net_deletes, store, schema[name], staged, back, table)
             shape = _shape(schema[name], staged), _shape(schema[name], back)
-            rows = store.count(kept.get((table, shape), make))
+            rows = store.count(kept.of(name).get((table, shape), make))
             if rows:
                 minus[name] = Part("temp", table, rows)
     return Net(plus, minus)

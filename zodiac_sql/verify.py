@@ -198,7 +198,7 @@ def _evaluate(work: _Work, hypernode: Hypernode) -> None:
         ids=work.ids,
     )
     try:
-        fixpoint = evaluate(work.store, hypernode, work.state.schema, context)
+        fixpoint = evaluate(work.store, hypernode, work.state.schema, context, Kept())
     except StoreError as error:
         if type(error) is not StoreError:
             raise

@@ -5,6 +5,7 @@ The oracle of the other strategies: its cost follows the data, not the change.
 
 from __future__ import annotations
 
+from zodiac_sql.apply import tables
 from zodiac_sql.extension import comparable
 from zodiac_sql.fixpoint import evaluate
 from zodiac_sql.maintain.contract import KEPT, Edit, Maintained, Task, Work
@@ -16,7 +17,7 @@ from zodiac_sql.trees import create_temp, minus
 def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
-    fixpoint = evaluate(task.store, task.hypernode, task.schema, context)
+    fixpoint = evaluate(task.store, task.hypernode, task.schema, context, task.kept)
     edits = {}
     for predicate in task.hypernode.derives:
         edit = _edit(task, predicate, fixpoint.parts.get(predicate))
@@ -76,6 +77,10 @@ def _one(task: Task, predicate: str, relation: Relation) -> Part | None:
 
 def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | None:
     """Temporary table `name` with the rows of one table that another does not have, if any."""
-    query = minus(relation_query(these), relation_query(those))
-    rows = task.store.count(create_temp(name, query))
+
+    def statement() -> str:
+        query = minus(relation_query(these), relation_query(those))
+        return task.store.render(create_temp(name, query))
+
+    rows = task.store.count(task.kept.get((name, tables(these), tables(those)), statement))
     return Part("temp", name, rows) if rows else None
