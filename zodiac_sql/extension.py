@@ -111,7 +111,7 @@ def _by_size(relation: Relation) -> list[Part]:
 def distinct_query(relation: Relation) -> exp.Query:
     """The facts of an extension, each once."""
     if len(relation.parts) in range(2, _FEW + 1):
-        return exp.union(*_disjoint(relation), distinct=False)
+        return exp.union(*_disjoint(relation), distinct=False, copy=False)
     return relation_query(relation, distinct=True)
 
 
@@ -168,9 +168,10 @@ def decoded(
             alias = f"t{index}"
             same = exp.column("id", table=alias).eq(value)
             kind = "LEFT" if unknown else ""
-            query = query.join(exp.to_table(dictionary).as_(alias), on=same, join_type=kind)
+            symbols = exp.to_table(dictionary).as_(alias)
+            query = query.join(symbols, on=same, join_type=kind, copy=False)
             value = exp.column("text", table=alias)
-        query = query.select(value.as_(column.name, quoted=True))
+        query = query.select(value.as_(column.name, quoted=True), copy=False)
     return query
 
 

@@ -122,7 +122,7 @@ def relation_query(relation: Relation, distinct: bool = False) -> exp.Query:
         return exp.select(*nothing).where(exp.false(), copy=False)
     if len(queries) == 1:
         return queries[0]
-    return exp.union(*queries, distinct=distinct)
+    return exp.union(*queries, distinct=distinct, copy=False)
 
 
 def source(relation: Relation, alias: str) -> exp.Expr:

@@ -47,7 +47,8 @@ def union_all(queries: Sequence[exp.Query]) -> exp.Query:
     """Queries with the same columns as one query, which can be an operand of another union."""
     if len(queries) == 1:
         return queries[0]
-    return exp.select("*").from_(exp.union(*queries, distinct=False).subquery("u", copy=False))
+    union = exp.union(*queries, distinct=False, copy=False)
+    return exp.select("*").from_(union.subquery("u", copy=False))
 
 
 def distinct(query: exp.Query | None) -> exp.Select:

@@ -149,9 +149,9 @@ def _each_once(own: Own, heads: exp.Query, supported: bool) -> exp.Select:
     columns = columns_of(own.outside, "c")
     rows = exp.select(*columns).from_(heads.subquery("c", copy=False))
     if not supported:
-        return rows.distinct()
+        return rows.distinct(copy=False)
     least = exp.Min(this=rank_of("c")).as_(RANK, quoted=True)
-    return rows.select(least).group_by(*(column.copy() for column in columns))
+    return rows.select(least, copy=False).group_by(*(c.copy() for c in columns), copy=False)
 
 
 def _stored_among(
@@ -165,7 +165,7 @@ def _stored_among(
     if supported:
         same.append(rank_of("t") >= rank_of("h"))
     query = exp.select(*own.names("t")).from_(rows.subquery("h", copy=False))
-    query = query.join(table(stored).as_("t"), on=exp.and_(*same))
+    query = query.join(table(stored).as_("t"), on=exp.and_(*same, copy=False), copy=False)
     return anti_join(query, there, temp_table(own.gone_table), "g") if gone else query
 
 
