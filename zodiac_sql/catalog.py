@@ -203,6 +203,18 @@ def _load_aside(store: Store) -> tuple[str, ...]:
     return tuple(name for (name,) in rows)
 
 
+def drop_aside(store: Store, state: State) -> None:
+    """Drop the tables that were set aside, inside a transaction.
+
+    Another connection of this process may have done that already.
+    """
+    from sqlglot import exp
+
+    for name in state.aside:
+        table = exp.table_(name, db="idb", quoted=True)
+        store.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
+
+
 def taken_names(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str]:
     """Tables and views of somebody else in schema main, in lower case: their names are taken."""
     rows = store.rows(

@@ -7,7 +7,7 @@ import inspect
 import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -104,6 +104,7 @@ class KnowledgeBase:
         self._prepared: Prepared | None = None
         self._functions: dict[str, Function] = {}
         self._updating = False
+        self._has_changed = False
         dictionary.prepare(store)
         self._state = catalog.load(store)
         for function in functions:
@@ -211,6 +212,7 @@ class KnowledgeBase:
         with self._updating_with() as update:
             yield update
             self._state = update.apply(lambda state: state is self._state, progress)
+            self._has_changed = True
 
     @contextmanager
     def preview(self, *, progress: Progress | None = None) -> Iterator[Update]:
@@ -407,7 +409,11 @@ class KnowledgeBase:
         self._store.tracer = tracer
 
     def close(self) -> None:
-        """Close the database. Everything is on disk already."""
+        """Close the database. Everything is on disk already; what only a Change needs is dropped."""
+        if self._has_changed and self._state.aside:
+            with suppress(ZodiacError), self._store.transaction():  # else the next change does it
+                catalog.drop_aside(self._store, self._state)
+        self._has_changed = False
         self._store.close()
 
     def __enter__(self) -> Self:

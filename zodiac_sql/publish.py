@@ -47,8 +47,7 @@ def publish(
     recursive = {row.id for row in new.hypernodes if row.recursive}
     with store.transaction():
         dictionary.publish(store)
-        for name in old.aside:
-            _drop(store, "idb", name)
+        catalog.drop_aside(store, old)
         remover = _Remover(store, rows, discarded)
         _drop_predicates(remover, new)
         if restructuring.before is not restructuring.after:

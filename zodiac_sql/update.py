@@ -21,7 +21,7 @@ from sqlglot import exp
 from zodiac_sql import dictionary
 from zodiac_sql.apply import Kept
 from zodiac_sql.arrivals import Arrival
-from zodiac_sql.catalog import State, StoredRule, hypergraph_of, taken_names
+from zodiac_sql.catalog import State, StoredRule, generation, hypergraph_of, taken_names
 from zodiac_sql.change import Change, HypernodeChange
 from zodiac_sql.check import in_order
 from zodiac_sql.difference import Difference, differences_of
@@ -242,7 +242,9 @@ class Update:
         if problems:
             raise ProgramError(in_order(problems))
         if program.facts:
-            facts = "1 fact stays" if len(program.facts) == 1 else f"{len(program.facts)} facts stay"
+            facts = (
+                "1 fact stays" if len(program.facts) == 1 else f"{len(program.facts)} facts stay"
+            )
             self._remarks.append(f"{name}: {facts}, for dropping rules deletes none")
         return [told for rule in program.rules if (told := self._drop_equal(rule))]
 
@@ -548,7 +550,7 @@ class _Facts:
     is_current: Callable[[State], bool]
 
     def table(self, which: str, predicate: str, limit: int | None) -> pa.Table:
-        if not self.is_current(self.state):
+        if not self.is_current(self.state) or generation(self.store) != self.state.generation:
             raise QueryError(
                 "the facts of a change are kept until the next change begins: ask before it"
             )
