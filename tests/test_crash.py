@@ -90,7 +90,7 @@ def reached(changes: list[Change], reported: int, found: State) -> int:
 
 
 def from_scratch(changes: list[Change]) -> State:
-    """The state after these changes, as clingo computes it; most of the rules are in its language."""
+    """The state after these changes by clingo; most of the rules are in its language."""
     rules: set[str] = set()
     facts: set[tuple[str, tuple[str, str]]] = set()
     for change in changes:

@@ -191,10 +191,10 @@ def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
     heritage = restructuring.heritages.get(hypernode.id)
     if hypernode.id not in restructuring.sources or (heritage and not heritage.origins):
         return True
-    lost = heritage.lost if heritage else ()
+    lost, new = (heritage.lost, heritage.new) if heritage else ((), ())
     if used_functions(lost) & work.state.functions.keys() - work.functions.keys():
         return True  # a rule may go because its function is no more
-    return _retyped(work, [*hypernode.rules, *lost])
+    return _retyped(work, [*(rule for rule in hypernode.rules if rule not in new), *lost])
 
 
 def _retyped(work: Materialisation, rules: Iterable[Rule]) -> bool:

@@ -100,6 +100,8 @@ class Task:
         """What a scan of an input reads."""
         if version is Version.TOUCHED:
             return self.touched[name]
+        if version is Version.BEFORE and name not in self.before.schema:
+            return Relation(self.schema[name].columns, ())
         if version is Version.BEFORE:
             # A rule that was lost may have read what is now a hypernode's own; only tables of a
             # recursive one are told apart from what is outside (own.py).
