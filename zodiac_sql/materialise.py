@@ -26,7 +26,7 @@ from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.program import Planned
 from zodiac_sql.relations import Part, Relation, relation_query
 from zodiac_sql.restructuring import Heritage, Restructuring, execution_plan, table_heirs
-from zodiac_sql.rules import Rule, Type
+from zodiac_sql.rules import Column, Rule, Type
 from zodiac_sql.safety import used_functions
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp
@@ -194,20 +194,33 @@ def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
     lost, new = (heritage.lost, heritage.new) if heritage else ((), ())
     if used_functions(lost) & work.state.functions.keys() - work.functions.keys():
         return True  # a rule may go because its function is no more
-    return _retyped(work, [*(rule for rule in hypernode.rules if rule not in new), *lost])
+    lasting = [rule for rule in hypernode.rules if rule not in new]
+    return _retyped(work, lasting) or _retyped(work, lost, gone=True)
 
 
-def _retyped(work: Materialisation, rules: Iterable[Rule]) -> bool:
-    """Whether a predicate in some rules has other columns than before."""
+def _retyped(work: Materialisation, rules: Iterable[Rule], gone: bool = False) -> bool:
+    """Whether a predicate in some rules has other columns than before.
+
+    Of rules that are gone only the past is asked: nothing may be left that gives a column a type.
+    """
     for name in {
         p for rule in rules for p in (rule.head.predicate, *rule.positive(), *rule.negative())
     }:
         before, after = work.state.schema.get(name), work.planned.schema[name]
         if before is after:
             continue
-        if before is None or before.columns != after.columns:
+        if before is None or before.columns != (_past(work, name) if gone else after.columns):
             return True
     return False
+
+
+def _past(work: Materialisation, name: str) -> tuple[Column, ...]:
+    """The columns of a predicate, those that are open as they were before the change."""
+    after, before = work.planned.schema[name], work.state.schema.get(name)
+    if before is None:
+        return after.columns
+    pairs = zip(after.columns, before.columns, strict=True)
+    return tuple(Column(new.name, new.type or old.type) for new, old in pairs)
 
 
 def _deltas_for(work: Materialisation, hypernode: Hypernode) -> dict[str, Delta]:
@@ -238,7 +251,7 @@ def _evaluate(
         Kept() if heritage else work.kept.of(hypernode.id),
         hypernode,
         work.planned.schema,
-        work.types,
+        _types(work, heritage),
         work.functions,
         work.ids,
         work.old,
@@ -269,6 +282,15 @@ def _evaluate(
         "deleted": sum(e.deleted.rows for e in done.edits.values() if e.deleted),
         "seconds": time.perf_counter() - started,
     }
+
+
+def _types(
+    work: Materialisation, heritage: Heritage | None
+) -> Mapping[str, tuple[Type | None, ...]]:
+    """The types of all columns; of predicates in rules that were lost, as they were."""
+    lost = heritage.lost if heritage else ()
+    names = {p for rule in lost for p in rule.positive() | rule.negative()}
+    return {**work.types, **{n: tuple(c.type for c in _past(work, n)) for n in names}}
 
 
 def _take(work: Materialisation, hypernode: Hypernode, done: Maintained) -> None:

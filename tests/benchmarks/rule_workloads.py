@@ -9,7 +9,17 @@ import random
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from .workloads import RS2, WORKLOADS, Workload, local_name, wind_turbines
+from .workloads import (
+    CLOSURE,
+    RS2,
+    WORKLOADS,
+    Facts,
+    Workload,
+    local_name,
+    random_dag,
+    table_of,
+    wind_turbines,
+)
 
 
 @dataclass(frozen=True)
@@ -133,6 +143,42 @@ def _leaf(w: int) -> RuleWorkload:
     return RuleWorkload(base.name, base, lambda _: cases, least=30)
 
 
+# ------------------------------------------------------------------------------------- closure
+
+TIED = (
+    CLOSURE.replace("tc(X, Y) :- edge", "a: tc(X, Y) :- edge").replace(
+        "tc(X, Z) :-", "b: tc(X, Z) :-"
+    )
+    + """\
+c: s(X, Y) :- tc(X, Y), mark(X).
+d: t(X, Y) :- s(X, Y).
+tie: tc(X, Y) :- t(X, Z), jump(Z, Y).
+grow: tc(X, Z) :- tc(X, Y), jump(Y, Z).
+"""
+)
+"""A closure, and two more hypernodes that one rule makes a part of it."""
+
+
+def _marked(nodes: int, edges: int) -> Facts:
+    """Some pairs are marked; `jump` leads where one can go anyway, so that the closure stays."""
+    facts = random_dag(nodes, edges)
+    first = next(iter(zip(*(c.to_pylist() for c in facts["edge"].columns), strict=True)))
+    return {**facts, "mark": table_of([(5,), (17,)]), "jump": table_of([first])}
+
+
+def _closure(nodes: int, edges: int) -> RuleWorkload:
+    title = f"a closure of {nodes:,} nodes"
+    base = Workload(
+        f"tied-{nodes}", title, TIED, lambda: _marked(nodes, edges), quick=nodes < 5_000
+    )
+    cases = [
+        RuleCase("three hypernodes fall apart, and merge", ("tie",)),
+        RuleCase("one rule of a closure, which derives nothing alone", ("grow",)),
+        RuleCase("two hypernodes at the end", ("c", "d", "tie")),
+    ]
+    return RuleWorkload(base.name, base, lambda _: cases)
+
+
 RULE_CHANGES = {
     changes.name: changes
     for changes in (
@@ -147,5 +193,7 @@ RULE_CHANGES = {
         RuleWorkload("lubm", WORKLOADS["lubm"], _lubm),
         _leaf(50),
         _leaf(200),
+        _closure(2_000, 20_000),
+        _closure(10_000, 100_000),
     )
 }
