@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,32 @@ class HypernodeChange:
     untouched: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+class Counts(Mapping[str, int]):
+    """Numbers of facts by predicate that are counted when somebody looks."""
+
+    def __init__(self, count: Callable[[], Mapping[str, int]]) -> None:
+        self._count = count
+        self._known: Mapping[str, int] | None = None
+
+    def _all(self) -> Mapping[str, int]:
+        if self._known is None:
+            self._known = self._count()
+        return self._known
+
+    def __getitem__(self, predicate: str) -> int:
+        return self._all()[predicate]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Change:
     """The outcome of one atomic change.
 

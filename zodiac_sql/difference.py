@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from zodiac_sql.catalog import set_aside
-from zodiac_sql.extension import count, distinct_query
+from zodiac_sql.catalog import State, set_aside
+from zodiac_sql.extension import comparable, count, distinct_query, sources_of
 from zodiac_sql.maintain.contract import KEPT
 from zodiac_sql.materialise import Materialisation
-from zodiac_sql.relations import Part, Relation
+from zodiac_sql.relations import Part, Relation, relation_query
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp
+from zodiac_sql.unknown import unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Difference:
 
     Where it was empty, `all_new` tells so; then `inserted` reads tables that publication takes away,
     and the facts are those of the extension in the file. `deleted` may read tables of the file that
-    publication takes away: see `discarded`.
+    publication takes away: see `discarded`. While it `waits`, `deleted` is all that was in tables
+    that vanished, and nobody has looked yet what of it other tables still hold.
     """
 
     inserted_count: int
@@ -27,6 +29,7 @@ class Difference:
     inserted: Relation
     deleted: Relation
     all_new: bool = False
+    waits: bool = False
 
     @property
     def discarded(self) -> frozenset[str]:
@@ -49,10 +52,52 @@ class Difference:
         return replace(self, inserted=entered, all_new=False)
 
 
-def differences_of(work: Materialisation) -> dict[str, Difference]:
-    """How every touched extension has changed; unchanged ones are left out."""
-    differences = {name: _difference(work, name) for name in sorted(work.touched)}
-    return {name: d for name, d in differences.items() if d.inserted_count or d.deleted_count}
+def differences_of(work: Materialisation, wait: bool) -> dict[str, Difference]:
+    """How every touched extension has changed; unchanged ones are left out.
+
+    With `wait`, tables that vanish are not looked into: their differences wait.
+    """
+    differences = {
+        name: _waiting(work, name) if wait and _can_wait(work, name) else _difference(work, name)
+        for name in sorted(work.touched)
+    }
+    return {
+        name: d for name, d in differences.items() if d.inserted_count or d.deleted_count or d.waits
+    }
+
+
+def settled(store: Store, state: State, name: str, difference: Difference) -> Difference:
+    """A difference that waited, after its publication: what has really left an extension."""
+    deleted = difference.deleted
+    if name in state.schema:
+        known = sources_of(state).relation(name)
+        if known.rows and comparable(known, deleted):
+            query = unknown(relation_query(deleted), known)
+            table = f"{KEPT}left_{state.schema[name].sql_name}"
+            rows = store.count(create_temp(table, query))
+            deleted = replace(deleted, parts=(Part("temp", table, rows),) if rows else ())
+    return replace(difference, deleted_count=_count(store, deleted), deleted=deleted, waits=False)
+
+
+def _can_wait(work: Materialisation, predicate: str) -> bool:
+    """Whether an extension only lost whole tables, of which others may hold the same facts.
+
+    If a hypernode reads it, somebody has asked already what has left.
+    """
+    owners = {owner for name, owner in work.edits if name == predicate}
+    others = predicate in work.new.schema and work.new.relation(predicate).rows
+    return max(owners) < 0 and bool(others or len(owners) > 1) and not work.has_delta(predicate)
+
+
+def _waiting(work: Materialisation, predicate: str) -> Difference:
+    columns = work.state.schema[predicate].columns
+    gone = (
+        edit.deleted
+        for (name, _), edit in work.edits.items()
+        if name == predicate and edit.deleted is not None
+    )
+    nothing = Relation(columns, ())
+    return Difference(0, 0, nothing, Relation(columns, tuple(gone)), waits=True)
 
 
 def _difference(work: Materialisation, predicate: str) -> Difference:

@@ -72,13 +72,21 @@ def _things(first: object, second: object, names: Names) -> Iterator[Names]:
 
 
 def _aggregates(first: Aggregate, second: Aggregate, names: Names) -> Iterator[Names]:
-    """Neither the order of the body nor that of the group matters."""
+    """Neither the order of the body nor that of the group matters, but which variables have names:
+    an aggregate ranges over the distinct values of these.
+    """
     if first.function != second.function:
         return
     ends = [(one.argument, one.result) for one in (first, second)]
     for found in _sequences(ends[0], ends[1], names):
         for grouped in _bodies(first.group, second.group, found):
-            yield from _bodies(first.body, second.body, grouped)
+            for matched in _bodies(first.body, second.body, grouped):
+                if all(_anonymous(a) == _anonymous(b) for a, b in matched.items()):
+                    yield matched
+
+
+def _anonymous(name: str) -> bool:
+    return Variable(name).anonymous
 
 
 def _sequences(

@@ -146,6 +146,8 @@ def difference(store: Store, name: str, new: Relation, old: Relation) -> Part | 
 
 def comparable(first: Relation, second: Relation) -> bool:
     """Whether equal values in two relations' tables mean the same: an id is not a number."""
+    if len(first.columns) != len(second.columns):
+        return False
     pairs = zip(first.stored, second.stored, strict=True)
     return all(
         a.type == b.type

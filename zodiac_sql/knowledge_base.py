@@ -6,6 +6,7 @@ import datetime
 import inspect
 import typing
 import warnings
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -14,7 +15,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from zodiac_sql import catalog, dictionary
-from zodiac_sql.errors import FunctionError, MissingFunctionWarning, StoreError, ZodiacError
+from zodiac_sql.errors import (
+    FunctionError,
+    MissingFunctionWarning,
+    QueryError,
+    StoreError,
+    ZodiacError,
+)
 from zodiac_sql.functions import AGGREGATES, BUILTINS, Function
 from zodiac_sql.rules import Type
 from zodiac_sql.store import Store, Tracer, open_store
@@ -105,6 +112,7 @@ class KnowledgeBase:
         self._functions: dict[str, Function] = {}
         self._updating = False
         self._has_changed = False
+        self._last: weakref.ref[Change] | None = None
         dictionary.prepare(store)
         self._state = catalog.load(store)
         for function in functions:
@@ -213,6 +221,7 @@ class KnowledgeBase:
             yield update
             self._state = update.apply(lambda state: state is self._state, progress)
             self._has_changed = True
+            self._last = weakref.ref(update.change)
 
     @contextmanager
     def preview(self, *, progress: Progress | None = None) -> Iterator[Update]:
@@ -234,6 +243,7 @@ class KnowledgeBase:
             raise StoreError("an update is under way: use its verbs, or end it first")
         self._updating = True
         try:
+            self._count_last()
             dictionary.forget_new(self._store)
             self._store.start_names()
             self._state = replace(self._current())  # the facts of the last change are gone now
@@ -248,6 +258,14 @@ class KnowledgeBase:
             raise
         finally:
             self._updating = False
+
+    def _count_last(self) -> None:
+        """Let the last change count what it has not yet, if anybody still holds it."""
+        change = self._last() if self._last else None
+        if change is not None:
+            with suppress(QueryError):  # another connection has changed the file since
+                len(change.deleted)
+        self._last = None
 
     # Reading
 
@@ -410,6 +428,8 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Close the database. Everything is on disk already; what only a Change needs is dropped."""
+        if self._has_changed:
+            self._count_last()
         if self._has_changed and self._state.aside:
             with suppress(ZodiacError), self._store.transaction():  # else the next change does it
                 catalog.drop_aside(self._store, self._state)

@@ -71,6 +71,10 @@ class Materialisation:
         """Predicates some table of which has changed."""
         return {predicate for predicate, _ in self.edits}
 
+    def has_delta(self, predicate: str) -> bool:
+        """Whether somebody has asked already how an extension has changed."""
+        return (predicate, None) in self._deltas
+
     def delta(self, predicate: str, without: int | None = None) -> Delta:
         """How an extension has changed, leaving out one hypernode's table.
 
@@ -217,7 +221,7 @@ def _retyped(work: Materialisation, rules: Iterable[Rule], gone: bool = False) -
 def _past(work: Materialisation, name: str) -> tuple[Column, ...]:
     """The columns of a predicate, those that are open as they were before the change."""
     after, before = work.planned.schema[name], work.state.schema.get(name)
-    if before is None:
+    if before is None or before.arity != after.arity:
         return after.columns
     pairs = zip(after.columns, before.columns, strict=True)
     return tuple(Column(new.name, new.type or old.type) for new, old in pairs)

@@ -53,12 +53,14 @@ def plan_program(
     arrivals: Sequence[Arrival],
     dropped: Collection[str],
     provisional: Mapping[str, Predicate],
+    explicit: Collection[str],
     functions: Functions,
     names: Names,
 ) -> Planned:
     """The program that `state`, whose HRDG is `before`, becomes.
 
-    `dropped` are names of rules that go. `provisional` is the schema with what declarations and staged facts have settled. Raises
+    `dropped` are names of rules that go, `explicit` the predicates that have explicit facts, or get
+    some. `provisional` is the schema with what declarations and staged facts have settled. Raises
     ProgramError with all problems.
     """
     parsed = {rule.name: rule for rule in before.rules()}
@@ -67,6 +69,7 @@ def plan_program(
     rules = (*kept, *new.rules)
     facts = tuple(fact for arrival in arrivals for fact in arrival.program.facts)
     declarations = tuple(d for arrival in arrivals for d in arrival.program.declarations)
+    provisional = _renewed(provisional, kept, explicit, [*_atoms(new.rules), *facts])
     known = {**state.functions, **functions}
     added = frozenset(rule.name for rule in new.rules)
     candidate = Candidate(rules, added, declarations, facts, provisional, known)
@@ -91,6 +94,22 @@ def plan_program(
         restructure(before, graph, lambda h, p: _rows(state, h, p)),
         new.remarks,
     )
+
+
+def _renewed(
+    schema: Mapping[str, Predicate],
+    kept: Sequence[Rule],
+    explicit: Collection[str],
+    arriving: Iterable[Atom],
+) -> dict[str, Predicate]:
+    """A schema without predicates that only rules had which go, and others have with another arity."""
+    arities = {atom.predicate: len(atom.terms) for atom in arriving}
+    mentioned = {atom.predicate for atom in _atoms(kept)}.union(explicit)
+    return {
+        name: known
+        for name, known in schema.items()
+        if known.declared or name in mentioned or arities.get(name, known.arity) == known.arity
+    }
 
 
 def _inferred(

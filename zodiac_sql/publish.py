@@ -49,7 +49,7 @@ def publish(
         dictionary.publish(store)
         catalog.drop_aside(store, old)
         remover = _Remover(store, rows, discarded)
-        _drop_predicates(remover, new)
+        _drop_predicates(remover, old, new)
         if restructuring.before is not restructuring.after:
             _pass_tables(remover, new, restructuring, edits)
         for (name, owner), edit in edits.items():
@@ -148,9 +148,13 @@ def _drop(store: Store, schema: str, name: str) -> None:
     store.run(exp.Drop(tables=[exp.table_(name, db=schema, quoted=True)], kind="TABLE"))
 
 
-def _drop_predicates(remover: _Remover, new: State) -> None:
-    """Drop the tables of explicit facts of predicates that are no more."""
-    names = {predicate.sql_name for predicate in new.schema.values()}
+def _drop_predicates(remover: _Remover, old: State, new: State) -> None:
+    """Drop the tables of explicit facts of predicates that are no more, or have another arity."""
+    names = {
+        predicate.sql_name
+        for name, predicate in new.schema.items()
+        if name not in old.schema or old.schema[name].arity == predicate.arity
+    }
     for schema, name in list(remover.rows):
         if schema == "edb" and name not in names:
             remover.remove((schema, name))

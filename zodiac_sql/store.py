@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
@@ -129,10 +129,11 @@ class Store:
         self.run("BEGIN TRANSACTION READ ONLY" if read_only else "BEGIN TRANSACTION")
         try:
             yield
+            self.run("COMMIT")
         except BaseException:
-            self._connection.rollback()
+            with suppress(duckdb.Error):  # a COMMIT that fails has ended the transaction
+                self._connection.rollback()
             raise
-        self.run("COMMIT")
 
     @contextmanager
     def offered(self, name: str, data: object) -> Iterator[None]:

@@ -22,9 +22,9 @@ from zodiac_sql import dictionary
 from zodiac_sql.apply import Kept
 from zodiac_sql.arrivals import Arrival
 from zodiac_sql.catalog import State, StoredRule, generation, hypergraph_of, taken_names
-from zodiac_sql.change import Change, HypernodeChange
+from zodiac_sql.change import Change, Counts, HypernodeChange
 from zodiac_sql.check import in_order
-from zodiac_sql.difference import Difference, differences_of
+from zodiac_sql.difference import Difference, differences_of, settled
 from zodiac_sql.equivalence import same
 from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
@@ -162,7 +162,7 @@ class Update:
             absent = self._drop(given)
             if absent and strict:
                 names = ", ".join(sorted(self._names_of_rules()))
-                raise QueryError(f"{'; '.join(absent)}. The rules are: {names}")
+                raise QueryError(f"{'; '.join(absent).removesuffix('.')}. The rules are: {names}")
             self._remarks += absent
 
     def insert(self, predicate: str, rows: object) -> None:
@@ -282,7 +282,8 @@ class Update:
 
     def _replace(self, program: Program) -> None:
         """Drop the rules whose names other rules of a program have."""
-        there = {rule.name: rule for rule in self._known_rules()}
+        waiting = (rule for arrival in self._arrivals for rule in arrival.program.rules)
+        there = {rule.name: rule for rule in (*self._known_rules(), *waiting)}
         self._drop_named(
             {
                 rule.name
@@ -346,7 +347,7 @@ class Update:
         """
         work, net, ids = self._computed(progress)
         with self._timed("compare"):
-            differences = differences_of(work)
+            differences = differences_of(work, wait=True)
         assert self.prepared is not None
         with self._timed("publish"):
             after = self._state_after(work, net, ids)
@@ -367,7 +368,7 @@ class Update:
         with self._timed("compare"):
             differences = {
                 name: difference.apart(self.store, self._schema_of(work, name).sql_name)
-                for name, difference in differences_of(work).items()
+                for name, difference in differences_of(work, wait=False).items()
             }
         after = self._state_after(work, net, ids)
         self._change = self._described(work, differences, after, is_current)
@@ -430,6 +431,7 @@ class Update:
                 self._arrivals,
                 self._dropped,
                 self._schema,
+                self._explicit(),
                 self.functions,
                 self._names(),
             )
@@ -438,6 +440,12 @@ class Update:
         if self._problems:
             raise ProgramError(in_order(self._problems))
         return planned
+
+    def _explicit(self) -> set[str]:
+        """The predicates that have explicit facts, or get some."""
+        rows = self.state.rows
+        there = {n for n, p in self.state.schema.items() if rows.get(("edb", p.sql_name))}
+        return there.union(self._inserts)
 
     def _stage_facts(self, planned: Planned) -> None:
         """Stage the facts that stand in rule texts."""
@@ -499,10 +507,11 @@ class Update:
         is_current: Callable[[State], bool],
     ) -> Change:
         hypernodes = _hypernodes(work.planned.restructuring, work.evaluated)
-        facts = _Facts(self.store, self.state.schema, state, differences, is_current)
+        facts = _Facts(self.store, self.state.schema, state, dict(differences), is_current)
+        waits = any(difference.waits for difference in differences.values())
         return Change(
             {n: d.inserted_count for n, d in differences.items() if d.inserted_count},
-            {n: d.deleted_count for n, d in differences.items() if d.deleted_count},
+            Counts(facts.deleted) if waits else facts.deleted(),
             hypernodes,
             {"seconds": dict(self._seconds), "hypernodes": work.evaluated},
             time.perf_counter() - self._started,
@@ -546,14 +555,20 @@ class _Facts:
     store: Store
     before: Mapping[str, Predicate]
     state: State
-    differences: Mapping[str, Difference]
+    differences: dict[str, Difference]
     is_current: Callable[[State], bool]
 
+    def deleted(self) -> dict[str, int]:
+        """How many facts left each extension."""
+        for name, difference in self.differences.items():
+            if difference.waits:
+                self._require_current()
+                self.differences[name] = settled(self.store, self.state, name, difference)
+        return {n: d.deleted_count for n, d in self.differences.items() if d.deleted_count}
+
     def table(self, which: str, predicate: str, limit: int | None) -> pa.Table:
-        if not self.is_current(self.state) or generation(self.store) != self.state.generation:
-            raise QueryError(
-                "the facts of a change are kept until the next change begins: ask before it"
-            )
+        self._require_current()
+        self.deleted()
         schemas = (self.before, self.state.schema)
         schema = (
             {**schemas[0], **schemas[1]} if which == "inserted" else {**schemas[1], **schemas[0]}
@@ -567,6 +582,12 @@ class _Facts:
             relation, facts if limit is None else facts.limit(limit), f'temp."{dictionary.KNOWN}"'
         )
         return self.store.arrow(query)
+
+    def _require_current(self) -> None:
+        if not self.is_current(self.state) or generation(self.store) != self.state.generation:
+            raise QueryError(
+                "the facts of a change are kept until the next change begins: ask before it"
+            )
 
     def _relation(self, which: str, predicate: Predicate) -> Relation:
         difference = self.differences.get(predicate.name)
