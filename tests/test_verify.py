@@ -10,7 +10,6 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from test_cases import DIRECTORIES, Session, _run
 
 import zodiac_sql
 from zodiac_sql import FunctionError, KnowledgeBase, LockedError, MissingFunctionWarning, QueryError
@@ -133,19 +132,6 @@ def test_an_empty_knowledge_base(open_kb: OpenKb) -> None:
         result = kb.verify()
         assert result
         assert (result.predicates, result.facts) == (0, 0)
-
-
-@pytest.mark.parametrize("case", DIRECTORIES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_all_cases(case: Path, open_kb: OpenKb) -> None:
-    """Every case of tests/cases, after all of its steps."""
-    session = Session(open_kb, None)
-    try:
-        if not (case / "expected_error.txt").exists():
-            _run(case, session)
-        result = session.kb.verify()
-        assert result, result
-    finally:
-        session.kb.close()
 
 
 # --- something differs ----------------------------------------------------------------------------

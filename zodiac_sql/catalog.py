@@ -173,7 +173,7 @@ def _load_rows(store: Store) -> dict[tuple[str, str], int]:
     tables = store.rows(
         "SELECT schema_name, table_name FROM duckdb_tables()"
         " WHERE database_name = current_database() AND schema_name IN ('edb', 'idb')"
-        " AND NOT starts_with(table_name, $1)",
+        " AND NOT (schema_name = 'idb' AND starts_with(table_name, $1))",
         [_ASIDE],
     )
     if not tables:

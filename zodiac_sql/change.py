@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -30,31 +30,6 @@ class HypernodeChange:
     untouched: tuple[str, ...] = ()
 
 
-class Counts(Mapping[str, int]):
-    """Numbers of facts by predicate that are counted when somebody looks."""
-
-    def __init__(self, count: Callable[[], Mapping[str, int]]) -> None:
-        self._count = count
-        self._known: Mapping[str, int] | None = None
-
-    def _all(self) -> Mapping[str, int]:
-        if self._known is None:
-            self._known = self._count()
-        return self._known
-
-    def __getitem__(self, predicate: str) -> int:
-        return self._all()[predicate]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-    def __repr__(self) -> str:
-        return repr(self._all())
-
-
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Change:
     """The outcome of one atomic change.
@@ -70,17 +45,27 @@ class Change:
     """
 
     inserted: Mapping[str, int]
-    deleted: Mapping[str, int]
     hypernodes: HypernodeChange
     stats: Mapping[str, Mapping[str, object]]
     seconds: float
     notes: tuple[str, ...] = ()
+    _deleted: Callable[[], dict[str, int]] = field(default=dict, repr=False, compare=False)
     _facts: Callable[[str, str, int | None], pa.Table] | None = field(
         default=None, repr=False, compare=False
     )
     _graphs: tuple[Hypergraph, Hypergraph] = field(
         default=(Hypergraph(), Hypergraph()), repr=False, compare=False
     )
+
+    @property
+    def deleted(self) -> dict[str, int]:
+        """For each predicate concerned, how many facts left its extension.
+
+        Where a table vanished with its rule while others may hold the same facts, that is counted when
+        first asked for, or before the next change. (Raises QueryError if another connection was
+        faster.)
+        """
+        return self._deleted()
 
     def inserted_facts(self, predicate: str, limit: int | None = None) -> pa.Table:
         """The facts of a predicate that entered its extension, symbols as text; or some of them.

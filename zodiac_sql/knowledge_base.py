@@ -18,7 +18,6 @@ from zodiac_sql import catalog, dictionary
 from zodiac_sql.errors import (
     FunctionError,
     MissingFunctionWarning,
-    QueryError,
     StoreError,
     ZodiacError,
 )
@@ -262,10 +261,10 @@ class KnowledgeBase:
     def _count_last(self) -> None:
         """Let the last change count what it has not yet, if anybody still holds it."""
         change = self._last() if self._last else None
-        if change is not None:
-            with suppress(QueryError):  # another connection has changed the file since
-                len(change.deleted)
         self._last = None
+        if change is not None:
+            with suppress(ZodiacError):  # another connection has changed the file since
+                _ = change.deleted
 
     # Reading
 
@@ -429,12 +428,17 @@ class KnowledgeBase:
     def close(self) -> None:
         """Close the database. Everything is on disk already; what only a Change needs is dropped."""
         if self._has_changed:
-            self._count_last()
-        if self._has_changed and self._state.aside:
-            with suppress(ZodiacError), self._store.transaction():  # else the next change does it
-                catalog.drop_aside(self._store, self._state)
+            with suppress(ZodiacError):  # if not now, the next change does it
+                self._count_last()
+                self._drop_aside()
         self._has_changed = False
         self._store.close()
+
+    def _drop_aside(self) -> None:
+        """Drop what the last change has set aside, if no other connection has changed anything."""
+        if self._state.aside and self._state is self._current():
+            with self._store.transaction():
+                catalog.drop_aside(self._store, self._state)
 
     def __enter__(self) -> Self:
         return self

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from zodiac_sql.apply import Kept, tables
 from zodiac_sql.catalog import State
 from zodiac_sql.errors import StoreError
-from zodiac_sql.extension import EXPLICIT, Sources, comparable, sources_of
+from zodiac_sql.extension import EXPLICIT, Sources, comparable, difference, sources_of
 from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.maintain import maintain
@@ -318,11 +318,27 @@ def _delta(work: Materialisation, predicate: str, without: int | None) -> Delta:
     old = work.old.relation(predicate, without) if predicate in work.old.schema else nothing
     if not old.rows or not new.rows or not comparable(new, old):
         return Delta(new, old)
-    edits = {o: e for (p, o), e in work.edits.items() if p == predicate and o != without}
     end = known.sql_name if without is None else f"{known.sql_name}_outside_h{without}"
+    if _names(new) != _names(old):
+        return _compared(work, end, new, old)
+    edits = {o: e for (p, o), e in work.edits.items() if p == predicate and o != without}
     entered = _really(work, f"{KEPT}entered_{end}", edits, "inserted", predicate, without, new)
     left = _really(work, f"{KEPT}left_{end}", edits, "deleted", predicate, without, old)
     return Delta(entered, left)
+
+
+def _names(relation: Relation) -> list[str]:
+    return [column.name for column in relation.columns]
+
+
+def _compared(work: Materialisation, end: str, new: Relation, old: Relation) -> Delta:
+    """The difference of two extensions whose columns have other names: tables were written anew."""
+    entered = difference(work.store, f"{KEPT}entered_{end}", new, old)
+    left = difference(work.store, f"{KEPT}left_{end}", old, new)
+    return Delta(
+        Relation(new.columns, (entered,) if entered else ()),
+        Relation(old.columns, (left,) if left else ()),
+    )
 
 
 def _really(

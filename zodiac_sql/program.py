@@ -102,13 +102,14 @@ def _renewed(
     explicit: Collection[str],
     arriving: Iterable[Atom],
 ) -> dict[str, Predicate]:
-    """A schema without predicates that only rules had which go, and others have with another arity."""
+    """A schema in which predicates that only rules had which go have the arity of those that come."""
     arities = {atom.predicate: len(atom.terms) for atom in arriving}
     mentioned = {atom.predicate for atom in _atoms(kept)}.union(explicit)
     return {
         name: known
-        for name, known in schema.items()
         if known.declared or name in mentioned or arities.get(name, known.arity) == known.arity
+        else _open(name, known.sql_name, arities[name])
+        for name, known in schema.items()
     }
 
 
@@ -299,9 +300,14 @@ def _atoms(rules: Iterable[Rule]) -> Iterator[Atom]:
 def _new_predicate(
     name: str, arity: int, schema: Mapping[str, Predicate], names: Names
 ) -> Predicate:
+    return _open(name, names(name, schema), arity)
+
+
+def _open(name: str, sql_name_: str, arity: int) -> Predicate:
+    """A predicate of which nothing is settled."""
     columns = tuple(Column(column, None) for column in default_columns(arity))
     nothing = (None,) * arity
-    return Predicate(name, names(name, schema), columns, nothing, nothing)
+    return Predicate(name, sql_name_, columns, nothing, nothing)
 
 
 def naming(prefixes: Mapping[str, str], reserved: Callable[[], Collection[str]]) -> Names:

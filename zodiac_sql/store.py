@@ -54,9 +54,8 @@ class Store:
         return f"zodiac_{stem}_{next(self._names)}"
 
     def start_names(self) -> None:
-        """Give the same names again: texts of statements can then be kept from change to change."""
+        """Begin a change: with the same names again, so that texts of statements can be kept."""
         self.symbols_wait = False
-        """Whether the dictionary holds symbols that are not published (dictionary.py)."""
         self._names = itertools.count(1)
 
     def kept(self, key: Hashable, make: Callable[[], exp.Expr]) -> str:

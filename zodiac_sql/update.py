@@ -22,7 +22,7 @@ from zodiac_sql import dictionary
 from zodiac_sql.apply import Kept
 from zodiac_sql.arrivals import Arrival
 from zodiac_sql.catalog import State, StoredRule, generation, hypergraph_of, taken_names
-from zodiac_sql.change import Change, Counts, HypernodeChange
+from zodiac_sql.change import Change, HypernodeChange
 from zodiac_sql.check import in_order
 from zodiac_sql.difference import Difference, differences_of, settled
 from zodiac_sql.equivalence import same
@@ -31,7 +31,7 @@ from zodiac_sql.extension import decoded, distinct_query, sources_of
 from zodiac_sql.facts import stage_rows
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypernodes import Hypergraph
-from zodiac_sql.maintain.contract import KEPT
+from zodiac_sql.maintain.contract import KEPT, RANKED
 from zodiac_sql.materialise import Materialisation, Net, Progress, materialise
 from zodiac_sql.parse import parse_what_can_be
 from zodiac_sql.program import (
@@ -50,7 +50,15 @@ from zodiac_sql.rules import Atom, Constant, Program, Rule
 from zodiac_sql.safety import symbols_in
 from zodiac_sql.schema import Predicate, Staged, resolve
 from zodiac_sql.store import Store
-from zodiac_sql.trees import anti_join, create_temp, drop, semi_join, temp_table, union_all
+from zodiac_sql.trees import (
+    anti_join,
+    create_temp,
+    drop,
+    drop_view,
+    semi_join,
+    temp_table,
+    union_all,
+)
 from zodiac_sql.unknown import unknown
 
 if TYPE_CHECKING:
@@ -61,9 +69,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A program worked out once, for all changes of facts until rules or columns change."""
+    """A program worked out once, for all changes of facts until rules or columns change.
 
-    rules: tuple[StoredRule, ...]
+    `rules` and `schema` are those of the state that has it; None before there is one.
+    """
+
+    rules: tuple[StoredRule, ...] | None
     schema: Mapping[str, Predicate]
     functions: Functions
     planned: Planned
@@ -356,7 +367,8 @@ class Update:
                 {name for d in differences.values() for name in d.discarded}, self.prepared.kept,
             )  # fmt: skip
         differences = {name: difference.published() for name, difference in differences.items()}
-        clean(self.store, keep=_tables(differences))
+        structure = work.planned.restructuring
+        clean(self.store, _tables(differences), others=structure.before is not structure.after)
         self.prepared = self.prepared.settled(state)
         self._change = self._described(work, differences, state, is_current)
         return state
@@ -387,7 +399,7 @@ class Update:
         with self._timed("check"):
             if self.prepared is None or not self.prepared.fits(self):
                 planned = self._plan()
-                self.prepared = Prepared((), {}, self.functions, planned, self._lasting(planned))
+                self.prepared = Prepared(None, {}, self.functions, planned, self._lasting(planned))
                 ids = {}
             else:
                 planned = self.prepared.planned
@@ -408,7 +420,9 @@ class Update:
 
     def _lasting(self, planned: Planned) -> Kept:
         """What was worked out before and holds for a program with other rules, too."""
-        if self.prepared is None or self.prepared.functions != self.functions:
+        if self.prepared is None or self.prepared.rules is not self.state.rules:
+            return Kept()  # another connection has changed the program
+        if self.prepared.functions != self.functions:
             return Kept()
         there, hypernodes = self.prepared.schema, planned.restructuring.unchanged()
 
@@ -442,10 +456,10 @@ class Update:
         return planned
 
     def _explicit(self) -> set[str]:
-        """The predicates that have explicit facts, or get some."""
+        """The predicates that have explicit facts, or are given some, be it to delete them."""
         rows = self.state.rows
         there = {n for n, p in self.state.schema.items() if rows.get(("edb", p.sql_name))}
-        return there.union(self._inserts)
+        return there.union(self._inserts, self._deletes)
 
     def _stage_facts(self, planned: Planned) -> None:
         """Stage the facts that stand in rule texts."""
@@ -508,14 +522,13 @@ class Update:
     ) -> Change:
         hypernodes = _hypernodes(work.planned.restructuring, work.evaluated)
         facts = _Facts(self.store, self.state.schema, state, dict(differences), is_current)
-        waits = any(difference.waits for difference in differences.values())
         return Change(
             {n: d.inserted_count for n, d in differences.items() if d.inserted_count},
-            Counts(facts.deleted) if waits else facts.deleted(),
             hypernodes,
             {"seconds": dict(self._seconds), "hypernodes": work.evaluated},
             time.perf_counter() - self._started,
             self._notes(work),
+            facts.deleted,
             facts.table,
             (work.planned.restructuring.before, work.planned.graph),
         )
@@ -633,19 +646,26 @@ def rule_text(rules: str | Path) -> tuple[str, str]:
 _SMALL = 10_000
 
 
-def clean(store: Store, keep: Collection[str] | None = None) -> None:
+def clean(store: Store, keep: Collection[str] | None = None, others: bool = True) -> None:
     """Drop temporary tables: all of them, or after a success those of some size not to be kept.
 
-    Small tables then stay: the next change will replace them. If all were, nobody needs to look.
+    Small tables then stay: the next change will replace them. If all were, nobody needs to look. But
+    after a change of rules it may need `others`, under the names of other hypernodes.
     """
-    if keep is not None and store.largest <= _SMALL:
+    if keep is not None and store.largest <= _SMALL and not others:
         return
-    rows = store.rows("SELECT table_name, estimated_size FROM duckdb_tables() WHERE temporary")
+    rows = store.rows(
+        "SELECT table_name, estimated_size FROM duckdb_tables() WHERE temporary UNION ALL"
+        " SELECT view_name, NULL FROM duckdb_views() WHERE temporary AND starts_with(view_name, $1)",
+        [RANKED],
+    )
     store.largest = 0
     for name, size in rows:
         if name == dictionary.NEW:
             continue
-        if keep is not None and (name in keep or size <= _SMALL):
+        if size is None:
+            store.run(drop_view(name))
+        elif keep is not None and (name in keep or (size <= _SMALL and not others)):
             store.largest = max(store.largest, size)  # what is large goes with the next change
         else:
             store.run(drop(name))

@@ -41,6 +41,9 @@ from zodiac_sql.store import Store
 KEPT = "zodiac$change_"
 """How the temporary tables begin that a Change reads its facts from."""
 
+RANKED = "zodiac$ranked_"
+"""How the temporary views begin that give tables ranks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Delta:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from zodiac_sql.hypernodes import Hypernode
-from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.contract import RANKED, Task
 from zodiac_sql.maintain.own import Own, own_of
 from zodiac_sql.relations import RANK, Part, columns_of, rank_of, table
 from zodiac_sql.restructuring import Heritage
@@ -42,7 +42,7 @@ def _unite(task: Task, heritage: Heritage, owns: Mapping[str, Own]) -> None:
 
 def _with_ranks(task: Task, own: Own, stored: Part) -> Part:
     """A view of a table that has had no ranks so far: all of its facts have rank 0."""
-    name = f"ranked_{own.stem}"
+    name = f"{RANKED}{own.stem}"
     rank = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
     query = exp.select(*columns_of(own.outside, "t"), rank).from_(table(stored).as_("t"))
     task.store.run(create_temp_view(name, query))
