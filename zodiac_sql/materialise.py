@@ -101,7 +101,7 @@ def materialise(
     work = _begin(store, state, planned, net, functions, ids, kept, strategy)
     fresh = {h.id for h in planned.graph.hypernodes if _is_fresh(work, h)}
     changed = {h.id for h in planned.graph.hypernodes if not h.reads.isdisjoint(work.touched)}
-    direct = fresh | changed | planned.restructuring.heritages.keys()
+    direct = planned.restructuring.direct | fresh | changed
     hypernodes = list(execution_plan(planned.graph, direct))
     for number, hypernode in enumerate(hypernodes):
         deltas = {} if hypernode.id in fresh else _deltas_for(work, hypernode)

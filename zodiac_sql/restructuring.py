@@ -91,17 +91,17 @@ class Restructuring:
         """The directly impacted hypernodes of paper 1.
 
         Those with new rules, and those that were merged (Algorithm 2); what is left of those that
-        lost rules, and their successors (Algorithm 3).
+        lost rules, and the successors of those that were split or deleted (Algorithm 3, as the
+        examples of section 4.4 read it: where a hypernode only shrinks, its successors wait for its
+        changes).
         """
-        touched = {*self.created, *self.heritages}
-        gone = {rule for h in self.before.hypernodes for rule in h.rules} - {
-            rule for h in self.after.hypernodes for rule in h.rules
-        }
-        dirty = {h.id for h in self.before.hypernodes if gone.intersection(h.rules)}
+        if self.before is self.after:
+            return frozenset()
+        parts = self.parts
         edges = self.before.positive | self.before.negative
-        followers = {b for a, b in edges if a in dirty}
-        after = {part for number in followers for part in self.parts[number]}
-        return frozenset(touched | after)
+        followers = {target for source, target in edges if len(parts[source]) != 1}
+        after = {part for number in followers for part in parts[number]}
+        return frozenset({*self.created, *self.heritages, *after})
 
 
 def unchanged(graph: Hypergraph) -> Restructuring:
