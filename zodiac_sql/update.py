@@ -6,33 +6,27 @@ commits, everything lives in temporary tables, so a failure or a kill leaves the
 
 from __future__ import annotations
 
-import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from zodiac_sql import dictionary
 from zodiac_sql.apply import Kept
-from zodiac_sql.arrivals import Arrival
-from zodiac_sql.catalog import State, StoredRule, generation, hypergraph_of, taken_names
-from zodiac_sql.change import Change, HypernodeChange
+from zodiac_sql.catalog import State, StoredRule, hypergraph_of, taken_names
+from zodiac_sql.change import Change
 from zodiac_sql.check import in_order
-from zodiac_sql.difference import Difference, differences_of, settled
-from zodiac_sql.equivalence import same
+from zodiac_sql.difference import Difference, differences_of
 from zodiac_sql.errors import Problem, ProgramError, QueryError
-from zodiac_sql.extension import decoded, distinct_query, sources_of
 from zodiac_sql.facts import stage_rows
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypernodes import Hypergraph
-from zodiac_sql.maintain.contract import KEPT, RANKED
+from zodiac_sql.maintain.contract import RANKED
 from zodiac_sql.materialise import Materialisation, Net, Progress, materialise
+from zodiac_sql.net import absent_facts, net_changes, only_derived
 from zodiac_sql.parse import parse_what_can_be
 from zodiac_sql.program import (
     Planned,
@@ -44,26 +38,16 @@ from zodiac_sql.program import (
     without_unused,
 )
 from zodiac_sql.publish import publish
-from zodiac_sql.relations import SQL_TYPES, Part, Relation, columns_of, relation_query
-from zodiac_sql.restructuring import Restructuring, unchanged
-from zodiac_sql.rules import Atom, Constant, Program, Rule
+from zodiac_sql.restructuring import unchanged
+from zodiac_sql.rule_edits import RuleEdits, rule_text
+from zodiac_sql.rules import Atom, Constant, Rule
 from zodiac_sql.safety import symbols_in
 from zodiac_sql.schema import Predicate, Staged, resolve
 from zodiac_sql.store import Store
-from zodiac_sql.trees import (
-    anti_join,
-    create_temp,
-    drop,
-    drop_view,
-    semi_join,
-    temp_table,
-    union_all,
-)
-from zodiac_sql.unknown import unknown
+from zodiac_sql.told import ChangedFacts, hypernode_change, tables_read
+from zodiac_sql.trees import drop, drop_view
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from zodiac_sql.load import Loaded
 
 
@@ -86,7 +70,7 @@ class Prepared:
             self.rules is update.state.rules
             and self.functions == update.functions
             and self.schema == update.state.schema == update._schema
-            and not (update._arrivals or update._dropped or update._problems)
+            and not (update._rules or update._problems)
         )
 
     def settled(self, state: State) -> Prepared:
@@ -116,9 +100,8 @@ class Update:
     loaded: list[Loaded] = field(default_factory=list)
     _schema: dict[str, Predicate] = field(default_factory=dict)
     _prefixes: dict[str, str] = field(default_factory=dict)
-    _arrivals: list[Arrival] = field(default_factory=list)
     _problems: list[Problem] = field(default_factory=list)
-    _dropped: set[str] = field(default_factory=set)
+    _rules: RuleEdits = field(init=False)
     _inserts: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     _deletes: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     _remarks: list[str] = field(default_factory=list)
@@ -130,6 +113,7 @@ class Update:
     def __post_init__(self) -> None:
         self._schema = dict(self.state.schema)
         self._prefixes = dict(self.state.prefixes)
+        self._rules = RuleEdits({rule.name for rule in self.state.rules}, self._before)
 
     @property
     def change(self) -> Change:
@@ -153,9 +137,7 @@ class Update:
         program, problems = parse_what_can_be(text, name, self._prefixes)
         self._problems += problems
         self._prefixes.update(program.prefixes)
-        if replace:
-            self._replace(program)
-        self._arrivals.append(Arrival(program, strict))
+        self._rules.add(program, replace, strict)
         for declaration in program.declarations:
             self._schema, problems = declare(self._schema, declaration, self._names())
             self._problems += problems
@@ -170,11 +152,7 @@ class Update:
         that cannot be read.
         """
         for given in rules:
-            absent = self._drop(given)
-            if absent and strict:
-                names = ", ".join(sorted(self._names_of_rules()))
-                raise QueryError(f"{'; '.join(absent).removesuffix('.')}. The rules are: {names}")
-            self._remarks += absent
+            self._rules.drop(given, self._prefixes, strict)
 
     def insert(self, predicate: str, rows: object) -> None:
         """Insert explicit facts: tuples, or a table in columns. Raises DataError."""
@@ -232,7 +210,7 @@ class Update:
                     known = None
                 if known:
                     self._deletes[staged.predicate].append(staged)
-                absent += _absent(self.store, known, staged)
+                absent += absent_facts(self.store, known, staged)
         if absent:
             facts = "1 fact is" if absent == 1 else f"{absent} facts are"
             note = f"{path}: {facts} not among the explicit facts, and passed over"
@@ -240,79 +218,6 @@ class Update:
         self.loaded.append(loaded)
 
     # How
-
-    def _drop(self, given: str | Path) -> list[str]:
-        """Drop what is given by name, as text or as a file. Returns what is not there, in words."""
-        if isinstance(given, str) and given in self._names_of_rules():
-            self._drop_named({given})
-            return []
-        if isinstance(given, str) and not _is_text(given):
-            return [f"there is no rule named {given}"]
-        text, name = rule_text(given)
-        program, problems = parse_what_can_be(text, name, self._prefixes)
-        if problems:
-            raise ProgramError(in_order(problems))
-        if program.facts:
-            facts = (
-                "1 fact stays" if len(program.facts) == 1 else f"{len(program.facts)} facts stay"
-            )
-            self._remarks.append(f"{name}: {facts}, for dropping rules deletes none")
-        return [told for rule in program.rules if (told := self._drop_equal(rule))]
-
-    def _drop_equal(self, rule: Rule) -> str:
-        """Drop the rule that says the same. Returns what to say if there is none."""
-        found = {other.name for other in self._known_rules() if same(rule, other)}
-        waiting = {
-            other for arrival in self._arrivals for other in arrival.program.rules
-            if same(rule, other)
-        }  # fmt: skip
-        if not found and not waiting:
-            return f"there is no rule {' '.join(rule.text.split())}"
-        self._dropped |= found
-        self._forget(waiting)
-        return ""
-
-    def _drop_named(self, names: Collection[str]) -> None:
-        self._dropped |= {rule.name for rule in self.state.rules}.intersection(names)
-        self._forget(
-            {rule for a in self._arrivals for rule in a.program.rules if rule.name in names}
-        )
-
-    def _forget(self, rules: Collection[Rule]) -> None:
-        """Let rules that this update has added not arrive after all."""
-        self._arrivals = [
-            replace(
-                arrival,
-                program=replace(
-                    arrival.program,
-                    rules=tuple(r for r in arrival.program.rules if r not in rules),
-                ),
-            )
-            for arrival in self._arrivals
-        ]
-
-    def _replace(self, program: Program) -> None:
-        """Drop the rules whose names other rules of a program have."""
-        waiting = (rule for arrival in self._arrivals for rule in arrival.program.rules)
-        there = {rule.name: rule for rule in (*self._known_rules(), *waiting)}
-        self._drop_named(
-            {
-                rule.name
-                for rule in program.rules
-                if rule.name in there and not same(rule, there[rule.name])
-            }
-        )
-
-    def _names_of_rules(self) -> set[str]:
-        """The names of all rules that there are, and that this update has added so far."""
-        there = {rule.name for rule in self.state.rules} - self._dropped
-        return there.union(
-            rule.name for a in self._arrivals for rule in a.program.rules if rule.name
-        )
-
-    def _known_rules(self) -> Iterable[Rule]:
-        """The rules in the file that this update has not dropped."""
-        return (rule for rule in self._before().rules() if rule.name not in self._dropped)
 
     def _before(self) -> Hypergraph:
         """The HRDG as it is; parsed from the catalog if no change before this one has."""
@@ -368,7 +273,7 @@ class Update:
             )  # fmt: skip
         differences = {name: difference.published() for name, difference in differences.items()}
         structure = work.planned.restructuring
-        clean(self.store, _tables(differences), others=structure.before is not structure.after)
+        clean(self.store, tables_read(differences), others=structure.before is not structure.after)
         self.prepared = self.prepared.settled(state)
         self._change = self._described(work, differences, state, is_current)
         return state
@@ -406,9 +311,11 @@ class Update:
         with self._timed("stage"):
             self._stage_facts(planned)
             kept = self.prepared.kept
-            net = _net(self.store, self.state, planned.schema, self._inserts, self._deletes, kept)
-            self._remarks += planned.remarks
-            self._remarks += _only_derived(self.store, self.state, planned, self._deletes)
+            net = net_changes(
+                self.store, self.state, planned.schema, self._inserts, self._deletes, kept
+            )
+            self._remarks += [*self._rules.remarks, *planned.remarks]
+            self._remarks += only_derived(self.store, self.state, planned, self._deletes)
             before = planned.restructuring.before.rules()
             ids = ids or _known_ids(self.store, self.state, [*planned.rules, *before])
         with self._timed("reason"):
@@ -442,8 +349,8 @@ class Update:
             planned = plan_program(
                 self.state,
                 self._before(),
-                self._arrivals,
-                self._dropped,
+                self._rules.arrivals,
+                self._rules.dropped,
                 self._schema,
                 self._explicit(),
                 self.functions,
@@ -464,9 +371,8 @@ class Update:
     def _stage_facts(self, planned: Planned) -> None:
         """Stage the facts that stand in rule texts."""
         rows: dict[str, list[tuple[object, ...]]] = defaultdict(list)
-        for arrival in self._arrivals:
-            for fact in arrival.program.facts:
-                rows[fact.predicate].append(_values(fact))
+        for fact in self._rules.facts():
+            rows[fact.predicate].append(_values(fact))
         for predicate, values in rows.items():
             staged = stage_rows(self.store, predicate, values, planned.schema[predicate])
             assert staged is not None
@@ -520,8 +426,8 @@ class Update:
         state: State,
         is_current: Callable[[State], bool],
     ) -> Change:
-        hypernodes = _hypernodes(work.planned.restructuring, work.evaluated)
-        facts = _Facts(self.store, self.state.schema, state, dict(differences), is_current)
+        hypernodes = hypernode_change(work.planned.restructuring, work.evaluated)
+        facts = ChangedFacts(self.store, self.state.schema, state, dict(differences), is_current)
         return Change(
             {n: d.inserted_count for n, d in differences.items() if d.inserted_count},
             hypernodes,
@@ -534,113 +440,11 @@ class Update:
         )
 
 
-def _hypernodes(restructuring: Restructuring, evaluated: Collection[str]) -> HypernodeChange:
-    """What became of hypernodes, by name."""
-    merged, split = restructuring.merged, restructuring.split
-    apart = {*restructuring.created, *merged, *(n for parts in split.values() for n in parts)}
-    others = [h for h in restructuring.after.hypernodes if h.id not in apart]
-    worked = {h.id for h in others if h.name in evaluated or h.id in restructuring.heritages}
-    return HypernodeChange(
-        created=_named(sorted(restructuring.created)),
-        merged={f"h{number}": _named(old) for number, old in merged.items()},
-        split={f"h{number}": _named(new) for number, new in split.items()},
-        dropped=_named(restructuring.dropped),
-        updated=_named(h.id for h in others if h.id in worked),
-        untouched=_named(h.id for h in others if h.id not in worked),
-    )
-
-
 def _same_table(before: Predicate | None, after: Predicate | None) -> bool:
     """Whether SQL sees the same in a predicate."""
     return bool(
         before and after and (before.sql_name, before.columns) == (after.sql_name, after.columns)
     )
-
-
-def _named(numbers: Iterable[int]) -> tuple[str, ...]:
-    return tuple(f"h{number}" for number in numbers)
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """The facts of a change, for as long as they are kept."""
-
-    store: Store
-    before: Mapping[str, Predicate]
-    state: State
-    differences: dict[str, Difference]
-    is_current: Callable[[State], bool]
-
-    def deleted(self) -> dict[str, int]:
-        """How many facts left each extension."""
-        for name, difference in self.differences.items():
-            if difference.waits:
-                self._require_current()
-                self.differences[name] = settled(self.store, self.state, name, difference)
-        return {n: d.deleted_count for n, d in self.differences.items() if d.deleted_count}
-
-    def table(self, which: str, predicate: str, limit: int | None) -> pa.Table:
-        self._require_current()
-        self.deleted()
-        schemas = (self.before, self.state.schema)
-        schema = (
-            {**schemas[0], **schemas[1]} if which == "inserted" else {**schemas[1], **schemas[0]}
-        )
-        name = resolve(predicate, schema, self.state.prefixes)
-        if name not in schema:
-            raise QueryError(f"there is no predicate {predicate}")
-        relation = self._relation(which, schema[name])
-        facts = distinct_query(relation)
-        query = decoded(
-            relation, facts if limit is None else facts.limit(limit), f'temp."{dictionary.KNOWN}"'
-        )
-        return self.store.arrow(query)
-
-    def _require_current(self) -> None:
-        if not self.is_current(self.state) or generation(self.store) != self.state.generation:
-            raise QueryError(
-                "the facts of a change are kept until the next change begins: ask before it"
-            )
-
-    def _relation(self, which: str, predicate: Predicate) -> Relation:
-        difference = self.differences.get(predicate.name)
-        if difference is None:
-            return Relation(predicate.columns, ())
-        if which == "deleted":
-            return difference.deleted
-        if difference.all_new:
-            return sources_of(self.state).relation(predicate.name)
-        return difference.inserted
-
-
-def _tables(differences: Mapping[str, Difference]) -> frozenset[str]:
-    """The tables that a change's facts are read from."""
-    return frozenset(
-        part.table
-        for difference in differences.values()
-        for part in (*difference.inserted.parts, *difference.deleted.parts)
-    )
-
-
-_PATH = re.compile(r"[^\n%()]+\.(rules|dl)")
-_CLAUSE = re.compile(r":-|<-|←|\)\s*\.")
-
-
-def _is_text(given: str) -> bool:
-    """Whether a string is the text of rules or facts, or a path, rather than a name."""
-    return bool(_CLAUSE.search(given) or _PATH.fullmatch(given.strip()))
-
-
-def rule_text(rules: str | Path) -> tuple[str, str]:
-    """The text of rules given as text or as a file, and the name to call it by."""
-    if isinstance(rules, str) and not _PATH.fullmatch(rules.strip()):
-        return rules, "<rules>"
-    path = Path(rules)
-    try:
-        return path.read_text(encoding="utf-8"), str(path)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ProgramError([Problem(f"cannot read {path}: {reason}")]) from error
 
 
 _SMALL = 10_000
@@ -673,131 +477,6 @@ def clean(store: Store, keep: Collection[str] | None = None, others: bool = True
 
 def _values(fact: Atom) -> tuple[object, ...]:
     return tuple(term.value for term in fact.terms if isinstance(term, Constant))
-
-
-# --- net changes of explicit facts ----------------------------------------------------------------
-
-
-def _net(
-    store: Store,
-    state: State,
-    schema: Mapping[str, Predicate],
-    inserts: Mapping[str, list[Staged]],
-    deletes: Mapping[str, list[Staged]],
-    kept: Kept,
-) -> Net:
-    """E+ = E+ without E, and E- = (E- within E) without E+, as temporary tables."""
-    plus = {}
-    minus = {}
-    for name, staged in inserts.items():
-        there = bool(state.rows.get(("edb", schema[name].sql_name)))
-        table = f"{KEPT}edb_plus_{schema[name].sql_name}"
-        make = partial(_net_inserts, store, schema[name], staged, there, table)
-        rows = store.count(kept.of(name).get((table, there, _shape(schema[name], staged)), make))
-        if rows:
-            plus[name] = Part("temp", table, rows)
-    for name, staged in deletes.items():
-        if ("edb", schema[name].sql_name) in state.rows:
-            table = f"{KEPT}edb_minus_{schema[name].sql_name}"
-            back = inserts.get(name, [])
-            make = partial(_net_deletes, store, schema[name], staged, back, table)
-            shape = _shape(schema[name], staged), _shape(schema[name], back)
-            rows = store.count(kept.of(name).get((table, shape), make))
-            if rows:
-                minus[name] = Part("temp", table, rows)
-    return Net(plus, minus)
-
-
-def _only_derived(
-    store: Store, state: State, planned: Planned, deletes: Mapping[str, list[Staged]]
-) -> list[str]:
-    """Remarks on facts that were to be deleted but are not explicit: rules derive them."""
-    sources = sources_of(state) if deletes else None
-    remarks = []
-    for name, staged in deletes.items():
-        assert sources is not None
-        predicate = planned.schema[name]
-        derived = [p for parts in sources.derived.get(name, {}).values() for p in parts if p.rows]
-        if not derived:
-            continue
-        explicit = Relation(predicate.columns, sources.explicit.get(name, ()))
-        asked = f"asked_{predicate.sql_name}"
-        if not store.count(create_temp(asked, unknown(_staged(predicate, staged), explicit))):
-            continue
-        columns = columns_of(explicit, "c")
-        query = exp.select(exp.Count(this=exp.Star())).from_(temp_table(asked).as_("c"))
-        there = relation_query(Relation(predicate.columns, tuple(derived)))
-        count = store.count(semi_join(query, columns, there.subquery(copy=False)))
-        if count:
-            facts = "1 fact" if count == 1 else f"{count} facts"
-            remarks.append(
-                f"{name}: {facts} kept, not explicit but derived by rules. Only without their "
-                "sources, or without the rule, do such facts go."
-            )
-    return remarks
-
-
-def _shape(predicate: Predicate, staged: list[Staged]) -> Hashable:
-    """All that the SQL for staged facts depends on."""
-    return predicate.columns, tuple((one.table, one.columns) for one in staged)
-
-
-def _net_inserts(
-    store: Store, predicate: Predicate, staged: list[Staged], there: bool, table: str
-) -> str:
-    relation = Relation(predicate.columns, ())
-    columns = columns_of(relation, "c")
-    query = (
-        exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c", copy=False))
-    )
-    if there:
-        query = anti_join(query, columns, _explicit(predicate))
-    return store.render(create_temp(table, query))
-
-
-def _net_deletes(
-    store: Store, predicate: Predicate, staged: list[Staged], inserted: list[Staged], table: str
-) -> str:
-    columns = columns_of(Relation(predicate.columns, ()), "c")
-    query = (
-        exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c", copy=False))
-    )
-    query = semi_join(query, columns, _explicit(predicate), "e")
-    if inserted:
-        query = anti_join(query, columns, _staged(predicate, inserted).subquery(copy=False))
-    return store.render(create_temp(table, query))
-
-
-def _absent(store: Store, known: Predicate | None, staged: Staged) -> int:
-    """How many staged facts are no explicit facts of a predicate; all of them if it has none."""
-    columns = columns_of(Relation(known.columns if known else staged.columns, ()), "c")
-    facts = _staged(known, [staged]) if known else exp.select("*").from_(temp_table(staged.table))
-    query = exp.select(*columns).distinct().from_(facts.subquery("c", copy=False))
-    if known:
-        query = anti_join(query, columns, _explicit(known))
-    return store.count(
-        exp.select(exp.Count(this=exp.Star())).from_(query.subquery("n", copy=False))
-    )
-
-
-def _explicit(predicate: Predicate) -> exp.Table:
-    return exp.table_(predicate.sql_name, db="edb", quoted=True)
-
-
-def _staged(predicate: Predicate, staged: list[Staged]) -> exp.Query:
-    """Staged tables as one query with the predicate's column names and types."""
-    queries = []
-    stored_columns = Relation(predicate.columns, ()).stored
-    for one in staged:
-        given = Relation(one.columns, ()).stored
-        query = exp.select().from_(temp_table(one.table))
-        for column, target in zip(given, stored_columns, strict=True):
-            value: exp.Expr = exp.column(column.name, quoted=True)
-            if column.type is not target.type and target.type is not None:
-                value = exp.cast(value, SQL_TYPES[target.type])
-            query = query.select(value.as_(target.name, quoted=True), copy=False)
-        queries.append(query)
-    return union_all(queries)
 
 
 def _known_ids(store: Store, state: State, rules: Iterable[Rule]) -> dict[str, int]:

@@ -1,0 +1,102 @@
+"""What a change tells: what became of hypernodes, and facts for as long as they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zodiac_sql import dictionary
+from zodiac_sql.catalog import State, generation
+from zodiac_sql.change import HypernodeChange
+from zodiac_sql.difference import Difference, settled
+from zodiac_sql.errors import QueryError
+from zodiac_sql.extension import decoded, distinct_query, sources_of
+from zodiac_sql.relations import Relation
+from zodiac_sql.restructuring import Restructuring
+from zodiac_sql.schema import Predicate, resolve
+from zodiac_sql.store import Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def hypernode_change(restructuring: Restructuring, evaluated: Collection[str]) -> HypernodeChange:
+    """What became of hypernodes, by name."""
+    merged, split = restructuring.merged, restructuring.split
+    apart = {*restructuring.created, *merged, *(n for parts in split.values() for n in parts)}
+    others = [h for h in restructuring.after.hypernodes if h.id not in apart]
+    worked = {h.id for h in others if h.name in evaluated or h.id in restructuring.heritages}
+    return HypernodeChange(
+        created=_named(sorted(restructuring.created)),
+        merged={f"h{number}": _named(old) for number, old in merged.items()},
+        split={f"h{number}": _named(new) for number, new in split.items()},
+        dropped=_named(restructuring.dropped),
+        updated=_named(h.id for h in others if h.id in worked),
+        untouched=_named(h.id for h in others if h.id not in worked),
+    )
+
+
+def _named(numbers: Iterable[int]) -> tuple[str, ...]:
+    return tuple(f"h{number}" for number in numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFacts:
+    """The facts of a change, for as long as they are kept."""
+
+    store: Store
+    before: Mapping[str, Predicate]
+    state: State
+    differences: dict[str, Difference]
+    is_current: Callable[[State], bool]
+
+    def deleted(self) -> dict[str, int]:
+        """How many facts left each extension."""
+        for name, difference in self.differences.items():
+            if difference.waits:
+                self._require_current()
+                self.differences[name] = settled(self.store, self.state, name, difference)
+        return {n: d.deleted_count for n, d in self.differences.items() if d.deleted_count}
+
+    def table(self, which: str, predicate: str, limit: int | None) -> pa.Table:
+        self._require_current()
+        self.deleted()
+        schemas = (self.before, self.state.schema)
+        schema = (
+            {**schemas[0], **schemas[1]} if which == "inserted" else {**schemas[1], **schemas[0]}
+        )
+        name = resolve(predicate, schema, self.state.prefixes)
+        if name not in schema:
+            raise QueryError(f"there is no predicate {predicate}")
+        relation = self._relation(which, schema[name])
+        facts = distinct_query(relation)
+        query = decoded(
+            relation, facts if limit is None else facts.limit(limit), f'temp."{dictionary.KNOWN}"'
+        )
+        return self.store.arrow(query)
+
+    def _require_current(self) -> None:
+        if not self.is_current(self.state) or generation(self.store) != self.state.generation:
+            raise QueryError(
+                "the facts of a change are kept until the next change begins: ask before it"
+            )
+
+    def _relation(self, which: str, predicate: Predicate) -> Relation:
+        difference = self.differences.get(predicate.name)
+        if difference is None:
+            return Relation(predicate.columns, ())
+        if which == "deleted":
+            return difference.deleted
+        if difference.all_new:
+            return sources_of(self.state).relation(predicate.name)
+        return difference.inserted
+
+
+def tables_read(differences: Mapping[str, Difference]) -> frozenset[str]:
+    """The tables that a change's facts are read from."""
+    return frozenset(
+        part.table
+        for difference in differences.values()
+        for part in (*difference.inserted.parts, *difference.deleted.parts)
+    )
