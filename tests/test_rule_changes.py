@@ -47,7 +47,7 @@ OpenKb = Callable[..., "KnowledgeBase"]
 # every table and view. A set of rules in five orders takes 2 s, too. CI (340 examples) has a minute for
 # all: 5 sequences for each of the five strategies, and 4 sets of rules. `explore` does ten times that.
 EXAMPLES = settings().max_examples
-SEQUENCES = max(1, EXAMPLES // 68)
+SEQUENCES = max(1, EXAMPLES // 85)
 ORDERS = max(1, EXAMPLES // 85)
 CHANGES = 14
 

@@ -99,7 +99,7 @@ def materialise(
 ) -> Materialisation:
     """Compute what a change does to every hypernode, in temporary tables."""
     work = _begin(store, state, planned, net, functions, ids, kept, strategy)
-    fresh = {h.id for h in planned.graph.hypernodes if _is_fresh(work, h)}
+    fresh = _fresh(work)
     changed = {h.id for h in planned.graph.hypernodes if not h.reads.isdisjoint(work.touched)}
     direct = planned.restructuring.direct | fresh | changed
     hypernodes = list(execution_plan(planned.graph, direct))
@@ -187,6 +187,14 @@ def _edited(parts: tuple[Part, ...], edit: Edit) -> tuple[Part, ...]:
         left = stored.rows - edit.removed.rows
         stored = replace(stored, rows=left, minus=edit.removed.table)
     return (stored, *edit.incoming)
+
+
+def _fresh(work: Materialisation) -> set[int]:
+    """The hypernodes that have to be evaluated."""
+    restructuring, planned = work.planned.restructuring, work.planned
+    if restructuring.before is restructuring.after and planned.schema == work.state.schema:
+        return set()
+    return {h.id for h in planned.graph.hypernodes if _is_fresh(work, h)}
 
 
 def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
