@@ -45,7 +45,7 @@ OpenKb = Callable[..., "KnowledgeBase"]
 
 # One sequence takes 2 s on two cores, 0.15 s a change: half of that is the change, the rest looking at
 # every table and view. A set of rules in five orders takes 2 s, too. CI (340 examples) has a minute for
-# all: 5 sequences for each of the five strategies, and 4 sets of rules. `explore` does ten times that.
+# all: 4 sequences for each of the five strategies, and 4 sets of rules. `explore` does ten times that.
 EXAMPLES = settings().max_examples
 SEQUENCES = max(1, EXAMPLES // 85)
 ORDERS = max(1, EXAMPLES // 85)

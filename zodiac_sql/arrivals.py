@@ -7,7 +7,7 @@ whose text has no label gets the first free name of r1, r2, ...
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from zodiac_sql.equivalence import outline, same
@@ -68,8 +68,3 @@ def already_there(rule: Rule, twin: Rule) -> str:
     under = f", as {twin.name}" if rule.name != twin.name else ""
     shown = " ".join(rule.text.split())
     return f"{rule.name + ': ' if rule.name else ''}{shown} is there already{under}"
-
-
-def equal_rules(rule: Rule, rules: Iterable[Rule]) -> list[Rule]:
-    """Those of some rules that say the same as one."""
-    return [other for other in rules if same(rule, other)]
