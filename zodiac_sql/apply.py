@@ -158,5 +158,6 @@ def structure(plan: Plan, context: Context) -> Hashable:
 def tables(relation: Relation) -> Hashable:
     """A relation without its sizes."""
     return relation.ranked, tuple(
-        (part.schema, part.table, part.minus, part.ranks, part.ranked) for part in relation.parts
+        (part.schema, part.table, part.minus, part.ranks, part.ranked, part.pairs)
+        for part in relation.parts
     )

@@ -6,12 +6,15 @@ parsed again from their text only when something needs them, so that opening a f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from zodiac_sql.errors import LockedError
 from zodiac_sql.functions import Function
 from zodiac_sql.hypernodes import Hypergraph, Hypernode
+from zodiac_sql.modules.contract import classes
+from zodiac_sql.modules.inner import ModuleRow, tables_of
+from zodiac_sql.modules.partition import count_pairs
 from zodiac_sql.rules import Column, Rule, Type
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
@@ -39,7 +42,8 @@ class StoredRule:
 class HypernodeRow:
     """A hypernode as the catalog keeps it: its rules by name.
 
-    `ranked` tells whether its tables have ranks that may be relied upon.
+    `ranked` tells whether its tables have ranks that may be relied upon; `modules` are those that
+    were at work when they were written.
     """
 
     id: int
@@ -47,6 +51,7 @@ class HypernodeRow:
     recursive: bool
     rules: tuple[str, ...]
     ranked: bool = False
+    modules: tuple[ModuleRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,23 +117,28 @@ def load(store: Store) -> State:
     for name, _, _, _, hypernode, *_ in rule_rows:
         members.setdefault(hypernode, []).append(name)
     hypernodes = store.rows(
-        "SELECT id, stratum, recursive, ranked FROM zodiac.hypernode ORDER BY position"
+        "SELECT id, stratum, recursive, ranked, modules FROM zodiac.hypernode ORDER BY position"
     )
+    schema = _load_schema(store)
+    rows = tuple(
+        HypernodeRow(
+            id_, stratum, recursive, tuple(members[id_]), ranked,
+            tuple(ModuleRow(**module) for module in modules),
+        )
+        for id_, stratum, recursive, ranked, modules in hypernodes
+    )  # fmt: skip
     return State(
         rules=tuple(
             StoredRule(name, text, tuple(sorted(prefixes.items())), head, added_at, position)
             for name, text, prefixes, head, _, added_at, position in rule_rows
         ),
-        hypernodes=tuple(
-            HypernodeRow(id_, stratum, recursive, tuple(members[id_]), ranked)
-            for id_, stratum, recursive, ranked in hypernodes
-        ),
+        hypernodes=rows,
         positive=frozenset((a, b) for a, b, negative in edges if not negative),
         negative=frozenset((a, b) for a, b, negative in edges if negative),
-        schema=_load_schema(store),
+        schema=schema,
         prefixes=dict(store.rows("SELECT prefix, iri FROM zodiac.prefix")),
         functions=_load_functions(store),
-        rows=_load_rows(store),
+        rows=_load_rows(store, rows, schema),
         aside=_load_aside(store),
         next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
         generation=generation(store),
@@ -166,7 +176,22 @@ def _load_functions(store: Store) -> dict[str, Function]:
     }
 
 
-def _load_rows(store: Store) -> dict[tuple[str, str], int]:
+def _load_rows(
+    store: Store, hypernodes: Sequence[HypernodeRow], schema: Mapping[str, Predicate]
+) -> dict[tuple[str, str], int]:
+    """The exact number of rows of every table of edb and idb, and of every view of pairs in idb."""
+    found = _load_counts(store)
+    for row in hypernodes:
+        for module in row.modules:
+            if module.parted:
+                name = schema[module.predicate].sql_name
+                table = f"h{row.id}_{tables_of(module, schema)[classes(module.predicate)].sql_name}"
+                if ("idb", table) in found:
+                    found["idb", f"h{row.id}_{name}"] = count_pairs(store, table, module.unequal)
+    return found
+
+
+def _load_counts(store: Store) -> dict[tuple[str, str], int]:
     """The exact number of rows of every table of edb and idb; DuckDB keeps it, and need not scan."""
     from sqlglot import exp
 
@@ -295,21 +320,28 @@ def _owned(state: State) -> dict[str, tuple[StoredRule, int]]:
 def _save_hypernodes(store: Store, old: State, new: State) -> None:
     before, after = _placed(old), _placed(new)
     gone = [row[0] for row in before - after]
-    written = sorted(after - before)
+    written = sorted(after - before, key=lambda row: row[0])
     if gone:
         store.run("DELETE FROM zodiac.hypernode WHERE id IN (SELECT unnest($1))", [gone])
     if written:
         store.run(
             "INSERT INTO zodiac.hypernode"
-            " SELECT unnest($1), unnest($2), unnest($3), unnest($4), unnest($5)",
-            [list(column) for column in zip(*written, strict=True)],
+            " SELECT unnest($1), unnest($2), unnest($3), unnest($4), unnest($5),"
+            " unnest($6::STRUCT(kind VARCHAR, predicate VARCHAR, fed BOOLEAN, unequal BOOLEAN,"
+            " covers BOOLEAN)[][])",
+            [
+                *([row[place] for row in written] for place in range(5)),
+                [[asdict(module) for module in row[5]] for row in written],
+            ],
         )
 
 
-def _placed(state: State) -> set[tuple[int, int, int, bool, bool]]:
+def _placed(
+    state: State,
+) -> set[tuple[int, int, int, bool, bool, tuple[ModuleRow, ...]]]:
     """The rows of zodiac.hypernode."""
     return {
-        (row.id, position, row.stratum, row.recursive, row.ranked)
+        (row.id, position, row.stratum, row.recursive, row.ranked, row.modules)
         for position, row in enumerate(state.hypernodes)
     }
 

@@ -11,6 +11,7 @@ from zodiac_sql.catalog import State, hypergraph_of
 from zodiac_sql.change import Change
 from zodiac_sql.draw import Before, Drawing
 from zodiac_sql.extension import Sources, count, derived_tables, sources_of
+from zodiac_sql.modules.contract import is_external
 from zodiac_sql.query import Answer
 from zodiac_sql.relations import Relation, table
 from zodiac_sql.schema import Predicate
@@ -65,16 +66,22 @@ def _counts(store: Store, sources: Sources, predicate: Predicate) -> tuple[int, 
 
 
 def hypernodes(state: State) -> Answer:
-    """hypernode, stratum, recursive, rules, derives, reads, rows, in the order of evaluation."""
+    """hypernode, stratum, recursive, modules, rules, derives, reads, rows, in order of evaluation.
+
+    `modules` tells which were at work when the hypernode was last evaluated: "stc(near)".
+    """
     graph = hypergraph_of(state)
     rows = {f"h{h}": 0 for h in (row.id for row in state.hypernodes)}
-    for _, id_, name in derived_tables(state):
-        rows[f"h{id_}"] += state.rows.get(("idb", name), 0)
+    for predicate, id_, name in derived_tables(state):
+        if not is_external(predicate):
+            rows[f"h{id_}"] += state.rows.get(("idb", name), 0)
+    modules = {row.id: [str(module) for module in row.modules] for row in state.hypernodes}
     return _answer(
         {
             "hypernode": [h.name for h in graph.hypernodes],
             "stratum": [h.stratum for h in graph.hypernodes],
             "recursive": [h.recursive for h in graph.hypernodes],
+            "modules": [modules[h.id] for h in graph.hypernodes],
             "rules": [[rule.name for rule in h.rules] for h in graph.hypernodes],
             "derives": [list(h.derives) for h in graph.hypernodes],
             "reads": [sorted(h.reads) for h in graph.hypernodes],

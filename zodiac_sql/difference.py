@@ -118,7 +118,7 @@ def _difference(work: Materialisation, predicate: str) -> Difference:
 
 
 def _lasting(part: Part) -> bool:
-    return part.table.startswith(KEPT) and part.minus is None
+    return part.table.startswith(KEPT) and (part.minus or KEPT).startswith(KEPT)
 
 
 def _is_discarded(work: Materialisation, predicate: str, part: Part) -> bool:
@@ -130,7 +130,7 @@ def _is_discarded(work: Materialisation, predicate: str, part: Part) -> bool:
 
 
 def _count(store: Store, relation: Relation) -> int:
-    if len(relation.parts) == 1 and relation.parts[0].minus is None:
+    if len(relation.parts) == 1 and (relation.parts[0].minus is None or relation.parts[0].pairs):
         return relation.parts[0].rows
     return count(store, relation)
 

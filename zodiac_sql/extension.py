@@ -7,16 +7,20 @@ count, compare and show extensions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from zodiac_sql.catalog import State
+from zodiac_sql.modules.contract import classes, external, given
+from zodiac_sql.modules.inner import Inner, ModuleRow, tables_of
+from zodiac_sql.pairs import Pairs
 from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query
 from zodiac_sql.rules import Type
-from zodiac_sql.schema import Predicate
+from zodiac_sql.schema import Predicate, Schema
 from zodiac_sql.store import Store
-from zodiac_sql.trees import anti_join, create_temp, minus
+from zodiac_sql.trees import anti_join, create_temp, minus, semi_join
+from zodiac_sql.unknown import unknown
 
 EXPLICIT = 0
 """The owner of explicit facts, where hypernodes own what they derive: no hypernode has number 0."""
@@ -45,6 +49,8 @@ class Sources:
             for part in parts
             if part.rows
         ]
+        if len(parts) > 1:
+            parts = [part for part in parts if part.covers] or parts
         return Relation(self.schema[predicate].columns, tuple(parts))
 
     def owners(self, predicate: str) -> dict[int, tuple[Part, ...]]:
@@ -63,20 +69,50 @@ def sources_of(state: State) -> Sources:
         if rows is not None:
             sources.explicit[name] = (Part("edb", predicate.sql_name, rows),)
     ranked = {row.id for row in state.hypernodes if row.ranked}
+    parted = {(m.predicate, row.id): m for row in state.hypernodes for m in row.modules if m.parted}
     for name, hypernode, table in derived_tables(state):
         rows = state.rows.get(("idb", table))
         if rows is not None:
             part = Part("idb", table, rows, ranked=hypernode in ranked)
+            if module := parted.get((name, hypernode)):
+                part = _parted(module, hypernode, rows, state.schema)
             sources.derived.setdefault(name, {})[hypernode] = (part,)
     return sources
 
 
+def _parted(module: ModuleRow, hypernode: int, rows: int, schema: Schema) -> Part:
+    """The facts that a table of classes in the file makes up."""
+    table = tables_of(module, schema)[classes(module.predicate)].sql_name
+    pairs = Pairs(unequal=module.unequal)
+    return Part("idb", f"h{hypernode}_{table}", rows, pairs=pairs, covers=module.covers)
+
+
+def inside(sources: Sources, inner: Inner, number: int) -> Sources:
+    """The tables that there are inside a hypernode: of modules, and what is given from outside."""
+    if not inner.rows:
+        return sources
+    explicit = dict(sources.explicit)
+    for row in inner.rows:
+        if row.predicate in sources.schema:
+            outside = sources.relation(row.predicate, without=number)
+            explicit[given(row.predicate)] = outside.parts
+    return Sources({**sources.schema, **inner.schema}, explicit, sources.derived)
+
+
 def derived_tables(state: State) -> Iterable[tuple[str, int, str]]:
-    """(predicate, hypernode, table) for each table that a state has or could have in idb."""
+    """(predicate, hypernode, table) for each table that a state has or could have in idb.
+
+    Among them those of external facts, under their names inside a hypernode (modules/inner.py), but
+    no tables of classes: the relations made of these are views.
+    """
     heads = heads_of(state)
     for row in state.hypernodes:
         for predicate in dict.fromkeys(heads[rule] for rule in row.rules):
             yield predicate, row.id, f"h{row.id}_{state.schema[predicate].sql_name}"
+        for module in row.modules:
+            tables = tables_of(module, state.schema)
+            if known := tables.get(external(module.predicate)):
+                yield known.name, row.id, f"h{row.id}_{known.sql_name}"
 
 
 def heads_of(state: State) -> dict[str, str]:
@@ -137,11 +173,39 @@ def difference(store: Store, name: str, new: Relation, old: Relation) -> Part | 
     """Temporary table `name` with the facts of one extension that are not in another, if any."""
     if not new.rows:
         return None
+    if len(new.parts) == 1 and new.parts[0].pairs:
+        return apart(store, name, new, old)
     query = distinct_query(new)
     if old.rows:
-        query = minus(relation_query(new), relation_query(old))
+        query = lacking(relation_query(new), old)
     rows = store.count(create_temp(name, query))
     return Part("temp", name, rows) if rows else None
+
+
+def lacking(facts: exp.Query, known: Relation) -> exp.Query:
+    """The facts of a query that a relation does not have, each once."""
+    if any(part.pairs for part in known.parts):
+        return unknown(facts, known)  # EXCEPT would make all pairs, and hash them
+    return minus(facts, relation_query(known))
+
+
+def apart(store: Store, name: str, pairs: Relation, others: Relation) -> Part | None:
+    """The facts of a relation of pairs that do not stand in another, without making them.
+
+    Temporary table `name` gets those facts of the other that are among the pairs.
+    """
+    (part,) = pairs.parts
+    rows = 0
+    if others.rows:
+        names = zip(columns_of(others, "o"), pairs.columns, strict=True)
+        named = exp.select(*(column.as_(new.name, quoted=True) for column, new in names))
+        named = named.from_(distinct_query(others).subquery("o", copy=False))
+        columns = columns_of(pairs, "c")
+        facts = exp.select(*columns).from_(named.subquery("c", copy=False))
+        there = part_query(part, pairs).subquery(copy=False)
+        rows = store.count(create_temp(name, semi_join(facts, columns, there)))
+    left = replace(part, rows=part.rows - rows, minus=name if rows else None, covers=False)
+    return left if left.rows else None
 
 
 def comparable(first: Relation, second: Relation) -> bool:

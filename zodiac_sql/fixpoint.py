@@ -11,6 +11,7 @@ one of its rules derives them too (the invariant of DESIGN section 2).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +19,9 @@ from sqlglot import exp
 
 from zodiac_sql.apply import Kept, apply_plans
 from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.modules.closure import Closure, begin_closure
+from zodiac_sql.modules.contract import given
+from zodiac_sql.modules.inner import ModuleRow
 from zodiac_sql.plan import Version, whole
 from zodiac_sql.relations import RANK, Part, Relation
 from zodiac_sql.safety import used_functions
@@ -29,16 +33,45 @@ from zodiac_sql.trees import create_temp, distinct, union_all
 
 
 def evaluate(
-    store: Store, hypernode: Hypernode, schema: Schema, context: Context, kept: Kept
+    store: Store,
+    hypernode: Hypernode,
+    schema: Schema,
+    context: Context,
+    kept: Kept,
+    modules: Sequence[ModuleRow] = (),
 ) -> Fixpoint:
-    """Compute a hypernode. `context` reads everything except the hypernode's own tables."""
+    """Compute a hypernode. `context` reads everything except the hypernode's own tables.
+
+    With `modules` at work, it is what these leave of a hypernode (modules/inner.py).
+    """
     if not hypernode.recursive:
         return _single(store, hypernode, schema, context, kept)
+    if closures := _closures(store, hypernode, schema, context, modules):
+        return semi_naive(store, hypernode, schema, context, kept, closures)
     if all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives):
         return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
     if is_linear(hypernode, context):
         return _linear(store, hypernode, schema, context)
-    return semi_naive(store, hypernode, schema, context, kept)
+    return semi_naive(store, hypernode, schema, context, kept, {})
+
+
+def _closures(
+    store: Store,
+    hypernode: Hypernode,
+    schema: Schema,
+    context: Context,
+    modules: Sequence[ModuleRow],
+) -> dict[str, Closure]:
+    """The relations that are kept as partitions, closed over what is known from outside."""
+    closures = {}
+    for row in modules:
+        if row.parted:
+            name = row.predicate
+            stem = table_name(hypernode, name, schema)
+            outside = context.relation(given(name), Version.ALL)
+            closures[name] = begin_closure(store, row, schema[name].columns, stem, outside)
+            closures[name].add(outside, None)
+    return closures
 
 
 # --- one rule -------------------------------------------------------------------------------------

@@ -63,13 +63,16 @@ def connect(
     temp_directory: str | Path | None = None,
     functions: Iterable[Function] = (),
     strategy: str = "auto",
+    modules: bool = True,
 ) -> KnowledgeBase:
     """Open a knowledge base: a DuckDB file, created if it is not there, or memory.
 
     `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB.
     `functions` are Python functions that the file's rules use (see `register_function`).
     `strategy` is how rules follow a change of facts: "auto" chooses for each hypernode; "support",
-    "bf", "dred" and "recompute" are there to compare (see zodiac_sql.maintain).
+    "bf", "dred" and "recompute" are there to compare (see zodiac_sql.maintain). With `modules`,
+    transitive and symmetric-transitive relations are closed by algorithms of their own (see
+    zodiac_sql.modules); without, by the rules as they are written. Either opens what the other wrote.
     Raises LockedError, NewerFileError or StoreError; ValueError for an unknown strategy.
     """
     _require_strategy(strategy)
@@ -81,7 +84,7 @@ def connect(
         temp_directory=temp_directory,
     )
     try:
-        return KnowledgeBase(store, functions, strategy)
+        return KnowledgeBase(store, functions, strategy, modules)
     except ZodiacError:
         store.close()
         raise
@@ -103,10 +106,15 @@ class KnowledgeBase:
     """
 
     def __init__(
-        self, store: Store, functions: Iterable[Function] = (), strategy: str = "auto"
+        self,
+        store: Store,
+        functions: Iterable[Function] = (),
+        strategy: str = "auto",
+        modules: bool = True,
     ) -> None:
         self._store = store
         self._strategy = strategy
+        self._modules = modules
         self._prepared: Prepared | None = None
         self._functions: dict[str, Function] = {}
         self._updating = False
@@ -247,8 +255,9 @@ class KnowledgeBase:
             self._store.start_names()
             self._state = replace(self._current())  # the facts of the last change are gone now
             update = Update(
-                self._store, self._state, dict(self._functions), self._strategy, self._prepared
-            )
+                self._store, self._state, dict(self._functions), self._strategy, self._modules,
+                self._prepared,
+            )  # fmt: skip
             yield update
             self._prepared = update.prepared
         except BaseException:

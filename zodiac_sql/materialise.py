@@ -11,23 +11,29 @@ for anyone.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+
+from sqlglot import exp
 
 from zodiac_sql.apply import Kept, tables
 from zodiac_sql.catalog import State
 from zodiac_sql.errors import StoreError
-from zodiac_sql.extension import EXPLICIT, Sources, comparable, difference, sources_of
+from zodiac_sql.extension import EXPLICIT, Sources, comparable, difference, inside, sources_of
 from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.maintain import maintain
 from zodiac_sql.maintain.contract import KEPT, Delta, Edit, Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
+from zodiac_sql.modules import modules_of
+from zodiac_sql.modules.contract import given, is_external
+from zodiac_sql.modules.inner import Inner, ModuleRow, inner_of
 from zodiac_sql.program import Planned
-from zodiac_sql.relations import Part, Relation, relation_query
+from zodiac_sql.relations import Part, Relation, relation_query, table
 from zodiac_sql.restructuring import Heritage, Restructuring, execution_plan, table_heirs
 from zodiac_sql.rules import Column, Rule, Type
 from zodiac_sql.safety import used_functions
+from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp
 from zodiac_sql.unknown import unknown
@@ -64,6 +70,14 @@ class Materialisation:
     evaluated: dict[str, dict[str, object]] = field(default_factory=dict)
     """Work by hypernode, as in Change.stats."""
     types: dict[str, tuple[Type | None, ...]] = field(default_factory=dict)
+    modular: bool = True
+    """Whether modules may be at work."""
+    modules: dict[int, tuple[ModuleRow, ...]] = field(default_factory=dict)
+    """The modules at work in each hypernode."""
+    inside: dict[tuple[str, int], Edit] = field(default_factory=dict)
+    """What becomes of the tables of modules, by their names inside a hypernode and its number."""
+    tables: dict[str, Predicate] = field(default_factory=dict)
+    """The tables of modules by these names."""
     _deltas: dict[tuple[str, int | None], Delta] = field(default_factory=dict)
 
     @property
@@ -95,10 +109,11 @@ def materialise(
     ids: Mapping[str, int],
     kept: Kept,
     strategy: str,
+    modular: bool = True,
     progress: Progress | None = None,
 ) -> Materialisation:
     """Compute what a change does to every hypernode, in temporary tables."""
-    work = _begin(store, state, planned, net, functions, ids, kept, strategy)
+    work = _begin(store, state, planned, net, functions, ids, kept, strategy, modular)
     fresh = _fresh(work)
     changed = {h.id for h in planned.graph.hypernodes if not h.reads.isdisjoint(work.touched)}
     direct = planned.restructuring.direct | fresh | changed
@@ -110,8 +125,21 @@ def materialise(
             continue
         if progress:
             progress(hypernode.name, number, len(hypernodes))
-        _evaluate(work, hypernode, deltas, heritage, hypernode.id in fresh)
+        inner = _inner(work, hypernode)
+        anew = hypernode.id in fresh or inner.rows != work.modules.get(hypernode.id, ())
+        _evaluate(work, hypernode, inner, deltas, heritage, anew)
     return work
+
+
+def _inner(work: Materialisation, hypernode: Hypernode) -> Inner:
+    """A hypernode with its modules at work."""
+    schema = work.planned.schema
+
+    def make() -> Inner:
+        modules = modules_of(hypernode, schema) if work.modular else ()
+        return inner_of(hypernode, modules, schema)
+
+    return work.kept.of(hypernode.id).get(("inner", hypernode.rules), make)
 
 
 def _is_impaired(heritage: Heritage | None) -> bool:
@@ -130,6 +158,7 @@ def _begin(
     ids: Mapping[str, int],
     kept: Kept,
     strategy: str,
+    modular: bool,
 ) -> Materialisation:
     old = sources_of(state)
     new = Sources(planned.schema, dict(old.explicit))
@@ -139,34 +168,57 @@ def _begin(
         edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
         new.explicit[name] = _edited(old.explicit.get(name, ()), edits[name, EXPLICIT])
     _pass_on(old, planned.restructuring)
+    _save_classes(store, old, {h for owned in old.derived.values() for h in owned if h < 0})
     for name, owned in old.derived.items():
-        if name in planned.schema:
+        if name in planned.schema or is_external(name):
             new.derived[name] = {h: parts for h, parts in owned.items() if h >= 0}
         for h, parts in owned.items():
             if h < 0 and parts[0].rows:
                 edits[name, h] = Edit(None, parts[0], None, None, rewritten=True)
     ranked = _ranked(state, planned.restructuring)
     types = {n: tuple(c.type for c in p.columns) for n, p in planned.schema.items()}
+    modules = {row.id: row.modules for row in state.hypernodes}
+    modules = {
+        number: modules[source]
+        for number, (source, *others) in planned.restructuring.sources.items()
+        if not others
+    }
     return Materialisation(
-        store, state, planned, functions, ids, kept, strategy, old, new, edits, ranked, types=types
+        store, state, planned, functions, ids, kept, strategy, old, new, edits, ranked,
+        types=types, modular=modular, modules=modules,
     )  # fmt: skip
 
 
 def _pass_on(old: Sources, restructuring: Restructuring) -> None:
     """Give each table to the hypernode that takes it over, the base's first.
 
-    What nobody takes over belongs to the old hypernode's number below 0.
+    What nobody takes over belongs to the old hypernode's number below 0. Tables inside a hypernode
+    (modules/inner.py) stay with it, or are gone.
     """
     if restructuring.before is restructuring.after:
         return
     heirs = table_heirs(restructuring)
     bases = {heritage.base for heritage in restructuring.heritages.values()}
-    for name, owned in old.derived.items():
+    unchanged = restructuring.unchanged()
+    for name, owned in list(old.derived.items()):
+        if is_external(name):
+            old.derived[name] = {h: parts for h, parts in owned.items() if h in unchanged}
+            continue
         passed: dict[int, tuple[Part, ...]] = {}
         for number in sorted(owned, key=lambda number: number not in bases):
             heir = heirs.get((number, name), -number)
             passed[heir] = (*passed.get(heir, ()), *owned[number])
         old.derived[name] = passed
+
+
+def _save_classes(store: Store, old: Sources, numbers: Collection[int]) -> None:
+    """Copy the tables of classes that this change drops, for those who ask what was there."""
+    for owned in old.derived.values():
+        for number, parts in owned.items():
+            if number in numbers and parts[0].pairs:
+                copied = f"{KEPT}former_{parts[0].table}"
+                store.run(create_temp(copied, exp.select("*").from_(table(parts[0]))))
+                owned[number] = (replace(parts[0], schema="temp", table=copied), *parts[1:])
 
 
 def _ranked(state: State, restructuring: Restructuring) -> dict[int, bool]:
@@ -180,6 +232,8 @@ def _ranked(state: State, restructuring: Restructuring) -> dict[int, bool]:
 
 def _edited(parts: tuple[Part, ...], edit: Edit) -> tuple[Part, ...]:
     """The parts of a table after an edit."""
+    if edit.now:
+        return (edit.now,)
     if edit.rewritten or not parts:
         return edit.incoming
     stored = parts[0]  # what others there are come as united with it
@@ -198,9 +252,14 @@ def _fresh(work: Materialisation) -> set[int]:
 
 
 def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
-    """Whether a hypernode has to be evaluated: there are no tables that it could begin with."""
+    """Whether a hypernode has to be evaluated: there are no tables that it could begin with.
+
+    Modules neither take tables over nor leave them to others.
+    """
     restructuring = work.planned.restructuring
     heritage = restructuring.heritages.get(hypernode.id)
+    if heritage and (_inner(work, hypernode).rows or _had_modules(work, heritage)):
+        return True
     if hypernode.id not in restructuring.sources or (heritage and not heritage.origins):
         return True
     lost, new = (heritage.lost, heritage.new) if heritage else ((), ())
@@ -208,6 +267,11 @@ def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
         return True  # a rule may go because its function is no more
     lasting = [rule for rule in hypernode.rules if rule not in new]
     return _retyped(work, lasting) or _retyped(work, lost, gone=True)
+
+
+def _had_modules(work: Materialisation, heritage: Heritage) -> bool:
+    origins = {origin.id for origin in heritage.origins}
+    return any(row.modules for row in work.state.hypernodes if row.id in origins)
 
 
 def _retyped(work: Materialisation, rules: Iterable[Rule], gone: bool = False) -> bool:
@@ -249,6 +313,7 @@ def _deltas_for(work: Materialisation, hypernode: Hypernode) -> dict[str, Delta]
 def _evaluate(
     work: Materialisation,
     hypernode: Hypernode,
+    inner: Inner,
     deltas: dict[str, Delta],
     heritage: Heritage | None,
     fresh: bool,
@@ -257,20 +322,24 @@ def _evaluate(
     for rule in hypernode.rules:
         require(used_functions([rule]), work.planned.functions, f"rule {rule.name}")
     started = time.perf_counter()
+    if fresh:
+        _save_classes(work.store, work.old, {hypernode.id})
+    before, after = (inside(sources, inner, hypernode.id) for sources in (work.old, work.new))
     task = Task(
         work.store,
         # If rules of its own change, its tables have other names the next time.
         Kept() if heritage else work.kept.of(hypernode.id),
-        hypernode,
-        work.planned.schema,
-        _types(work, heritage),
+        inner.hypernode,
+        {**work.planned.schema, **inner.schema},
+        {**_types(work, heritage), **_types_of(inner.schema)},
         work.functions,
         work.ids,
-        work.old,
-        work.new,
-        deltas,
+        before,
+        after,
+        _deltas_inside(deltas, inner),
         work.ranked.get(hypernode.id, False),
         heritage,
+        modules=inner.rows,
     )
     try:
         if fresh:
@@ -284,14 +353,15 @@ def _evaluate(
         raise StoreError(
             f"rule {names} cannot be evaluated. Nothing was changed. {error}"
         ) from error
-    _take(work, hypernode, done)
+    _take(work, hypernode, inner, done)
     work.evaluated[hypernode.name] = {
         "strategy": strategy,
         "why": why,
         "method": done.method,
+        "modules": [str(row) for row in inner.rows],
         **asdict(done.work),
-        "inserted": sum(e.inserted.rows for e in done.edits.values() if e.inserted),
-        "deleted": sum(e.deleted.rows for e in done.edits.values() if e.deleted),
+        "inserted": sum(e.inserted.rows for e in _outer(inner, done) if e.inserted),
+        "deleted": sum(e.deleted.rows for e in _outer(inner, done) if e.deleted),
         "seconds": time.perf_counter() - started,
     }
 
@@ -305,10 +375,35 @@ def _types(
     return {**work.types, **{n: tuple(c.type for c in _past(work, n)) for n in names}}
 
 
-def _take(work: Materialisation, hypernode: Hypernode, done: Maintained) -> None:
+def _types_of(schema: Mapping[str, Predicate]) -> dict[str, tuple[Type | None, ...]]:
+    return {name: tuple(c.type for c in known.columns) for name, known in schema.items()}
+
+
+def _deltas_inside(deltas: Mapping[str, Delta], inner: Inner) -> dict[str, Delta]:
+    """How inputs have changed, where modules read what is given of their predicates from outside."""
+    inside = dict(deltas)
+    for row in inner.rows:
+        if row.predicate in deltas:
+            inside[given(row.predicate)] = deltas[row.predicate]
+            if row.parted and row.covers:
+                del inside[row.predicate]  # all of it is the module's
+    return inside
+
+
+def _outer(inner: Inner, done: Maintained) -> list[Edit]:
+    """The edits of tables that do not belong to modules."""
+    return [edit for name, edit in done.edits.items() if name not in inner.tables]
+
+
+def _take(work: Materialisation, hypernode: Hypernode, inner: Inner, done: Maintained) -> None:
     """Remember what became of a hypernode's tables."""
     work.ranked[hypernode.id] = done.ranked
+    work.modules[hypernode.id] = inner.rows
+    work.tables |= inner.tables
     for name, edit in done.edits.items():
+        if name in inner.tables:
+            work.inside[name, hypernode.id] = edit
+            continue
         work.edits[name, hypernode.id] = edit
         tables = work.new.derived.setdefault(name, {})
         tables[hypernode.id] = _edited(tables.get(hypernode.id, ()), edit)
@@ -326,6 +421,8 @@ def _delta(work: Materialisation, predicate: str, without: int | None) -> Delta:
     old = work.old.relation(predicate, without) if predicate in work.old.schema else nothing
     if not old.rows or not new.rows or not comparable(new, old):
         return Delta(new, old)
+    if any(len(side.parts) == 1 and side.parts[0].pairs for side in (old, new)):
+        return _delta_of_pairs(work, predicate, without, new, old)
     end = known.sql_name if without is None else f"{known.sql_name}_outside_h{without}"
     if _names(new) != _names(old):
         return _compared(work, end, new, old)
@@ -333,6 +430,33 @@ def _delta(work: Materialisation, predicate: str, without: int | None) -> Delta:
     entered = _really(work, f"{KEPT}entered_{end}", edits, "inserted", predicate, without, new)
     left = _really(work, f"{KEPT}left_{end}", edits, "deleted", predicate, without, old)
     return Delta(entered, left)
+
+
+def _delta_of_pairs(
+    work: Materialisation, predicate: str, without: int | None, new: Relation, old: Relation
+) -> Delta:
+    """How an extension has changed that is pairs of nodes of a class, before the change or after.
+
+    If one hypernode's pairs cover it before and after, what these have gained and lost is all.
+    """
+    sides = (work.old, work.new)
+    owners = [_covering(side.owners(predicate), without) for side in sides]
+    edit = work.edits.get((predicate, owners[0])) if owners[0] is not None else None
+    if owners[0] is not None and owners[0] == owners[1]:
+        gained, lost = (edit.inserted, edit.deleted) if edit else (None, None)
+        return Delta(
+            Relation(new.columns, (gained,) if gained else ()),
+            Relation(old.columns, (lost,) if lost else ()),
+        )
+    sql_name = work.state.schema[predicate].sql_name
+    end = sql_name if without is None else f"{sql_name}_outside_h{without}"
+    return _compared(work, end, new, old)
+
+
+def _covering(owners: Mapping[int, tuple[Part, ...]], without: int | None) -> int | None:
+    """The owner whose facts cover a predicate's extension, if there is one."""
+    covering = (o for o, parts in owners.items() if parts and parts[0].covers and parts[0].rows)
+    return next((owner for owner in covering if owner != without), None)
 
 
 def _names(relation: Relation) -> list[str]:

@@ -17,6 +17,7 @@ from zodiac_sql.errors import Problem, ProgramError, Span
 from zodiac_sql.functions import Function, Functions
 from zodiac_sql.hypernodes import Hypergraph, hypergraph
 from zodiac_sql.infer import Inferred, infer
+from zodiac_sql.modules.inner import ModuleRow
 from zodiac_sql.restructuring import Restructuring, kept_rules, restructure
 from zodiac_sql.rules import (
     Atom,
@@ -263,7 +264,10 @@ def without_unused(
 
 
 def stored(
-    state: State, planned: Planned, ranked: Mapping[int, bool]
+    state: State,
+    planned: Planned,
+    ranked: Mapping[int, bool],
+    modules: Mapping[int, tuple[ModuleRow, ...]],
 ) -> tuple[tuple[StoredRule, ...], tuple[HypernodeRow, ...]]:
     """Rules and hypernodes as the catalog keeps them; new rules are stamped with the time."""
     before = {rule.name: rule for rule in state.rules}
@@ -285,6 +289,7 @@ def stored(
             h.recursive,
             tuple(rule.name for rule in h.rules),
             h.recursive and ranked.get(h.id, False),
+            modules.get(h.id, ()),
         )
         for h in planned.graph.hypernodes
     )

@@ -18,6 +18,9 @@ from zodiac_sql.catalog import State
 from zodiac_sql.errors import StoreError
 from zodiac_sql.extension import EXPLICIT, Sources, sources_of, view
 from zodiac_sql.maintain.contract import Edit
+from zodiac_sql.modules.contract import classes, is_external
+from zodiac_sql.modules.inner import tables_of
+from zodiac_sql.pairs import pairs_query
 from zodiac_sql.relations import RANK, Part, Relation, columns_of, relation_query, table
 from zodiac_sql.restructuring import Restructuring
 from zodiac_sql.schema import Predicate
@@ -38,35 +41,99 @@ def publish(
     restructuring: Restructuring,
     discarded: Collection[str],
     kept: Kept,
+    inside: Edits,
+    tables: Mapping[str, Predicate],
 ) -> State:
     """Write a change. Returns `new` with the row counts of its tables.
 
     Tables of idb in `discarded` stay under another name (catalog.set_aside) until the next change.
+    `inside` are edits of tables of modules, which `tables` describes.
     """
     rows = dict(old.rows)
     recursive = {row.id for row in new.hypernodes if row.recursive}
+    views = {f"h{h}_{old.schema[p].sql_name}" for h, p in _parted(old)}
     with store.transaction():
         dictionary.publish(store)
         catalog.drop_aside(store, old)
-        remover = _Remover(store, rows, discarded)
+        remover = _Remover(store, rows, discarded, views)
         _drop_predicates(remover, old, new)
         if restructuring.before is not restructuring.after:
-            _pass_tables(remover, new, restructuring, edits)
+            _pass_tables(remover, old, new, restructuring, edits)
+        _drop_tables_of_modules(remover, old, new)
+        for (name, owner), edit in inside.items():
+            _carry_out(remover, tables[name], owner, edit, is_external(name), kept.of(owner))
         for (name, owner), edit in edits.items():
             if name in new.schema and owner >= 0:  # else its table goes as a whole
-                predicate = new.schema[name]
-                key = _key(predicate, owner)
-                if edit.rewritten or key not in rows:
-                    _write(remover, predicate, key, edit.incoming, owner in recursive)
+                known = new.schema[name]
+                if edit.now:
+                    _show_pairs(remover, known, owner, edit, tables[classes(name)])
                 else:
-                    _edit(store, predicate, key, edit, rows, kept.of(name))
+                    _carry_out(remover, known, owner, edit, owner in recursive, kept.of(name))
         aside = tuple(catalog.set_aside(name) for name in discarded)
         state = replace(new, rows=rows, aside=aside, generation=old.generation + 1)
         catalog.save(store, old, state)
-        if new.schema != old.schema or rows.keys() != old.rows.keys():
+        same = new.schema == old.schema and new.hypernodes == old.hypernodes
+        if not same or rows.keys() != old.rows.keys():
             _refresh_views(store, old, state)
     dictionary.forget_new(store)
     return state
+
+
+def _carry_out(
+    remover: _Remover, predicate: Predicate, owner: int, edit: Edit, recursive: bool, kept: Kept
+) -> None:
+    """Bring a table to what an edit says."""
+    key = _key(predicate, owner)
+    if edit.rewritten or key not in remover.rows:
+        _write(remover, predicate, key, edit.incoming, recursive)
+    else:
+        _edit(remover.store, predicate, key, edit, remover.rows, kept)
+
+
+def _show_pairs(
+    remover: _Remover, predicate: Predicate, owner: int, edit: Edit, classes_: Predicate
+) -> None:
+    """Let a view show the facts that a table of classes makes up, where there is none yet."""
+    schema, name = key = _key(predicate, owner)
+    if edit.rewritten or key not in remover.rows:
+        if key in remover.rows:
+            remover.remove(key)
+        assert edit.now is not None
+        assert edit.now.pairs is not None
+        there = exp.table_(_key(classes_, owner)[1], db="idb", quoted=True)
+        query = pairs_query(edit.now.pairs, there, [c.name for c in predicate.columns])
+        view_name = exp.table_(name, db=schema, quoted=True)
+        remover.store.run(exp.Create(this=view_name, kind="VIEW", expression=query))
+        remover.views.add(name)
+    assert edit.now is not None
+    remover.rows[key] = edit.now.rows
+
+
+def _parted(state: State) -> Iterator[tuple[int, str]]:
+    """The hypernodes and predicates whose tables are views of pairs."""
+    for row in state.hypernodes:
+        yield from ((row.id, module.predicate) for module in row.modules if module.parted)
+
+
+def _tables_of_modules(state: State, number: int) -> dict[str, str]:
+    """The tables of a hypernode's modules in idb, by their names inside it."""
+    (row,) = (row for row in state.hypernodes if row.id == number)
+    return {
+        name: f"h{number}_{known.sql_name}"
+        for module in row.modules
+        for name, known in tables_of(module, state.schema).items()
+    }
+
+
+def _drop_tables_of_modules(remover: _Remover, old: State, new: State) -> None:
+    """Drop the tables of modules that are not at work any more."""
+    there, here = (
+        {t for row in state.hypernodes for t in _tables_of_modules(state, row.id).values()}
+        for state in (old, new)
+    )
+    for name in there - here:
+        if ("idb", name) in remover.rows:
+            remover.remove(("idb", name))
 
 
 def _key(predicate: Predicate, owner: int) -> tuple[str, str]:
@@ -130,10 +197,14 @@ class _Remover:
     store: Store
     rows: Rows
     discarded: Collection[str]
+    views: set[str]
 
     def remove(self, key: tuple[str, str]) -> None:
         schema, name = key
-        if schema == "idb" and name in self.discarded:
+        if schema == "idb" and name in self.views:
+            self.store.run(exp.Drop(tables=[_stored(name)], kind="VIEW"))
+            self.views.remove(name)
+        elif schema == "idb" and name in self.discarded:
             self.store.run(rename(_stored(name), catalog.set_aside(name)))
         else:
             _drop(self.store, schema, name)
@@ -170,11 +241,19 @@ class _Move:
     is_recursive: bool
 
 
-def _pass_tables(remover: _Remover, new: State, restructuring: Restructuring, edits: Edits) -> None:
+def _pass_tables(
+    remover: _Remover,
+    old: State,
+    new: State,
+    restructuring: Restructuring,
+    edits: Edits,
+) -> None:
     """Give the tables of old hypernodes to those that take them over; the others go."""
     store, rows = remover.store, remover.rows
     moves = [move for move in _moves(restructuring, new, edits) if ("idb", move.source) in rows]
     staying = {move.source for move in moves}
+    for number in restructuring.unchanged():
+        staying |= set(_tables_of_modules(old, number).values())
     for schema, name in list(rows):
         if schema == "idb" and name not in staying:
             remover.remove((schema, name))
@@ -258,6 +337,7 @@ def _refresh_views(store: Store, old: State, new: State) -> None:
             store.run(view(predicate, Relation(predicate.columns, parts), name in old.schema))
 
 
-def _tables(sources: Sources, predicate: str) -> set[tuple[str, str]]:
+def _tables(sources: Sources, predicate: str) -> set[Part]:
+    """The tables of a predicate, whatever their sizes."""
     owners = sources.owners(predicate)
-    return {(part.schema, part.table) for parts in owners.values() for part in parts}
+    return {replace(part, rows=0) for parts in owners.values() for part in parts}

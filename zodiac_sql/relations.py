@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from zodiac_sql.pairs import Pairs, pairs_query
 from zodiac_sql.rules import Column, Type
 from zodiac_sql.trees import parameter, temp_table
 
@@ -40,7 +41,8 @@ class Part:
 
     `ranks` limits the rows of a table under evaluation: "derived" are those that its rules derived
     (rank over 0), "old" those from before iteration $i. `ranked` tells whether its column of ranks
-    may be relied upon.
+    may be relied upon. With `pairs`, the table has nodes and their classes, and the facts are pairs
+    of these; `rows` counts the facts. One that `covers` has the facts of all other owners, too.
     """
 
     schema: str
@@ -49,6 +51,8 @@ class Part:
     minus: str | None = None
     ranks: str | None = None
     ranked: bool = False
+    pairs: Pairs | None = None
+    covers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ def columns_of(relation: Relation, alias: str | None = None) -> list[exp.Column]
 
 def part_query(part: Part, relation: Relation) -> exp.Select:
     """SELECT columns FROM one part."""
-    query = exp.select(*columns_of(relation, "t")).from_(table(part).as_("t"))
+    query = exp.select(*columns_of(relation, "t")).from_(_rows(part, relation, "t"))
     rank = rank_of("t")
     if relation.ranked:
         known = rank if part.ranked else exp.Literal.number(OUTSIDE)
@@ -104,6 +108,14 @@ def part_query(part: Part, relation: Relation) -> exp.Select:
         )  # fmt: skip
         query = query.join(gone, on=same, join_type="ANTI")
     return query
+
+
+def _rows(part: Part, relation: Relation, alias: str) -> exp.Expr:
+    """The table of a part, or the pairs that it stands for, as an item of FROM."""
+    if part.pairs is None:
+        return table(part).as_(alias)
+    names = [column.name for column in relation.columns]
+    return pairs_query(part.pairs, table(part), names).subquery(alias, copy=False)
 
 
 def rank_of(alias: str) -> exp.Column:
@@ -131,5 +143,5 @@ def source(relation: Relation, alias: str) -> exp.Expr:
         part = relation.parts[0]
         plain = part.minus is None and part.ranks is None
         if plain and (part.ranked or not relation.ranked):
-            return table(part).as_(alias)
+            return _rows(part, relation, alias)
     return relation_query(relation).subquery(alias, copy=False)

@@ -7,14 +7,16 @@ part, but stay outside: its tables hold what its rules derive.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from sqlglot import exp
 
 from zodiac_sql.apply import Kept, apply_plans, tables
 from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.modules.closure import Closure
+from zodiac_sql.modules.contract import external
 from zodiac_sql.plan import Plan, Version, delta_variants, whole
 from zodiac_sql.relations import RANK, Part, Relation, columns_of, relation_query, source
 from zodiac_sql.rules import Column
@@ -30,12 +32,14 @@ class Fixpoint:
 
     The tables of a recursive hypernode have ranks.
 
-    `iterations` counts rounds of rule application; `method` is "rule", "linear" or "loop".
+    `iterations` counts rounds of rule application; `method` is "rule", "linear", "loop", or
+    "modules" where `closures` are relations kept as partitions.
     """
 
     parts: dict[str, Part]
     iterations: int
     method: str
+    closures: Mapping[str, Closure] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -105,19 +109,30 @@ class _Loop:
 
 
 def semi_naive(
-    store: Store, hypernode: Hypernode, schema: Schema, context: Context, kept: Kept
+    store: Store,
+    hypernode: Hypernode,
+    schema: Schema,
+    context: Context,
+    kept: Kept,
+    closures: Mapping[str, Closure],
 ) -> Fixpoint:
-    """The least fixpoint of a recursive hypernode."""
+    """The least fixpoint of a recursive hypernode (paper 2, Algorithm 2: MAT-MOD).
+
+    `closures` are relations that other rules feed and read: closed again after each iteration.
+    """
     owns = {p: _begin(store, hypernode, p, schema, context) for p in hypernode.derives}
     inside = replace(
         context,
-        relation=lambda p, v: owns[p].relation(v) if p in owns else context.relation(p, v),
+        relation=lambda p, v: {**owns, **closures}[p].relation(v)
+        if p in owns or p in closures
+        else context.relation(p, v),
     )
     loop = _Loop(store, inside, kept)
+    recursive = {*owns, *closures}
     variants = [
         plan
         for rule in hypernode.rules
-        for plan in kept.get(("delta", rule.name), partial(delta_variants, rule, owns))
+        for plan in kept.get(("delta", rule.name), partial(delta_variants, rule, recursive))
     ]
     first = [kept.get(("whole", rule.name), partial(whole, rule)) for rule in hypernode.rules]
     plans = [plan for plan in first if not is_empty(plan, inside)]
@@ -127,11 +142,15 @@ def semi_naive(
         found = {p: _derive(loop, own, plans, iteration - 1) for p, own in owns.items()}
         for predicate, own in owns.items():
             _absorb(loop, own, found[predicate], iteration)
+        for predicate, closure in closures.items():
+            fed = owns.get(external(predicate))
+            closure.add(None, fed.relation(Version.DELTA) if fed else None)
         plans = [plan for plan in variants if not is_empty(plan, inside)]
     for own in owns.values():
         _finish(loop, own, iteration)
     parts = {o.predicate: o.derived_part for o in owns.values() if o.derived}
-    return Fixpoint(parts, iteration, "loop")
+    parts |= {p: closure.now for p, closure in closures.items() if closure.now.rows}
+    return Fixpoint(parts, iteration, "modules" if closures else "loop", closures)
 
 
 def _begin(

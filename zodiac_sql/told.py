@@ -95,8 +95,9 @@ class ChangedFacts:
 
 def tables_read(differences: Mapping[str, Difference]) -> frozenset[str]:
     """The tables that a change's facts are read from."""
-    return frozenset(
-        part.table
+    parts = [
+        part
         for difference in differences.values()
         for part in (*difference.inserted.parts, *difference.deleted.parts)
-    )
+    ]
+    return frozenset([*(p.table for p in parts), *(p.minus for p in parts if p.minus)])

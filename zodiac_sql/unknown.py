@@ -46,7 +46,7 @@ def _least(heads: exp.Query, known: Relation, first: int | None) -> exp.Select:
 
 def _narrow(part: Part, known: Relation) -> exp.Query:
     """A part, or where it is large, only those of its rows that stand among the heads."""
-    if part.rows < _LARGE:
+    if part.rows < _LARGE or part.pairs:
         return part_query(part, replace(known, ranked=False))
     columns = columns_of(known, "t")
     query = exp.select(*columns).from_(table(part).as_("t"))

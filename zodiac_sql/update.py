@@ -25,6 +25,7 @@ from zodiac_sql.facts import stage_rows
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypernodes import Hypergraph
 from zodiac_sql.maintain.contract import RANKED
+from zodiac_sql.modules.closure import VIEWS
 from zodiac_sql.materialise import Materialisation, Net, Progress, materialise
 from zodiac_sql.net import absent_facts, net_changes, only_derived
 from zodiac_sql.parse import parse_what_can_be
@@ -96,6 +97,7 @@ class Update:
     state: State
     functions: Functions
     strategy: str = "auto"
+    modular: bool = True
     prepared: Prepared | None = None
     loaded: list[Loaded] = field(default_factory=list)
     _schema: dict[str, Predicate] = field(default_factory=dict)
@@ -270,6 +272,7 @@ class Update:
             state = publish(
                 self.store, self.state, after, work.edits, work.planned.restructuring,
                 {name for d in differences.values() for name in d.discarded}, self.prepared.kept,
+                work.inside, work.tables,
             )  # fmt: skip
         differences = {name: difference.published() for name, difference in differences.items()}
         structure = work.planned.restructuring
@@ -321,7 +324,7 @@ class Update:
         with self._timed("reason"):
             work = materialise(
                 self.store, self.state, planned, net, self.functions, ids, self.prepared.kept,
-                self.strategy, progress,
+                self.strategy, self.modular, progress,
             )  # fmt: skip
         return work, net, ids
 
@@ -388,7 +391,7 @@ class Update:
             > (net.deletes[name].rows if name in net.deletes else 0)
         }
         schema = without_unused(planned.schema, planned.rules, explicit)
-        rules, hypernodes = stored(self.state, planned, work.ranked)
+        rules, hypernodes = stored(self.state, planned, work.ranked, work.modules)
         numbers = [h.id for h in planned.graph.hypernodes]
         return replace(
             self.state,
@@ -460,8 +463,9 @@ def clean(store: Store, keep: Collection[str] | None = None, others: bool = True
         return
     rows = store.rows(
         "SELECT table_name, estimated_size FROM duckdb_tables() WHERE temporary UNION ALL"
-        " SELECT view_name, NULL FROM duckdb_views() WHERE temporary AND starts_with(view_name, $1)",
-        [RANKED],
+        " SELECT view_name, NULL FROM duckdb_views() WHERE temporary AND (starts_with(view_name, $1)"
+        " OR starts_with(view_name, $2))",
+        [RANKED, VIEWS],
     )
     store.largest = 0
     for name, size in rows:

@@ -24,11 +24,16 @@ from zodiac_sql.extension import (
     decoded,
     derived_tables,
     distinct_query,
+    inside,
     sources_of,
 )
-from zodiac_sql.fixpoint import evaluate
+from zodiac_sql.fixpoint import Fixpoint, evaluate
 from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.modules import modules_of
+from zodiac_sql.modules.closure import Closure
+from zodiac_sql.modules.inner import Inner, inner_of, tables_of
+from zodiac_sql.modules.partition import compare, repeated_nodes
 from zodiac_sql.plan import Version, check
 from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query
 from zodiac_sql.rules import Rule, Type
@@ -114,10 +119,7 @@ def verify(store: Store, functions: Functions, progress: Progress | None = None)
         for number, hypernode in enumerate(hypernodes):
             if progress:
                 progress(hypernode.name, number, len(hypernodes))
-            _evaluate(work, hypernode)
-            for predicate in hypernode.derives:
-                _compare_table(work, predicate, hypernode)
-                _check_ranks(work, predicate, hypernode)
+            _verify_hypernode(work, _inner(work.state, hypernode))
         for known in work.state.schema.values():
             _compare_extension(work, known)
         if catalog.generation(aside) != work.state.generation:
@@ -189,16 +191,36 @@ def _explicit(work: _Work, predicate: Predicate, part: Part) -> Part:
     return Part("temp", name, rows)
 
 
-def _evaluate(work: _Work, hypernode: Hypernode) -> None:
+def _inner(state: State, hypernode: Hypernode) -> Inner:
+    """A hypernode with the modules that were at work when its tables were written."""
+    (row,) = (row for row in state.hypernodes if row.id == hypernode.id)
+    modules = modules_of(hypernode, state.schema) if row.modules else ()
+    return inner_of(hypernode, modules, state.schema)
+
+
+def _verify_hypernode(work: _Work, inner: Inner) -> None:
+    """Compare the tables of a hypernode with what it derives."""
+    hypernode = inner.hypernode
+    fixpoint = _evaluate(work, inner)
+    for predicate in hypernode.derives:
+        _compare_table(work, predicate, inner)
+        _check_ranks(work, predicate, inner)
+    for closure in fixpoint.closures.values():
+        _compare_classes(work, closure, hypernode)
+
+
+def _evaluate(work: _Work, inner: Inner) -> Fixpoint:
     """What a hypernode derives from what its inputs should be."""
+    hypernode, known = inner.hypernode, {**work.state.schema, **inner.schema}
+    wanted = inside(work.wanted, inner, hypernode.id)
     context = Context(
-        relation=lambda name, version: work.wanted.relation(name, without=hypernode.id),
-        columns={n: [c.type for c in p.columns] for n, p in work.state.schema.items()},
+        relation=lambda name, version: wanted.relation(name, without=hypernode.id),
+        columns={n: [c.type for c in p.columns] for n, p in known.items()},
         functions=work.functions,
         ids=work.ids,
     )
     try:
-        fixpoint = evaluate(work.store, hypernode, work.state.schema, context, Kept())
+        fixpoint = evaluate(work.store, hypernode, known, context, Kept(), inner.rows)
     except StoreError as error:
         if type(error) is not StoreError:
             raise
@@ -206,6 +228,7 @@ def _evaluate(work: _Work, hypernode: Hypernode) -> None:
         raise StoreError(f"rule {names} cannot be evaluated. {error}") from error
     for predicate, part in fixpoint.parts.items():
         work.wanted.derived.setdefault(predicate, {})[hypernode.id] = (part,)
+    return fixpoint
 
 
 # --- what is there --------------------------------------------------------------------------------
@@ -215,6 +238,12 @@ def _find_strays(work: _Work) -> None:
     """Tables that belong to no predicate and to no hypernode: all of their rows are surplus."""
     ours = {("edb", predicate.sql_name) for predicate in work.state.schema.values()}
     ours |= {("idb", table) for _, _, table in derived_tables(work.state)}
+    ours |= {
+        ("idb", f"h{row.id}_{known.sql_name}")
+        for row in work.state.hypernodes
+        for module in row.modules
+        for known in tables_of(module, work.state.schema).values()
+    }
     for schema, table in work.state.rows.keys() - ours:
         _note(work, f"{schema}.{table}", 0, work.state.rows[schema, table])
 
@@ -227,9 +256,26 @@ def _compare_symbols(work: _Work) -> None:
     _note(work, "zodiac.symbol", 0, surplus)
 
 
-def _compare_table(work: _Work, predicate: str, hypernode: Hypernode) -> None:
+def _compare_classes(work: _Work, closure: Closure, hypernode: Hypernode) -> None:
+    """Compare a table of classes with what it should be, in facts."""
+    name = closure.row.predicate
+    there = work.there.derived.get(name, {}).get(hypernode.id, ())
+    wanted = closure.now.rows
+    missing, surplus = wanted, 0
+    if there:
+        if twice := repeated_nodes(work.store, there[0].table):
+            _note(work, f"idb.{there[0].table}", 0, twice)
+            return
+        compare(closure.partition, there[0])
+        counts = closure.partition.counts
+        missing, surplus = (n - counts.now_and_before for n in (counts.now, counts.before))
+    _note(work, f"idb.{closure.stem}", missing, surplus)
+
+
+def _compare_table(work: _Work, predicate: str, inner: Inner) -> None:
     """Compare a table of idb with what the hypernode derives."""
-    known = work.state.schema[predicate]
+    hypernode = inner.hypernode
+    known = {**work.state.schema, **inner.schema}[predicate]
     wanted, there = (
         Relation(known.columns, sources.derived.get(predicate, {}).get(hypernode.id, ()))
         for sources in (work.wanted, work.there)
@@ -240,27 +286,29 @@ def _compare_table(work: _Work, predicate: str, hypernode: Hypernode) -> None:
     _note(work, f"idb.{hypernode.name}_{known.sql_name}", missing, surplus)
 
 
-def _check_ranks(work: _Work, predicate: str, hypernode: Hypernode) -> None:
+def _check_ranks(work: _Work, predicate: str, inner: Inner) -> None:
     """Count the facts of a table with ranks that no rule derives from facts of lower ones."""
-    known = work.state.schema[predicate]
+    hypernode, schema = inner.hypernode, {**work.state.schema, **inner.schema}
+    there = inside(work.there, inner, hypernode.id)
+    known = schema[predicate]
     stored = work.there.derived.get(predicate, {}).get(hypernode.id, ())
     if not any(part.ranked and part.rows for part in stored):
         return
 
     def relation(name: str, version: Version) -> Relation:
-        columns = work.state.schema[name].columns
-        own = work.there.derived.get(name, {}).get(hypernode.id, ())
+        columns = schema[name].columns
+        own = there.derived.get(name, {}).get(hypernode.id, ())
         own = tuple(part for part in own if part.rows) if name in hypernode.derives else ()
         if version is Version.CANDIDATE:
             return Relation(columns, own, ranked=True)
-        outside = work.there.relation(name, without=hypernode.id)
+        outside = there.relation(name, without=hypernode.id)
         return Relation(columns, (*outside.parts, *own), ranked=name in hypernode.derives)
 
-    types = {n: [c.type for c in p.columns] for n, p in work.state.schema.items()}
+    types = {n: [c.type for c in p.columns] for n, p in schema.items()}
     context = Context(relation, types, work.functions, work.ids)
     rules = (rule for rule in hypernode.rules if rule.head.predicate == predicate)
     plans = [plan for plan in map(check, rules) if not is_empty(plan, context)]
-    outside = work.there.relation(predicate, without=hypernode.id)
+    outside = there.relation(predicate, without=hypernode.id)
 
     def shape(heads: exp.Query | None) -> exp.Query:
         facts = Relation(known.columns, stored)

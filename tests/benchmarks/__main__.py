@@ -1,6 +1,7 @@
 """`python -m tests.benchmarks [names...] [--runs N] [--quick]`: Markdown tables on stdout.
 
-`updates` are changes of facts; `rules [rs2 rs3 lubm leaf]` are changes of rules.
+`updates` are changes of facts; `rules [rs2 rs3 lubm leaf]` are changes of rules;
+`modules [dag skos cliques components rs1 overhead]` are closures by own algorithms, on and off.
 Engines alternate, each run in a process of its own, and every figure is a median.
 """
 
@@ -13,28 +14,33 @@ from statistics import median
 
 import duckdb
 
-from . import rule_changes, rule_tables, scratch, update_tables, updates
+from . import module_tables, modules, rule_changes, rule_tables, scratch, update_tables, updates
 from .scratch import OURS, SQL, SQL_FILE, Run
 from .workloads import WORKLOADS, Workload
 
 
 def main() -> None:
     """Read the command line, measure, print."""
-    every = [*WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES]
+    every = [*WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES]
+    commands = ("updates", rule_tables.COMMAND, module_tables.COMMAND)
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
         "names",
         nargs="*",
-        help=f"any of {', '.join(every)}; updates or rules for all of these; default: all",
+        help=f"any of {', '.join(every)}; {', '.join(commands)} for all of these; default: all",
     )
     parser.add_argument(
         "--runs",
         type=int,
-        help="runs of each engine, seeds of a stream (default 3), rounds of rule changes (5)",
+        help="runs of each engine, seeds of a stream (default 3), rounds of rule changes (5), "
+        f"pairs of runs for the overhead of modules ({module_tables.PAIRS})",
     )
     parser.add_argument("--quick", action="store_true", help="leave out the large workloads")
     parser.add_argument(
-        "--timeout", type=float, default=120, help="seconds for a peer's run, or a line of changes"
+        "--timeout",
+        type=float,
+        default=120,
+        help="seconds for a peer's run, a line of changes, or a change with modules on or off",
     )
     parser.add_argument("--one", nargs=2, metavar=("ENGINE", "WORKLOAD"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -43,8 +49,8 @@ def main() -> None:
         engine, name = arguments.one
         _run_one(engine, name, runs, arguments.timeout)
         return
-    names = rule_tables.expand(arguments.names)
-    if unknown := [n for n in names if n not in (*every, "updates", rule_tables.COMMAND)]:
+    names = module_tables.expand(rule_tables.expand(arguments.names))
+    if unknown := [n for n in names if n not in (*every, *commands)]:
         parser.error(f"unknown workload {', '.join(unknown)}: choose from {', '.join(every)}")
     chosen = [n for n in every if _is_chosen(n, names, arguments.quick)]
     print(
@@ -59,6 +65,8 @@ def main() -> None:
     if rules := [name for name in chosen if name in rule_tables.NAMES]:
         rounds = rule_tables.ROUNDS if arguments.runs is None else runs
         rule_tables.report(rules, rounds, arguments.timeout)
+    if closures := [name for name in chosen if name in module_tables.NAMES]:
+        module_tables.report(closures, arguments.runs and runs, arguments.timeout)
 
 
 def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
@@ -67,6 +75,8 @@ def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
         updates.run_one(engine, name.removeprefix(update_tables.PREFIX), runs, timeout)
     elif name in rule_tables.NAMES:
         rule_changes.run_one(engine, name.removeprefix(rule_tables.PREFIX), runs, timeout)
+    elif name.startswith(module_tables.PREFIX):
+        modules.run_one(engine, name.removeprefix(module_tables.PREFIX), timeout)
     else:
         print(scratch.run_one(engine, name))
 
@@ -79,7 +89,8 @@ def _is_chosen(name: str, names: list[str], quick: bool) -> bool:
 def _is_quick(name: str) -> bool:
     if name in WORKLOADS:
         return WORKLOADS[name].quick
-    return update_tables.quick(name) if name in update_tables.NAMES else rule_tables.quick(name)
+    tables = (update_tables, rule_tables, module_tables)
+    return next(table.quick(name) for table in tables if name in table.NAMES)
 
 
 def report(workloads: list[Workload], runs: int, timeout: float) -> None:

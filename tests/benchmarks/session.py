@@ -43,20 +43,27 @@ class Row:
     problems: list[str] = field(default_factory=list)
 
 
-def connect(path: Path, strategy: str) -> KnowledgeBase:
-    """Open the file; its rules follow changes of facts by a strategy."""
-    return zodiac_sql.connect(path, strategy=strategy)
+def connect(path: Path, strategy: str, modules: bool = True) -> KnowledgeBase:
+    """Open the file; its rules follow changes of facts by a strategy, closures as modules or not."""
+    return zodiac_sql.connect(path, strategy=strategy, modules=modules)
 
 
 def build(path: Path, rules: str, facts: Facts, strategy: str) -> float:
     """Materialise from scratch into a new file. Seconds of the change, from first row to commit."""
+    return materialise(path, rules, facts, strategy).seconds
+
+
+def materialise(
+    path: Path, rules: str, facts: Facts, strategy: str, modules: bool = True
+) -> Change:
+    """Facts and rules into a new file, as one change."""
     path.unlink(missing_ok=True)
-    with connect(path, strategy) as kb:
+    with connect(path, strategy, modules) as kb:
         with kb.update() as update:
             for predicate, table in facts.items():
                 update.insert(predicate, table)
             update.add_rules(rules)
-        return update.change.seconds
+        return update.change
 
 
 def explicit_facts(workload: Workload) -> Facts:

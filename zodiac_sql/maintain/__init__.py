@@ -6,7 +6,7 @@ but `recompute` find candidates and check each once.
 
 from __future__ import annotations
 
-from zodiac_sql.maintain.auto import auto
+from zodiac_sql.maintain.auto import auto, starts_over
 from zodiac_sql.maintain.bf import bf
 from zodiac_sql.maintain.candidates import candidates
 from zodiac_sql.maintain.contract import Maintained, Strategy, Task
@@ -22,6 +22,18 @@ STRATEGIES = ("auto", *RECURSIVE)
 """The names of all strategies."""
 
 
+def _with_partitions(task: Task, strategy: str) -> tuple[Maintained, str, str]:
+    """Maintain a hypernode one of whose relations is a partition: DRed^c with modules.
+
+    Facts of a partition have neither ranks nor proofs to go through one by one. What `bf` is about
+    its module does for all at once: nothing is taken out that has a proof by facts from outside.
+    """
+    if strategy == "auto" and task.hypernode.rules and (why := starts_over(task)):
+        return recompute(task), "recompute", why
+    why = "as chosen" if strategy == "dred" else "a relation is kept as a partition"
+    return dred(task), "dred", why
+
+
 def maintain(task: Task, strategy: str) -> tuple[Maintained, str, str]:
     """Maintain a hypernode: what came of it, the strategy that did it, and why that one."""
     chosen = "as chosen"
@@ -29,6 +41,8 @@ def maintain(task: Task, strategy: str) -> tuple[Maintained, str, str]:
         return recompute(task), "recompute", chosen
     if task.merges and task.losses():
         return recompute(task), "recompute", "merged, and may lose facts in the same change"
+    if any(row.parted for row in task.modules):
+        return _with_partitions(task, strategy)
     if strategy == "auto":
         return auto(task)
     if not task.hypernode.recursive:

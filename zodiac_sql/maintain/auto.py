@@ -68,6 +68,15 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
         return recompute(task), "recompute", f"{why}, but {error}"
 
 
+def starts_over(task: Task) -> str:
+    """Why starting over is the cheaper way by sizes alone; nothing if it is not."""
+    own = sum(part.rows for p in task.hypernode.derives if (part := task.stored(p)))
+    incremental, full = _costs(task, own)
+    if incremental <= full:
+        return ""
+    return f"estimated {incremental:.2g} of an evaluation, starting over {full:.2g}"
+
+
 def _instances(task: Task, rule: Rule, own: int) -> int:
     """How many instances a rule had before the change, as far as that is more than is worth while."""
     plan = whole(rule, Version.BEFORE)

@@ -31,6 +31,8 @@ _R = "r"
 
 def can_cascade(task: Task, owns: Owns) -> bool:
     """Whether one statement will do for what is left of the work."""
+    if task.closures:
+        return False
     base = sum(own.base.rows for own in owns.values() if own.base)
     if base > MODEST:
         return False

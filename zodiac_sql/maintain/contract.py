@@ -30,6 +30,8 @@ from zodiac_sql.apply import Kept
 from zodiac_sql.extension import Sources
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.modules.closure import Closure
+from zodiac_sql.modules.inner import ModuleRow
 from zodiac_sql.plan import Plan, Version, gained_variants, lost_variants, whole
 from zodiac_sql.relations import Part, Relation
 from zodiac_sql.restructuring import Heritage
@@ -79,6 +81,10 @@ class Task:
     heritage: Heritage | None = None
     touched: dict[str, Relation] = field(default_factory=dict)
     """The groups of aggregates that the change reaches, by the name of their scan."""
+    modules: tuple[ModuleRow, ...] = ()
+    """The modules at work: `hypernode` has the rules that they leave, and their own (inner.py)."""
+    closures: dict[str, Closure] = field(default_factory=dict)
+    """The relations that are kept as partitions, while they are maintained (closures.py)."""
 
     def stored(self, predicate: str) -> Part | None:
         """The hypernode's table of a predicate as it is in the file, if it has rows.
@@ -180,7 +186,8 @@ class Edit:
     Its facts gain `inserted` and lose `deleted`. It is brought there by taking the rows of `removed`
     out and putting those of `added` in, which also hold facts whose rank has changed; or, where
     `rewritten`, by putting `added` in its place. `united` are rows to be put in, too, that come from
-    tables of hypernodes that were merged.
+    tables of hypernodes that were merged. Where the table is none of rows, but nodes and their
+    classes (see `modules`), it is `now` as a whole, and has an edit of its own.
     """
 
     inserted: Part | None
@@ -189,9 +196,10 @@ class Edit:
     added: Part | None
     rewritten: bool = False
     united: Part | None = None
+    now: Part | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.rewritten or self.removed or self.added or self.united)
+        return bool(self.rewritten or self.removed or self.added or self.united or self.now)
 
     @property
     def incoming(self) -> tuple[Part, ...]:

@@ -7,6 +7,7 @@ its derivations, and what is added comes after the facts it was derived from.
 
 from __future__ import annotations
 
+from zodiac_sql.maintain.closures import begin_closures, edits_of_closures
 from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.maintain.extend import extend
 from zodiac_sql.maintain.overdelete import overdelete
@@ -19,7 +20,9 @@ def dred(task: Task) -> Maintained:
     """Maintain a recursive hypernode by overdeletion and rederivation."""
     find_touched(task)
     owns = owns_of(task)
+    begin_closures(task)
     work = overdelete(task, owns, supported=False)
     work = work.and_(extend(task, owns))
     edits, rederived = edits_of(task, owns)
+    edits |= edits_of_closures(task)
     return Maintained(edits, work.plus(rederived=rederived), "dred", task.ranked)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from zodiac_sql.apply import apply_plans, tables
 from zodiac_sql.maintain.cascade import can_cascade, cascade_new
+from zodiac_sql.maintain.closures import add_fed, redo
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.overdelete import checks, onwards
 from zodiac_sql.maintain.own import Own, Owns, TooMuch, context_of, put, without_outside
@@ -36,6 +37,8 @@ def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = N
         if own.gone and rederive and not own.united:
             own.candidate = Part("temp", own.gone_table, own.gone)
             plans += checks(task, own.predicate)
+    if redo(task, owns):
+        plans += [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
     while True:
         found = {p: _new(task, owns, own, plans, work.iterations) for p, own in owns.items()}
         if work.iterations == 0 and gained:
@@ -50,6 +53,7 @@ def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = N
             return work.plus(forward=_cascade(task, owns, found) - added)
         for predicate, own in owns.items():
             _add(task, own, found[predicate])
+        add_fed(task, owns)
         plans = [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
 
 

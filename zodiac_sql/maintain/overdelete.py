@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from zodiac_sql.apply import apply_plans, tables
 from zodiac_sql.maintain.cascade import can_cascade, cascade_lost
+from zodiac_sql.maintain.closures import lose_fed, lose_given
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.own import Own, Owns, TooMuch, context_of, put, without_outside
 from zodiac_sql.maintain.slices import LARGE, slice_tables
@@ -45,6 +46,8 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
     """
     work = Work()
     plans = task.losses()
+    if lose_given(task):
+        plans += _all_onwards(task, owns)
     while True:
         for own in owns.values():
             own.candidate = _candidates(task, owns, own, plans, work.iterations, supported)
@@ -67,7 +70,8 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
             return work.plus(overdeleted=_cascade(task, owns, lost, supported) - taken)
         for own in owns.values():
             _take_out(task, own, lost[own.predicate])
-        plans = [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
+        lose_fed(task, owns)
+        plans = _all_onwards(task, owns)
 
 
 def _cascade(task: Task, owns: Owns, lost: Mapping[str, Part | None], supported: bool) -> int:
@@ -79,9 +83,14 @@ def _cascade(task: Task, owns: Owns, lost: Mapping[str, Part | None], supported:
     return own.gone
 
 
+def _all_onwards(task: Task, owns: Owns) -> list[Plan]:
+    return [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
+
+
 def onwards(task: Task, rule: Rule, owns: Owns) -> tuple[Plan, ...]:
     """The delta variants of a rule over the hypernode's own predicates."""
-    return task.kept.get(("delta", rule.name), lambda: delta_variants(rule, owns))
+    own = {*owns, *task.closures}
+    return task.kept.get(("delta", rule.name), lambda: delta_variants(rule, own))
 
 
 def checks(task: Task, predicate: str) -> list[Plan]:

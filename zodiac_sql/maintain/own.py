@@ -132,6 +132,10 @@ def context_of(task: Task, owns: Owns, undeleted: bool = False) -> Context:
     """
 
     def relation(name: str, version: Version) -> Relation:
+        closure = task.closures.get(name)
+        if closure and version not in (Version.INSERTED, Version.DELETED):
+            before = undeleted and version is not Version.DELTA
+            return closure.undeleted if before else closure.relation(version)
         own = owns.get(name)
         if own is None:
             return task.inputs(name, version)

@@ -6,25 +6,33 @@ The oracle of the other strategies: its cost follows the data, not the change.
 from __future__ import annotations
 
 from zodiac_sql.apply import tables
-from zodiac_sql.extension import comparable
+from zodiac_sql.extension import apart, comparable, lacking
 from zodiac_sql.fixpoint import evaluate
 from zodiac_sql.maintain.contract import KEPT, Edit, Maintained, Task, Work
+from zodiac_sql.modules.closure import Closure
+from zodiac_sql.modules.contract import classes
+from zodiac_sql.modules.partition import compare, nodes
 from zodiac_sql.plan import Version
 from zodiac_sql.relations import Part, Relation, relation_query
-from zodiac_sql.trees import create_temp, minus
+from zodiac_sql.trees import create_temp
 
 
 def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
-    fixpoint = evaluate(task.store, task.hypernode, task.schema, context, task.kept)
+    fixpoint = evaluate(
+        task.store, task.hypernode, task.schema, context, task.kept, task.modules
+    )
     edits = {}
     for predicate in task.hypernode.derives:
         edit = _edit(task, predicate, fixpoint.parts.get(predicate))
         if edit is not None:
             edits[predicate] = edit
+    for predicate, closure in fixpoint.closures.items():
+        edits |= _closure_edits(task, predicate, closure)
     work = Work(forward=fixpoint.rows, iterations=fixpoint.iterations)
-    return Maintained(edits, work, fixpoint.method, task.hypernode.recursive)
+    ranked = task.hypernode.recursive and not fixpoint.closures
+    return Maintained(edits, work, fixpoint.method, ranked)
 
 
 def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
@@ -56,6 +64,33 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
     return None
 
 
+def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Edit]:
+    """What makes the tables of a relation that is kept as a partition those of the new fixpoint."""
+    held = task.held(predicate)
+    if len(held) == 1 and held[0].pairs and _comparable(task, predicate, closure):
+        compare(closure.partition, held[0])
+        inserted = closure.partition.part("class", "before")
+        deleted = closure.partition.part("before", "class")
+    else:
+        now = closure.now if closure.now.rows else None
+        edit = _edit(task, predicate, now)
+        assert edit is not None
+        inserted, deleted = edit.inserted, edit.deleted
+    name = f"{KEPT}came_{closure.stem}"
+    rows = nodes(closure.partition, name)
+    table = Part("temp", name, rows) if rows else None
+    return {
+        predicate: Edit(inserted, deleted, None, None, rewritten=True, now=closure.now),
+        classes(predicate): Edit(table, None, None, table, rewritten=True),
+    }
+
+
+def _comparable(task: Task, predicate: str, closure: Closure) -> bool:
+    """Whether nodes are of the same type as before."""
+    before = Relation(task.before.schema[predicate].columns, ())
+    return comparable(Relation(closure.columns, ()), before)
+
+
 def directions(task: Task) -> tuple[bool, bool]:
     """Whether the tables can gain facts by the change of the inputs, and whether they can lose some."""
     inserted, deleted = task.changed()
@@ -78,8 +113,11 @@ def _one(task: Task, predicate: str, relation: Relation) -> Part | None:
 def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | None:
     """Temporary table `name` with the rows of one table that another does not have, if any."""
 
+    if len(these.parts) == 1 and these.parts[0].pairs:
+        return apart(task.store, name, these, those)
+
     def statement() -> str:
-        query = minus(relation_query(these), relation_query(those))
+        query = lacking(relation_query(these), those)
         return task.store.render(create_temp(name, query))
 
     rows = task.store.count(task.kept.get((name, tables(these), tables(those)), statement))

@@ -30,7 +30,7 @@ Positions = Mapping[str, int]
 
 def slice_tables(task: Task, owns: Owns, found: Mapping[str, Part | None]) -> None:
     """Narrow `stored` of each predicate to what the facts found so far can be connected with."""
-    if sum(own.stored.rows for own in owns.values() if own.stored) < LARGE:
+    if task.closures or sum(own.stored.rows for own in owns.values() if own.stored) < LARGE:
         return
     positions = task.kept.get(
         ("handed on", task.hypernode.id), lambda: handed_on(task.hypernode.rules)

@@ -1,0 +1,99 @@
+"""A hypernode as it is evaluated: what its modules leave of its rules, and the tables these need.
+
+Names of predicates inside it cannot clash with those of a program: they have a space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.modules.contract import Module, classes, external, given
+from zodiac_sql.pairs import NODE
+from zodiac_sql.rules import Atom, Column, Rule, Type
+from zodiac_sql.schema import Predicate, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRow:
+    """A module at work in a hypernode, as the catalog keeps it (migration 0003)."""
+
+    kind: str
+    predicate: str
+    fed: bool
+    unequal: bool
+    covers: bool
+
+    @property
+    def parted(self) -> bool:
+        """Whether the relation is kept as nodes and their classes."""
+        return self.kind == "stc"
+
+    def __str__(self) -> str:
+        return f"{self.kind}({self.predicate})"
+
+
+def tables_of(row: ModuleRow, schema: Schema) -> dict[str, Predicate]:
+    """The tables of a module at work, by their names inside the hypernode."""
+    known = schema[row.predicate]
+    found = {}
+    if row.fed:
+        name = external(row.predicate)
+        found[name] = replace(known, name=name, sql_name=f"zodiac$external_{known.sql_name}")
+    if row.parted:
+        name = classes(row.predicate)
+        columns = (
+            Column(NODE, known.columns[0].type),
+            Column("class", Type.INT),
+            Column("loop", Type.BOOL),
+        )
+        types = tuple(column.type for column in columns)
+        sql_name = f"zodiac$classes_{known.sql_name}"
+        found[name] = Predicate(name, sql_name, columns, types, (None,) * 3)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """What there is to evaluate in a hypernode."""
+
+    hypernode: Hypernode
+    modules: tuple[Module, ...] = ()
+    rows: tuple[ModuleRow, ...] = ()
+    tables: Mapping[str, Predicate] = field(default_factory=dict)
+    """The tables of modules."""
+    schema: Mapping[str, Predicate] = field(default_factory=dict)
+    """All predicates that there are inside only."""
+
+
+def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) -> Inner:
+    """A hypernode with its modules at work; without any, as it is."""
+    if not modules:
+        return Inner(hypernode)
+    closed = {module.predicate: module for module in modules}
+    taken = {rule.name for module in modules for rule in module.taken}
+    left = [rule for rule in hypernode.rules if rule.name not in taken]
+    fed = {p for p, m in closed.items() if any(_feeds(rule, m) for rule in left)}
+    rules = [_written(rule, closed.get(rule.head.predicate)) for rule in left]
+    for module in modules:
+        rules += module.rules(module.predicate in fed)
+    rows = tuple(
+        ModuleRow(m.kind, m.predicate, m.predicate in fed, m.unequal, m.covers) for m in modules
+    )
+    tables = {name: p for row in rows for name, p in tables_of(row, schema).items()}
+    inputs = {given(p): replace(schema[p], name=given(p)) for p in closed}
+    inner = replace(hypernode, rules=tuple(rules))
+    return Inner(inner, tuple(modules), rows, tables, {**tables, **inputs})
+
+
+def _feeds(rule: Rule, module: Module) -> bool:
+    """Whether a rule derives external facts of a module's predicate."""
+    return rule.head.predicate == module.predicate and not module.absorbs(rule)
+
+
+def _written(rule: Rule, module: Module | None) -> Rule:
+    """A rule that no module takes, deriving external facts where a module closes its predicate."""
+    if module is None or not _feeds(rule, module):
+        return rule
+    return replace(rule, head=Atom(external(module.predicate), rule.head.terms))

@@ -1,0 +1,93 @@
+"""A relation as pairs of nodes of the same class, read from a table of nodes and their classes.
+
+A symmetric and transitive relation of n connected nodes has n * n pairs, but is told by n rows: to
+which class each node belongs (paper 2, section 6). SQL makes the pairs when somebody reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+NODE = "node"
+"""The column of nodes."""
+
+LOOPS = {"class": "loop", "prev": "loop_prev", "before": "loop_before"}
+"""The columns of classes: now, before the last step, before the change. With each, the column that
+tells whether a node is related to itself where that does not follow from its class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Which pairs: those by one column of classes (`by`) that are none by another (`lacks`).
+
+    Where `unequal`, a node is not related to itself unless its column of loops says so.
+    """
+
+    by: str = "class"
+    lacks: str | None = None
+    unequal: bool = False
+
+
+def pairs_query(pairs: Pairs, table: exp.Table, names: Sequence[str]) -> exp.Query:
+    """SELECT the pairs that a table of classes stands for; `names` are those of the two columns."""
+    first, second = (
+        exp.column(NODE, table=alias, quoted=True).as_(name, quoted=True)
+        for alias, name in zip("ab", names, strict=True)
+    )
+    related = exp.select(first, second)
+    if pairs.lacks is None:
+        query = related.from_(table.copy().as_("a"))
+        return query.join(table.copy().as_("b"), on=_holds(pairs.by, pairs.unequal), copy=False)
+    moved, stayed = _moved(table, pairs, True), _moved(table, pairs, False)
+    whole = table.copy()
+    queries = [_gained(related, moved, whole, pairs), _gained(related, stayed, moved, pairs)]
+    if pairs.unequal:
+        queries.append(_looped(table, pairs, names))
+    return exp.union(*queries, distinct=False, copy=False)
+
+
+def _gained(related: exp.Select, a: exp.Expr, b: exp.Expr, pairs: Pairs) -> exp.Select:
+    """The pairs of two sets of nodes that hold by one column of classes and not by the other."""
+    assert pairs.lacks is not None
+    lacking = exp.not_(exp.Is(this=exp.paren(_holds(pairs.lacks, pairs.unequal)), expression=exp.true()))
+    query = related.copy().from_(exp.alias_(a.copy(), "a", table=True))
+    query = query.join(
+        exp.alias_(b.copy(), "b", table=True), on=_holds(pairs.by, pairs.unequal), copy=False
+    )
+    return query.where(lacking, copy=False)
+
+
+def _moved(table: exp.Table, pairs: Pairs, moved: bool) -> exp.Subquery:
+    """The nodes that are in another class by the two columns, or in the same.
+
+    The larger part of a class keeps its number, so that those that move are few.
+    """
+    assert pairs.lacks is not None
+    by, lacks = (exp.column(name, quoted=True) for name in (pairs.by, pairs.lacks))
+    kind = exp.NullSafeNEQ if moved else exp.NullSafeEQ
+    return exp.select("*").from_(table.copy()).where(kind(this=by, expression=lacks)).subquery()
+
+
+def _looped(table: exp.Table, pairs: Pairs, names: Sequence[str]) -> exp.Select:
+    """Nodes that stay in their class and are newly related to themselves."""
+    assert pairs.lacks is not None
+    node = exp.column(NODE, table="a", quoted=True)
+    by, lacks = (exp.column(name, table="a", quoted=True) for name in (pairs.by, pairs.lacks))
+    is_, was = (
+        exp.column(LOOPS[name], table="a", quoted=True) for name in (pairs.by, pairs.lacks)
+    )
+    query = exp.select(*(node.copy().as_(name, quoted=True) for name in names))
+    return query.from_(table.copy().as_("a")).where(by.eq(lacks), is_, exp.not_(was))
+
+
+def _holds(column: str, unequal: bool) -> exp.Expr:
+    """Whether `a` and `b` are related by a column of classes."""
+    same = exp.column(column, table="a", quoted=True).eq(exp.column(column, table="b", quoted=True))
+    if not unequal:
+        return same
+    first, second = (exp.column(NODE, table=alias, quoted=True) for alias in "ab")
+    loop = exp.column(LOOPS[column], table="a", quoted=True)
+    return exp.and_(same, exp.paren(exp.or_(first.neq(second), loop)))
