@@ -554,9 +554,12 @@ def test_a_graph_before_and_after(farm: Path) -> None:
     out = answered("graph", farm, "--add", "more.rules", "--drop", "r1")
     first, second = out.split("\n\n")
     assert first.splitlines()[1:] == [
-        "  h1  stratum 0  recursive  changed  - r1, r2  derives near",
+        "  h1  stratum 0  recursive  changed  - r1, r2  derives near  modules stc(near)",
         "  h2  stratum 0                      hot  derives hot",
     ]
+    assert second.splitlines()[1] == (
+        "  h1  stratum 0  recursive  changed  r2  derives near  modules tc(near)"
+    )
     assert second.splitlines()[-1] == (
         "  h3  stratum 1             created  + cool  derives cool  <- h1, not h2"
     )
@@ -706,8 +709,22 @@ def test_show_prints_a_rule_on_one_line(farm: Path) -> None:
     assert "hot(X) :- temperature(X, T), T > 25." in answered("show", farm, "rules")
 
 
+def test_show_tells_the_modules_at_work(farm: Path) -> None:
+    assert answered("show", farm, "hypernodes").splitlines() == [
+        "hypernode  stratum  recursive  modules    rules   derives  reads        rows",
+        "---------  -------  ---------  ---------  ------  -------  -----------  ----",
+        "h1               0  true       stc(near)  r1, r2  near     near            6",
+        "h2               0  false                 hot     hot      temperature     1",
+    ]
+    rows = json.loads(answered("show", farm, "hypernodes", "--json"))
+    assert [row["modules"] for row in rows] == [["stc(near)"], []]
+
+
 def test_graph(farm: Path) -> None:
-    assert "h1  stratum 0  recursive  r1, r2" in answered("graph", farm)
+    assert answered("graph", farm).splitlines() == [
+        "h1  stratum 0  recursive  r1, r2  derives near  modules stc(near)",
+        "h2  stratum 0             hot  derives hot",
+    ]
     for suffix, begin in ((".svg", "<svg"), (".mmd", "---"), (".dot", "digraph")):
         path = farm.with_suffix(suffix)
         assert answered("graph", farm, "-o", path) == f"wrote {path}\n"

@@ -216,9 +216,14 @@ def _counts(told: Told | None) -> object:
 
 
 def _seen(kb: KnowledgeBase) -> object:
-    """What anybody sees of it, but for how it is stored and in which order."""
+    """What anybody sees of it, but for how it is stored and in which order.
+
+    How much is derived is left out: a transitive closure with an inequality does not derive once more
+    what is given and would need its own help (modules/transitive.py).
+    """
     listed = kb.hypernodes().to_pylist()
-    names = ("hypernode", "stratum", "recursive", "rules", "derives", "reads", "rows")
+    names = ("hypernode", "stratum", "recursive", "rules", "derives", "reads")
     hypernodes = [{name: row[name] for name in names} for row in listed]
+    predicates = [row | {"derived": None} for row in kb.predicates().to_pylist()]
     rules = [(row["name"], row["hypernode"], row["rule"]) for row in kb.rules().to_pylist()]
-    return hypernodes, kb.predicates().to_pylist(), rules
+    return hypernodes, predicates, rules

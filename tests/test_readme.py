@@ -34,6 +34,9 @@ def test_python_blocks_run(tmp_path: Path) -> None:
     table = next(block for block in blocks("text") if "wt2" in block)
     assert table.strip() in run.stdout
     assert "[{'s': 'wt2'}]" in run.stdout
+    assert "[[], ['stc(inside)']]" in run.stdout
+    drawn = next(block for block in blocks("text") if "stc(inside)" in block)
+    assert drawn in run.stdout
 
 
 def test_the_page_of_the_language_is_right(tmp_path: Path) -> None:

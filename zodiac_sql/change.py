@@ -7,9 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zodiac_sql.hypernodes import Hypergraph
+from zodiac_sql.modules.inner import ModuleRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+AtWork = Mapping[int, tuple[ModuleRow, ...]]
+"""The modules at work in hypernodes, by their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Change:
     extension (explicit or derived). `stats["seconds"]` has the time by phase: "stage" (facts read
     and encoded), "check" (rules), "reason" (hypernodes), "compare" (what entered and left) and
     "publish". `stats["hypernodes"]` has for each hypernode that had work: the "strategy" that did it
-    and "why" that one; how many facts of its tables were "inserted" and "deleted"; "seconds"; and the
+    and "why" that one; the "modules" at work in it; how many facts of its tables were "inserted" and "deleted"; "seconds"; and the
     work in numbers of facts, "checked", "overdeleted", "rederived", "forward", "backward" and
     "iterations", defined in zodiac_sql.maintain.contract.Work. `notes` are remarks for people, such as
     graph names ignored, or facts that stay because rules derive them.
@@ -56,6 +61,7 @@ class Change:
     _graphs: tuple[Hypergraph, Hypergraph] = field(
         default=(Hypergraph(), Hypergraph()), repr=False, compare=False
     )
+    _modules: tuple[AtWork, AtWork] = field(default=({}, {}), repr=False, compare=False)
 
     @property
     def deleted(self) -> dict[str, int]:
@@ -89,6 +95,11 @@ class Change:
     def after(self) -> Hypergraph:
         """The HRDG as it is after the change."""
         return self._graphs[1]
+
+    @property
+    def modules(self) -> tuple[AtWork, AtWork]:
+        """The modules at work before the change, and after it: by the number of their hypernode."""
+        return self._modules
 
     def __bool__(self) -> bool:
         """Whether anything entered or left an extension."""

@@ -425,11 +425,13 @@ def show(
     """List rules, predicates or hypernodes.
 
     Predicates come with the numbers of their facts. A hypernode is a set of rules that are evaluated together: rules that depend on each other, or
-    one rule alone.
+    one rule alone. Its modules are algorithms of their own for relations that it closes: tc(path)
+    if path is transitive, stc(near) if near is symmetric and transitive.
 
     \b
-    Example:
+    Examples:
       zodiac show farm.duckdb rules
+      zodiac show farm.duckdb hypernodes
     """
     with reading(db) as kb:
         tables: dict[What, Callable[[], Answer]] = {
@@ -464,7 +466,7 @@ def graph(
     """Draw how hypernodes depend on each other.
 
     Without -o, as text. With --add or --drop, as it is and as it would be after that change, side
-    by side; nothing is changed.
+    by side; nothing is changed. Tells the modules at work, too: see `zodiac show --help`.
 
     \b
     Examples:

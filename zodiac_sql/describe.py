@@ -16,6 +16,7 @@ from zodiac_sql.query import Answer
 from zodiac_sql.relations import Relation, table
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
+from zodiac_sql.told import modules_at_work
 
 
 def rules(state: State) -> Answer:
@@ -93,7 +94,7 @@ def hypernodes(state: State) -> Answer:
 def drawing(state: State, change: Change | None) -> Drawing:
     """The HRDG; of a change, before and after it."""
     if change is None:
-        return Drawing(hypergraph_of(state))
+        return Drawing(hypergraph_of(state), modules=modules_at_work(state))
     told, rules = change.hypernodes, {h.id: h.rules for h in change.before.hypernodes}
     after = dict.fromkeys(_numbers(told.updated), "updated")
     after |= {n: "changed" for n in after if rules[n] != change.after[n].rules}
@@ -105,7 +106,8 @@ def drawing(state: State, change: Change | None) -> Drawing:
     for new, olds in told.merged.items():
         before |= dict.fromkeys(_numbers(olds), "merged")
         after |= dict.fromkeys(_numbers([new]), "merged")
-    return Drawing(change.after, Before(change.before, before), after)
+    modules, others = change.modules
+    return Drawing(change.after, Before(change.before, before, modules), after, others)
 
 
 def _numbers(names: Iterable[str]) -> list[int]:

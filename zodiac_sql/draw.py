@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from zodiac_sql.change import AtWork
 from zodiac_sql.errors import QueryError
 from zodiac_sql.hypernodes import Hypergraph, Hypernode
 from zodiac_sql.layout import Box, Layout, Link, layout
@@ -50,11 +51,13 @@ NARROWEST, EMPTY = 480.0, 60.0  # the legend's width; the height of a panel with
 class Before:
     """The HRDG before a change, and what became of its hypernodes: words by their number.
 
-    The words are those of `panel.MARKS`; hypernodes without a word are as they were.
+    The words are those of `panel.MARKS`; hypernodes without a word are as they were. `modules` are
+    those that were at work.
     """
 
     graph: Hypergraph
     marks: Mapping[int, str] = field(default_factory=dict)
+    modules: AtWork = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +65,14 @@ class Drawing:
     """A picture of an HRDG, or of one before and after a change, side by side.
 
     `marks` say, of hypernodes after the change, where they come from, in the words of `Before`.
-    Without `before` there is nothing to compare with, and marks are not drawn.
+    Without `before` there is nothing to compare with, and marks are not drawn. `modules` are those
+    at work in hypernodes.
     """
 
     graph: Hypergraph
     before: Before | None = None
     marks: Mapping[int, str] = field(default_factory=dict)
+    modules: AtWork = field(default_factory=dict)
 
     def svg(self) -> str:
         """A complete SVG document that needs nothing from outside."""
@@ -99,9 +104,11 @@ class Drawing:
 
     def _panels(self) -> tuple[Panel, ...]:
         """What stands beside each other, from left to right."""
-        if self.before is None:
-            return (Panel(self.graph),)
-        return compared(self.before.graph, self.before.marks, self.graph, self.marks)
+        now, then = Panel(self.graph, modules=self.modules), self.before
+        if then is None:
+            return (now,)
+        old = Panel(then.graph, marks=then.marks, modules=then.modules)
+        return compared(old, replace(now, marks=self.marks))
 
 
 # Text.
@@ -131,6 +138,8 @@ def _lines(panel: Panel, starts: Sequence[tuple[str, ...]], widths: Sequence[int
         columns = [text.ljust(width) for text, width in zip(start, widths, strict=True) if width]
         columns.append(", ".join(map(panel.named, h.rules)))
         columns.append("derives " + ", ".join(map(printable, h.derives)))
+        if panel.at_work(h):
+            columns.append("modules " + panel.at_work(h))
         negation = {POSITIVE: "", NEGATIVE: "not "}
         sources = [f"{negation[e.kind]}h{e.source}" for e in edges if e.target == h.id]
         if sources:
@@ -312,7 +321,7 @@ def _canvas(width: float, height: float) -> ET.Element:
 def _size(panel: Panel, hypernode: Hypernode) -> tuple[float, float]:
     """Width and height of a hypernode's box."""
     longest = max(cells(panel.shown(rule)) for rule in hypernode.rules)
-    width = max(longest, len(panel.title(hypernode)) + 2) * CELL + 2 * PADDING
+    width = max(longest, cells(panel.title(hypernode)) + 2) * CELL + 2 * PADDING
     return width, TITLE + len(hypernode.rules) * LINE + PADDING
 
 
@@ -326,7 +335,7 @@ def _draw_bands(parent: ET.Element, plan: Layout, width: float) -> None:
 
 
 def _draw_hypernode(parent: ET.Element, panel: Panel, hypernode: Hypernode, box: Box) -> None:
-    """A box with the hypernode's name and its rules; the full rules are tooltips."""
+    """A box with the hypernode's name, its modules and its rules; tooltips have them in full."""
     group = ET.SubElement(parent, "g", {"class": "hypernode", "id": panel.id(hypernode.name)})
     place = {"x": _n(box.x), "y": _n(box.y), "width": _n(box.width), "height": _n(box.height)}
     border = {"fill": "#ffffff", "stroke": "#333333", "rx": "4"}
@@ -339,6 +348,12 @@ def _draw_hypernode(parent: ET.Element, panel: Panel, hypernode: Hypernode, box:
     left, right, line = box.x + PADDING, box.x + box.width - PADDING, box.y + 18
     name = f"{hypernode.name} {mark}".rstrip()
     _text(group, left, line, name, {"font-weight": "bold", "font-size": "13"})
+    tag = panel.tag(hypernode)
+    if tag:
+        entry = ET.SubElement(group, "g", {"class": "modules", "font-family": MONO})
+        ET.SubElement(entry, "title").text = panel.at_work(hypernode)
+        _text(entry, right, line, tag, {"text-anchor": "end"})
+        right -= (cells(tag) + 1) * CELL
     if hypernode.recursive:
         _text(group, right, line, "recursive", {"text-anchor": "end", "font-style": "italic"})
     for index, rule in enumerate(hypernode.rules, 1):

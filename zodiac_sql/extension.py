@@ -6,7 +6,7 @@ count, compare and show extensions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -14,8 +14,8 @@ from sqlglot import exp
 from zodiac_sql.catalog import State
 from zodiac_sql.modules.contract import classes, external, given
 from zodiac_sql.modules.inner import Inner, ModuleRow, tables_of
-from zodiac_sql.pairs import Pairs
-from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query
+from zodiac_sql.pairs import Pairs, joined
+from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query, table
 from zodiac_sql.rules import Type
 from zodiac_sql.schema import Predicate, Schema
 from zodiac_sql.store import Store
@@ -70,10 +70,10 @@ def sources_of(state: State) -> Sources:
             sources.explicit[name] = (Part("edb", predicate.sql_name, rows),)
     ranked = {row.id for row in state.hypernodes if row.ranked}
     parted = {(m.predicate, row.id): m for row in state.hypernodes for m in row.modules if m.parted}
-    for name, hypernode, table in derived_tables(state):
-        rows = state.rows.get(("idb", table))
+    for name, hypernode, stored in derived_tables(state):
+        rows = state.rows.get(("idb", stored))
         if rows is not None:
-            part = Part("idb", table, rows, ranked=hypernode in ranked)
+            part = Part("idb", stored, rows, ranked=hypernode in ranked)
             if module := parted.get((name, hypernode)):
                 part = _parted(module, hypernode, rows, state.schema)
             sources.derived.setdefault(name, {})[hypernode] = (part,)
@@ -202,10 +202,19 @@ def apart(store: Store, name: str, pairs: Relation, others: Relation) -> Part | 
         named = named.from_(distinct_query(others).subquery("o", copy=False))
         columns = columns_of(pairs, "c")
         facts = exp.select(*columns).from_(named.subquery("c", copy=False))
-        there = part_query(part, pairs).subquery(copy=False)
-        rows = store.count(create_temp(name, semi_join(facts, columns, there)))
+        rows = store.count(create_temp(name, _among(facts, columns, part, pairs)))
     left = replace(part, rows=part.rows - rows, minus=name if rows else None, covers=False)
     return left if left.rows else None
+
+
+def _among(
+    facts: exp.Select, columns: Sequence[exp.Column], part: Part, relation: Relation
+) -> exp.Select:
+    """Only those facts that are among some pairs."""
+    assert part.pairs is not None
+    if part.pairs.lacks or part.minus:
+        return semi_join(facts, columns, part_query(part, relation).subquery(copy=False))
+    return joined(facts, part.pairs, table(part), columns, "y", holds=True)
 
 
 def comparable(first: Relation, second: Relation) -> bool:

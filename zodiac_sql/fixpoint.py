@@ -69,7 +69,9 @@ def _closures(
             name = row.predicate
             stem = table_name(hypernode, name, schema)
             outside = context.relation(given(name), Version.ALL)
-            closures[name] = begin_closure(store, row, schema[name].columns, stem, outside)
+            closures[name] = begin_closure(
+                store, row, schema[name].columns, stem, outside, not hypernode.rules
+            )
             closures[name].add(outside, None)
     return closures
 

@@ -315,7 +315,10 @@ class KnowledgeBase:
         return predicates(self._store, self._current())
 
     def hypernodes(self) -> Answer:
-        """The hypernodes in the order of evaluation: stratum, rules, what they derive and read."""
+        """The hypernodes in the order of evaluation: stratum, rules, what they derive and read.
+
+        `modules` tells which relations algorithms of their own close: "tc(path)", "stc(near)".
+        """
         from zodiac_sql.describe import hypernodes
 
         return hypernodes(self._current())

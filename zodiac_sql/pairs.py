@@ -49,10 +49,35 @@ def pairs_query(pairs: Pairs, table: exp.Table, names: Sequence[str]) -> exp.Que
     return exp.union(*queries, distinct=False, copy=False)
 
 
+def joined(
+    query: exp.Select,
+    pairs: Pairs,
+    table: exp.Table,
+    columns: Sequence[exp.Column],
+    alias: str,
+    holds: bool,
+) -> exp.Select:
+    """Only those rows of a query whose two columns are related, or only those that are not.
+
+    Looks up the class of each end, where a join with the pairs would make them all.
+    """
+    ends = [f"{alias}{end}" for end in "ab"]
+    for column, end in zip(columns, ends, strict=True):
+        node = exp.column(NODE, table=end, quoted=True)
+        query = query.join(
+            exp.alias_(table.copy(), end, table=True), on=node.eq(column.copy()),
+            join_type="LEFT", copy=False,
+        )  # fmt: skip
+    related = exp.Is(this=exp.paren(_holds(pairs.by, pairs.unequal, *ends)), expression=exp.true())
+    return query.where(related if holds else exp.not_(related), copy=False)
+
+
 def _gained(related: exp.Select, a: exp.Expr, b: exp.Expr, pairs: Pairs) -> exp.Select:
     """The pairs of two sets of nodes that hold by one column of classes and not by the other."""
     assert pairs.lacks is not None
-    lacking = exp.not_(exp.Is(this=exp.paren(_holds(pairs.lacks, pairs.unequal)), expression=exp.true()))
+    lacking = exp.not_(
+        exp.Is(this=exp.paren(_holds(pairs.lacks, pairs.unequal)), expression=exp.true())
+    )
     query = related.copy().from_(exp.alias_(a.copy(), "a", table=True))
     query = query.join(
         exp.alias_(b.copy(), "b", table=True), on=_holds(pairs.by, pairs.unequal), copy=False
@@ -76,18 +101,16 @@ def _looped(table: exp.Table, pairs: Pairs, names: Sequence[str]) -> exp.Select:
     assert pairs.lacks is not None
     node = exp.column(NODE, table="a", quoted=True)
     by, lacks = (exp.column(name, table="a", quoted=True) for name in (pairs.by, pairs.lacks))
-    is_, was = (
-        exp.column(LOOPS[name], table="a", quoted=True) for name in (pairs.by, pairs.lacks)
-    )
+    is_, was = (exp.column(LOOPS[name], table="a", quoted=True) for name in (pairs.by, pairs.lacks))
     query = exp.select(*(node.copy().as_(name, quoted=True) for name in names))
     return query.from_(table.copy().as_("a")).where(by.eq(lacks), is_, exp.not_(was))
 
 
-def _holds(column: str, unequal: bool) -> exp.Expr:
-    """Whether `a` and `b` are related by a column of classes."""
-    same = exp.column(column, table="a", quoted=True).eq(exp.column(column, table="b", quoted=True))
+def _holds(column: str, unequal: bool, a: str = "a", b: str = "b") -> exp.Expr:
+    """Whether two nodes are related by a column of classes."""
+    same = exp.column(column, table=a, quoted=True).eq(exp.column(column, table=b, quoted=True))
     if not unequal:
         return same
-    first, second = (exp.column(NODE, table=alias, quoted=True) for alias in "ab")
-    loop = exp.column(LOOPS[column], table="a", quoted=True)
+    first, second = (exp.column(NODE, table=alias, quoted=True) for alias in (a, b))
+    loop = exp.column(LOOPS[column], table=a, quoted=True)
     return exp.and_(same, exp.paren(exp.or_(first.neq(second), loop)))

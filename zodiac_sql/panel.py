@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from zodiac_sql.change import AtWork
 from zodiac_sql.hypernodes import Hypergraph, Hypernode
 from zodiac_sql.layout import Edge
 from zodiac_sql.rules import Rule
 
-LONGEST = 60  # characters of a rule's text that are shown
+LONGEST = 60  # characters of a text that are shown
 POSITIVE, NEGATIVE = "positive", "negative"
 # Blue and vermilion of Okabe and Ito: apart for every eye, and in grey.
 COLOURS = {POSITIVE: "#0072b2", NEGATIVE: "#c44e00"}
@@ -43,7 +44,8 @@ class Panel:
     """A graph and what is said about it beside another one.
 
     `name` is empty if there is no other. `sign`, GONE or NEW, goes with the rules, by name and
-    text, that the other graph does not have: the `single` ones.
+    text, that the other graph does not have: the `single` ones. `modules` are those at work in
+    hypernodes, by their number.
     """
 
     graph: Hypergraph
@@ -51,6 +53,7 @@ class Panel:
     marks: Mapping[int, str] = field(default_factory=dict)
     single: frozenset[tuple[str, str]] = frozenset()
     sign: str = ""
+    modules: AtWork = field(default_factory=dict)
 
     def id(self, part: str) -> str:
         """A name for a part of the drawing, which no other panel uses."""
@@ -79,7 +82,17 @@ class Panel:
     def title(self, hypernode: Hypernode) -> str:
         """The first line of a hypernode."""
         recursive = "recursive" if hypernode.recursive else ""
-        return " ".join(filter(None, (hypernode.name, self.mark(hypernode), recursive)))
+        parts = (hypernode.name, self.mark(hypernode), recursive, self.tag(hypernode))
+        return " ".join(filter(None, parts))
+
+    def at_work(self, hypernode: Hypernode) -> str:
+        """The modules at work in a hypernode, with names in full, or nothing."""
+        return ", ".join(printable(str(row)) for row in self.modules.get(hypernode.id, ()))
+
+    def tag(self, hypernode: Hypernode) -> str:
+        """The modules at work, with names as the rules write them, cut if they are long."""
+        rows = self.modules.get(hypernode.id, ())
+        return _cut(", ".join(f"{row.kind}({_written(row.predicate, hypernode)})" for row in rows))
 
     def sign_of(self, rule: Rule) -> str:
         """The sign of a rule that the other graph does not have, else nothing."""
@@ -91,23 +104,19 @@ class Panel:
 
     def shown(self, rule: Rule) -> str:
         """The rule on one line, cut if it is long."""
-        text = printable(rule.text)
-        cut = text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
-        return f"{self.named(rule)}: {cut}"
+        return f"{self.named(rule)}: {_cut(printable(rule.text))}"
 
     def shown_all(self, hypernode: Hypernode) -> list[str]:
         """The lines in a hypernode's box: its title and its rules."""
         return [self.title(hypernode), *map(self.shown, hypernode.rules)]
 
 
-def compared(
-    old: Hypergraph, old_marks: Mapping[int, str], new: Hypergraph, new_marks: Mapping[int, str]
-) -> tuple[Panel, Panel]:
+def compared(old: Panel, new: Panel) -> tuple[Panel, Panel]:
     """The graphs before and after a change, with the rules that went and those that came."""
-    went, came = _rules(old) - _rules(new), _rules(new) - _rules(old)
+    there, here = _rules(old.graph), _rules(new.graph)
     return (
-        Panel(old, "before", old_marks, went, GONE),
-        Panel(new, "after", new_marks, came, NEW),
+        replace(old, name="before", single=there - here, sign=GONE),
+        replace(new, name="after", single=here - there, sign=NEW),
     )
 
 
@@ -126,6 +135,18 @@ def printable(text: str) -> str:
     """The text on one line, without characters that XML or a terminal cannot hold."""
     line = " ".join(text.split())
     return re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", line)
+
+
+def _cut(text: str) -> str:
+    """The text, or its beginning if it is long."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+
+
+def _written(predicate: str, hypernode: Hypernode) -> str:
+    """A predicate as the first rule for it writes it: `ex:near` or `<iri>` for an IRI."""
+    texts = (rule.text for rule in hypernode.rules if rule.head.predicate == predicate)
+    found = re.match(r"\s*(<[^>]*>|[^\s(]+)", next(texts, ""))
+    return printable(found[1] if found else predicate)
 
 
 def cells(text: str) -> int:

@@ -17,6 +17,7 @@ from zodiac_sql.apply import Kept, apply_plans, tables
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.modules.closure import Closure
 from zodiac_sql.modules.contract import external
+from zodiac_sql.modules.partition import settle
 from zodiac_sql.plan import Plan, Version, delta_variants, whole
 from zodiac_sql.relations import RANK, Part, Relation, columns_of, relation_query, source
 from zodiac_sql.rules import Column
@@ -123,9 +124,11 @@ def semi_naive(
     owns = {p: _begin(store, hypernode, p, schema, context) for p in hypernode.derives}
     inside = replace(
         context,
-        relation=lambda p, v: {**owns, **closures}[p].relation(v)
-        if p in owns or p in closures
-        else context.relation(p, v),
+        relation=lambda p, v: (
+            (closures.get(p) or owns[p]).relation(v)
+            if p in owns or p in closures
+            else context.relation(p, v)
+        ),
     )
     loop = _Loop(store, inside, kept)
     recursive = {*owns, *closures}
@@ -149,6 +152,8 @@ def semi_naive(
     for own in owns.values():
         _finish(loop, own, iteration)
     parts = {o.predicate: o.derived_part for o in owns.values() if o.derived}
+    for closure in closures.values():
+        settle(closure.partition)
     parts |= {p: closure.now for p, closure in closures.items() if closure.now.rows}
     return Fixpoint(parts, iteration, "modules" if closures else "loop", closures)
 

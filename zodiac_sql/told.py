@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from zodiac_sql import dictionary
 from zodiac_sql.catalog import State, generation
-from zodiac_sql.change import HypernodeChange
+from zodiac_sql.change import AtWork, HypernodeChange
 from zodiac_sql.difference import Difference, settled
 from zodiac_sql.errors import QueryError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
@@ -39,6 +39,11 @@ def hypernode_change(restructuring: Restructuring, evaluated: Collection[str]) -
 
 def _named(numbers: Iterable[int]) -> tuple[str, ...]:
     return tuple(f"h{number}" for number in numbers)
+
+
+def modules_at_work(state: State) -> AtWork:
+    """The modules at work in those hypernodes that have any."""
+    return {row.id: row.modules for row in state.hypernodes if row.modules}
 
 
 @dataclass(frozen=True, slots=True)

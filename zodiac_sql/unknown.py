@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from zodiac_sql.pairs import joined
 from zodiac_sql.relations import RANK, Part, Relation, columns_of, part_query, rank_of, table
 from zodiac_sql.trees import anti_join, distinct, semi_join, temp_table
 
@@ -31,6 +32,9 @@ def unknown(
     query = query.from_(exp.to_table(_HEADS).as_("c"))
     query = query.with_(_HEADS, as_=rows, materialized=True)
     for number, part in enumerate(known.parts):
+        if part.pairs and not part.pairs.lacks and not part.minus:
+            query = joined(query, part.pairs, table(part), names, f"y{number}", holds=False)
+            continue
         query = absent(query, known, _narrow(part, known), f"x{number}")
     return query
 

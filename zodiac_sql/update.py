@@ -25,8 +25,8 @@ from zodiac_sql.facts import stage_rows
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypernodes import Hypergraph
 from zodiac_sql.maintain.contract import RANKED
-from zodiac_sql.modules.closure import VIEWS
 from zodiac_sql.materialise import Materialisation, Net, Progress, materialise
+from zodiac_sql.modules.closure import VIEWS
 from zodiac_sql.net import absent_facts, net_changes, only_derived
 from zodiac_sql.parse import parse_what_can_be
 from zodiac_sql.program import (
@@ -45,7 +45,7 @@ from zodiac_sql.rules import Atom, Constant, Rule
 from zodiac_sql.safety import symbols_in
 from zodiac_sql.schema import Predicate, Staged, resolve
 from zodiac_sql.store import Store
-from zodiac_sql.told import ChangedFacts, hypernode_change, tables_read
+from zodiac_sql.told import ChangedFacts, hypernode_change, modules_at_work, tables_read
 from zodiac_sql.trees import drop, drop_view
 
 if TYPE_CHECKING:
@@ -440,6 +440,7 @@ class Update:
             facts.deleted,
             facts.table,
             (work.planned.restructuring.before, work.planned.graph),
+            (modules_at_work(self.state), modules_at_work(state)),
         )
 
 

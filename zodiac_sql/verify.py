@@ -27,7 +27,7 @@ from zodiac_sql.extension import (
     inside,
     sources_of,
 )
-from zodiac_sql.fixpoint import Fixpoint, evaluate
+from zodiac_sql.fixpoint import evaluate
 from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.modules import modules_of
@@ -39,6 +39,7 @@ from zodiac_sql.relations import Part, Relation, columns_of, part_query, relatio
 from zodiac_sql.rules import Rule, Type
 from zodiac_sql.safety import symbols_in, used_functions
 from zodiac_sql.schema import Predicate, resolve
+from zodiac_sql.semi_naive import Fixpoint
 from zodiac_sql.sql import Context, is_empty
 from zodiac_sql.store import Store
 from zodiac_sql.trees import anti_join, create_temp, temp_table

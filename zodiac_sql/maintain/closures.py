@@ -14,7 +14,7 @@ from zodiac_sql.maintain.contract import KEPT, Edit, Task
 from zodiac_sql.maintain.own import Owns
 from zodiac_sql.modules.closure import Closure, begin_closure, links
 from zodiac_sql.modules.contract import classes, external, given
-from zodiac_sql.modules.partition import rows_changed
+from zodiac_sql.modules.partition import rows_changed, settle
 from zodiac_sql.plan import Version
 from zodiac_sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.trees import anti_join
@@ -28,7 +28,8 @@ def begin_closures(task: Task) -> None:
             stored = task.before.derived.get(name, {}).get(task.hypernode.id, ())
             task.closures[name] = begin_closure(
                 task.store, row, task.schema[name].columns, task.stem(name),
-                task.inputs(given(name), Version.ALL), stored[0] if stored else None,
+                task.inputs(given(name), Version.ALL), not task.hypernode.rules,
+                stored[0] if stored else None,
             )  # fmt: skip
 
 
@@ -89,6 +90,7 @@ def edits_of_closures(task: Task) -> dict[str, Edit]:
     edits: dict[str, Edit] = {}
     for name, closure in task.closures.items():
         partition = closure.partition
+        settle(partition)
         inserted, deleted = partition.part("class", "before"), partition.part("before", "class")
         names = f"{KEPT}left_{closure.stem}", f"{KEPT}came_{closure.stem}"
         counts = rows_changed(partition, *names)

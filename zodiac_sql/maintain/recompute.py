@@ -20,9 +20,7 @@ from zodiac_sql.trees import create_temp
 def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
-    fixpoint = evaluate(
-        task.store, task.hypernode, task.schema, context, task.kept, task.modules
-    )
+    fixpoint = evaluate(task.store, task.hypernode, task.schema, context, task.kept, task.modules)
     edits = {}
     for predicate in task.hypernode.derives:
         edit = _edit(task, predicate, fixpoint.parts.get(predicate))

@@ -139,12 +139,16 @@ def begin_closure(
     columns: tuple[Column, ...],
     stem: str,
     given: Relation,
+    alone: bool,
     stored: Part | None = None,
 ) -> Closure:
-    """A relation before anything is done; `stem` ends the names of its temporary tables."""
+    """A relation before anything is done; `stem` ends the names of its temporary tables.
+
+    It is `alone` in its hypernode if no other rule is there.
+    """
     node = columns[0].type
     assert node is not None
-    partition = begin(store, f"{MEMBERS}{stem}", node, row.unequal, stored)
+    partition = begin(store, f"{MEMBERS}{stem}", node, row.unequal, alone, stored)
     whole = partition.name
     if stored:
         whole = f"{VIEWS}{stem}"

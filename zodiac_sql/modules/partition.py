@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -37,6 +37,11 @@ WHERE s.class IN (SELECT t.class FROM "zodiac$view_stored" AS t
                   JOIN (SELECT a FROM "zodiac$links" UNION SELECT b FROM "zodiac$links") AS l
                   ON l.a = t.node)
 AND s.node NOT IN (SELECT node FROM "zodiac$members")
+"""
+
+_MISSING = """
+SELECT count(*) FROM (SELECT a FROM "zodiac$links" UNION ALL SELECT b FROM "zodiac$links") AS l
+LEFT JOIN "zodiac$members" AS m ON m.node = l.a WHERE m.class IS NULL
 """
 
 _NEW = """
@@ -85,29 +90,26 @@ WHERE NOT loop AND node IN (SELECT a FROM "zodiac$links" WHERE a = b AND looping
 _HIT = """
 CREATE OR REPLACE TEMP TABLE "zodiac$hit" AS
 SELECT node, class, row_number() OVER () AS number FROM "zodiac$members"
-WHERE class IN (SELECT x.class FROM "zodiac$links" AS l
-                JOIN "zodiac$members" AS x ON x.node = l.a
-                JOIN "zodiac$members" AS y ON y.node = l.b
-                WHERE x.class = y.class)
+WHERE class IN (SELECT m.class FROM "zodiac$links" AS l JOIN "zodiac$members" AS m ON m.node = l.a)
 """
 
 _NUMBERED = """
 CREATE OR REPLACE TEMP TABLE "zodiac$edges" AS
 SELECT DISTINCT least(x.number, y.number) AS a, greatest(x.number, y.number) AS b
-FROM "zodiac$links" AS l
+FROM "zodiac$kept" AS l
 JOIN "zodiac$hit" AS x ON x.node = l.a
 JOIN "zodiac$hit" AS y ON y.node = l.b
-WHERE x.number <> y.number AND x.class = y.class
+WHERE x.number <> y.number
 """
 
 _PIECES = """
 CREATE OR REPLACE TEMP TABLE "zodiac$pieces" AS
-SELECT h.node, h.class, coalesce(r.root, h.number) AS piece, bool_or(l.loops) AS loops
+SELECT h.node, h.class, coalesce(r.root, h.number) AS piece, coalesce(l.loops, false) AS loops
 FROM "zodiac$hit" AS h
-JOIN (SELECT a AS node, a = b AND looping AS loops FROM "zodiac$links"
-      UNION ALL SELECT b, false FROM "zodiac$links") AS l ON l.node = h.node
 LEFT JOIN "zodiac$roots" AS r ON r.node = h.number
-GROUP BY ALL
+LEFT JOIN (SELECT a, bool_or(looping) AS loops FROM "zodiac$kept" WHERE a = b GROUP BY a) AS l
+ON l.a = h.node
+WHERE r.node IS NOT NULL OR l.a IS NOT NULL
 """
 
 _RENAMED = """
@@ -126,32 +128,37 @@ FROM (SELECT h.node, n.class, p.loops OR (n.class IS NOT NULL AND NOT $unequal) 
 WHERE p.node = m.node
 """
 
-_COUNT = """
-WITH sizes AS (
-  SELECT
-    grouping(class) = 0 AS by_class, grouping(prev) = 0 AS by_prev,
-    grouping(before) = 0 AS by_before, class, prev, before, count(*) AS n,
-    CASE WHEN grouping(class) = 0 AND grouping(prev) = 0 THEN count_if(loop AND loop_prev)
-         WHEN grouping(class) = 0 AND grouping(before) = 0 THEN count_if(loop AND loop_before)
-         WHEN grouping(class) = 0 THEN count_if(loop)
-         WHEN grouping(prev) = 0 THEN count_if(loop_prev) ELSE count_if(loop_before) END AS loops
-  FROM "zodiac$members"
-  GROUP BY GROUPING SETS ((class), (prev), (before), (class, prev), (class, before))
-), facts AS (
-  SELECT by_class, by_prev, by_before,
-         CASE WHEN $unequal THEN n * (n - 1) + loops ELSE n * n END AS facts
-  FROM sizes
-  WHERE (class IS NOT NULL OR NOT by_class) AND (prev IS NOT NULL OR NOT by_prev)
-  AND (before IS NOT NULL OR NOT by_before)
+_COUNT_STEP = """
+WITH groups AS (
+  SELECT class, prev, count(*) AS n, count_if(loop) AS loops, count_if(loop_prev) AS loops_prev,
+         count_if(loop AND loop_prev) AS loops_both
+  FROM "zodiac$members" GROUP BY class, prev
 )
-SELECT coalesce(sum(facts) FILTER (by_class AND NOT by_prev AND NOT by_before), 0),
-       coalesce(sum(facts) FILTER (NOT by_class AND by_prev), 0),
-       coalesce(sum(facts) FILTER (NOT by_class AND by_before), 0),
-       coalesce(sum(facts) FILTER (by_class AND by_prev), 0),
-       coalesce(sum(facts) FILTER (by_class AND by_before), 0)
-FROM facts
+SELECT
+  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops ELSE 0 END), 0)
+   FROM (SELECT sum(n) AS n, sum(loops) AS loops FROM groups WHERE class IS NOT NULL GROUP BY class)),
+  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops ELSE 0 END), 0)
+   FROM (SELECT sum(n) AS n, sum(loops_prev) AS loops FROM groups
+         WHERE prev IS NOT NULL GROUP BY prev)),
+  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops_both ELSE 0 END), 0)
+   FROM groups WHERE class IS NOT NULL AND prev IS NOT NULL)
 """
 
+_COUNT_CHANGE = """
+WITH groups AS (
+  SELECT class, before, count(*) AS n, count_if(loop) AS loops, count_if(loop_before) AS loops_before,
+         count_if(loop AND loop_before) AS loops_both
+  FROM "zodiac$members" GROUP BY class, before
+)
+SELECT
+  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops ELSE 0 END), 0)
+   FROM (SELECT sum(n) AS n, sum(loops) AS loops FROM groups WHERE class IS NOT NULL GROUP BY class)),
+  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops ELSE 0 END), 0)
+   FROM (SELECT sum(n) AS n, sum(loops_before) AS loops FROM groups
+         WHERE before IS NOT NULL GROUP BY before)),
+  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops_both ELSE 0 END), 0)
+   FROM groups WHERE class IS NOT NULL AND before IS NOT NULL)
+"""
 
 _LEFT = """
 CREATE OR REPLACE TEMP TABLE "zodiac$left" AS
@@ -195,6 +202,8 @@ class Partition:
     store: Store
     name: str
     unequal: bool
+    alone: bool
+    """Whether no rule reads the relation before it is complete: then steps need not be told apart."""
     stored: Part | None = None
     """The relation in the file."""
     next: int = 0
@@ -224,19 +233,20 @@ class Partition:
         return self.stored.rows - self.counts.before + self.counts.now
 
 
-def begin(store: Store, name: str, node: Type, unequal: bool, stored: Part | None) -> Partition:
+def begin(
+    store: Store, name: str, node: Type, unequal: bool, alone: bool, stored: Part | None
+) -> Partition:
     """An empty table of members, of a relation in the file or of none."""
     types = {"node": SQL_TYPES[node]}
     for number, loop in (("class", "loop"), ("prev", "loop_prev"), ("before", "loop_before")):
         types |= {number: "BIGINT", loop: "BOOLEAN"}
     columns = [exp.cast(exp.null(), t).as_(c, quoted=True) for c, t in types.items()]
     store.run(create_temp(name, exp.select(*columns).where(exp.false())))
-    partition = Partition(store, name, unequal, stored)
+    partition = Partition(store, name, unequal, alone, stored)
     if stored:
         highest = exp.select(exp.Max(this=exp.column("class", quoted=True))).from_(table(stored))
-        partition.next = store.count(exp.select(exp.Coalesce(
-            this=highest.subquery(), expressions=[exp.Literal.number(0)]
-        )))  # fmt: skip
+        ((number,),) = store.rows(highest)
+        partition.next = int(number or 0)
     return partition
 
 
@@ -245,15 +255,16 @@ def connect(partition: Partition, links: exp.Query | None) -> None:
 
     Afterwards `prev` has what was before, and `counts` are right.
     """
-    if links is None and partition.rests:
+    if links is None and (partition.rests or partition.alone):
         return
     with _members(partition) as store:
-        store.run(_STEP)
+        _step(partition)
         if links is not None and _links(store, links):
             _touch(partition)
-            for text in (_BACK, _NEW):
-                given = {"next": partition.next, "unequal": partition.unequal}
-                partition.next += store.count(text, given)
+            if store.count(_MISSING):
+                for text in (_BACK, _NEW):
+                    given = {"next": partition.next, "unequal": partition.unequal}
+                    partition.next += store.count(text, given)
             if store.count(_EDGES):
                 find_roots(store)
                 store.run(_NAMES)
@@ -266,7 +277,7 @@ def connect(partition: Partition, links: exp.Query | None) -> None:
 def part(partition: Partition, lost: exp.Query, kept: exp.Query | None) -> None:
     """Algorithm 8: the classes that have lost links fall into what the links kept still connect."""
     with _members(partition) as store:
-        store.run(_STEP)
+        _step(partition)
         if _links(store, lost):
             _touch(partition)
             if store.count(_HIT):
@@ -274,13 +285,18 @@ def part(partition: Partition, lost: exp.Query, kept: exp.Query | None) -> None:
         _count(partition)
 
 
+def settle(partition: Partition) -> None:
+    """See to it that `counts` tell the relation now from that before the change."""
+    if partition.alone:
+        with _members(partition):
+            _count_change(partition)
+
+
 def _fall_apart(partition: Partition, kept: exp.Query | None) -> None:
     store = partition.store
     nothing = exp.select("*").from_(temp_table(LINKS)).where(exp.false())
     among = nothing if kept is None else _among_hit(kept)
     store.run(create_temp("zodiac$kept", among))
-    store.run(drop(LINKS))
-    store.run(rename(temp_table("zodiac$kept"), LINKS))
     if store.count(_NUMBERED):
         find_roots(store)
     else:
@@ -337,12 +353,17 @@ def nodes(partition: Partition, name: str) -> int:
 
 
 def compare(partition: Partition, former: Part) -> None:
-    """Let the relation, which was evaluated anew, have been another before."""
+    """Let the relation, which was evaluated anew, have been another before.
+
+    Where all nodes of classes are related to themselves, `loop` says so, too.
+    """
+    assert former.pairs is not None
+    partition.unequal = partition.unequal or former.pairs.unequal
     with _members(partition) as store:
         _see(store, former)
         store.run(_COMPARE)
         store.run(_GONE)
-        _count(partition)
+        _count_change(partition)
 
 
 @contextmanager
@@ -372,6 +393,27 @@ def _see(store: Store, stored: Part) -> None:
     store.run(create_temp_view(STORED, exp.select(*columns).from_(table(stored))))
 
 
+def _step(partition: Partition) -> None:
+    """Remember the classes as they are before a step."""
+    if not partition.alone:
+        partition.store.run(_STEP)
+
+
 def _count(partition: Partition) -> None:
-    ((*numbers,),) = partition.store.rows(_COUNT, {"unequal": partition.unequal})
-    partition.counts = Counts(*map(int, numbers))
+    """Count the facts that a step has brought or taken."""
+    if partition.alone:
+        return
+    now, prev, both = _numbers(partition, _COUNT_STEP)
+    partition.counts = replace(partition.counts, now=now, prev=prev, now_and_prev=both)
+    if partition.stored:
+        _count_change(partition)
+
+
+def _count_change(partition: Partition) -> None:
+    now, before, both = _numbers(partition, _COUNT_CHANGE)
+    partition.counts = replace(partition.counts, now=now, before=before, now_and_before=both)
+
+
+def _numbers(partition: Partition, text: str) -> tuple[int, ...]:
+    ((*numbers,),) = partition.store.rows(text, {"unequal": partition.unequal})
+    return tuple(map(int, numbers))
