@@ -563,7 +563,7 @@ def test_an_update_that_fails_above_a_closure_changes_nothing(
             assert len(temporary(kb)) <= len(left)
         assert kb.verify()
         change = kb.delete("near", [("b", "c")])
-        assert change.deleted["near"] == 4
+        assert change.deleted["near"] == 5
         assert kb.verify()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -615,7 +615,7 @@ def test_a_change_that_stops_anywhere_changes_nothing(
             break
     kb.trace(None)
     assert publishing and stops > 5
-    assert update.change.inserted["near"] == 16 and update.change.deleted["near"] == 4
+    assert update.change.inserted["near"] == 8 and update.change.deleted["near"] == 4
     assert kb.verify()
 
 

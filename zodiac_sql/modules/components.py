@@ -16,10 +16,10 @@ from zodiac_sql.store import Store
 
 _ROUND = """
 least_neighbour AS MATERIALIZED (
-  SELECT node, arg_min(other, hash(other)) AS least
-  FROM (SELECT a AS node, a AS other FROM edges UNION ALL SELECT a, b FROM edges
-        UNION ALL SELECT b, a FROM edges UNION ALL SELECT b, b FROM edges)
-  GROUP BY node
+  SELECT node, CASE WHEN hash(node) <= hash(other) THEN node ELSE other END AS least
+  FROM (SELECT node, arg_min(other, hash(other)) AS other
+        FROM (SELECT a AS node, b AS other FROM edges UNION ALL SELECT b, a FROM edges)
+        GROUP BY node)
 ),
 labels AS MATERIALIZED (
   SELECT x.node, z.least AS label
@@ -27,10 +27,11 @@ labels AS MATERIALIZED (
   JOIN least_neighbour AS y ON y.node = x.least
   JOIN least_neighbour AS z ON z.node = y.least
 ),
+half AS MATERIALIZED (SELECT x.label AS a, e.b FROM edges AS e JOIN labels AS x ON x.node = e.a),
 contracted AS (
-  SELECT DISTINCT least(x.label, y.label) AS a, greatest(x.label, y.label) AS b
-  FROM edges AS e JOIN labels AS x ON x.node = e.a JOIN labels AS y ON y.node = e.b
-  WHERE x.label <> y.label
+  SELECT DISTINCT least(h.a, y.label) AS a, greatest(h.a, y.label) AS b
+  FROM half AS h JOIN labels AS y ON y.node = h.b
+  WHERE h.a <> y.label
 )
 """
 
@@ -69,7 +70,8 @@ CREATE OR REPLACE TEMP TABLE "zodiac$roots" AS SELECT a AS node, b AS root FROM 
 def find_roots(store: Store) -> None:
     """Create "zodiac$roots" (node, root), one root for the nodes of a component.
 
-    The edges stand in "zodiac$edges" (a, b), BIGINT, a < b; each node in one at least.
+    The edges stand in "zodiac$edges" (a, b), BIGINT, a <> b, in any direction and number; each node
+    is in one at least.
     """
     store.run(_FIRST)
     while store.count(_OPEN):

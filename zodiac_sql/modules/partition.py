@@ -61,13 +61,14 @@ WHERE n.node = m.node
 
 _STEP = 'UPDATE "zodiac$members" SET prev = class, loop_prev = loop'
 
+# With both ends in one join, DuckDB would first join all members with those of other classes.
 _EDGES = """
 CREATE OR REPLACE TEMP TABLE "zodiac$edges" AS
-SELECT DISTINCT least(x.class, y.class) AS a, greatest(x.class, y.class) AS b
-FROM "zodiac$links" AS l
-JOIN "zodiac$members" AS x ON x.node = l.a
-JOIN "zodiac$members" AS y ON y.node = l.b
-WHERE x.class <> y.class
+WITH half AS MATERIALIZED (
+  SELECT x.class AS a, l.b FROM "zodiac$links" AS l JOIN "zodiac$members" AS x ON x.node = l.a
+)
+SELECT h.a, y.class AS b FROM half AS h JOIN "zodiac$members" AS y ON y.node = h.b
+WHERE h.a <> y.class
 """
 
 _NAMES = """
@@ -95,11 +96,11 @@ WHERE class IN (SELECT m.class FROM "zodiac$links" AS l JOIN "zodiac$members" AS
 
 _NUMBERED = """
 CREATE OR REPLACE TEMP TABLE "zodiac$edges" AS
-SELECT DISTINCT least(x.number, y.number) AS a, greatest(x.number, y.number) AS b
-FROM "zodiac$kept" AS l
-JOIN "zodiac$hit" AS x ON x.node = l.a
-JOIN "zodiac$hit" AS y ON y.node = l.b
-WHERE x.number <> y.number
+WITH half AS MATERIALIZED (
+  SELECT x.number AS a, l.b FROM "zodiac$kept" AS l JOIN "zodiac$hit" AS x ON x.node = l.a
+)
+SELECT h.a, y.number AS b FROM half AS h JOIN "zodiac$hit" AS y ON y.node = h.b
+WHERE h.a <> y.number
 """
 
 _PIECES = """
