@@ -29,11 +29,18 @@ RULES = {
     "home": "path(X, Y) :- trail(Y, X).",
     "hop": "edge(X, Z) :- path(X, Y), link(Y, Z).",
     "loop": "link(X, Y) :- edge(Y, X).",
+    "turn": "near(X, Y) :- near(Y, X).",
+    "join": "near(X, Z) :- near(X, Y), near(Y, Z).",
+    "seen": "near(X, Y) :- link(X, Y).",
+    "tie": "link(X, Y) :- near(X, Y), edge(Y, X).",
 }
-LINKS = ("home", "hop", "loop", "step")
+"""`square` makes a relation transitive, which `home`, `copy` and `hop` feed; `turn` and `join` make one
+symmetric and transitive, which `seen` feeds as soon as there is `tie`: modules evaluate these."""
+
+LINKS = ("home", "hop", "join", "loop", "step", "tie")
 """Rules with which hypernodes of others merge, and split when they go; they change more often."""
 
-FIRST = ("copy", "square", "cut", "trail", "back")
+FIRST = ("copy", "square", "cut", "trail", "back", "turn", "join", "seen")
 """Rules that are there from the first change on, until they are dropped."""
 
 

@@ -24,8 +24,12 @@ from oracle import only_model
 
 from zodiac_sql import KnowledgeBase
 from zodiac_sql.hypernodes import Hypergraph, hypergraph
+from zodiac_sql.modules import modules_of
+from zodiac_sql.modules.inner import inner_of
 from zodiac_sql.parse import parse
 from zodiac_sql.restructuring import kept_rules, restructure
+from zodiac_sql.rules import Column, Type
+from zodiac_sql.schema import Predicate
 
 OpenKb = Callable[..., KnowledgeBase]
 Child = subprocess.Popen[bytes]
@@ -81,6 +85,31 @@ def test_hypernodes_come_and_go_and_merge_and_split() -> None:
     assert min(happened.values()) >= CHANGES / 20, happened
 
 
+def test_modules_come_and_go_and_are_fed() -> None:
+    """All of it happens often, too."""
+    happened: Counter[str] = Counter()
+    before, rules = set[str](), set[str]()
+    for change in planned(SEED):
+        rules.symmetric_difference_update(change.added + change.dropped)
+        program = parse("".join(f"{name}: {RULES[name]}\n" for name in sorted(rules))).rules
+        schema = {rule.head.predicate: _pairs_of_symbols(rule.head.predicate) for rule in program}
+        now = set()
+        for hypernode in hypergraph(program, {}, 1).hypernodes:
+            inner = inner_of(hypernode, modules_of(hypernode, schema), schema)
+            now |= {f"{row}{' fed' if row.fed else ''}" for row in inner.rows}
+        happened.update(now)
+        happened["on"] += bool(now - before)
+        happened["off"] += bool(before - now)
+        before = now
+    kinds = ("stc(near)", "stc(near) fed", "tc(path)", "tc(path) fed", "on", "off")
+    assert all(happened[kind] >= CHANGES / 20 for kind in kinds), happened
+
+
+def _pairs_of_symbols(name: str) -> Predicate:
+    columns = tuple(Column(end, Type.SYMBOL) for end in "so")
+    return Predicate(name, name, columns, (Type.SYMBOL,) * 2, (None,) * 2)
+
+
 def reached(changes: list[Change], reported: int, found: State) -> int:
     """How many changes a file shows, of which so many were reported done."""
     for done in (reported, reported + 1):
@@ -124,10 +153,18 @@ def _assert_whole(kb: KnowledgeBase) -> None:
         "SELECT table_name FROM duckdb_tables() WHERE schema_name IN ('edb', 'idb')"
         " AND NOT starts_with(table_name, 'zodiac$aside_')"
         " AND table_name NOT IN (SELECT sql_name FROM zodiac.predicate)"
-        " AND regexp_replace(table_name, '^h[0-9]+_', '')"
+        " AND regexp_replace(table_name, '^h[0-9]+_(zodiac\\$(classes|external)_)?', '')"
         " NOT IN (SELECT sql_name FROM zodiac.predicate)"
     ).fetchall()
     assert leftovers == []
+    views = kb.sql("SELECT view_name FROM duckdb_views() WHERE schema_name = 'idb'").fetchall()
+    partitions = kb.sql(
+        "SELECT h.id, m.predicate FROM zodiac.hypernode AS h, unnest(h.modules) AS u(m)"
+        " WHERE m.kind = 'stc'"
+    ).fetchall()
+    assert {name for (name,) in views} <= {f"h{number}_{name}" for number, name in partitions}
+    for (name,) in views:  # such a relation has all facts of its predicate
+        assert len(kb.sql(f"FROM idb.{name}")) == len(kb.table(name.partition("_")[2]))
     found = kb.verify()
     assert found, found
 

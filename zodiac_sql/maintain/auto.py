@@ -27,13 +27,13 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from zodiac_sql.maintain.candidates import candidates
-from zodiac_sql.maintain.contract import Maintained, Task
+from zodiac_sql.maintain.contract import Delta, Maintained, Task
 from zodiac_sql.maintain.own import TooMuch
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.maintain.support import support
 from zodiac_sql.plan import Version, whole
 from zodiac_sql.relations import Relation
-from zodiac_sql.rules import Rule
+from zodiac_sql.rules import Aggregate, Rule
 from zodiac_sql.sql import compile_rule, is_empty
 
 COMPARE = 0.2
@@ -132,7 +132,20 @@ def _rule_costs(
     among = max((before[atom.predicate] for atom in rule.positive_atoms()), default=1)
     for name in rule.negative():
         delta = task.deltas.get(name)
-        if delta is not None:
+        if delta is not None and any(isinstance(literal, Aggregate) for literal in rule.body):
+            touched = _touched(task, rule, delta)
+            lost, gained = lost + touched, gained + touched
+        elif delta is not None:
             lost += delta.inserted.rows / max(among, before[name], 1)
             gained += delta.deleted.rows / max(among, before[name], 1)
     return lost, gained, growth
+
+
+def _touched(task: Task, rule: Rule, delta: Delta) -> float:
+    """The share of an aggregate's groups that a change may reach: each changed fact one of its own.
+
+    These are computed as they were, and as they are.
+    """
+    stored = task.stored(rule.head.predicate)
+    changed = delta.inserted.rows + delta.deleted.rows
+    return min(changed / stored.rows, 1.0) if stored else 0.0
