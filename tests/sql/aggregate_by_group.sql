@@ -12,7 +12,7 @@ FROM (
     d.x0 AS v0,
     CAST(SUM(d.x2 ORDER BY d.x2) AS DOUBLE) AS v1
   FROM (
-    SELECT DISTINCT
+    SELECT
       "a1"."a" AS x0,
       "a1"."b" AS x1,
       "a2"."t" AS x2

@@ -13,7 +13,7 @@ JOIN (
     d.x0 AS v0,
     CAST(median(d.x1) AS DOUBLE) AS v1
   FROM (
-    SELECT DISTINCT
+    SELECT
       "a1"."a" AS x0,
       "a1"."t" AS x1
     FROM "edb"."e" AS a1

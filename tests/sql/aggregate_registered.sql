@@ -14,7 +14,7 @@ FROM (
       d.x0 AS v0,
       "py_spread"(list(CAST(d.x1 AS DOUBLE))) AS v1
     FROM (
-      SELECT DISTINCT
+      SELECT
         "a1"."a" AS x0,
         "a1"."t" AS x1
       FROM "edb"."e" AS a1

@@ -9,7 +9,7 @@ FROM (
   SELECT
     COUNT(*) AS v0
   FROM (
-    SELECT DISTINCT
+    SELECT
       "a1"."a" AS x0,
       "a1"."b" AS x1
     FROM "edb"."e" AS a1

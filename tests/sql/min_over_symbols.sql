@@ -11,7 +11,7 @@ FROM (
     d.x0 AS v0,
     arg_min(d.x1, d.t) AS v1
   FROM (
-    SELECT DISTINCT
+    SELECT
       "a1"."a" AS x0,
       "a1"."b" AS x1,
       zodiac.lexical(t2.text) || chr(1) || t2.text AS t
