@@ -68,7 +68,7 @@ def planned(seed: int) -> Iterator[Change]:
             chance.sample(sorted(RULES.keys() - {"seen"}), chance.choice((0, 0, 0, 1, 2)))
         )
         toggled |= set(chance.sample(LINKS, chance.choice((0, 0, 1, 2))))
-        toggled |= set(chance.sample(CLOSING, chance.choice((0, 0, 0, 1))))
+        toggled |= set(chance.sample(CLOSING, chance.choice((0, 0, 0, 0, 1))))
         if number == 0:
             toggled = set(FIRST)
         added, dropped = tuple(sorted(toggled - rules)), tuple(sorted(toggled & rules))

@@ -69,6 +69,17 @@ def test_a_killed_process_leaves_whole_changes(
     assert total > KILLS / 4  # they were killed at work
 
 
+def test_a_process_that_ends_when_it_has_only_opened_a_new_file(
+    tmp_path: Path, open_kb: OpenKb
+) -> None:
+    """All migrations are in the log then, and nowhere else."""
+    file = tmp_path / "new.duckdb"
+    code = "import os, sys, zodiac_sql; kb = zodiac_sql.connect(sys.argv[1]); os._exit(9)"
+    assert subprocess.run([sys.executable, "-c", code, str(file)], check=False).returncode == 9
+    with open_kb(file) as kb:
+        assert kb.insert("edge", [("a", "b")]).inserted == {"edge": 1}
+
+
 def test_hypernodes_come_and_go_and_merge_and_split() -> None:
     """All of it happens often in the changes that children are killed at."""
     happened: Counter[str] = Counter()

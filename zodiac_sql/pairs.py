@@ -31,16 +31,22 @@ class Pairs:
     unequal: bool = False
 
 
-def pairs_query(pairs: Pairs, table: exp.Table, names: Sequence[str]) -> exp.Query:
-    """SELECT the pairs that a table of classes stands for; `names` are those of the two columns."""
+def pairs_query(
+    pairs: Pairs, table: exp.Expr, names: Sequence[str], shown: str = NODE
+) -> exp.Query:
+    """SELECT the pairs that a table of classes stands for; `names` are those of the two columns.
+
+    Of each node, the column `shown` is told.
+    """
     first, second = (
-        exp.column(NODE, table=alias, quoted=True).as_(name, quoted=True)
+        exp.column(shown, table=alias, quoted=True).as_(name, quoted=True)
         for alias, name in zip("ab", names, strict=True)
     )
     related = exp.select(first, second)
     if pairs.lacks is None:
-        query = related.from_(table.copy().as_("a"))
-        return query.join(table.copy().as_("b"), on=_holds(pairs.by, pairs.unequal), copy=False)
+        query = related.from_(exp.alias_(table.copy(), "a", table=True))
+        other = exp.alias_(table.copy(), "b", table=True)
+        return query.join(other, on=_holds(pairs.by, pairs.unequal), copy=False)
     moved, stayed = _moved(table, pairs, True), _moved(table, pairs, False)
     whole = table.copy()
     queries = [_gained(related, moved, whole, pairs), _gained(related, stayed, moved, pairs)]
@@ -85,7 +91,7 @@ def _gained(related: exp.Select, a: exp.Expr, b: exp.Expr, pairs: Pairs) -> exp.
     return query.where(lacking, copy=False)
 
 
-def _moved(table: exp.Table, pairs: Pairs, moved: bool) -> exp.Subquery:
+def _moved(table: exp.Expr, pairs: Pairs, moved: bool) -> exp.Subquery:
     """The nodes that are in another class by the two columns, or in the same.
 
     The larger part of a class keeps its number, so that those that move are few.
@@ -96,14 +102,15 @@ def _moved(table: exp.Table, pairs: Pairs, moved: bool) -> exp.Subquery:
     return exp.select("*").from_(table.copy()).where(kind(this=by, expression=lacks)).subquery()
 
 
-def _looped(table: exp.Table, pairs: Pairs, names: Sequence[str]) -> exp.Select:
+def _looped(table: exp.Expr, pairs: Pairs, names: Sequence[str]) -> exp.Select:
     """Nodes that stay in their class and are newly related to themselves."""
     assert pairs.lacks is not None
     node = exp.column(NODE, table="a", quoted=True)
     by, lacks = (exp.column(name, table="a", quoted=True) for name in (pairs.by, pairs.lacks))
     is_, was = (exp.column(LOOPS[name], table="a", quoted=True) for name in (pairs.by, pairs.lacks))
     query = exp.select(*(node.copy().as_(name, quoted=True) for name in names))
-    return query.from_(table.copy().as_("a")).where(by.eq(lacks), is_, exp.not_(was))
+    there = exp.alias_(table.copy(), "a", table=True)
+    return query.from_(there).where(by.eq(lacks), is_, exp.not_(was))
 
 
 def _holds(column: str, unequal: bool, a: str = "a", b: str = "b") -> exp.Expr:
