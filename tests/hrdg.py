@@ -8,7 +8,8 @@ at what the library says and has in its file. `assert_whole` is the invariant of
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -168,7 +169,7 @@ class Stored:
     contents: Contents
     columns: Mapping[str, str]
     """Of each predicate, as `kb.predicates` shows them."""
-    unequal: Set[tuple[str, str]]
+    unequal: AbstractSet[tuple[str, str]]
     """Hypernodes and predicates that are closed as transitive, with an inequality."""
 
     @property
@@ -317,10 +318,8 @@ def _tables_of_modules(kb: KnowledgeBase, sql_names: Mapping[str, str]) -> set[s
         "SELECT id, m.kind, m.predicate, m.fed"
         " FROM (SELECT id, unnest(modules) AS m FROM zodiac.hypernode)"
     ).fetchall()
-    external = {f"h{h}_zodiac$external_{sql_names[p]}" for h, _, p, fed in at_work if fed}
-    return external | {
-        f"h{h}_zodiac$classes_{sql_names[p]}" for h, kind, p, _ in at_work if kind == "stc"
-    }
+    external = {f"h{h}_{sql_names[p]} external" for h, _, p, fed in at_work if fed}
+    return external | {f"h{h}_{sql_names[p]} classes" for h, kind, p, _ in at_work if kind == "stc"}
 
 
 def _assert_graph(stored: Stored, expected: Shape) -> None:

@@ -17,8 +17,8 @@
     drop r9 r10                 drop rules by name
     reopen                      close the file and open it again; nothing in memory
 
-Every case runs on a file; one that has steps also with each maintenance strategy, one that has none
-also in memory.
+Every case runs on a file; one that has steps also with two maintenance strategies other than `auto`,
+turn and turn about (the property tests try all of them), one that has none also in memory.
 
 Cells: numbers as numbers (2 and 2.0 are the same), `true` and `false`, anything else as its text.
 The table of a nullary predicate that holds is the one line `true`.
@@ -77,8 +77,14 @@ def test_case_in_memory(case: Path, open_kb: OpenKb) -> None:
     _assert_holds(case, Session(open_kb))
 
 
-@pytest.mark.parametrize("case", [c for c in DIRECTORIES if (c / "steps.txt").exists()], ids=named)
-@pytest.mark.parametrize("other", [name for name in STRATEGIES if name != "auto"])
+OTHERS = [name for name in STRATEGIES if name != "auto"]
+CHANGING = [case for case in DIRECTORIES if (case / "steps.txt").exists()]
+BY_STRATEGY = [(case, other) for n, case in enumerate(CHANGING) for other in OTHERS[n % 2 :: 2]]
+
+
+@pytest.mark.parametrize(
+    ("case", "other"), BY_STRATEGY, ids=[f"{other}-{named(case)}" for case, other in BY_STRATEGY]
+)
 def test_case_by_strategy(case: Path, open_kb: OpenKb, tmp_path: Path, other: str) -> None:
     _assert_holds(case, Session(open_kb, tmp_path / "case.duckdb", other))
 

@@ -165,7 +165,7 @@ def test_run_as_json(here: Path) -> None:
         "extension": 6,
     }
     assert [row["rules"] for row in told["hypernodes"]] == [["r1", "r2"], ["hot"]]
-    assert told["hypernodes"][0]["evaluated"] and told["hypernodes"][0]["iterations"] > 1
+    assert told["hypernodes"][0]["evaluated"] and told["hypernodes"][0]["iterations"] == 1
     phases = ["stage", "check", "reason", "compare", "publish", "total"]
     assert list(told["seconds"]) == phases
     assert (told["inserted"], told["deleted"], told["notes"]) == ({"near": 6}, {}, [])
@@ -759,7 +759,7 @@ def test_verify(farm: Path) -> None:
 
 def test_verify_finds_what_differs(farm: Path) -> None:
     with duckdb.connect(str(farm)) as plain:
-        plain.execute("DELETE FROM idb.h1_near")
+        plain.execute('DELETE FROM idb."h1_near classes"')
         plain.execute("INSERT INTO idb.h2_hot SELECT * FROM idb.h2_hot")
         plain.execute("INSERT INTO idb.h2_hot SELECT id FROM zodiac.symbol WHERE text = 'wt1'")
     before = digest(farm)
@@ -769,14 +769,14 @@ def test_verify_finds_what_differs(farm: Path) -> None:
 predicate  missing  surplus
 ---------  -------  -------
 hot              0        2
-near             4        0
+near             6        0
 
 surplus  hot(wt1)
 surplus  hot(wt2)
+missing  near(wt1, wt2)
 missing  near(wt1, wt3)
 missing  near(wt2, wt1)
-missing  near(wt3, wt1)
-missing  near: 1 more
+missing  near: 3 more
 
 table        missing  surplus
 -----------  -------  -------

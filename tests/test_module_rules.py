@@ -55,8 +55,8 @@ def tables(found: Inner) -> dict[str, str]:
     }
 
 
-EXTERNAL = {"p external: symbol, symbol": "zodiac$external_p"}
-CLASSES = {"p classes: symbol, int, bool": "zodiac$classes_p"}
+EXTERNAL = {"p external: symbol, symbol": "p external"}
+CLASSES = {"p classes: symbol, int, bool": "p classes"}
 
 
 # --- without modules ------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_several_modules_and_other_rules() -> None:
     """)
     assert told(found) == ["stc(p) fed covers parted", "tc(q) fed"]
     assert tables(found) == {
-        **EXTERNAL, **CLASSES, "q external: symbol, symbol": "zodiac$external_q"
+        **EXTERNAL, **CLASSES, "q external: symbol, symbol": "q external"
     }  # fmt: skip
     assert set(found.schema) == {"p given", "p external", "p classes", "q given", "q external"}
 

@@ -117,14 +117,14 @@ def test_the_file_has_classes_and_a_view_of_pairs(file: Path) -> None:
 
         tables = rows("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'idb'")
         views = rows("SELECT view_name FROM duckdb_views() WHERE schema_name = 'idb'")
-        assert (tables, views) == ([("h1_zodiac$classes_near",)], [("h1_near",)])
+        assert (tables, views) == ([("h1_near classes",)], [("h1_near",)])
         text = "(SELECT text FROM zodiac.symbol WHERE id = {})"
         pairs = rows(f"SELECT {text.format('s')}, {text.format('o')} FROM idb.h1_near")
         assert set(pairs) == NEAR_ROWS and len(pairs) == len(NEAR_ROWS)
         assert set(rows("SELECT * FROM near")) == NEAR_ROWS
         classes = rows(
             f"SELECT string_agg({text.format('node')}, '' ORDER BY 1), min(class), max(class)"
-            ' FROM idb."h1_zodiac$classes_near" GROUP BY class ORDER BY 1'
+            ' FROM idb."h1_near classes" GROUP BY class ORDER BY 1'
         )
         assert [names for names, *_ in classes] == ["abc", "de", "f"]
 
@@ -138,11 +138,9 @@ def test_external_facts_have_a_table(open_kb: OpenKb) -> None:
         for module in ("stc(near)", "tc(path)")
     )
     assert views == [f"{near}_near"]
-    assert {f"{near}_link", f"{near}_zodiac$classes_near", f"{near}_zodiac$external_near"} < set(
-        tables
-    )
-    assert {f"{path}_path", f"{path}_trail", f"{path}_zodiac$external_path"} < set(tables)
-    external = kb.sql(f'SELECT count(*) FROM idb."{near}_zodiac$external_near"').fetchall()
+    assert {f"{near}_link", f"{near}_near classes", f"{near}_near external"} < set(tables)
+    assert {f"{path}_path", f"{path}_trail", f"{path}_path external"} < set(tables)
+    external = kb.sql(f'SELECT count(*) FROM idb."{near}_near external"').fetchall()
     assert external == [(len(kb.table("link")),)]
 
 
@@ -302,7 +300,7 @@ def test_the_table_of_classes_has_a_row_for_each_node(open_kb: OpenKb) -> None:
             "SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'idb'"
         ).fetchall()
     )
-    assert sizes == {"h1_zodiac$classes_near": 200, "h1_zodiac$external_near": 200, "h1_link": 200}
+    assert sizes == {"h1_near classes": 200, "h1_near external": 200, "h1_link": 200}
     assert kb.verify()
 
 
@@ -314,7 +312,6 @@ def test_the_table_of_classes_has_a_row_for_each_node(open_kb: OpenKb) -> None:
     [
         (TURN + UNEQUAL + ABOVE, "dred"),
         (FED + PATH_FED, "auto"),
-        (FED, "recompute"),
         (PATH_FED, "bf"),
     ],
 )
@@ -375,7 +372,7 @@ def test_a_file_with_modules_opened_without_and_the_other_way_round(tmp_path: Pa
         fill(kb, FED + PATH_FED + ABOVE)
         both = modules_of(kb)
         assert sorted(both) == ["stc(near)", "tc(path)"]
-    for number, (modules, strategy) in enumerate(((False, "auto"), (True, "bf"), (False, "dred"))):
+    for number, (modules, strategy) in enumerate(((False, "auto"), (True, "bf"))):
         with open_with(modules, path, strategy=strategy) as kb:
             assert modules_of(kb) == ([] if modules else both)
             kb.insert("elsewhere", [(number,)])
@@ -392,11 +389,11 @@ def test_a_file_with_modules_opened_without_and_the_other_way_round(tmp_path: Pa
             assert modules_of(kb) == (both if modules else [])
             assert kb.verify()
             tables, views = in_idb(kb)
-            assert any("zodiac$" in name for name in tables) == modules
+            assert any(" " in name for name in tables) == modules
             assert bool(views) == modules
 
 
-@pytest.mark.parametrize("rules", [NEAR, FED + ABOVE + PATH_FED], ids=["stc", "all"])
+@pytest.mark.parametrize("rules", [FED + ABOVE + PATH_FED], ids=["all"])
 def test_a_file_from_before_modules(tmp_path: Path, open_kb: OpenKb, rules: str) -> None:
     path = tmp_path / "old.duckdb"
     with open_with(False, path) as kb:
@@ -461,12 +458,11 @@ def test_rules_that_come_and_go_turn_modules_on_and_off(open_kb: OpenKb) -> None
     for predicate, rows in FACTS.items():
         kb.insert(predicate, rows)
     before = _extensions(kb)
-    for number, (verb, what, expected) in enumerate(steps):
+    for verb, what, expected in steps:
         change = kb.add_rules(what) if verb == "add" else kb.drop_rules(what)
         after = _extensions(kb)
         assert _told(change) == _differences(before, after)
         assert modules_of(kb) == expected
-        assert number % 3 or kb.verify()
         before = after
     assert kb.verify()
 
@@ -474,11 +470,11 @@ def test_rules_that_come_and_go_turn_modules_on_and_off(open_kb: OpenKb) -> None
 def test_hypernodes_tell_their_modules(open_kb: OpenKb) -> None:
     kb = open_kb()
     fill(kb, FED + PATH + "other(X, Z) :- other(X, Y), near(Y, Z). " + ABOVE)
-    told = {tuple(row["derives"]): row["modules"] for row in kb.hypernodes().to_pylist()}
-    assert told == {
-        ("near", "link"): ["stc(near)"], ("path",): ["tc(path)"], ("other",): [], ("far",): [],
-        ("number",): [],
-    } or told[("near", "link")] == ["stc(near)"]  # fmt: skip
+    told = [(" ".join(row["rules"]), row["modules"]) for row in kb.hypernodes().to_pylist()]
+    assert sorted(told) == [
+        ("copy", []), ("r1", []), ("r2", []), ("r3", []), ("trans", ["tc(path)"]),
+        ("turn join feed back", ["stc(near)"]),
+    ]  # fmt: skip
     stats = kb.insert("near", [("c", "d")]).stats["hypernodes"]
     (near,) = (one for one in stats.values() if one["modules"])  # type: ignore[attr-defined,index]
     assert near["modules"] == ["stc(near)"]
@@ -523,12 +519,9 @@ def test_no_facts_are_left(open_kb: OpenKb) -> None:
 
 def test_the_strategy_is_told(open_kb: OpenKb, strategy: str) -> None:
     kb = open_kb(strategy=strategy)
-    fill(
-        kb, NEAR.replace("near", "close").replace("turn", "t").replace("join", "j") + FED + PATH_FED
-    )
-    kb.insert("close", FACTS["near"])
+    fill(kb, FED + PATH_FED)
     for verb, row in ((kb.insert, ("c", "d")), (kb.delete, ("b", "c"))):
-        for predicate, module in (("close", "stc"), ("near", "stc"), ("edge", "tc")):
+        for predicate, module in (("near", "stc"), ("edge", "tc")):
             (told,) = (
                 dict(one) for one in verb(predicate, [row]).stats["hypernodes"].values()
                 if one["modules"]
@@ -546,7 +539,7 @@ def test_the_strategy_is_told(open_kb: OpenKb, strategy: str) -> None:
 # --- nothing half done ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", [NEAR, FED + PATH_FED], ids=["stc", "all"])
+@pytest.mark.parametrize("rules", [FED + PATH_FED], ids=["all"])
 def test_an_update_that_fails_above_a_closure_changes_nothing(
     file: Path, open_kb: OpenKb, rules: str
 ) -> None:
@@ -590,7 +583,7 @@ class Stopped(Exception):
 def test_a_change_that_stops_anywhere_changes_nothing(
     tmp_path: Path, open_kb: OpenKb, rules: str
 ) -> None:
-    """Stopped at every ninth statement, and every third one of its publication."""
+    """Stopped at every seventh statement, and every third one of its publication."""
     kb = open_kb(tmp_path / "some.duckdb")
     fill(kb, rules)
     before, at, publishing, stops = everything(kb), 1, False, 0
@@ -612,7 +605,7 @@ def test_a_change_that_stops_anywhere_changes_nothing(
             kb.trace(None)
             assert everything(kb) == before
             publishing = "BEGIN TRANSACTION" in statements
-            at += 3 if publishing else 9
+            at += 3 if publishing else 7
             stops += 1
         else:
             break
@@ -676,7 +669,7 @@ def test_two_connections(file: Path, open_kb: OpenKb) -> None:
 
 def test_one_with_modules_and_one_without(file: Path) -> None:
     with open_with(True, file) as first, open_with(False, file) as second:
-        for number in range(3):
+        for number in range(2):
             for kb, expected in ((second, []), (first, ["stc(near)"])):
                 before = _extensions(kb)
                 change = kb.insert("near", [(f"x{number}", f"y{number}"), ("a", f"x{number}")])

@@ -155,7 +155,9 @@ def semi_naive(
     for closure in closures.values():
         settle(closure.partition)
     parts |= {p: closure.now for p, closure in closures.items() if closure.now.rows}
-    return Fixpoint(parts, iteration, "modules" if closures else "loop", closures)
+    if closures:
+        return Fixpoint(parts, max(iteration, 1), "modules", closures)
+    return Fixpoint(parts, iteration, "loop")
 
 
 def _begin(

@@ -32,8 +32,10 @@ from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.modules import modules_of
 from zodiac_sql.modules.closure import Closure
+from zodiac_sql.modules.contract import classes
 from zodiac_sql.modules.inner import Inner, inner_of, tables_of
 from zodiac_sql.modules.partition import compare, repeated_nodes
+from zodiac_sql.pairs import Pairs, pairs_query
 from zodiac_sql.plan import Version, check
 from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query
 from zodiac_sql.rules import Rule, Type
@@ -42,7 +44,7 @@ from zodiac_sql.schema import Predicate, resolve
 from zodiac_sql.semi_naive import Fixpoint
 from zodiac_sql.sql import Context, is_empty
 from zodiac_sql.store import Store
-from zodiac_sql.trees import anti_join, create_temp, temp_table
+from zodiac_sql.trees import anti_join, create_temp, create_temp_view, temp_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -270,7 +272,26 @@ def _compare_classes(work: _Work, closure: Closure, hypernode: Hypernode) -> Non
         compare(closure.partition, there[0])
         counts = closure.partition.counts
         missing, surplus = (n - counts.now_and_before for n in (counts.now, counts.before))
+    if not missing and not surplus and not _shows_pairs(work, closure):
+        missing = wanted
     _note(work, f"idb.{closure.stem}", missing, surplus)
+
+
+def _shows_pairs(work: _Work, closure: Closure) -> bool:
+    """Whether the view in idb of a relation that is kept as classes is the one it should be."""
+    known = tables_of(closure.row, work.state.schema)[classes(closure.row.predicate)]
+    hypernode = closure.stem.partition("_")[0]
+    there = exp.table_(f"{hypernode}_{known.sql_name}", db="idb", quoted=True)
+    names = [column.name for column in closure.columns]
+    query = pairs_query(Pairs(unequal=closure.row.unequal), there, names)
+    work.store.run(create_temp_view("zodiac$shown", query))
+    texts = work.store.rows(
+        "SELECT sql FROM duckdb_views() WHERE schema_name = 'idb' AND view_name = $1"
+        " AND database_name = current_database()"
+        " UNION ALL SELECT sql FROM duckdb_views() WHERE temporary AND view_name = 'zodiac$shown'",
+        [closure.stem],
+    )
+    return len(texts) == 2 and len({text.partition(" AS ")[2] for (text,) in texts}) == 1
 
 
 def _compare_table(work: _Work, predicate: str, inner: Inner) -> None:

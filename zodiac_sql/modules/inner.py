@@ -1,6 +1,7 @@
 """A hypernode as it is evaluated: what its modules leave of its rules, and the tables these need.
 
-Names of predicates inside it cannot clash with those of a program: they have a space.
+Names of predicates inside it, and of their tables, cannot clash with those of a program: they have a
+space, which no predicate of a rule has.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def tables_of(row: ModuleRow, schema: Schema) -> dict[str, Predicate]:
     found = {}
     if row.fed:
         name = external(row.predicate)
-        found[name] = replace(known, name=name, sql_name=f"zodiac$external_{known.sql_name}")
+        found[name] = replace(known, name=name, sql_name=f"{known.sql_name} external")
     if row.parted:
         name = classes(row.predicate)
         columns = (
@@ -49,7 +50,7 @@ def tables_of(row: ModuleRow, schema: Schema) -> dict[str, Predicate]:
             Column("loop", Type.BOOL),
         )
         types = tuple(column.type for column in columns)
-        sql_name = f"zodiac$classes_{known.sql_name}"
+        sql_name = f"{known.sql_name} classes"
         found[name] = Predicate(name, sql_name, columns, types, (None,) * 3)
     return found
 
