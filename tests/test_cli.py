@@ -790,7 +790,7 @@ idb.h2_hot         0        2
     assert (result.exit_code, result.stderr) == (1, "")
     told = json.loads(result.stdout)
     assert not told["exact"]
-    assert (told["missing"], told["surplus"]) == ({"near": 4}, {"hot": 2})
+    assert (told["missing"], told["surplus"]) == ({"near": 6}, {"hot": 2})
     assert told["samples"]["hot"] == {"missing": [], "surplus": [{"s": "wt1"}, {"s": "wt2"}]}
     assert told["tables"]["idb.h2_hot"] == {"missing": 0, "surplus": 2}
     assert digest(farm) == before

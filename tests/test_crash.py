@@ -164,7 +164,7 @@ def _assert_whole(kb: KnowledgeBase) -> None:
         "SELECT table_name FROM duckdb_tables() WHERE schema_name IN ('edb', 'idb')"
         " AND NOT starts_with(table_name, 'zodiac$aside_')"
         " AND table_name NOT IN (SELECT sql_name FROM zodiac.predicate)"
-        " AND regexp_replace(table_name, '^h[0-9]+_(zodiac\\$(classes|external)_)?', '')"
+        " AND regexp_replace(table_name, '^h[0-9]+_|( classes| external)$', '', 'g')"
         " NOT IN (SELECT sql_name FROM zodiac.predicate)"
     ).fetchall()
     assert leftovers == []
