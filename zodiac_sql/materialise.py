@@ -343,7 +343,11 @@ def _evaluate(
     )
     try:
         if fresh:
-            done, strategy, why = recompute(task), "recompute", "its rules or columns are new"
+            done, strategy, why = (
+                recompute(task),
+                "recompute",
+                "its rules, columns or modules are new",
+            )
         else:
             done, strategy, why = maintain(task, work.strategy)
     except StoreError as error:

@@ -115,20 +115,23 @@ def _parted(state: State) -> Iterator[tuple[int, str]]:
         yield from ((row.id, module.predicate) for module in row.modules if module.parted)
 
 
-def _tables_of_modules(state: State, number: int) -> dict[str, str]:
-    """The tables of a hypernode's modules in idb, by their names inside it."""
-    (row,) = (row for row in state.hypernodes if row.id == number)
+def _tables_of_modules(state: State) -> dict[int, set[str]]:
+    """The tables of modules in idb, by hypernode."""
     return {
-        name: f"h{number}_{known.sql_name}"
-        for module in row.modules
-        for name, known in tables_of(module, state.schema).items()
+        row.id: {
+            f"h{row.id}_{known.sql_name}"
+            for module in row.modules
+            for known in tables_of(module, state.schema).values()
+        }
+        for row in state.hypernodes
+        if row.modules
     }
 
 
 def _drop_tables_of_modules(remover: _Remover, old: State, new: State) -> None:
     """Drop the tables of modules that are not at work any more."""
     there, here = (
-        {t for row in state.hypernodes for t in _tables_of_modules(state, row.id).values()}
+        {name for names in _tables_of_modules(state).values() for name in names}
         for state in (old, new)
     )
     for name in there - here:
@@ -252,8 +255,10 @@ def _pass_tables(
     store, rows = remover.store, remover.rows
     moves = [move for move in _moves(restructuring, new, edits) if ("idb", move.source) in rows]
     staying = {move.source for move in moves}
-    for number in restructuring.unchanged():
-        staying |= set(_tables_of_modules(old, number).values())
+    unchanged = restructuring.unchanged()
+    for number, names in _tables_of_modules(old).items():
+        if number in unchanged:
+            staying |= names
     for schema, name in list(rows):
         if schema == "idb" and name not in staying:
             remover.remove((schema, name))

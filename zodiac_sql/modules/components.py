@@ -60,11 +60,25 @@ UNION ALL SELECT a, b, true FROM contracted
 """
 )
 
-_OPEN = 'SELECT count(*) FROM "zodiac$graph" WHERE is_edge'
+_NODES = 'SELECT count(*) FROM "zodiac$graph" WHERE NOT is_edge'
 
 _ROOTS = """
-CREATE OR REPLACE TEMP TABLE "zodiac$roots" AS SELECT a AS node, b AS root FROM "zodiac$graph"
+CREATE OR REPLACE TEMP TABLE "zodiac$roots" AS
+SELECT a AS node, b AS root FROM "zodiac$graph" WHERE NOT is_edge
 """
+
+
+def _exchanged(text: str) -> str:
+    """The same statement with the names of the two graphs exchanged."""
+    return (
+        text.replace('"zodiac$next_graph"', '"?"')
+        .replace('"zodiac$graph"', '"zodiac$next_graph"')
+        .replace('"?"', '"zodiac$graph"')
+    )
+
+
+_ROUNDS = (_NEXT, _exchanged(_NEXT))
+_RESULTS = (_ROOTS, _exchanged(_ROOTS))
 
 
 def find_roots(store: Store) -> None:
@@ -73,9 +87,8 @@ def find_roots(store: Store) -> None:
     The edges stand in "zodiac$edges" (a, b), BIGINT, a <> b, in any direction and number; each node
     is in one at least.
     """
-    store.run(_FIRST)
-    while store.count(_OPEN):
-        store.run(_NEXT)
-        store.run('DROP TABLE "zodiac$graph"')
-        store.run('ALTER TABLE "zodiac$next_graph" RENAME TO "zodiac$graph"')
-    store.run(_ROOTS)
+    rows, nodes, turn = store.count(_FIRST), store.count(_NODES), 0
+    while rows > nodes:  # the rest are edges
+        rows = store.count(_ROUNDS[turn])
+        turn = 1 - turn
+    store.run(_RESULTS[turn])
