@@ -123,8 +123,9 @@ def test_the_file_has_classes_and_a_view_of_pairs(file: Path) -> None:
         assert set(pairs) == NEAR_ROWS and len(pairs) == len(NEAR_ROWS)
         assert set(rows("SELECT * FROM near")) == NEAR_ROWS
         classes = rows(
-            f"SELECT string_agg({text.format('node')}, '' ORDER BY 1), min(class), max(class)"
-            ' FROM idb."h1_near classes" GROUP BY class ORDER BY 1'
+            "SELECT string_agg(name, '' ORDER BY name), min(class), max(class)"
+            f" FROM (SELECT class, {text.format('node')} AS name"
+            ' FROM idb."h1_near classes") GROUP BY class ORDER BY 1'
         )
         assert [names for names, *_ in classes] == ["abc", "de", "f"]
 
