@@ -19,7 +19,7 @@ OpenKb = Callable[..., "KnowledgeBase"]
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "ci",
-    max_examples=340,
+    max_examples=260,
     derandomize=True,
     deadline=None,
     suppress_health_check=SLOW_IS_FINE,

@@ -37,9 +37,9 @@ Say = Callable[[str], None]
 # The first example that hypothesis tries is an empty one, so there must be more than one. A sequence
 # takes 3 s on two cores, one side by side, too, a program from scratch 0.6 s: 50 s in all.
 EXAMPLES = settings().max_examples
-SEQUENCES = max(1, EXAMPLES // 110)
-SIDE_BY_SIDE = max(1, EXAMPLES // 170)
-FROM_SCRATCH = max(1, EXAMPLES // 48)
+SEQUENCES = max(1, EXAMPLES // 85)
+SIDE_BY_SIDE = max(1, EXAMPLES // 130)
+FROM_SCRATCH = max(1, EXAMPLES // 37)
 CHANGES = 9
 
 
