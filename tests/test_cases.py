@@ -17,8 +17,8 @@
     drop r9 r10                 drop rules by name
     reopen                      close the file and open it again; nothing in memory
 
-Every case runs on a file; one that has steps also with two maintenance strategies other than `auto`,
-turn and turn about (the property tests try all of them), one that has none also in memory.
+Every case runs on a file; one that has steps also with a maintenance strategy other than `auto`, turn
+and turn about (the property tests try all of them), one that has none also in memory.
 
 Cells: numbers as numbers (2 and 2.0 are the same), `true` and `false`, anything else as its text.
 The table of a nullary predicate that holds is the one line `true`.
@@ -79,7 +79,7 @@ def test_case_in_memory(case: Path, open_kb: OpenKb) -> None:
 
 OTHERS = [name for name in STRATEGIES if name != "auto"]
 CHANGING = [case for case in DIRECTORIES if (case / "steps.txt").exists()]
-BY_STRATEGY = [(case, other) for n, case in enumerate(CHANGING) for other in OTHERS[n % 2 :: 2]]
+BY_STRATEGY = [(case, OTHERS[number % len(OTHERS)]) for number, case in enumerate(CHANGING)]
 
 
 @pytest.mark.parametrize(
