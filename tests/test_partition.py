@@ -220,7 +220,7 @@ def among(pairs: set[Edge], some: set[int]) -> set[Edge]:
 
 
 def begin(store: Store, unequal: bool, alone: bool, stored: Part | None) -> Closure:
-    row = ModuleRow("stc", "p", False, unequal, True)
+    row = ModuleRow("stc", "p", False, True, unequal, True)
     return begin_closure(store, row, COLUMNS, "h1_p", NOTHING, alone, stored)
 
 
@@ -416,7 +416,7 @@ def test_compared_with_what_was_there_before(
     ],
 )  # fmt: skip
 def test_nodes_of_other_types(store: Store, type_: Type, names: str) -> None:
-    row = ModuleRow("stc", "p", False, False, True)
+    row = ModuleRow("stc", "p", False, True, False, True)
     columns = (Column("s", type_), Column("o", type_))
     closure = begin_closure(store, row, columns, "h1_p", Relation(columns, ()), False)
     a, b, c, d = names.split()

@@ -327,8 +327,8 @@ def _save_hypernodes(store: Store, old: State, new: State) -> None:
         store.run(
             "INSERT INTO zodiac.hypernode"
             " SELECT unnest($1), unnest($2), unnest($3), unnest($4), unnest($5),"
-            " unnest($6::STRUCT(kind VARCHAR, predicate VARCHAR, fed BOOLEAN, unequal BOOLEAN,"
-            " covers BOOLEAN)[][])",
+            " unnest($6::STRUCT(kind VARCHAR, predicate VARCHAR, fed BOOLEAN, parted BOOLEAN,"
+            " unequal BOOLEAN, covers BOOLEAN)[][])",
             [
                 *([row[place] for row in written] for place in range(5)),
                 [[asdict(module) for module in row[5]] for row in written],

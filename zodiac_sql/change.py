@@ -43,10 +43,10 @@ class Change:
     extension (explicit or derived). `stats["seconds"]` has the time by phase: "stage" (facts read
     and encoded), "check" (rules), "reason" (hypernodes), "compare" (what entered and left) and
     "publish". `stats["hypernodes"]` has for each hypernode that had work: the "strategy" that did it
-    and "why" that one; the "modules" at work in it; how many facts of its tables were "inserted" and "deleted"; "seconds"; and the
-    work in numbers of facts, "checked", "overdeleted", "rederived", "forward", "backward" and
-    "iterations", defined in zodiac_sql.maintain.contract.Work. `notes` are remarks for people, such as
-    graph names ignored, or facts that stay because rules derive them.
+    and "why" that one; the "modules" at work in it; how many facts of its tables were "inserted" and
+    "deleted"; "seconds"; and the work in numbers of facts, "checked", "overdeleted", "rederived",
+    "forward", "backward" and "iterations", defined in zodiac_sql.maintain.contract.Work. `notes` are
+    remarks for people, such as graph names ignored, or facts that stay because rules derive them.
     """
 
     inserted: Mapping[str, int]

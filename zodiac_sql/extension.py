@@ -115,6 +115,19 @@ def derived_tables(state: State) -> Iterable[tuple[str, int, str]]:
                 yield known.name, row.id, f"h{row.id}_{known.sql_name}"
 
 
+def tables_of_modules(state: State) -> dict[int, set[str]]:
+    """The tables of modules in idb, by hypernode."""
+    return {
+        row.id: {
+            f"h{row.id}_{known.sql_name}"
+            for module in row.modules
+            for known in tables_of(module, state.schema).values()
+        }
+        for row in state.hypernodes
+        if row.modules
+    }
+
+
 def heads_of(state: State) -> dict[str, str]:
     """The head predicate of each rule, by the rule's name."""
     return {rule.name: rule.head for rule in state.rules}

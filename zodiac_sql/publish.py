@@ -16,10 +16,9 @@ from zodiac_sql import catalog, dictionary
 from zodiac_sql.apply import Kept
 from zodiac_sql.catalog import State
 from zodiac_sql.errors import StoreError
-from zodiac_sql.extension import EXPLICIT, Sources, sources_of, view
+from zodiac_sql.extension import EXPLICIT, Sources, sources_of, tables_of_modules, view
 from zodiac_sql.maintain.contract import Edit
 from zodiac_sql.modules.contract import classes, is_external
-from zodiac_sql.modules.inner import tables_of
 from zodiac_sql.pairs import pairs_query
 from zodiac_sql.relations import RANK, Part, Relation, columns_of, relation_query, table
 from zodiac_sql.restructuring import Restructuring
@@ -115,23 +114,10 @@ def _parted(state: State) -> Iterator[tuple[int, str]]:
         yield from ((row.id, module.predicate) for module in row.modules if module.parted)
 
 
-def _tables_of_modules(state: State) -> dict[int, set[str]]:
-    """The tables of modules in idb, by hypernode."""
-    return {
-        row.id: {
-            f"h{row.id}_{known.sql_name}"
-            for module in row.modules
-            for known in tables_of(module, state.schema).values()
-        }
-        for row in state.hypernodes
-        if row.modules
-    }
-
-
 def _drop_tables_of_modules(remover: _Remover, old: State, new: State) -> None:
     """Drop the tables of modules that are not at work any more."""
     there, here = (
-        {name for names in _tables_of_modules(state).values() for name in names}
+        {name for names in tables_of_modules(state).values() for name in names}
         for state in (old, new)
     )
     for name in there - here:
@@ -256,7 +242,7 @@ def _pass_tables(
     moves = [move for move in _moves(restructuring, new, edits) if ("idb", move.source) in rows]
     staying = {move.source for move in moves}
     unchanged = restructuring.unchanged()
-    for number, names in _tables_of_modules(old).items():
+    for number, names in tables_of_modules(old).items():
         if number in unchanged:
             staying |= names
     for schema, name in list(rows):

@@ -26,6 +26,7 @@ from zodiac_sql.extension import (
     distinct_query,
     inside,
     sources_of,
+    tables_of_modules,
 )
 from zodiac_sql.fixpoint import evaluate
 from zodiac_sql.functions import Functions, require
@@ -242,10 +243,7 @@ def _find_strays(work: _Work) -> None:
     ours = {("edb", predicate.sql_name) for predicate in work.state.schema.values()}
     ours |= {("idb", table) for _, _, table in derived_tables(work.state)}
     ours |= {
-        ("idb", f"h{row.id}_{known.sql_name}")
-        for row in work.state.hypernodes
-        for module in row.modules
-        for known in tables_of(module, work.state.schema).values()
+        ("idb", table) for tables in tables_of_modules(work.state).values() for table in tables
     }
     for schema, table in work.state.rows.keys() - ours:
         _note(work, f"{schema}.{table}", 0, work.state.rows[schema, table])

@@ -54,9 +54,9 @@ s, evaluating all 2.5.)"""
 
 def auto(task: Task) -> tuple[Maintained, str, str]:
     """Maintain a hypernode by the strategy that promises most: its outcome, name and reason."""
-    own = sum(part.rows for p in task.hypernode.derives if (part := task.stored(p)))
+    own = _own(task)
     incremental, full = _costs(task, own)
-    why = f"estimated {incremental:.2g} of an evaluation, starting over {full:.2g}"
+    why = _estimated(incremental, full)
     for rule in task.heritage.lost if task.heritage else ():
         if (found := _instances(task, rule, own)) > max(own, SMALL):
             return recompute(task), "recompute", f"rule {rule.name} has over {found:,} instances"
@@ -76,10 +76,16 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
 
 def starts_over(task: Task) -> str:
     """Why starting over is the cheaper way by sizes alone; nothing if it is not."""
-    own = sum(part.rows for p in task.hypernode.derives if (part := task.stored(p)))
-    incremental, full = _costs(task, own)
-    if incremental <= full:
-        return ""
+    incremental, full = _costs(task, _own(task))
+    return _estimated(incremental, full) if incremental > full else ""
+
+
+def _own(task: Task) -> int:
+    """How many facts the hypernode holds."""
+    return sum(part.rows for p in task.hypernode.derives if (part := task.stored(p)))
+
+
+def _estimated(incremental: float, full: float) -> str:
     return f"estimated {incremental:.2g} of an evaluation, starting over {full:.2g}"
 
 

@@ -12,7 +12,7 @@ from zodiac_sql.apply import apply_plans, tables
 from zodiac_sql.maintain.cascade import can_cascade, cascade_new
 from zodiac_sql.maintain.closures import add_fed, redo
 from zodiac_sql.maintain.contract import Task, Work
-from zodiac_sql.maintain.overdelete import checks, onwards
+from zodiac_sql.maintain.overdelete import all_onwards, checks
 from zodiac_sql.maintain.own import Own, Owns, TooMuch, context_of, put, without_outside
 from zodiac_sql.maintain.slices import slice_tables
 from zodiac_sql.plan import Plan
@@ -38,7 +38,7 @@ def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = N
             own.candidate = Part("temp", own.gone_table, own.gone)
             plans += checks(task, own.predicate)
     if redo(task, owns):
-        plans += [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
+        plans += all_onwards(task, owns)
     while True:
         found = {p: _new(task, owns, own, plans, work.iterations) for p, own in owns.items()}
         if work.iterations == 0 and gained:
@@ -54,7 +54,7 @@ def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = N
         for predicate, own in owns.items():
             _add(task, own, found[predicate])
         add_fed(task, owns)
-        plans = [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
+        plans = all_onwards(task, owns)
 
 
 def _cascade(task: Task, owns: Owns, found: Mapping[str, Part | None]) -> int:

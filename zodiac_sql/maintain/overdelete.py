@@ -47,7 +47,7 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
     work = Work()
     plans = task.losses()
     if lose_given(task):
-        plans += _all_onwards(task, owns)
+        plans += all_onwards(task, owns)
     while True:
         for own in owns.values():
             own.candidate = _candidates(task, owns, own, plans, work.iterations, supported)
@@ -71,7 +71,7 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
         for own in owns.values():
             _take_out(task, own, lost[own.predicate])
         lose_fed(task, owns)
-        plans = _all_onwards(task, owns)
+        plans = all_onwards(task, owns)
 
 
 def _cascade(task: Task, owns: Owns, lost: Mapping[str, Part | None], supported: bool) -> int:
@@ -83,7 +83,8 @@ def _cascade(task: Task, owns: Owns, lost: Mapping[str, Part | None], supported:
     return own.gone
 
 
-def _all_onwards(task: Task, owns: Owns) -> list[Plan]:
+def all_onwards(task: Task, owns: Owns) -> list[Plan]:
+    """The delta variants of all rules."""
     return [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
 
 

@@ -14,8 +14,9 @@ A module must provide the four functions of paper 2; there are two ways to do so
   of what was taken out, continued by the loop (Definition 7). All strategies work on them as on any
   rules, B/F as well: `rules` must derive the same facts of R from the same X_R, so what has a proof
   by the rules taken has one by these.
-* By tables of its own. `closure` gives an object with the functions `add`, `delete` and `redo` (see
-  `Closure`). Diff is empty, for a module's rules read no other predicate than R (paper 2, section 5).
+* By a partition. Where R is kept as nodes and their classes (`parted`), the functions are those of
+  `Closure` (closure.py): `add`, `delete` and `redo`. Diff is empty, for a module's rules read no other
+  predicate than R (paper 2, section 5).
 """
 
 from __future__ import annotations

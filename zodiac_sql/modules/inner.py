@@ -23,13 +23,9 @@ class ModuleRow:
     kind: str
     predicate: str
     fed: bool
+    parted: bool
     unequal: bool
     covers: bool
-
-    @property
-    def parted(self) -> bool:
-        """Whether the relation is kept as nodes and their classes."""
-        return self.kind == "stc"
 
     def __str__(self) -> str:
         return f"{self.kind}({self.predicate})"
@@ -60,8 +56,8 @@ class Inner:
     """What there is to evaluate in a hypernode."""
 
     hypernode: Hypernode
-    modules: tuple[Module, ...] = ()
     rows: tuple[ModuleRow, ...] = ()
+    """The modules at work."""
     tables: Mapping[str, Predicate] = field(default_factory=dict)
     """The tables of modules."""
     schema: Mapping[str, Predicate] = field(default_factory=dict)
@@ -80,12 +76,13 @@ def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) ->
     for module in modules:
         rules += module.rules(module.predicate in fed)
     rows = tuple(
-        ModuleRow(m.kind, m.predicate, m.predicate in fed, m.unequal, m.covers) for m in modules
+        ModuleRow(m.kind, m.predicate, m.predicate in fed, m.parted, m.unequal, m.covers)
+        for m in modules
     )
     tables = {name: p for row in rows for name, p in tables_of(row, schema).items()}
     inputs = {given(p): replace(schema[p], name=given(p)) for p in closed}
     inner = replace(hypernode, rules=tuple(rules))
-    return Inner(inner, tuple(modules), rows, tables, {**tables, **inputs})
+    return Inner(inner, rows, tables, {**tables, **inputs})
 
 
 def _feeds(rule: Rule, module: Module) -> bool:

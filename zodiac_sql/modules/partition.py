@@ -145,21 +145,7 @@ SELECT
    FROM groups WHERE class IS NOT NULL AND prev IS NOT NULL)
 """
 
-_COUNT_CHANGE = """
-WITH groups AS (
-  SELECT class, before, count(*) AS n, count_if(loop) AS loops, count_if(loop_before) AS loops_before,
-         count_if(loop AND loop_before) AS loops_both
-  FROM "zodiac$members" GROUP BY class, before
-)
-SELECT
-  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops ELSE 0 END), 0)
-   FROM (SELECT sum(n) AS n, sum(loops) AS loops FROM groups WHERE class IS NOT NULL GROUP BY class)),
-  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops ELSE 0 END), 0)
-   FROM (SELECT sum(n) AS n, sum(loops_before) AS loops FROM groups
-         WHERE before IS NOT NULL GROUP BY before)),
-  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops_both ELSE 0 END), 0)
-   FROM groups WHERE class IS NOT NULL AND before IS NOT NULL)
-"""
+_COUNT_CHANGE = _COUNT_STEP.replace("prev", "before")
 
 _LEFT = """
 CREATE OR REPLACE TEMP TABLE "zodiac$left" AS
