@@ -68,7 +68,7 @@ def test_without_modules_a_hypernode_is_as_it_is() -> None:
         p(X, Z) :- p(X, Y), p(Y, Z)
         p(X, Y) :- p(Y, X)
     """)
-    assert (found.modules, found.rows, found.tables, found.schema) == ((), (), {}, {})
+    assert (found.rows, found.tables, found.schema) == ((), {}, {})
 
 
 # --- transitive -----------------------------------------------------------------------------------
