@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from zodiac_sql import KnowledgeBase
 
 OpenKb = Callable[..., "KnowledgeBase"]
@@ -68,3 +70,22 @@ def open_kb() -> OpenKb:
         return zodiac_sql.connect(path, strategy=strategy)
 
     return open_it
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A real Spark session on two cores, one for all tests."""
+    import warnings
+
+    from zodiac_sql.spark import local_session
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # sockets of py4j
+        session = local_session(
+            spark__master="local[2]",
+            spark__sql__shuffle__partitions="2",
+            spark__sql__warehouse__dir=str(tmp_path_factory.mktemp("warehouse")),
+        )
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()

@@ -20,6 +20,7 @@ from zodiac_sql.errors import (
     ProgramError,
     QueryError,
     ResourceError,
+    SparkError,
     StoreError,
     ZodiacError,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "ProgramError",
     "QueryError",
     "ResourceError",
+    "SparkError",
     "StoreError",
     "ZodiacError",
     "connect",

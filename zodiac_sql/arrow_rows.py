@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 from zodiac_sql.errors import DataError
 from zodiac_sql.rules import Type
 from zodiac_sql.schema import default_columns
+from zodiac_sql.spark_frames import is_spark, stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _ACCEPTED = (
-    "Rows are a list of tuples, an Arrow table or stream, a pandas or polars data frame, "
+    "Rows are a list of tuples, an Arrow table or stream, a pandas, polars or Spark data frame, "
     "or a DuckDB relation."
 )
 
@@ -52,6 +53,8 @@ def as_arrow(predicate: str, rows: object, arity: int | None) -> Offered | None:
         raise DataError(f"{predicate}: a {type(rows).__name__} is not rows. {_ACCEPTED}")
     if _is_pandas(rows):
         return _from_pandas(predicate, rows)
+    if is_spark(rows):
+        return _from_stream(predicate, stream(rows))
     if hasattr(rows, "__arrow_c_stream__"):
         return _from_stream(predicate, rows)
     if isinstance(rows, Iterable):

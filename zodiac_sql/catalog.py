@@ -61,6 +61,7 @@ class State:
     `rows` counts the rows of each table of edb and idb, by schema and table name; a table that is
     not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as known.
     `aside` are tables of idb that the last change took away, kept for its `Change` to read.
+    `positions` tells for each stream of updates the number of the last one that was applied.
     `generation` counts the changes published so far, and tells whether a state is still the file's.
     """
 
@@ -74,6 +75,7 @@ class State:
     rows: Mapping[tuple[str, str], int] = field(default_factory=dict)
     ids: Mapping[str, int] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
+    positions: Mapping[str, int] = field(default_factory=dict)
     next_hypernode: int = 1
     generation: int = 0
 
@@ -140,6 +142,7 @@ def load(store: Store) -> State:
         functions=_load_functions(store),
         rows=_load_rows(store, rows, schema),
         aside=_load_aside(store),
+        positions=dict(store.rows("SELECT name, position FROM zodiac.stream")),
         next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
         generation=generation(store),
     )
@@ -278,6 +281,7 @@ def save(store: Store, old: State, new: State) -> None:
     if new.prefixes != old.prefixes:
         for prefix, iri in new.prefixes.items():
             store.run("INSERT OR REPLACE INTO zodiac.prefix VALUES ($1, $2)", [prefix, iri])
+    _save_positions(store, old.positions, new.positions)
     if new.functions != old.functions:
         store.run("DELETE FROM zodiac.function")
         for name, f in new.functions.items():
@@ -286,6 +290,14 @@ def save(store: Store, old: State, new: State) -> None:
                 "INSERT INTO zodiac.function VALUES ($1, $2, $3, $4)",
                 [name, f.aggregate, parameters, f.returns.value],
             )
+
+
+def _save_positions(store: Store, old: Mapping[str, int], new: Mapping[str, int]) -> None:
+    for name, position in new.items():
+        if name not in old:
+            store.run("INSERT INTO zodiac.stream VALUES ($1, $2)", [name, position])
+        elif position != old[name]:
+            store.run("UPDATE zodiac.stream SET position = $2 WHERE name = $1", [name, position])
 
 
 def _save_rules(store: Store, old: State, new: State) -> None:

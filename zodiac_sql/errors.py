@@ -5,6 +5,7 @@
     ├── DataError               facts refused: malformed, or of the wrong type or arity
     ├── QueryError              a goal or an SQL statement that cannot be answered
     ├── FunctionError           a registered function is missing, clashes, or failed
+    ├── SparkError              Spark lacks something, refuses a rule, or failed
     └── StoreError              the database file
         ├── NewerFileError      written by a newer zodiac_sql
         ├── LockedError         another process is writing it
@@ -88,6 +89,10 @@ class QueryError(ZodiacError):
 
 class FunctionError(ZodiacError):
     """A function that rules use is not registered, clashes with another, or failed."""
+
+
+class SparkError(ZodiacError):
+    """Java, the extra or a version is missing; a rule cannot run on Spark; or Spark has failed."""
 
 
 class StoreError(ZodiacError):

@@ -235,6 +235,14 @@ def _stage_none(store: Store, known: Predicate) -> Staged:
     return Staged(known.name, known.columns, (None,) * known.arity, table, named=False)
 
 
+def staged_explicit(store: Store, known: Predicate) -> Staged:
+    """All explicit facts of a predicate that has some."""
+    table = store.fresh("staged")
+    explicit = exp.table_(known.sql_name, db="edb", quoted=True)
+    store.run(create_temp(table, exp.select("*").from_(explicit)))
+    return Staged(known.name, known.columns, known.datatypes, table, named=False)
+
+
 def _stage_true(store: Store, predicate: str) -> Staged:
     """The one fact of a predicate without columns."""
     table = store.fresh("staged")

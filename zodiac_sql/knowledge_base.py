@@ -26,6 +26,8 @@ from zodiac_sql.rules import Type
 from zodiac_sql.store import Store, Tracer, open_store
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from zodiac_sql.catalog import State
     from zodiac_sql.change import Change
     from zodiac_sql.draw import Drawing
@@ -168,8 +170,8 @@ class KnowledgeBase:
         return update.change
 
     def insert(self, predicate: str, rows: object) -> Change:
-        """Insert explicit facts: a list of tuples, an Arrow table or stream, a pandas or polars
-        data frame, or a DuckDB relation. Facts that are there already change nothing.
+        """Insert explicit facts: a list of tuples, an Arrow table or stream, a pandas, polars
+        or Spark data frame, or a DuckDB relation. Facts that are there already change nothing.
 
         Raises DataError if arity or types do not fit, or something is NULL.
         """
@@ -181,6 +183,15 @@ class KnowledgeBase:
         """Delete explicit facts. One that rules derive, too, stays in the extension."""
         with self.update() as update:
             update.delete(predicate, rows)
+        return update.change
+
+    def replace(self, predicate: str, rows: object) -> Change:
+        """Let these rows be the explicit facts of a predicate: what else there is goes.
+
+        Only the difference changes anything: giving the same rows again does nothing.
+        """
+        with self.update() as update:
+            update.replace(predicate, rows)
         return update.change
 
     def load(
@@ -300,6 +311,17 @@ class KnowledgeBase:
 
         return answer_table(self._store, self._current(), predicate)
 
+    @contextmanager
+    def batches(self, predicate: str, rows: int = 100_000) -> Iterator[pa.RecordBatchReader]:
+        """The extension of a predicate as `table` gives it, in Arrow batches of so many rows.
+
+        For extensions that are too large to be held in memory. The reader is good inside the block.
+        """
+        from zodiac_sql.query import stream_table
+
+        with stream_table(self._store, self._current(), predicate, rows) as reader:
+            yield reader
+
     def rules(self) -> Answer:
         """The rules: name, text, hypernode, when added (UTC)."""
         from zodiac_sql.describe import rules
@@ -313,6 +335,10 @@ class KnowledgeBase:
         from zodiac_sql.describe import predicates
 
         return predicates(self._store, self._current())
+
+    def position(self, stream: str) -> int | None:
+        """How far a stream of updates has come: what `Update.record` noted last, or None."""
+        return self._current().positions.get(stream)
 
     def hypernodes(self) -> Answer:
         """The hypernodes in the order of evaluation: stratum, rules, what they derive and read.

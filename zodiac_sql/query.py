@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -192,13 +193,25 @@ _EXPLAIN = re.compile(rf"{_GAP}EXPLAIN\b{_GAP}(?:ANALYZE\b)?", re.IGNORECASE | r
 
 def answer_table(store: Store, state: State, predicate: str) -> Answer:
     """The extension of a predicate, symbols as text. Raises QueryError if there is none."""
-    name = known_predicate(predicate, state)
+    return Answer(store.arrow(_extension(state, known_predicate(predicate, state))))
+
+
+def _extension(state: State, name: str) -> exp.Query:
     if state.schema[name].open:
         view = exp.table_(state.schema[name].sql_name, db="main", quoted=True)
-        return Answer(store.arrow(exp.select("*").from_(view)))
+        return exp.select("*").from_(view)
     relation = sources_of(state).relation(name)
-    query = decoded(relation, distinct_query(relation), "zodiac.symbol")
-    return Answer(store.arrow(query))
+    return decoded(relation, distinct_query(relation), "zodiac.symbol")
+
+
+@contextmanager
+def stream_table(
+    store: Store, state: State, predicate: str, rows: int
+) -> Iterator[pa.RecordBatchReader]:
+    """The extension of a predicate in Arrow batches, on a connection of its own. Raises QueryError."""
+    query = _extension(state, known_predicate(predicate, state))
+    with store.aside() as other:
+        yield other.batches(query, rows)
 
 
 def known_predicate(name: str, state: State) -> str:

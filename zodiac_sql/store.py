@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import duckdb
 
 from zodiac_sql.errors import (
+    DataError,
     FunctionError,
     LockedError,
     NewerFileError,
@@ -109,6 +110,12 @@ class Store:
         result = self.run(statement, parameters)
         with self._explaining():
             return result.to_arrow_table()
+
+    def batches(self, statement: str | exp.Expr, rows: int) -> pa.RecordBatchReader:
+        """Run a statement, and stream its answer. The next statement ends the stream."""
+        result = self.run(statement)
+        with self._explaining():
+            return result.to_arrow_reader(rows)
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
@@ -307,6 +314,12 @@ _ADVICE = "\n\nPossible solutions"
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: by user .+?)?\. (?:See|However)")
 
 
+_STREAM_FAILED = re.compile(
+    r"arrow_scan: get_next failed\(\): (?:Invalid: |Unknown error: )*(.*?)(?:\. Detail: |\Z)",
+    re.DOTALL,
+)
+
+
 def explained(error: duckdb.Error, path: str) -> ZodiacError:
     """The error of ours that says what a DuckDB error means for the user."""
     text = str(error)
@@ -327,6 +340,8 @@ def explained(error: duckdb.Error, path: str) -> ZodiacError:
             f"Out of memory. Nothing was changed. Give more (memory_limit) or let it "
             f"spill to disk (temp_directory). DuckDB says: {text.partition(_ADVICE)[0]}"
         )
+    if failed := _STREAM_FAILED.search(text):
+        return DataError(f"the rows could not be read to their end: {failed[1]}")
     if "No space left" in text or "max_temp_directory_size" in text:
         return ResourceError(f"The disk is full. Nothing was changed. DuckDB says: {text}")
     if "Python exception occurred while executing the UDF" in text:

@@ -21,7 +21,7 @@ from zodiac_sql.change import Change
 from zodiac_sql.check import in_order
 from zodiac_sql.difference import Difference, differences_of
 from zodiac_sql.errors import Problem, ProgramError, QueryError
-from zodiac_sql.facts import stage_rows
+from zodiac_sql.facts import stage_rows, staged_explicit
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypernodes import Hypergraph
 from zodiac_sql.maintain.contract import RANKED
@@ -107,6 +107,7 @@ class Update:
     _inserts: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     _deletes: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     _remarks: list[str] = field(default_factory=list)
+    _positions: dict[str, int] = field(default_factory=dict)
     _graph: Hypergraph | None = None
     _change: Change | None = None
     _started: float = field(default_factory=time.perf_counter)
@@ -178,6 +179,25 @@ class Update:
             staged = stage_rows(self.store, name, rows, known, gone=True)
         if staged is not None:
             self._deletes[name].append(staged)
+
+    def replace(self, predicate: str, rows: object) -> None:
+        """Let these rows be the explicit facts of a predicate: what else there is goes.
+
+        Only the difference changes anything. Raises DataError.
+        """
+        self.insert(predicate, rows)
+        name = resolve(predicate, self._schema, self._prefixes)
+        known = self.state.schema.get(name)
+        if known is not None and self.state.rows.get(("edb", known.sql_name)):
+            with self._timed("stage"):
+                self._deletes[name].append(staged_explicit(self.store, known))
+
+    def record(self, stream: str, position: int) -> None:
+        """Note in the file, with this change, how far a stream of updates has come.
+
+        `KnowledgeBase.position` tells it again, also after a kill.
+        """
+        self._positions[stream] = position
 
     def load(
         self, path: str | Path, predicate: str | None = None, *, skip_bad: bool = False
@@ -403,6 +423,7 @@ class Update:
             prefixes=self._prefixes,
             functions=planned.functions,
             ids=ids,
+            positions={**self.state.positions, **self._positions},
             next_hypernode=max([self.state.next_hypernode, *(n + 1 for n in numbers)]),
         )
 

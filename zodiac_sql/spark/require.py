@@ -1,0 +1,115 @@
+"""What Spark needs besides this package, and how to get it.
+
+The extra brings pyspark, pandas and pyarrow; Java comes from the system.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zodiac_sql.errors import SparkError
+from zodiac_sql.spark_frames import said
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EXTRA = "pip install 'zodiac-sql[spark]'"
+_JAVA = 17
+_INSTALL_JAVA = (
+    "Debian and Ubuntu: apt-get install default-jre-headless; Fedora: dnf install "
+    "java-latest-openjdk-headless; macOS: brew install openjdk@17. Or set JAVA_HOME to one that is there."
+)
+_WANTED = {"pyspark": ((4, 2), (5,)), "pandas": ((2, 2), (3,))}
+"""The versions that will do: from, and below."""
+
+
+def require_packages() -> None:
+    """Raise SparkError unless pyspark and pandas are there, in versions that work together."""
+    for name, (least, below) in _WANTED.items():
+        wanted = f"{name}>={_dotted(least)},<{_dotted(below)}"
+        try:
+            found = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            raise SparkError(
+                f"zodiac_sql.spark needs {wanted}, which is not there: {EXTRA}"
+            ) from None
+        if not least <= _numbers(found)[: len(least)] or _numbers(found)[: len(below)] >= below:
+            raise SparkError(f"zodiac_sql.spark needs {wanted}, and found {name} {found}: {EXTRA}")
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+def require_java() -> None:
+    """Raise SparkError unless there is a Java that Spark runs with."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if java is None:
+        raise SparkError(f"Spark needs Java {_JAVA} or later, and there is none. {_INSTALL_JAVA}")
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SparkError(
+            f"Spark needs Java {_JAVA} or later, and {java} does not run ({error}). {_INSTALL_JAVA}"
+        ) from None
+    found = re.search(r'version "(?:1\.)?(\d+)', told)
+    if found and int(found[1]) < _JAVA:
+        raise SparkError(
+            f"Spark needs Java {_JAVA} or later, and {java} is Java {found[1]}. {_INSTALL_JAVA}"
+        )
+
+
+def local_session(name: str = "zodiac_sql", **settings: str) -> SparkSession:
+    """A Spark session on this machine, on all cores, whose Python workers run this very Python.
+
+    For trying things out. `settings` are Spark's, with `__` for dots: `spark__driver__memory="2g"`.
+    A session that is there already is returned as it is. Raises SparkError without Java.
+    """
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    require_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # no setting of Spark's does this
+    builder = SparkSession.builder.appName(name)
+    defaults = {
+        "spark.master": "local[*]",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
+    }
+    for key, value in {
+        **defaults,
+        **{k.replace("__", "."): v for k, v in settings.items()},
+    }.items():
+        builder = builder.config(key, value)
+    session: SparkSession = builder.getOrCreate()
+    return session
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn what Spark raises inside into a SparkError that says what it means for the user."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        raise SparkError(said(str(error))) from error

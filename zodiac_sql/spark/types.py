@@ -1,0 +1,105 @@
+"""The types of facts, and those of Spark's columns.
+
+symbol     string (char, varchar)                   text as everywhere outside the file
+int        tinyint, smallint, int, bigint           as bigint
+float      float, double, decimal                   as double
+bool       boolean
+date       date
+timestamp  timestamp_ntz, and timestamp in UTC      as timestamp_ntz
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from zodiac_sql.errors import DataError
+from zodiac_sql.rules import Column, Type
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
+
+SPARK_TYPES: dict[Type, T.DataType] = {
+    Type.SYMBOL: T.StringType(),
+    Type.INT: T.LongType(),
+    Type.FLOAT: T.DoubleType(),
+    Type.BOOL: T.BooleanType(),
+    Type.DATE: T.DateType(),
+    Type.TIMESTAMP: T.TimestampNTZType(),
+}
+
+_TYPES: dict[type[T.DataType], Type] = {
+    T.StringType: Type.SYMBOL, T.CharType: Type.SYMBOL, T.VarcharType: Type.SYMBOL,
+    T.ByteType: Type.INT, T.ShortType: Type.INT, T.IntegerType: Type.INT, T.LongType: Type.INT,
+    T.FloatType: Type.FLOAT, T.DoubleType: Type.FLOAT, T.DecimalType: Type.FLOAT,
+    T.BooleanType: Type.BOOL, T.DateType: Type.DATE,
+    T.TimestampType: Type.TIMESTAMP, T.TimestampNTZType: Type.TIMESTAMP,
+}  # fmt: skip
+
+
+def type_of(predicate: str, field: T.StructField) -> Type:
+    """The type that a column has as a fact's. Raises DataError if it can have none."""
+    found = _TYPES.get(type(field.dataType))
+    if found is None:
+        raise DataError(
+            f"{predicate}: column {field.name} has the type {field.dataType.simpleString()}. A fact's "
+            "column holds text, integers, floating-point numbers, booleans, dates or timestamps: "
+            "convert it, or leave it out."
+        )
+    return found
+
+
+def columns_of(predicate: str, df: DataFrame) -> tuple[Column, ...]:
+    """A data frame's columns with the types they have as facts. Raises DataError."""
+    seen: dict[str, str] = {}
+    for name in df.columns:
+        if name.lower() in seen:
+            raise DataError(
+                f"{predicate}: the columns {seen[name.lower()]} and {name} have the same name "
+                "(SQL ignores case). Rename one."
+            )
+        seen[name.lower()] = name
+    return tuple(Column(field.name, type_of(predicate, field)) for field in df.schema.fields)
+
+
+def as_fact_column(predicate: str, field: T.StructField) -> SparkColumn:
+    """A column of a data frame as facts have it: of one of six types, and never empty.
+
+    An empty cell fails the query that meets it, with an error that names predicate and column.
+    """
+    type_ = type_of(predicate, field)
+    value = F.col(quoted(field.name))
+    if isinstance(field.dataType, T.TimestampType):
+        # Not a cast: that would give the wall clock of the session's time zone.
+        epoch = F.lit("1970-01-01").cast("timestamp_ntz")
+        value = F.timestamp_add("MICROSECOND", F.unix_micros(value), epoch)
+    if field.dataType != SPARK_TYPES[type_]:
+        value = value.cast(SPARK_TYPES[type_])
+    if field.nullable:
+        empty = F.raise_error(F.lit(empty_cell(predicate, field.name)))
+        value = F.when(value.isNotNull(), value).otherwise(empty.cast(SPARK_TYPES[type_]))
+    return value
+
+
+def empty_cell(predicate: str, column: str) -> str:
+    """What is said of an empty cell."""
+    return (
+        f"{predicate}: column {column} is empty (NULL). Every column of a fact has a value: fill the "
+        "cell, or leave the row out."
+    )
+
+
+def quoted(name: str) -> str:
+    """A column's name, so that dots and the like in it are only part of the name."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def struct_of(columns: Sequence[Column]) -> T.StructType:
+    """Columns of facts as Spark describes them; a column without a type holds nothing, as text."""
+    return T.StructType(
+        [T.StructField(c.name, SPARK_TYPES[c.type or Type.SYMBOL]) for c in columns]
+    )
