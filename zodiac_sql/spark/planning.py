@@ -1,0 +1,121 @@
+"""Rules for data frames: parsed, checked and typed here, before Spark has anything to do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from zodiac_sql.arrivals import Arrival
+from zodiac_sql.catalog import State
+from zodiac_sql.check import in_order
+from zodiac_sql.errors import DataError, Problem, ProgramError
+from zodiac_sql.functions import Function
+from zodiac_sql.hypernodes import Hypergraph
+from zodiac_sql.parse import parse_what_can_be
+from zodiac_sql.program import Planned, declare, naming, plan_program, with_staged
+from zodiac_sql.rule_edits import rule_text
+from zodiac_sql.rules import Column, Constant, Program
+from zodiac_sql.schema import Predicate, resolve
+
+Rules = str | Path | Sequence[str | Path]
+"""Rules as a text or a file (.rules, .dl), or several of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRules:
+    """A program that has passed every check, over facts whose columns are known.
+
+    `facts` are those of its texts, by predicate; `names` tells which predicate each given name means.
+    """
+
+    planned: Planned
+    facts: Mapping[str, Sequence[tuple[object, ...]]]
+    names: Mapping[str, str]
+
+    @property
+    def schema(self) -> Mapping[str, Predicate]:
+        return self.planned.schema
+
+    @property
+    def graph(self) -> Hypergraph:
+        return self.planned.graph
+
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """The predicates that rules derive, in the order of evaluation."""
+        return tuple(dict.fromkeys(p for h in self.graph.hypernodes for p in h.derives))
+
+
+def texts_of(rules: Rules) -> tuple[tuple[str, str], ...]:
+    """Texts of rules, each with the name that problems call it. Raises ProgramError for a file."""
+    several = [rules] if isinstance(rules, (str, Path)) else rules
+    return tuple(rule_text(one) for one in several)
+
+
+def plan_rules(
+    rules: Rules, given: Mapping[str, Sequence[Column]], functions: Iterable[Function] = ()
+) -> PlannedRules:
+    """Check rules over facts with the given columns, by predicate.
+
+    A predicate may be given by name, `<iri>` or `prefix:local`. Raises ProgramError with all
+    problems; DataError if declared columns are not those given.
+    """
+    programs, prefixes, problems = _parsed(rules)
+    schema: dict[str, Predicate] = {}
+    names = naming(prefixes, lambda: ())
+    for program in programs:
+        for declaration in program.declarations:
+            schema, more = declare(schema, declaration, names)
+            problems += more
+    meant = {name: resolve(name, schema, prefixes) for name in given}
+    for name, columns in given.items():
+        _require_declared(schema.get(meant[name]), columns)
+        nothing = (None,) * len(columns)
+        schema = with_staged(schema, meant[name], tuple(columns), nothing, True, names)
+    known = {function.name: function for function in functions}
+    arrivals = [Arrival(program) for program in programs]
+    try:
+        planned = plan_program(
+            State(), Hypergraph(), arrivals, (), schema, set(meant.values()), known, names
+        )
+    except ProgramError as error:
+        raise ProgramError(in_order([*problems, *error.problems])) from None
+    if problems:
+        raise ProgramError(in_order(problems))
+    return PlannedRules(planned, _facts(programs), meant)
+
+
+def _parsed(rules: Rules) -> tuple[list[Program], dict[str, str], list[Problem]]:
+    programs, problems = [], []
+    prefixes: dict[str, str] = {}
+    for text, name in texts_of(rules):
+        program, wrong = parse_what_can_be(text, name, prefixes)
+        programs.append(program)
+        problems += wrong
+        prefixes.update(program.prefixes)
+    return programs, prefixes, problems
+
+
+def _require_declared(declared: Predicate | None, columns: Sequence[Column]) -> None:
+    """Columns that are declared must be given, by type; integers may stand for floats."""
+    if declared is None:
+        return
+    told = [(c.name, str(t)) for c, t in zip(declared.columns, declared.settled, strict=True)]
+    found = [(c.name, str(c.type)) for c in columns]
+    fits = len(told) == len(found) and all(
+        a == b or (a, b) == ("float", "int") for (_, a), (_, b) in zip(told, found, strict=True)
+    )
+    if not fits:
+        shown, wanted = (", ".join(f"{n}: {t}" for n, t in columns) for columns in (found, told))
+        raise DataError(f"{declared.name} is declared with ({wanted}), the data have ({shown}).")
+
+
+def _facts(programs: Iterable[Program]) -> dict[str, list[tuple[object, ...]]]:
+    facts: dict[str, list[tuple[object, ...]]] = defaultdict(list)
+    for program in programs:
+        for fact in program.facts:
+            values = (term.value for term in fact.terms if isinstance(term, Constant))
+            facts[fact.predicate].append(tuple(values))
+    return facts
