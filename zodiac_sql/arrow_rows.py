@@ -86,6 +86,9 @@ def _from_pandas(predicate: str, frame: Any) -> Offered:
 def _from_stream(predicate: str, rows: Any) -> Offered:
     import pyarrow as pa
 
+    if isinstance(rows, pa.Table) and rows.num_columns:
+        _check_names(predicate, rows.schema.names)
+        return Offered(rows, rows.num_columns, True, _untyped(rows.schema))
     try:
         reader = pa.RecordBatchReader.from_stream(rows)
     except (pa.ArrowInvalid, TypeError, ValueError) as error:

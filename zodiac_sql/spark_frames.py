@@ -72,8 +72,9 @@ def said(text: str) -> str:
         r"zodiac_sql\.errors\.\w+: (.*?)(?:\n\s*SQLSTATE|\n\s*at |\Z)",
         r"\[USER_RAISED_EXCEPTION\] (.*?)(?:\s*SQLSTATE|\n|\Z)",
         r"(\[[A-Z_.]+\] .*?)(?:\s*SQLSTATE|\n|\Z)",
+        r"^(?:Caused by)?: ((?:[\w$]+\.)+\w+(?:Exception|Error).*?)$",
     ):
-        found = re.findall(pattern, text, re.DOTALL)
+        found = re.findall(pattern, text, re.DOTALL | re.MULTILINE)
         if found:
             return str(found[-1]).strip()
     return f"Spark failed: {text.strip().splitlines()[0] if text.strip() else 'no reason given'}"

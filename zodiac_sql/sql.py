@@ -52,13 +52,15 @@ class Context:
     """What rendering needs to know besides the plan.
 
     `relation` maps a predicate and a version to what to read, `columns` gives the types of all
-    predicates, `ids` the dictionary's ids of the symbols that rules mention.
+    predicates, `ids` the dictionary's ids of the symbols that rules mention. With `spelled`, symbols
+    have no ids, but stand as their text.
     """
 
     relation: Relations
     columns: Mapping[str, Sequence[Type | None]]
     functions: Functions
     ids: Mapping[str, int]
+    spelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,6 +375,8 @@ class _Body:
         if constant.type is Type.SYMBOL:
             # An id that no symbol has stands for one that the dictionary does not know.
             shown = str(constant.value)
+            if self.context.spelled:
+                return _Value(exp.Literal.string(shown), Type.SYMBOL, shown=shown)
             id_ = self.context.ids.get(shown, -1)
             return _Value(exp.Literal.number(id_), Type.SYMBOL, shown=shown)
         return _Value(literal(constant), constant.type)
@@ -416,6 +420,8 @@ class _Body:
             return exp.Literal.string(value.shown)
         if value.text:
             return exp.Anonymous(this="zodiac.quote_where_needed", expressions=[value.sql.copy()])
+        if self.context.spelled:
+            return value.sql.copy()
         key = value.sql.sql()
         if key not in self.texts:
             alias = self.alias("t")
@@ -428,6 +434,8 @@ class _Body:
         """A value as it is stored; text that no symbol has becomes NULL, which equals nothing."""
         if not value.text:
             return value.sql.copy()
+        if self.context.spelled:
+            return self.shown(value)
         alias = self.alias("k")
         same = exp.column("text", table=alias).eq(self.shown(value))
         self.join(temp_table(KNOWN).as_(alias), [same], kind="LEFT")

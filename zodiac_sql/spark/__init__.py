@@ -10,6 +10,11 @@ from zodiac_sql.spark.require import local_session, require_packages
 
 require_packages()
 
+from zodiac_sql.spark.cluster import (
+    Iteration,
+    Materialised,
+    materialise,
+)
 from zodiac_sql.spark.handoff import (
     ChangedFrames,
     change_to_spark,
@@ -19,8 +24,11 @@ from zodiac_sql.spark.handoff import (
 
 __all__ = [
     "ChangedFrames",
+    "Iteration",
+    "Materialised",
     "change_to_spark",
     "from_spark",
     "local_session",
+    "materialise",
     "to_spark",
 ]

@@ -15,8 +15,9 @@ from zodiac_sql.functions import Function
 from zodiac_sql.hypernodes import Hypergraph
 from zodiac_sql.parse import parse_what_can_be
 from zodiac_sql.program import Planned, declare, naming, plan_program, with_staged
+from zodiac_sql.relations import HOLDS
 from zodiac_sql.rule_edits import rule_text
-from zodiac_sql.rules import Column, Constant, Program
+from zodiac_sql.rules import Column, Constant, Program, atoms_of
 from zodiac_sql.schema import Predicate, resolve
 
 Rules = str | Path | Sequence[str | Path]
@@ -33,6 +34,11 @@ class PlannedRules:
     planned: Planned
     facts: Mapping[str, Sequence[tuple[object, ...]]]
     names: Mapping[str, str]
+    prefixes: Mapping[str, str]
+
+    def meant(self, name: str) -> str:
+        """The predicate that a person means: by its name, `<iri>`, `prefix:local` or SQL name."""
+        return self.names.get(name) or resolve(name, self.schema, self.prefixes)
 
     @property
     def schema(self) -> Mapping[str, Predicate]:
@@ -70,7 +76,10 @@ def plan_rules(
             schema, more = declare(schema, declaration, names)
             problems += more
     meant = {name: resolve(name, schema, prefixes) for name in given}
+    without = _without_columns(programs)
     for name, columns in given.items():
+        if meant[name] in without and [(c.name, c.type) for c in columns] == [_HOLDS]:
+            columns = ()
         _require_declared(schema.get(meant[name]), columns)
         nothing = (None,) * len(columns)
         schema = with_staged(schema, meant[name], tuple(columns), nothing, True, names)
@@ -84,7 +93,7 @@ def plan_rules(
         raise ProgramError(in_order([*problems, *error.problems])) from None
     if problems:
         raise ProgramError(in_order(problems))
-    return PlannedRules(planned, _facts(programs), meant)
+    return PlannedRules(planned, _facts(programs), meant, prefixes)
 
 
 def _parsed(rules: Rules) -> tuple[list[Program], dict[str, str], list[Problem]]:
@@ -96,6 +105,15 @@ def _parsed(rules: Rules) -> tuple[list[Program], dict[str, str], list[Problem]]
         problems += wrong
         prefixes.update(program.prefixes)
     return programs, prefixes, problems
+
+
+_HOLDS = (HOLDS.name, HOLDS.type)
+
+
+def _without_columns(programs: Iterable[Program]) -> set[str]:
+    """The predicates that a program uses with no columns: their data frames have one, `holds`."""
+    atoms = (a for p in programs for r in p.rules for a in (r.head, *atoms_of(r.body)))
+    return {atom.predicate for atom in atoms if not atom.terms}
 
 
 def _require_declared(declared: Predicate | None, columns: Sequence[Column]) -> None:

@@ -13,15 +13,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.relations import HOLDS
 from zodiac_sql.rules import Column, Type
+from zodiac_sql.schema import Predicate
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 SPARK_TYPES: dict[Type, T.DataType] = {
     Type.SYMBOL: T.StringType(),
@@ -30,6 +33,15 @@ SPARK_TYPES: dict[Type, T.DataType] = {
     Type.BOOL: T.BooleanType(),
     Type.DATE: T.DateType(),
     Type.TIMESTAMP: T.TimestampNTZType(),
+}
+
+ARROW_TYPES: dict[Type, pa.DataType] = {
+    Type.SYMBOL: pa.string(),
+    Type.INT: pa.int64(),
+    Type.FLOAT: pa.float64(),
+    Type.BOOL: pa.bool_(),
+    Type.DATE: pa.date32(),
+    Type.TIMESTAMP: pa.timestamp("us"),
 }
 
 _TYPES: dict[type[T.DataType], Type] = {
@@ -91,6 +103,23 @@ def empty_cell(predicate: str, column: str) -> str:
         f"{predicate}: column {column} is empty (NULL). Every column of a fact has a value: fill the "
         "cell, or leave the row out."
     )
+
+
+def frame_of(
+    spark: SparkSession, predicate: Predicate, rows: Sequence[tuple[object, ...]]
+) -> DataFrame:
+    """A few facts as a data frame, each once; those of a predicate without columns hold."""
+    columns = predicate.columns or (HOLDS,)
+    distinct = dict.fromkeys(rows if predicate.columns else [(True,)])
+    fields = [
+        pa.field(column.name, ARROW_TYPES[column.type or Type.SYMBOL], nullable=False)
+        for column in columns
+    ]
+    arrays = [
+        pa.array(values, field.type)
+        for field, values in zip(fields, zip(*distinct, strict=True), strict=True)
+    ]
+    return spark.createDataFrame(pa.table(arrays, schema=pa.schema(fields)))
 
 
 def quoted(name: str) -> str:

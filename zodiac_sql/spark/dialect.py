@@ -1,0 +1,257 @@
+"""A rule's SELECT, as zodiac_sql.sql makes it -> Spark SQL with parameters.
+
+sqlglot writes Spark's dialect. What it cannot know is done here, node by node: functions that Spark
+has by another name, or computes differently, and the six types. Text from rules never becomes SQL:
+each string becomes a parameter (`:p0`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Spark SQL, and the strings that its parameters stand for."""
+
+    text: str
+    parameters: Mapping[str, str]
+
+
+def statement(query: exp.Query) -> Statement:
+    """A query in Spark's dialect."""
+    tree = query.copy()
+    for node in reversed(list(tree.walk())):  # what a node is made of comes before it
+        translated = _translated(node)
+        if translated is not node:  # never the query itself
+            node.replace(translated)
+    parameters: dict[str, str] = {}
+    for literal in list(tree.find_all(exp.Literal)):
+        if literal.is_string:
+            name = f"p{len(parameters)}"
+            parameters[name] = literal.this
+            literal.replace(exp.Placeholder(this=name))
+    return Statement(tree.sql(dialect="spark"), parameters)
+
+
+def _translated(node: exp.Expr) -> exp.Expr:
+    """One node; what it is made of is translated already."""
+    if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.TIMESTAMP:
+        return exp.DataType.build("TIMESTAMPNTZ")
+    if isinstance(node, exp.Cast) and isinstance(node.this, exp.Anonymous):
+        name, arguments = node.this.name.lower(), node.this.expressions
+        if name in _ROUNDED and node.to.this is exp.DataType.Type.DOUBLE:
+            return _ROUNDED[name](*arguments)
+        if name == "round" and len(arguments) == 2:
+            rounded = call("round", arguments[0], exp.cast(arguments[1].copy(), "INT"))
+            return exp.cast(rounded, "BIGINT")
+    if isinstance(node, exp.Anonymous):
+        name = node.name.lower()
+        if name in _RENAMED:
+            return exp.Anonymous(this=_RENAMED[name], expressions=node.expressions)
+        if name in _BUILT:
+            return _BUILT[name](*node.expressions)
+    if isinstance(node, exp.Avg) and not isinstance(node.this, exp.Order):
+        # Spark adds integers up as doubles, which loses digits.
+        total = exp.cast(exp.Sum(this=node.this), "DOUBLE")
+        return exp.paren(exp.Div(this=total, expression=exp.Count(this=exp.Star())))
+    if isinstance(node, exp.Sum | exp.Avg) and isinstance(node.this, exp.Order):
+        return type(node)(this=node.this.this)
+    return node
+
+
+_RENAMED = {
+    "arg_min": "min_by", "arg_max": "max_by", "starts_with": "startswith", "ends_with": "endswith",
+}  # fmt: skip
+
+
+# --- rounding -------------------------------------------------------------------------------------
+
+
+def _number(value: int) -> exp.Expr:
+    return exp.cast(exp.Literal.number(value), "DOUBLE") if value >= 0 else -_number(-value)
+
+
+def _whole(name: str) -> Callable[..., exp.Expr]:
+    """floor and ceil of a double, which Spark makes a bigint: a large one is whole anyway."""
+
+    def build(value: exp.Expr) -> exp.Expr:
+        small = call("abs", value) < _number(2**52)
+        inside = exp.cast(call(name, value), "DOUBLE")
+        return exp.case().when(small, inside).else_(value.copy())
+
+    return build
+
+
+def _round(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
+    """round as DuckDB does it. Spark rounds the decimal number that a double is written as."""
+    if places is None:
+        return call("round", value)
+    ten = call("power", _number(10), call("abs", places))
+    left = exp.Div(this=call("round", exp.Mul(this=value.copy(), expression=ten)), expression=ten)
+    right = exp.Mul(
+        this=call("round", exp.Div(this=value.copy(), expression=ten)), expression=ten.copy()
+    )
+    rounded = exp.case().when(places.copy() < exp.Literal.number(0), right).else_(left)
+    infinite = exp.cast(exp.Literal.string("Infinity"), "DOUBLE")
+    return exp.case().when(call("abs", rounded) < infinite, rounded.copy()).else_(value.copy())
+
+
+_ROUNDED: Mapping[str, Callable[..., exp.Expr]] = {
+    "floor": _whole("floor"), "ceil": _whole("ceil"), "round": _round,
+}  # fmt: skip
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+# The macros of migrations/0001_catalog.sql, and substr as DuckDB has it, in Spark's functions.
+
+
+def call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
+
+
+def text(value: str) -> exp.Expr:
+    return exp.Literal.string(value)
+
+
+def _joined(*pieces: exp.Expr) -> exp.Expr:
+    return call("concat", *pieces)
+
+
+def _inner(value: exp.Expr) -> exp.Expr:
+    """Text without its first and last character."""
+    length = exp.Sub(this=call("length", value), expression=exp.Literal.number(2))
+    return call("substring", value, exp.Literal.number(2), length)
+
+
+def _replaced(value: exp.Expr, *pairs: tuple[str, str]) -> exp.Expr:
+    for old, new in pairs:
+        value = call("replace", value, text(old), text(new))
+    return value
+
+
+def _escaped(value: exp.Expr) -> exp.Expr:
+    return _replaced(
+        value, ("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")
+    )
+
+
+def _unescaped(value: exp.Expr) -> exp.Expr:
+    """Between two backslashes that stand for one, piece by piece."""
+    piece = exp.to_identifier("piece")
+    plain = _replaced(
+        exp.column("piece"), ('\\"', '"'), ("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t")
+    )
+    pieces = call("split", value, text(r"\\\\"), exp.Literal.number(-1))
+    each = exp.Anonymous(
+        this="transform", expressions=[pieces, exp.Lambda(this=plain, expressions=[piece])]
+    )
+    some = call("contains", value, text("\\"))
+    return exp.case().when(some, call("array_join", each, text("\\"))).else_(value.copy())
+
+
+def starts(value: exp.Expr, beginning: str) -> exp.Expr:
+    return call("startswith", value, text(beginning))
+
+
+def matches(value: exp.Expr, pattern: str) -> exp.Expr:
+    """Whether all of a text is as a pattern of Java says."""
+    return call("regexp_like", value, text(rf"\A(?:{pattern})\z"))
+
+
+_NOT_IN_IRI = r'[^\t\n\x0B\f\r <>"{}|\\^`]'
+_BARE_IRI = rf"(?:[A-Za-z][A-Za-z0-9+.-]*://|urn:){_NOT_IN_IRI}*+"
+_STRING = r'"(?:[^"\\\n\r]++|\\.)*+"'
+
+
+def quote_where_needed(value: exp.Expr) -> exp.Expr:
+    """The symbol of a string without language or datatype."""
+    misread = exp.or_(
+        starts(value, "<"), starts(value, '"'), starts(value, "_:"), matches(value, _BARE_IRI)
+    )
+    quoted = _joined(text('"'), _escaped(value), text('"'))
+    return exp.case().when(misread, quoted).else_(value.copy())
+
+
+def lexical(value: exp.Expr) -> exp.Expr:
+    """What a person means by a symbol: the string itself."""
+    string = call("regexp_extract", value, text(r'(?s)\A"(.*)"'), exp.Literal.number(1))
+    return (
+        exp.case()
+        .when(starts(value, '"'), _unescaped(string))
+        .when(starts(value, "<"), _inner(value))
+        .else_(value.copy())
+    )
+
+
+def canonical(value: exp.Expr) -> exp.Expr:
+    """The symbol that some text from outside denotes: an N-Triples term, or a plain string."""
+    inner = _inner(value)
+    body = call("regexp_extract", value, text(r'(?s)\A"(.*)"'), exp.Literal.number(1))
+    language = call("regexp_extract", value, text(r"@[A-Za-z0-9-]*\z"), exp.Literal.number(0))
+    string = call("regexp_extract", value, text(r'(?s)\A(".*")@'), exp.Literal.number(1))
+    xsd = r"\^\^<http://www\.w3\.org/2001/XMLSchema#string>"
+    iri = (
+        exp.case()
+        .when(exp.and_(call("endswith", value, text(">")), matches(inner, _BARE_IRI)), inner)
+        .when(matches(value, rf"<{_NOT_IN_IRI}*+>"), value.copy())
+        .else_(quote_where_needed(value))
+    )
+    return (
+        exp.case()
+        .when(exp.not_(exp.or_(starts(value, "<"), starts(value, '"'))), value.copy())
+        .when(starts(value, "<"), iri)
+        .when(matches(value, _STRING), quote_where_needed(_unescaped(inner)))
+        .when(matches(value, _STRING + xsd), quote_where_needed(_unescaped(body)))
+        .when(
+            matches(value, _STRING + "@[A-Za-z][A-Za-z0-9-]*"),
+            _joined(string, call("lower", language)),
+        )
+        .when(matches(value, rf"{_STRING}\^\^<{_NOT_IN_IRI}*+>"), value.copy())
+        .else_(quote_where_needed(value))
+    )
+
+
+def _substr(value: exp.Expr, start: exp.Expr, length: exp.Expr | None = None) -> exp.Expr:
+    """substr as DuckDB has it: Spark counts differently from 0, from before the text, and backwards."""
+    nought, one = exp.Literal.number(0), exp.Literal.number(1)
+    size = call("length", value)
+    from_end = call("greatest", exp.Add(this=size, expression=start.copy()), nought)
+    skipped = (
+        exp.case()
+        .when(
+            start.copy() > nought, call("least", size, exp.Sub(this=start.copy(), expression=one))
+        )
+        .when(start.copy() < nought, from_end)
+        .else_(nought.copy())
+    )
+    if length is None:
+        return _slice(value, skipped, size)
+    wanted = (
+        exp.case()
+        .when(
+            start.copy().eq(nought),
+            call("greatest", exp.Sub(this=length.copy(), expression=one), nought),
+        )
+        .else_(length.copy())
+    )
+    back = call("greatest", exp.Add(this=skipped.copy(), expression=exp.paren(length)), nought)
+    backwards = _slice(value, back, exp.Sub(this=skipped.copy(), expression=exp.paren(back)))
+    return exp.case().when(wanted < nought, backwards).else_(_slice(value, skipped, wanted))
+
+
+def _slice(value: exp.Expr, skipped: exp.Expr, length: exp.Expr) -> exp.Expr:
+    most = exp.Literal.number(2**31 - 1)
+    position = exp.Add(this=skipped.copy(), expression=exp.Literal.number(1))
+    return call(
+        "substring", value, exp.cast(position, "INT"), exp.cast(call("least", length, most), "INT")
+    )
+
+
+_BUILT: Mapping[str, Callable[..., exp.Expr]] = {
+    "zodiac.lexical": lexical, "zodiac.quote_where_needed": quote_where_needed, "substr": _substr,
+}  # fmt: skip

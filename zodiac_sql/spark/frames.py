@@ -1,0 +1,95 @@
+"""Data frames under names that SQL can use, and the cutting of their lineage."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from zodiac_sql.relations import Part
+from zodiac_sql.spark.dialect import statement
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Temporary views over data frames, with names that nobody else has."""
+
+    spark: SparkSession
+    views: dict[str, DataFrame] = field(default_factory=dict)
+    _stem: str = field(default_factory=lambda: f"zodiac_{uuid.uuid4().hex}")
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def add(self, df: DataFrame, rows: int) -> Part:
+        """Give a data frame a name. `rows` is 1 where they have not been counted."""
+        name = f"{self._stem}_{next(self._numbers)}"
+        df.createOrReplaceTempView(name)
+        self.views[name] = df
+        return Part("", name, rows)
+
+    def forget(self, part: Part) -> None:
+        """Take a name away, and with it the last reference to what the executors keep of it."""
+        del self.views[part.table]
+        self.spark.catalog.dropTempView(part.table)
+
+    def query(self, tree: exp.Query) -> DataFrame:
+        """The answer of a query over the views."""
+        made = statement(tree)
+        return self.spark.sql(made.text, args=dict(made.parameters) or None)
+
+    def united(self, first: Part, second: Part) -> Part:
+        """Two parts as one, which takes their place."""
+        frames = [self.views[part.table] for part in (first, second)]
+        partitions = max(df.rdd.getNumPartitions() for df in frames)
+        both = self._renamed(frames[0].unionAll(frames[1]).coalesce(partitions))
+        cut = self._checkpoint(both).toDF(*frames[0].columns)
+        united = self.add(cut, first.rows + second.rows)
+        self.forget(first)
+        self.forget(second)
+        return united
+
+    def counted(self, tree: exp.Query) -> tuple[DataFrame, int]:
+        """The answer of a query, computed, and how many rows it has: in one job."""
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as F
+
+        seen, df = Observation(), self.query(tree)
+        observed = self._renamed(df).observe(seen, F.count(F.lit(1)).alias("rows"))
+        return self._checkpoint(observed).toDF(*df.columns), seen.get["rows"]
+
+    def _renamed(self, df: DataFrame) -> DataFrame:
+        """The data frame with columns named otherwise than anything that it is made of.
+
+        What Spark 4.3 knows of the columns of a checkpoint stands under names that its optimizer may
+        have removed as superfluous; where such checkpoints are united, it fails with "key not found".
+        """
+        return df.toDF(*(f"{self._stem}_c{index}" for index in range(len(df.columns))))
+
+    def _checkpoint(self, df: DataFrame) -> DataFrame:
+        """The data frame computed, without its lineage.
+
+        It stands in the checkpoint directory, if the session has one. Else the executors keep the
+        rows, and if one of them is lost, so is the answer. (Computed at once: Spark logs errors about
+        accumulators where that comes after the plan is forgotten.)
+        """
+        if self.spark.sparkContext.getCheckpointDir():
+            return df.checkpoint()
+        return df.localCheckpoint()
+
+
+@contextmanager
+def frames_of(spark: SparkSession) -> Iterator[Frames]:
+    """Names that last as long as the block; the session is left without them."""
+    frames = Frames(spark)
+    try:
+        yield frames
+    finally:
+        for name in frames.views:
+            spark.catalog.dropTempView(name)

@@ -1,0 +1,234 @@
+"""What a mapping is: which columns of which files are the facts of which predicate.
+
+In a TOML file, each predicate's facts are a table:
+
+    [[facts]]
+    predicate = "hasTemperature"
+    source = "raw/*.csv"                 # next to this file; or a list, absolute paths, URIs
+    format = "csv"                       # needed only where the suffix does not tell
+    where = "sensor = 'gearbox'"         # Spark SQL
+    [facts.columns]
+    turbine = "symbol"                                   # the column of the same name
+    celsius = { type = "float", from = "(fahrenheit - 32) / 1.8" }
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from zodiac_sql.errors import DataError
+from zodiac_sql.rules import Type
+from zodiac_sql.spark.types import quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+FORMATS = ("csv", "tsv", "parquet", "jsonl", "nt")
+
+_SUFFIXES = {
+    ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".nt": "nt",
+}  # fmt: skip
+_TYPES = ", ".join(Type)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of a predicate: its name, its type, and the Spark SQL expression of its values.
+
+    Without an expression it is the source's column of the same name.
+    """
+
+    name: str
+    type: Type
+    expression: str | None = None
+
+    @property
+    def sql(self) -> str:
+        return quoted(self.name) if self.expression is None else self.expression
+
+
+@dataclass(frozen=True, slots=True)
+class FactMapping:
+    """How rows of a source become facts of a predicate.
+
+    `source` is a path, a glob or a URI as Spark reads it, several of these, or a data frame; `where`
+    is a Spark SQL filter over its columns. `format` is "csv", "tsv", "parquet", "jsonl" (one JSON
+    object a line) or "nt" (N-Triples); None: the suffix tells, also before .gz. The columns of
+    N-Triples are those of `zodiac_sql.spark.sources.TRIPLE`.
+    Raises DataError if there are no columns, or two of one name, or if nothing tells the format.
+    """
+
+    predicate: str
+    source: str | tuple[str, ...] | DataFrame
+    columns: tuple[Field, ...]
+    where: str | None = None
+    format: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise DataError(f"{self.predicate}: a mapping needs columns, and has none.")
+        seen: dict[str, str] = {}
+        for name in (field.name for field in self.columns):
+            if name.lower() in seen:
+                raise DataError(
+                    f"{self.predicate}: the columns {seen[name.lower()]} and {name} have the same "
+                    "name (SQL ignores case). Rename one."
+                )
+            seen[name.lower()] = name
+        if self.paths:
+            _ = self.read_as
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of the source; none if it is a data frame."""
+        if isinstance(self.source, str):
+            return (self.source,)
+        return self.source if isinstance(self.source, tuple) else ()
+
+    @property
+    def read_as(self) -> str:
+        """The format of the files. Raises DataError if nothing tells it, or it is unknown."""
+        if self.format is not None:
+            if self.format not in FORMATS:
+                raise DataError(
+                    f"{self.predicate}: the format {self.format!r} is unknown. "
+                    f"Known are {', '.join(FORMATS)}."
+                )
+            return self.format
+        told = {path: _SUFFIXES.get(_suffix(path)) for path in self.paths}
+        for path, format_ in told.items():
+            if format_ is None:
+                raise DataError(
+                    f"{self.predicate}: the suffix of {path} tells no format. Give the format, one "
+                    f"of {', '.join(FORMATS)}, or use a suffix out of {' '.join(_SUFFIXES)}; text "
+                    "may have .gz, too."
+                )
+        formats = sorted({format_ for format_ in told.values() if format_})
+        if len(formats) > 1:
+            raise DataError(
+                f"{self.predicate}: the source has files of the formats {' and '.join(formats)}. "
+                "Write a mapping for each: what several give for a predicate is united."
+            )
+        return formats[0]
+
+    @property
+    def shown(self) -> str:
+        """The source as errors call it."""
+        return ", ".join(self.paths) or "the data frame"
+
+
+def _suffix(path: str) -> str:
+    pure = PurePosixPath(path.lower())
+    return PurePosixPath(pure.stem).suffix if pure.suffix == ".gz" else pure.suffix
+
+
+# --- from a file --------------------------------------------------------------------------------
+
+
+def read_mappings(path: str | Path) -> tuple[FactMapping, ...]:
+    """The mappings that stand in a TOML file, as this module's docstring shows it.
+
+    Relative sources begin at the directory of the file. Raises DataError that names the file, the
+    table and the key, and says what would be right.
+    """
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not UTF-8, and TOML is.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path}: {error}") from None
+    tables = content.get("facts")
+    if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
+        raise DataError(f"{path}: each predicate's facts are a table [[facts]], and there is none.")
+    _Place(str(path)).known(content, ("facts",))
+    return tuple(_mapping(path, number, table) for number, table in enumerate(tables, 1))
+
+
+def _mapping(path: Path, number: int, table: Mapping[str, Any]) -> FactMapping:
+    named = table.get("predicate")
+    place = _Place(f"{path}: [[facts]] {number}" + (f" ({named})" if named else ""))
+    place.known(table, ("predicate", "source", "columns", "where", "format"))
+    predicate = place.text(table, "predicate", needed=True)
+    columns = table.get("columns")
+    if not isinstance(columns, dict):
+        raise place.wrong("columns", 'a table, e.g. columns = { turbine = "symbol" }')
+    fields = tuple(_field(place, name, column) for name, column in columns.items())
+    where, format_ = place.text(table, "where"), place.text(table, "format")
+    sources = tuple(_from_here(path.parent, one) for one in place.texts(table, "source"))
+    try:
+        return FactMapping(predicate or "", sources, fields, where, format_)
+    except DataError as error:
+        raise DataError(f"{place.name}: {error}") from None
+
+
+def _field(place: _Place, name: str, column: object) -> Field:
+    inside = _Place(f"{place.name}: column {name}")
+    if isinstance(column, str):
+        column = {"type": column}
+    if not isinstance(column, dict):
+        raise inside.wrong(
+            "what it is", 'a type, "float", or { type = "float", from = "(fahrenheit - 32) / 1.8" }'
+        )
+    inside.known(column, ("type", "from"))
+    type_ = inside.text(column, "type", needed=True)
+    if type_ not in list(Type):
+        raise DataError(f"{inside.name}: there is no type {type_!r}. The types are {_TYPES}.")
+    return Field(name, Type(type_), inside.text(column, "from"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A table of the file, as errors call it."""
+
+    name: str
+
+    def wrong(self, key: str, right: str) -> DataError:
+        return DataError(f"{self.name}: {key} is missing, or not what it should be: {right}.")
+
+    def known(self, table: Mapping[str, object], keys: tuple[str, ...]) -> None:
+        for key in table:
+            if key not in keys:
+                raise DataError(
+                    f"{self.name}: the key {key} is unknown. Known are {', '.join(keys)}."
+                )
+
+    def text(self, table: Mapping[str, object], key: str, needed: bool = False) -> str | None:
+        value = table.get(key)
+        if value is None and not needed:
+            return None
+        if not isinstance(value, str) or not value.strip():
+            raise self.wrong(key, f'a text, {key} = "..."')
+        return value
+
+    def texts(self, table: Mapping[str, object], key: str) -> tuple[str, ...]:
+        """One text or a list of them."""
+        value = table.get(key)
+        several = value if isinstance(value, list) else [value]
+        if not several or not all(isinstance(one, str) and one.strip() for one in several):
+            raise self.wrong(key, f'a path or a list of paths, {key} = "raw/*.csv"')
+        return tuple(str(one) for one in several)
+
+
+_GLOB = re.compile(r"[\\*?\[\]{}]")
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+def escaped(path: str) -> str:
+    """A path that stands for itself where Spark expects a glob."""
+    return _GLOB.sub(lambda match: "\\" + match[0], path)
+
+
+def _from_here(directory: Path, source: str) -> str:
+    """A source as Spark must be given it, which knows nothing of our directory."""
+    if source.startswith("/") or _URI.match(source):
+        return source
+    return f"file://{escaped(str(directory.absolute()))}/{source}"

@@ -1,0 +1,63 @@
+"""What cannot run on Spark as it runs in DuckDB, found before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from zodiac_sql.errors import SparkError
+from zodiac_sql.functions import AGGREGATES, BUILTINS
+from zodiac_sql.infer import body_types, expression_type
+from zodiac_sql.rules import Aggregate, Call, Expression, Literal, Rule, Type
+from zodiac_sql.safety import arrange, expressions_of, used_functions
+from zodiac_sql.spark.planning import PlannedRules
+
+Types = Mapping[str, Type | None]
+
+
+def require_runnable(planned: PlannedRules) -> None:
+    """Raise SparkError naming each rule that Spark would not compute as DuckDB does."""
+    refused = [reason for rule in planned.graph.rules() for reason in _reasons(rule, planned)]
+    if refused:
+        raise SparkError("\n".join(refused))
+
+
+def _reasons(rule: Rule, planned: PlannedRules) -> Iterator[str]:
+    for name in sorted(used_functions([rule]) - BUILTINS.keys() - AGGREGATES.keys()):
+        yield (
+            f"rule {rule.name} uses {name}, a function from Python, which does not run on a cluster: "
+            "reason with fleet(), whose workers have it, or compute it into facts beforehand."
+        )
+    columns = {name: [c.type for c in p.columns] for name, p in planned.schema.items()}
+    if any(_spells_floats(call, types) for call, types in _calls(rule.body, columns)):
+        yield (
+            f"rule {rule.name} makes text of a float with concat, which Spark writes otherwise "
+            "(1.0E10): make it an integer first, as in concat(round(X * 100), ...), or leave it out."
+        )
+
+
+def _spells_floats(call: Call, types: Types) -> bool:
+    return call.function == "concat" and any(
+        expression_type(argument, types, {}) is Type.FLOAT for argument in call.arguments
+    )
+
+
+def _calls(
+    body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]]
+) -> Iterator[tuple[Call, Types]]:
+    """Each call in a body, with the types of the variables around it."""
+    arranged = arrange(body)
+    types = body_types(body, columns, {}).types
+    expressions = [step.expression for step in arranged.steps]
+    expressions += [e for comparison in arranged.filters for e in expressions_of(comparison)]
+    for expression in expressions:
+        yield from ((call, types) for call in _nested(expression))
+    for literal in body:
+        if isinstance(literal, Aggregate):
+            yield from _calls(literal.body, columns)
+
+
+def _nested(expression: Expression) -> Iterator[Call]:
+    if isinstance(expression, Call):
+        yield expression
+        for argument in expression.arguments:
+            yield from _nested(argument)

@@ -1,0 +1,365 @@
+"""Files and data frames -> rows, for mappings to make facts of.
+
+Text is read line by line, and each line parsed by one expression of Spark's: so a bad line stays a
+row, with its text and what is wrong with it. Files of any size are read by all executors.
+
+    csv, tsv   the first line of each file names its columns; a record is one line; all is text
+    jsonl      columns are the fields of all objects; text, numbers and booleans are read as text
+    nt         the columns of TRIPLE
+    parquet    the columns of all files, in their own types
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from zodiac_sql.errors import DataError
+from zodiac_sql.spark.mapping import FactMapping, escaped
+from zodiac_sql.spark.require import explained
+from zodiac_sql.spark.types import quoted
+from zodiac_sql.symbols import XSD
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame, SparkSession
+
+TRIPLE = ("subject", "predicate", "object", "value", "datatype", "language")
+"""The columns of N-Triples: three terms as N-Triples writes them; of the object, the text of a
+literal or the IRI without <> as `value`, the IRI of a literal's `datatype` and its `language`, in
+lower case. Where there is none, they are NULL."""
+
+FILE, LINE, FAULT = "zodiac$file", "zodiac$line", "zodiac$fault"
+"""What rows have besides the columns of the source: the file (NULL for a data frame); the line (NULL
+where there are no lines); what is wrong with it (NULL if nothing is)."""
+
+_PARSED, _CORRUPT = "zodiac$parsed", "zodiac$corrupt"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows with the same columns: those of the source, and FILE, LINE and FAULT."""
+
+    frame: DataFrame
+    columns: tuple[str, ...]
+
+    @property
+    def shown(self) -> SparkColumn:
+        """A row as people see it: the line, or else the columns as JSON."""
+        named = [F.col(quoted(name)) for name in self.columns]
+        as_json = F.to_json(F.struct(*named), {"ignoreNullFields": "false"})
+        return F.coalesce(F.make_valid_utf8(F.col(LINE)), as_json)
+
+
+def rows_of(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
+    """The rows of a mapping's source: several only for files whose headers differ.
+
+    Nothing is read yet, but what tells the columns. Raises DataError if there is no file, or a
+    header cannot be one; SparkError if Spark cannot read the files.
+    """
+    paths = mapping.paths
+    if not paths:
+        return (_given(mapping.source),)  # type: ignore[arg-type]
+    read = {"csv": _csv, "tsv": _csv, "jsonl": _json, "parquet": _parquet, "nt": _ntriples}
+    try:
+        return read[mapping.read_as](spark, mapping)
+    except AnalysisException as error:
+        if error.getCondition() not in ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"):
+            with explained():
+                raise
+        raise DataError(f"{mapping.predicate}: there is no file {mapping.shown}.") from None
+
+
+def _given(df: DataFrame) -> Rows:
+    nothing = [F.lit(None).cast("string").alias(name) for name in (FILE, LINE, FAULT)]
+    return Rows(df.select("*", *nothing), tuple(df.columns))
+
+
+def _parquet(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
+    df = spark.read.option("mergeSchema", True).parquet(*mapping.paths)
+    nothing = [F.lit(None).cast("string").alias(name) for name in (LINE, FAULT)]
+    file = F.col("_metadata.file_path").alias(FILE)
+    return (Rows(df.select("*", file, *nothing), tuple(df.columns)),)
+
+
+# --- lines --------------------------------------------------------------------------------------
+
+Fault = tuple["SparkColumn", str]
+"""When a line is bad, and what is said of it then."""
+
+
+def _lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
+    """The lines that hold something, as LINE, with their FILE."""
+    lines = spark.read.text(list(paths))
+    file = F.col("_metadata.file_path").alias(FILE)
+    return lines.select(F.col("value").alias(LINE), file).where(F.trim(LINE) != "")
+
+
+def _fault(*faults: Fault) -> SparkColumn:
+    """What is wrong with a line: the first of these that holds."""
+    told = F.when(~F.is_valid_utf8(F.col(LINE)), "the line is not UTF-8")
+    for holds, said in faults:
+        told = told.when(holds, said)
+    return told.alias(FAULT)
+
+
+def _json(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
+    reader = spark.read.option("primitivesAsString", True)
+    found = reader.option("columnNameOfCorruptRecord", _CORRUPT).json(list(mapping.paths)).schema
+    fields = [field for field in found.fields if field.name != _CORRUPT]
+    schema = T.StructType([*fields, T.StructField(_CORRUPT, T.StringType())])
+    parsed = F.from_json(LINE, schema, {"columnNameOfCorruptRecord": _CORRUPT})
+    parts = F.col(_PARSED)
+    names = tuple(field.name for field in fields)
+    frame = (
+        _lines(spark, mapping.paths)
+        .withColumn(_PARSED, parsed)
+        .select(
+            *(parts.getField(name).alias(name) for name in names),
+            FILE,
+            LINE,
+            _fault((parts.getField(_CORRUPT).isNotNull(), "the line cannot be read as JSON")),
+        )
+    )
+    return (Rows(frame, names),)
+
+
+# --- CSV ----------------------------------------------------------------------------------------
+
+_EMPTY = "\ufffezodiac"
+"""What stands for an empty cell until it becomes NULL: so a quoted one, "", can be a text."""
+
+
+def _csv(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
+    """Rows for each header that files have.
+
+    Spark takes the header of one file for that of all, whatever the order of the others' columns.
+    """
+    files = spark.read.text(list(mapping.paths)).inputFiles()
+    by_header: dict[str, list[str]] = defaultdict(list)
+    with explained():
+        for header, path in _headers(spark, files):
+            by_header[header].append(path)
+    if not by_header:
+        raise DataError(f"{mapping.predicate}: there is no line in {mapping.shown}.")
+    return tuple(_with_header(spark, mapping, *found) for found in by_header.items())
+
+
+def _headers(spark: SparkSession, files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The first line of each file that has one, and its path for Spark to read.
+
+    Read here, by Spark's own file systems: a job for each file takes twenty times as long, and one
+    for all reads every file to the end.
+    """
+    jvm: Any = spark._jvm
+    settings = spark._jsparkSession.sessionState().newHadoopConf()
+    codecs = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(settings)
+    for uri in files:
+        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
+        stream = path.getFileSystem(settings).open(path)
+        codec = codecs.getCodec(path)
+        text = codec.createInputStream(stream) if codec else stream
+        reader = jvm.java.io.BufferedReader(jvm.java.io.InputStreamReader(text, "UTF-8"))
+        header = reader.readLine()
+        while header is not None and not header.strip(" \ufeff"):
+            header = reader.readLine()
+        reader.close()
+        if header is not None:
+            yield header.removeprefix("\ufeff"), escaped(path.toString())
+
+
+def _with_header(
+    spark: SparkSession, mapping: FactMapping, header: str, paths: Sequence[str]
+) -> Rows:
+    delimiter = "\t" if mapping.read_as == "tsv" else _delimiter(header)
+    names = _names(mapping, header, delimiter, paths[0])
+    fields = [f"c{n}" for n in range(len(names))]
+    schema = ", ".join(f"{field} STRING" for field in (*fields, f"`{_CORRUPT}`"))
+    options = {
+        "sep": delimiter, "escape": '"', "nullValue": _EMPTY, "emptyValue": "",
+        "columnNameOfCorruptRecord": _CORRUPT,
+    }  # fmt: skip
+    parts = F.col(_PARSED)
+    quotes = F.length(LINE) - F.length(F.replace(F.col(LINE), F.lit('"'), F.lit("")))
+    frame = (
+        _lines(spark, paths)
+        .where(F.col(LINE) != header)
+        .withColumn(_PARSED, F.from_csv(LINE, schema, options))
+        .select(
+            *(parts.getField(field).alias(name) for field, name in zip(fields, names, strict=True)),
+            FILE,
+            LINE,
+            _fault(
+                (quotes % 2 == 1, f"{_UNREADABLE}: a quote is not closed"),
+                (parts.getField(_CORRUPT).isNotNull(), f"{_UNREADABLE}: {_CELLS}"),
+            ),
+        )
+    )
+    return Rows(frame, names)
+
+
+_UNREADABLE = "the line cannot be read as CSV"
+_CELLS = "it has more or fewer cells than the first line of the file"
+
+
+def _delimiter(header: str) -> str:
+    """What separates the cells: a comma, unless something else is more frequent in the header."""
+    bare = re.sub('"[^"]*"', "", header)
+    return max(",;\t|", key=bare.count)
+
+
+def _names(mapping: FactMapping, header: str, delimiter: str, path: str) -> tuple[str, ...]:
+    """The names of the columns; one that has none is called after its place, as by Spark."""
+    cells = next(csv.reader([header], delimiter=delimiter))
+    names = tuple(cell.strip() or f"_c{n}" for n, cell in enumerate(cells))
+    twice = [name for name, n in Counter(name.lower() for name in names).items() if n > 1]
+    if twice:
+        raise DataError(
+            f"{mapping.predicate}: {path} has more than one column {twice[0]} (SQL ignores case). "
+            "Rename one."
+        )
+    return names
+
+
+# --- N-Triples ----------------------------------------------------------------------------------
+
+# Possessive quantifiers (*+) because the others recurse in Java: a long literal would overflow the
+# stack. In escapes, surrogates are no characters, and nothing is beyond U+10FFFF.
+_HEX = "[0-9A-Fa-f]"
+_BMP = f"(?:[0-9A-CE-Fa-ce-f]{_HEX}{{3}}|[Dd][0-7]{_HEX}{{2}})"
+_CODE = f"u{_BMP}|U00(?:10{_HEX}{{4}}|0(?:[1-9A-Fa-f]{_HEX}{{4}}|0{_BMP}))"
+_IRI_CHARACTER = r"[^\x00-\x20<>\"{}|^`\\]"
+_IRI = rf"<[A-Za-z][A-Za-z0-9+.-]*+:(?:{_IRI_CHARACTER}++|\\(?:{_CODE}))*+>"
+_LETTER = r"\p{L}\p{N}_:"
+_BLANK = rf"_:[{_LETTER}](?:[{_LETTER}\p{{M}}\u00b7\u203f\u2040.-]*[{_LETTER}\p{{M}}\u00b7-])?"
+_LITERAL = (
+    rf'"((?:[^"\\]++|\\(?:[tbnrf"\x27\\]|{_CODE}))*+)"'
+    rf"(?:\^\^({_IRI})|@([A-Za-z]+(?:-[A-Za-z0-9]+)*+))?"
+)
+_STATEMENT = (
+    rf"(?s)^[ \t]*({_IRI}|{_BLANK})[ \t]*({_IRI})[ \t]*(?:({_IRI}|{_BLANK})|{_LITERAL})"
+    r"[ \t]*\.[ \t]*(?:#.*)?\z"
+)
+_PIECE = rf"(?s)\\(?:{_CODE})|\\.|[^\\]+"
+_UNESCAPES = {
+    r"\t": "\t", r"\b": "\b", r"\n": "\n", r"\r": "\r", r"\f": "\f", r"\"": '"', r"\'": "'",
+    r"\\": "\\",
+}  # fmt: skip
+_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+_PARTS = ("subject", "predicate", "node", "body", "datatype", "language")
+
+
+def _ntriples(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
+    """Statements, by one regular expression; what is not there is an empty text.
+
+    A line has no line breaks inside: so they can separate the parts.
+    """
+    lines = _lines(spark, mapping.paths).where(~F.col(LINE).rlike(r"^[ \t]*#"))
+    groups = "\n".join(f"${n}" for n in range(1, len(_PARTS) + 1))
+    split = F.split(F.regexp_replace(LINE, _STATEMENT, groups), "\n", -1)
+    found = lines.withColumn(_PARSED, split).withColumn(
+        _PARSED, F.when(F.size(_PARSED) == len(_PARTS), F.col(_PARSED))
+    )
+    subject, predicate, node, body, datatype, language = (
+        F.get(F.col(_PARSED), F.lit(n)) for n in range(len(_PARTS))
+    )
+    terms = found.select(
+        FILE,
+        LINE,
+        _scoped(_decoded(subject)).alias("subject"),
+        _decoded(predicate).alias("predicate"),
+        _scoped(_decoded(node)).alias("node"),
+        body.alias("body"),
+        _decoded(datatype).alias("datatype"),
+        F.lower(language).alias("language"),
+    )
+    malformed = F.lit(False)
+    for name in ("subject", "predicate", "node", "datatype"):
+        # Behind an escape may be what no IRI may hold.
+        malformed |= F.col(name).startswith("<") & ~F.col(name).rlike(rf"^<{_IRI_CHARACTER}*>\z")
+    bad = F.col("subject").isNull() | malformed
+    return (
+        Rows(
+            terms.select(
+                "subject", "predicate", *_object_columns(), FILE, LINE,
+                _fault((bad, "the line cannot be read as N-Triples")),
+            ),
+            TRIPLE,
+        ),
+    )  # fmt: skip
+
+
+def _object_columns() -> list[SparkColumn]:
+    node, body, datatype, language = (F.col(name) for name in _PARTS[2:])
+    is_literal = node == ""
+    value = (
+        F.when(is_literal, _decoded(body))
+        .when(node.startswith("<"), F.expr("substring(node, 2, length(node) - 2)"))
+        .otherwise(node)
+    )
+    suffix = (
+        F.when(language != "", F.concat(F.lit("@"), language))
+        .when(datatype.isin("", f"<{XSD}string>"), "")
+        .otherwise(F.concat(F.lit("^^"), datatype))
+    )
+    quote = F.lit('"')
+    literal = F.concat(quote, _one_spelling(body), quote, suffix)
+    type_ = (
+        F.when(language != "", _LANGUAGE_STRING)
+        .when(is_literal & (datatype == ""), f"{XSD}string")
+        .when(datatype != "", F.expr("substring(datatype, 2, length(datatype) - 2)"))
+    )
+    return [
+        F.when(is_literal, literal).otherwise(node).alias("object"),
+        value.alias("value"),
+        type_.alias("datatype"),
+        F.when(language != "", language).alias("language"),
+    ]
+
+
+_LANGUAGE_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+
+
+def _scoped(term: SparkColumn) -> SparkColumn:
+    """Blank nodes of different files are different nodes: the label tells the path of the file.
+
+    As in load/blanks.py, but for the digest: of the path, so that a new state of a file changes only
+    what is different in it.
+    """
+    label = F.regexp_replace(term, "^_:", "")
+    tag = F.substring(F.sha2(F.col(FILE), 256), 1, 12)
+    scoped = F.concat(F.lit("_:z"), tag, F.lit("_"), label)
+    unscoped = term.startswith("_:") & ~term.rlike("^_:z[0-9a-f]{12}_.+")
+    return F.when(unscoped, scoped).otherwise(term)
+
+
+def _decoded(text: SparkColumn) -> SparkColumn:
+    """A text without escapes."""
+    pieces = F.regexp_extract_all(text, F.lit(_PIECE), F.lit(0))
+    plain = F.array_join(F.transform(pieces, _decoded_piece), "")
+    return F.when(text.contains("\\"), plain).otherwise(text)
+
+
+def _decoded_piece(piece: SparkColumn) -> SparkColumn:
+    code = F.unhex(F.lpad(F.substring(piece, 3, 8), 8, "0"))
+    found = F.when(piece.rlike(r"^\\[uU]"), F.decode(code, "UTF-32"))
+    for escape, character in _UNESCAPES.items():
+        found = found.when(piece == escape, character)
+    return found.otherwise(piece)
+
+
+def _one_spelling(body: SparkColumn) -> SparkColumn:
+    """The text of a literal with those escapes only that symbols have."""
+    text = _decoded(body)
+    for character, escape in _ESCAPES.items():
+        text = F.replace(text, F.lit(character), F.lit(escape))
+    return F.when(body.rlike(r"[\\\t]"), text).otherwise(body)

@@ -1,0 +1,168 @@
+"""Structured Streaming into a knowledge base: each micro-batch is one atomic change.
+
+    micro-batch -> Arrow, by one job -> insertions and deletions -> published with its number
+
+After a kill, Spark gives a batch again, with the same rows, unless it had noted that it was done.
+The file holds the number of the last batch, written in the transaction that published the batch:
+one that comes again is known by it, and passed over. So none is lost and none is applied twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from zodiac_sql.errors import DataError, SparkError
+from zodiac_sql.spark.require import explained
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from zodiac_sql.change import Change
+    from zodiac_sql.knowledge_base import KnowledgeBase
+    from zodiac_sql.update import Update
+
+    Predicates = Callable[[DataFrame], Mapping[str, DataFrame]]
+    """Makes a micro-batch into data frames by predicate."""
+
+INSERT = "insert"
+DELETE = "delete"
+
+
+def into(
+    kb: KnowledgeBase,
+    predicate: str | Predicates,
+    *,
+    operation: str | None = None,
+    on_change: Callable[[Change], None] | None = None,
+) -> Callable[[DataFrame, int], None]:
+    """What `foreachBatch` calls to bring a stream into a knowledge base, batch by batch.
+
+        query = (stream.writeStream.foreachBatch(into(kb, "hasTemperature", operation="op"))
+                 .option("checkpointLocation", directory).start())
+
+    `operation` names the column of text that tells what becomes of a row: "insert" or "delete".
+    Without it all rows are inserted. The other columns are the predicate's, matched and typed as
+    by `kb.insert`. A fact that a batch both deletes and inserts is there afterwards, whatever the
+    order of the rows; what is there already is not inserted, and what is not there not deleted.
+
+    For facts of several predicates in one stream, `predicate` is a function that makes a
+    micro-batch into data frames by predicate, each with the column `operation`. Together they are
+    one change:
+
+        def facts(df):
+            return {"runs": df.select("turbine", "op"), "at": df.select("turbine", "site", "op")}
+        stream.writeStream.foreachBatch(into(kb, facts, operation="op"))
+
+    `on_change` is called with the `Change` of each batch when it is published. If it raises, the
+    query fails, and goes on with the next batch when it is started again: no change is told twice,
+    and one that was published right before a kill perhaps not at all.
+
+    `kb.position(query.id)` is the number of the last batch applied. A new checkpoint makes a new
+    query, whose batches are all applied. While a query runs, nobody else may use `kb`: to read at
+    the same time, `connect` to the same file once more in this process. A micro-batch passes
+    through the memory of the driver: maxFilesPerTrigger, maxOffsetsPerTrigger and other options of
+    sources limit its size.
+
+    A batch that is refused changes nothing and fails the query; its StreamingQueryException has
+    the reason. DataError: another operation or none (NULL), or rows that cannot be facts of the
+    predicate. SparkError: Spark fails, a batch before this one never came to the file, or the
+    caller is no streaming query.
+    """
+
+    def apply(df: DataFrame, batch: int) -> None:
+        query = _query(df)
+        if not _is_new(kb, query, batch):
+            # Still it is computed: else stateful operators would lack what the next batch needs.
+            df.write.format("noop").mode("overwrite").save()
+            return
+        facts = _facts(df, predicate)
+        with kb.update() as update:
+            for name, rows in facts.items():
+                _collect(update, name, rows, operation)
+            update.record(query, batch)  # of an empty batch, too: then no number is ever missing
+        if on_change is not None:
+            on_change(update.change)
+
+    return apply
+
+
+def _query(df: DataFrame) -> str:
+    """The id of the query that a micro-batch belongs to: the same as long as its checkpoint."""
+    known: str | None = df.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
+    if known is None:
+        raise SparkError(
+            "this data frame comes from no streaming query: what into(...) returns is for "
+            "writeStream.foreachBatch. (Or the environment variable PYSPARK_PIN_THREAD is false: "
+            "then leave it out, or Spark does not tell which query calls.)"
+        )
+    return known
+
+
+def _is_new(kb: KnowledgeBase, query: str, batch: int) -> bool:
+    """Whether a batch is the next one, rather than one that was applied already.
+
+    Spark numbers the batches of a query from 0 without gaps. Raises SparkError if there is one.
+    """
+    position = kb.position(query)
+    wanted = 0 if position is None else position + 1
+    if batch > wanted:
+        raise SparkError(
+            f"batch {batch} of query {query} cannot follow: {kb!r} lacks batch {wanted}, and Spark "
+            "does not give it again. The checkpoint belongs to another file, or to a later state "
+            "of this one. With a new checkpointLocation the stream begins anew. To go on without "
+            f"the missing batches: with kb.update() as u: u.record({query!r}, {batch - 1})"
+        )
+    return batch == wanted
+
+
+def _facts(df: DataFrame, predicate: str | Predicates) -> dict[str, pa.Table]:
+    """The rows of a micro-batch by predicate. Each is computed once."""
+    if isinstance(predicate, str):
+        return {predicate: _read(df)}
+    df.persist()
+    try:
+        return {name: _read(frame) for name, frame in predicate(df).items()}
+    finally:
+        df.unpersist()
+
+
+def _read(df: DataFrame) -> pa.Table:
+    """All rows, by one job.
+
+    `kb.insert` of a data frame runs a job for each partition, and streams with state have hundreds.
+    """
+    with explained():
+        return df.toArrow()
+
+
+def _collect(update: Update, predicate: str, rows: pa.Table, operation: str | None) -> None:
+    """Let an update insert and delete facts of a predicate. Raises DataError."""
+    if operation is None:
+        update.insert(predicate, rows)
+        return
+    operations = _operations(predicate, rows, operation)
+    facts = rows.drop_columns([operation])
+    update.insert(predicate, facts.filter(pc.equal(operations, INSERT)))
+    update.delete(predicate, facts.filter(pc.equal(operations, DELETE)))
+
+
+def _operations(predicate: str, rows: pa.Table, column: str) -> pa.ChunkedArray:
+    """What is to become of each row. Raises DataError."""
+    if column not in rows.column_names:
+        raise DataError(
+            f"{predicate}: there is no column {column} to tell insertions from deletions. The "
+            f"columns are {', '.join(rows.column_names)}."
+        )
+    operations = rows[column].cast(pa.string())
+    for value in operations.unique().to_pylist():
+        if value not in (INSERT, DELETE):
+            found = "is empty (NULL)" if value is None else f"holds {value!r}"
+            raise DataError(
+                f"{predicate}: column {column} {found}. It tells what becomes of a row: {INSERT!r} "
+                f"or {DELETE!r}."
+            )
+    return operations
