@@ -84,6 +84,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         session = local_session(
             spark__master="local[2]",
             spark__sql__shuffle__partitions="2",
+            spark__driver__maxResultSize="8m",
             # The tests compile many small queries: without the optimizing compiler, that is faster.
             spark__driver__extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             spark__sql__warehouse__dir=str(tmp_path_factory.mktemp("warehouse")),

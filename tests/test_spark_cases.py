@@ -53,7 +53,8 @@ def test_case_on_spark(case: Path, open_kb: OpenKb, spark: SparkSession) -> None
 def rules_of(kb: KnowledgeBase) -> list[str]:
     """The rules of a knowledge base, each as a text that stands alone."""
     return [
-        "".join(f"@prefix {p}: <{iri}> . " for p, iri in rule.prefixes) + f"{rule.name}: {rule.text}"
+        "".join(f"@prefix {p}: <{iri}> . " for p, iri in rule.prefixes)
+        + f"{rule.name}: {rule.text}"
         for rule in kb._state.rules
     ]
 

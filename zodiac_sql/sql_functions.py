@@ -67,6 +67,12 @@ def _where(kind: type[exp.Binary], name: str) -> Callable[..., exp.Expr]:
     return build
 
 
+def _rounded(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
+    """DuckDB counts places in 32 bits only."""
+    arguments = [value] if places is None else [value, exp.cast(places, "INT")]
+    return exp.Anonymous(this="round", expressions=arguments)
+
+
 def _concatenated(*arguments: exp.Expr) -> exp.Expr:
     result: exp.Expr = exp.cast(arguments[0], "TEXT")
     for argument in arguments[1:]:
@@ -82,11 +88,12 @@ BUILT: Mapping[str, Callable[..., exp.Expr]] = {
     "%": _divided(exp.Mod),
     "sqrt": _where(exp.GTE, "sqrt"),
     "ln": _where(exp.GT, "ln"),
+    "round": _rounded,
     "concat": _concatenated,
     **{
         name: _function(name)
         for name in (
-            "abs", "round", "floor", "ceil", "power", "exp", "least", "greatest",
+            "abs", "floor", "ceil", "power", "exp", "least", "greatest",
             "length", "lower", "upper", "trim", "substr", "replace", "contains", "starts_with",
             "ends_with", "year", "month", "day", "hour", "minute", "second",
         )

@@ -29,7 +29,7 @@ def statement(query: exp.Query) -> Statement:
         if translated is not node:  # never the query itself
             node.replace(translated)
     parameters: dict[str, str] = {}
-    for literal in list(tree.find_all(exp.Literal)):
+    for literal in list(tree.find_all(exp.Literal, bfs=False)):
         if literal.is_string:
             name = f"p{len(parameters)}"
             parameters[name] = literal.this
@@ -45,9 +45,6 @@ def _translated(node: exp.Expr) -> exp.Expr:
         name, arguments = node.this.name.lower(), node.this.expressions
         if name in _ROUNDED and node.to.this is exp.DataType.Type.DOUBLE:
             return _ROUNDED[name](*arguments)
-        if name == "round" and len(arguments) == 2:
-            rounded = call("round", arguments[0], exp.cast(arguments[1].copy(), "INT"))
-            return exp.cast(rounded, "BIGINT")
     if isinstance(node, exp.Anonymous):
         name = node.name.lower()
         if name in _RENAMED:
@@ -217,39 +214,24 @@ def canonical(value: exp.Expr) -> exp.Expr:
 
 
 def _substr(value: exp.Expr, start: exp.Expr, length: exp.Expr | None = None) -> exp.Expr:
-    """substr as DuckDB has it: Spark counts differently from 0, from before the text, and backwards."""
+    """substr as DuckDB has it: what lies between two places, in whatever order, within the text.
+
+    Spark counts differently from 0, and knows no negative length.
+    """
     nought, one = exp.Literal.number(0), exp.Literal.number(1)
     size = call("length", value)
-    from_end = call("greatest", exp.Add(this=size, expression=start.copy()), nought)
-    skipped = (
+    begin = exp.paren(
         exp.case()
-        .when(
-            start.copy() > nought, call("least", size, exp.Sub(this=start.copy(), expression=one))
-        )
-        .when(start.copy() < nought, from_end)
-        .else_(nought.copy())
+        .when(start.copy() > nought, exp.Sub(this=start.copy(), expression=one))
+        .when(start.copy() < nought, exp.Add(this=size, expression=start.copy()))
+        .else_(exp.Neg(this=one.copy()))
     )
-    if length is None:
-        return _slice(value, skipped, size)
-    wanted = (
-        exp.case()
-        .when(
-            start.copy().eq(nought),
-            call("greatest", exp.Sub(this=length.copy(), expression=one), nought),
-        )
-        .else_(length.copy())
-    )
-    back = call("greatest", exp.Add(this=skipped.copy(), expression=exp.paren(length)), nought)
-    backwards = _slice(value, back, exp.Sub(this=skipped.copy(), expression=exp.paren(back)))
-    return exp.case().when(wanted < nought, backwards).else_(_slice(value, skipped, wanted))
-
-
-def _slice(value: exp.Expr, skipped: exp.Expr, length: exp.Expr) -> exp.Expr:
-    most = exp.Literal.number(2**31 - 1)
-    position = exp.Add(this=skipped.copy(), expression=exp.Literal.number(1))
-    return call(
-        "substring", value, exp.cast(position, "INT"), exp.cast(call("least", length, most), "INT")
-    )
+    end = size if length is None else exp.Add(this=begin, expression=exp.paren(length.copy()))
+    first = call("greatest", call("least", begin, end), nought)
+    last = call("least", call("greatest", begin, end), size)
+    width = call("greatest", exp.Sub(this=last, expression=first), nought)
+    position = exp.Add(this=first.copy(), expression=one.copy())
+    return call("substring", value, exp.cast(position, "INT"), exp.cast(width, "INT"))
 
 
 _BUILT: Mapping[str, Callable[..., exp.Expr]] = {

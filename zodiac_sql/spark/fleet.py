@@ -166,8 +166,9 @@ def collect_rules(
                 yield from _rules_in(by, key, path.as_py(), answer.arrow).to_batches()
 
     with explained():
-        pairs = frame.select(*(as_fact_column("files", frame.schema[c]) for c in (by, "path")))
-        return pairs.repartition(_partitions(spark)).mapInArrow(read, answer.schema)
+        columns = (as_fact_column("files", frame.schema[name]).alias(name) for name in (by, "path"))
+        pairs = frame.select(*columns).repartition(_partitions(spark))
+        return pairs.mapInArrow(read, answer.schema)
 
 
 # --- facts, as they are given ---------------------------------------------------------------------
@@ -180,6 +181,11 @@ class _Input:
     given: str
     predicate: str
     columns: tuple[Column, ...]
+
+    @property
+    def exactly(self) -> str:
+        """The predicate as a knowledge base takes for no SQL name of another one."""
+        return f"<{self.predicate}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,7 +496,7 @@ class _Program:
         for one in self.inputs:
             if one.columns:
                 fields = [(c.name, ARROW_TYPES[c.type or Type.SYMBOL]) for c in one.columns]
-                update.insert(one.predicate, pa.schema(fields).empty_table())
+                update.insert(one.exactly, pa.schema(fields).empty_table())
 
     def rehearsed(self) -> tuple[Schema, Hypergraph]:
         """What there is when the rules have changed. Raises as `open` does."""
@@ -531,7 +537,7 @@ class _Extensions:
                 given = facts.column(_place(number)).drop_null()
                 if len(given):
                     rows = pa.Table.from_struct_array(given) if one.columns else [()]
-                    preview.insert(one.predicate, rows)
+                    preview.insert(one.exactly, rows)
         change = preview.change
         found = dict(self._there)
         for name in found.keys() & change.deleted.keys():
@@ -569,16 +575,13 @@ def _rules_in(by: str, device: pa.Scalar, path: str, schema: pa.Schema) -> pa.Ta
     except ZodiacError as error:
         raise SparkError(f"{by} {device.as_py()}: {path} cannot be read: {error}") from error
     added = rules["added_at"].cast(pa.timestamp("us", tz="UTC"))
-    return _flat(
-        schema,
-        device,
-        pa.table([rules["name"], rules["rule"], added], names=["name", "rule", "added"]),
-    )
+    told = {"name": rules["name"], "rule": rules["rule"], "added": added}
+    return _flat(schema, device, pa.table(told))
 
 
 def _paths(files: Mapping[str, str | Path] | DataFrame, spark: SparkSession, by: str) -> DataFrame:
     if not isinstance(files, Mapping):
         return files
     with explained():
-        table = pa.table([pa.array(files), pa.array(map(str, files.values()))], names=[by, "path"])
-        return spark.createDataFrame(table)
+        paths = [str(path) for path in files.values()]
+        return spark.createDataFrame(pa.table([list(files), paths], names=[by, "path"]))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -61,11 +61,11 @@ class FactMapping:
     is a Spark SQL filter over its columns. `format` is "csv", "tsv", "parquet", "jsonl" (one JSON
     object a line) or "nt" (N-Triples); None: the suffix tells, also before .gz. The columns of
     N-Triples are those of `zodiac_sql.spark.sources.TRIPLE`.
-    Raises DataError if there are no columns, or two of one name, or if nothing tells the format.
+    Raises DataError if there are no columns, two of one name, or no path, or nothing tells the format.
     """
 
     predicate: str
-    source: str | tuple[str, ...] | DataFrame
+    source: str | Sequence[str] | DataFrame
     columns: tuple[Field, ...]
     where: str | None = None
     format: str | None = None
@@ -73,6 +73,8 @@ class FactMapping:
     def __post_init__(self) -> None:
         if not self.columns:
             raise DataError(f"{self.predicate}: a mapping needs columns, and has none.")
+        if isinstance(self.source, (list, tuple)) and not self.source:
+            raise DataError(f"{self.predicate}: a mapping needs a source, and has none.")
         seen: dict[str, str] = {}
         for name in (field.name for field in self.columns):
             if name.lower() in seen:
@@ -89,7 +91,7 @@ class FactMapping:
         """The paths of the source; none if it is a data frame."""
         if isinstance(self.source, str):
             return (self.source,)
-        return self.source if isinstance(self.source, tuple) else ()
+        return tuple(self.source) if isinstance(self.source, (list, tuple)) else ()
 
     @property
     def read_as(self) -> str:

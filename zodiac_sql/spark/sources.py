@@ -69,13 +69,13 @@ def rows_of(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
     if not paths:
         return (_given(mapping.source),)  # type: ignore[arg-type]
     read = {"csv": _csv, "tsv": _csv, "jsonl": _json, "parquet": _parquet, "nt": _ntriples}
-    try:
-        return read[mapping.read_as](spark, mapping)
-    except AnalysisException as error:
-        if error.getCondition() not in ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"):
-            with explained():
+    with explained():
+        try:
+            return read[mapping.read_as](spark, mapping)
+        except AnalysisException as error:
+            if error.getCondition() not in ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"):
                 raise
-        raise DataError(f"{mapping.predicate}: there is no file {mapping.shown}.") from None
+            raise DataError(f"{mapping.predicate}: there is no file {mapping.shown}.") from None
 
 
 def _given(df: DataFrame) -> Rows:
@@ -145,9 +145,8 @@ def _csv(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
     """
     files = spark.read.text(list(mapping.paths)).inputFiles()
     by_header: dict[str, list[str]] = defaultdict(list)
-    with explained():
-        for header, path in _headers(spark, files):
-            by_header[header].append(path)
+    for header, path in _headers(spark, files):
+        by_header[header].append(path)
     if not by_header:
         raise DataError(f"{mapping.predicate}: there is no line in {mapping.shown}.")
     return tuple(_with_header(spark, mapping, *found) for found in by_header.items())
@@ -231,31 +230,27 @@ def _names(mapping: FactMapping, header: str, delimiter: str, path: str) -> tupl
 
 # --- N-Triples ----------------------------------------------------------------------------------
 
-# Possessive quantifiers (*+) because the others recurse in Java: a long literal would overflow the
-# stack. In escapes, surrogates are no characters, and nothing is beyond U+10FFFF.
+# In numeric escapes, surrogates are no characters, and nothing is beyond U+10FFFF.
 _HEX = "[0-9A-Fa-f]"
 _BMP = f"(?:[0-9A-CE-Fa-ce-f]{_HEX}{{3}}|[Dd][0-7]{_HEX}{{2}})"
 _CODE = f"u{_BMP}|U00(?:10{_HEX}{{4}}|0(?:[1-9A-Fa-f]{_HEX}{{4}}|0{_BMP}))"
-_IRI_CHARACTER = r"[^\x00-\x20<>\"{}|^`\\]"
-_IRI = rf"<[A-Za-z][A-Za-z0-9+.-]*+:(?:{_IRI_CHARACTER}++|\\(?:{_CODE}))*+>"
+_PIECE = rf"(?s)\\(?:{_CODE})|\\.|[^\\]+"
+_UNUSUAL = r"\\[uUbf']"
+"""Escapes that symbols do not have: before a line is split, they become characters."""
+
+# A line without those. Possessive quantifiers (*+) because the others recurse in Java: a long
+# literal would overflow the stack.
+_IRI = r'<[A-Za-z][A-Za-z0-9+.-]*+:[^\x00-\x20<>"{}|^`\\]*+>'
 _LETTER = r"\p{L}\p{N}_:"
 _BLANK = rf"_:[{_LETTER}](?:[{_LETTER}\p{{M}}\u00b7\u203f\u2040.-]*[{_LETTER}\p{{M}}\u00b7-])?"
-_LITERAL = (
-    rf'"((?:[^"\\]++|\\(?:[tbnrf"\x27\\]|{_CODE}))*+)"'
-    rf"(?:\^\^({_IRI})|@([A-Za-z]+(?:-[A-Za-z0-9]+)*+))?"
-)
+_LITERAL = rf'"((?:[^"\\]++|\\[tnr"\\])*+)"(?:\^\^({_IRI})|@([A-Za-z]+(?:-[A-Za-z0-9]+)*+))?'
 _STATEMENT = (
     rf"(?s)^[ \t]*({_IRI}|{_BLANK})[ \t]*({_IRI})[ \t]*(?:({_IRI}|{_BLANK})|{_LITERAL})"
     r"[ \t]*\.[ \t]*(?:#.*)?\z"
 )
-_PIECE = rf"(?s)\\(?:{_CODE})|\\.|[^\\]+"
-_UNESCAPES = {
-    r"\t": "\t", r"\b": "\b", r"\n": "\n", r"\r": "\r", r"\f": "\f", r"\"": '"', r"\'": "'",
-    r"\\": "\\",
-}  # fmt: skip
-_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
-
 _PARTS = ("subject", "predicate", "node", "body", "datatype", "language")
+
+_ESCAPES = {'"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def _ntriples(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
@@ -265,62 +260,39 @@ def _ntriples(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
     """
     lines = _lines(spark, mapping.paths).where(~F.col(LINE).rlike(r"^[ \t]*#"))
     groups = "\n".join(f"${n}" for n in range(1, len(_PARTS) + 1))
-    split = F.split(F.regexp_replace(LINE, _STATEMENT, groups), "\n", -1)
-    found = lines.withColumn(_PARSED, split).withColumn(
-        _PARSED, F.when(F.size(_PARSED) == len(_PARTS), F.col(_PARSED))
+    split = F.split(F.regexp_replace(_usual(F.col(LINE)), _STATEMENT, groups), "\n", -1)
+    parts = F.when(F.size(_PARSED) == len(_PARTS), F.col(_PARSED))
+    terms = (
+        lines.withColumn(_PARSED, split)
+        .withColumn(_PARSED, parts)
+        .select(FILE, LINE, *(F.col(_PARSED)[n].alias(name) for n, name in enumerate(_PARTS)))
     )
-    subject, predicate, node, body, datatype, language = (
-        F.get(F.col(_PARSED), F.lit(n)) for n in range(len(_PARTS))
-    )
-    terms = found.select(
-        FILE,
-        LINE,
-        _scoped(_decoded(subject)).alias("subject"),
-        _decoded(predicate).alias("predicate"),
-        _scoped(_decoded(node)).alias("node"),
-        body.alias("body"),
-        _decoded(datatype).alias("datatype"),
-        F.lower(language).alias("language"),
-    )
-    malformed = F.lit(False)
-    for name in ("subject", "predicate", "node", "datatype"):
-        # Behind an escape may be what no IRI may hold.
-        malformed |= F.col(name).startswith("<") & ~F.col(name).rlike(rf"^<{_IRI_CHARACTER}*>\z")
-    bad = F.col("subject").isNull() | malformed
+    fault = _fault((F.col("subject").isNull(), "the line cannot be read as N-Triples"))
+    subject = _scoped(F.col("subject")).alias("subject")
     return (
-        Rows(
-            terms.select(
-                "subject", "predicate", *_object_columns(), FILE, LINE,
-                _fault((bad, "the line cannot be read as N-Triples")),
-            ),
-            TRIPLE,
-        ),
-    )  # fmt: skip
+        Rows(terms.select(subject, "predicate", *_object_columns(), FILE, LINE, fault), TRIPLE),
+    )
 
 
 def _object_columns() -> list[SparkColumn]:
+    """The object, its value, datatype and language."""
     node, body, datatype, language = (F.col(name) for name in _PARTS[2:])
-    is_literal = node == ""
-    value = (
-        F.when(is_literal, _decoded(body))
-        .when(node.startswith("<"), F.expr("substring(node, 2, length(node) - 2)"))
-        .otherwise(node)
-    )
+    is_literal, language = node == "", F.lower(language)
     suffix = (
         F.when(language != "", F.concat(F.lit("@"), language))
         .when(datatype.isin("", f"<{XSD}string>"), "")
         .otherwise(F.concat(F.lit("^^"), datatype))
     )
-    quote = F.lit('"')
-    literal = F.concat(quote, _one_spelling(body), quote, suffix)
+    literal = F.concat(F.lit('"'), F.replace(body, F.lit("\t"), F.lit(r"\t")), F.lit('"'), suffix)
+    value = F.when(is_literal, _unescaped(body)).when(node.startswith("<"), _bare(node))
     type_ = (
         F.when(language != "", _LANGUAGE_STRING)
         .when(is_literal & (datatype == ""), f"{XSD}string")
-        .when(datatype != "", F.expr("substring(datatype, 2, length(datatype) - 2)"))
+        .when(datatype != "", _bare(datatype))
     )
     return [
-        F.when(is_literal, literal).otherwise(node).alias("object"),
-        value.alias("value"),
+        F.when(is_literal, literal).otherwise(_scoped(node)).alias("object"),
+        value.otherwise(_scoped(node)).alias("value"),
         type_.alias("datatype"),
         F.when(language != "", language).alias("language"),
     ]
@@ -329,37 +301,51 @@ def _object_columns() -> list[SparkColumn]:
 _LANGUAGE_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
 
+def _bare(iri: SparkColumn) -> SparkColumn:
+    return F.substring(iri, 2, F.length(iri) - 2)
+
+
 def _scoped(term: SparkColumn) -> SparkColumn:
     """Blank nodes of different files are different nodes: the label tells the path of the file.
 
     As in load/blanks.py, but for the digest: of the path, so that a new state of a file changes only
     what is different in it.
     """
-    label = F.regexp_replace(term, "^_:", "")
     tag = F.substring(F.sha2(F.col(FILE), 256), 1, 12)
-    scoped = F.concat(F.lit("_:z"), tag, F.lit("_"), label)
+    scoped = F.concat(F.lit("_:z"), tag, F.lit("_"), F.regexp_replace(term, "^_:", ""))
     unscoped = term.startswith("_:") & ~term.rlike("^_:z[0-9a-f]{12}_.+")
     return F.when(unscoped, scoped).otherwise(term)
 
 
-def _decoded(text: SparkColumn) -> SparkColumn:
-    """A text without escapes."""
-    pieces = F.regexp_extract_all(text, F.lit(_PIECE), F.lit(0))
-    plain = F.array_join(F.transform(pieces, _decoded_piece), "")
-    return F.when(text.contains("\\"), plain).otherwise(text)
+def _usual(line: SparkColumn) -> SparkColumn:
+    """A line with no escapes but those of symbols."""
+    pieces = F.regexp_extract_all(line, F.lit(_PIECE), F.lit(0))
+    usual = F.array_join(F.transform(pieces, _usual_piece), "")
+    return F.when(line.rlike(_UNUSUAL), usual).otherwise(line)
 
 
-def _decoded_piece(piece: SparkColumn) -> SparkColumn:
+def _usual_piece(piece: SparkColumn) -> SparkColumn:
     code = F.unhex(F.lpad(F.substring(piece, 3, 8), 8, "0"))
-    found = F.when(piece.rlike(r"^\\[uU]"), F.decode(code, "UTF-32"))
-    for escape, character in _UNESCAPES.items():
-        found = found.when(piece == escape, character)
+    character = _escaped(F.decode(code, "UTF-32"))
+    found = F.when(piece.rlike(rf"^\\(?:{_CODE})\z"), character)
+    for escape, meant in {r"\b": "\b", r"\f": "\f", r"\'": "'"}.items():
+        found = found.when(piece == escape, meant)
     return found.otherwise(piece)
 
 
-def _one_spelling(body: SparkColumn) -> SparkColumn:
-    """The text of a literal with those escapes only that symbols have."""
-    text = _decoded(body)
-    for character, escape in _ESCAPES.items():
+def _escaped(text: SparkColumn) -> SparkColumn:
+    for character, escape in {"\\": r"\\", **_ESCAPES}.items():
         text = F.replace(text, F.lit(character), F.lit(escape))
-    return F.when(body.rlike(r"[\\\t]"), text).otherwise(body)
+    return text
+
+
+def _unescaped(text: SparkColumn) -> SparkColumn:
+    """The text that is meant. What is between escaped backslashes is a piece for itself."""
+    pieces = F.transform(F.split(text, r"\\\\", -1), _unescaped_piece)
+    return F.when(text.contains("\\"), F.array_join(pieces, "\\")).otherwise(text)
+
+
+def _unescaped_piece(piece: SparkColumn) -> SparkColumn:
+    for character, escape in _ESCAPES.items():
+        piece = F.replace(piece, F.lit(escape), F.lit(character))
+    return piece

@@ -1,0 +1,416 @@
+"""A fleet: what is reasoned for many devices in Spark is what each device gets by itself."""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from zodiac_sql import DataError, Function, ProgramError, QueryError
+from zodiac_sql.rules import Type
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+Row = tuple[Any, ...]
+Facts = dict[str, list[Row]]
+Found = dict[tuple[str, ...], set[Row]]
+
+SCHEMAS = {
+    "feeds": {"source": pa.string(), "target": pa.string()},
+    "reading": {"sensor": pa.string(), "celsius": pa.float64(), "at": pa.timestamp("us")},
+    "limit": {"celsius": pa.int64()},
+    "serviced": {"sensor": pa.string(), "on": pa.date32(), "done": pa.bool_()},
+}
+"""The columns of the facts, next to that of the device."""
+
+FEW_RULES = """
+    .decl feeds(source: symbol, target: symbol)
+    flows: reaches(X, Y) :- feeds(X, Y).
+    on: reaches(X, Z) :- reaches(X, Y), feeds(Y, Z).
+    hottest: peak(X, T) :- AGGREGATE(reading(X, C, A)) ON X WITH MAX(C) AS T.
+    idle: quiet(X) :- reaches(_, X), not reading(X, _, _).
+"""
+
+MORE_RULES = """
+    feeds(grid, hub).
+    hot: alarm(X, A) :- peak(X, T), reading(X, T, A), limit(L), T > L, not serviced(X, _, true).
+    silent: lost() :- not reading(_, _, _).
+"""
+
+RULES = [FEW_RULES, MORE_RULES]
+
+EDIT = "hot: alarm(X, A) :- reading(X, T, A), limit(L), T > L + 1. cool: cold(X) :- peak(X, T), T < 21."
+
+NOON = datetime.datetime(2026, 1, 31, 12, 0, 0, 1)
+
+
+def device(number: int) -> Facts:
+    """Some facts; a few devices have none of some predicate."""
+    random = Random(number)
+    sensors = [f"s{i}" for i in range(5)] + [f"only{number}", "hub"]
+    hours = [NOON + datetime.timedelta(hours=h) for h in range(3)]
+    facts: Facts = {
+        "feeds": [(random.choice(sensors), random.choice(sensors)) for _ in range(6)],
+        "reading": [
+            (random.choice(sensors), random.choice([20.5, 21.0, 23.25]), random.choice(hours))
+            for _ in range(5)
+        ],
+        "limit": [(random.choice([20, 21]),)],
+        "serviced": [(random.choice(sensors), NOON.date(), random.random() < 0.7)],
+    }
+    return {p: rows for p, rows in facts.items() if p == "feeds" or random.random() < 0.85}
+
+
+FLEET = {f"wt{number}": device(number) for number in range(200)}
+
+
+def frames(
+    spark: SparkSession, devices: Mapping[str, Facts], predicates: Iterable[str] = SCHEMAS
+) -> dict[str, DataFrame]:
+    """The facts of devices by predicate, every row twice."""
+    made = {}
+    for predicate in predicates:
+        columns = SCHEMAS[predicate]
+        rows = [(d, *row) for d, facts in devices.items() for row in facts.get(predicate, ())] * 2
+        types = {"turbine": pa.string(), **columns}
+        arrays = [pa.array([r[i] for r in rows], t) for i, t in enumerate(types.values())]
+        made[predicate] = spark.createDataFrame(pa.table(arrays, names=list(types)))
+    return made
+
+
+def separately(
+    open_kb: OpenKb,
+    facts: Facts,
+    rules: Sequence[str] = RULES,
+    predicates: Iterable[str] = SCHEMAS,
+    edit: bool = False,
+) -> Found:
+    """What one device derives in a knowledge base of its own."""
+    with open_kb() as kb:
+        with kb.update() as update:
+            for text in rules:
+                update.add_rules(text)
+            for predicate in predicates:
+                nothing = pa.schema(SCHEMAS[predicate]).empty_table()
+                update.insert(predicate, facts.get(predicate, nothing))
+        if edit:
+            with kb.update() as update:
+                update.drop_rules("hot", "silent")
+                update.add_rules(EDIT)
+        derived = {p for h in kb.hypernodes().to_pylist() for p in h["derives"]}
+        return {(p,): set(rows) for p in derived if (rows := kb.table(p).fetchall())}
+
+
+def by_device(answer: DataFrame, *labels: str) -> dict[str, Found]:
+    """The rows of an answer by device and labels, of which the last one is the predicate."""
+    found: dict[str, Found] = defaultdict(lambda: defaultdict(set))
+    for row in answer.toArrow().to_pylist():
+        label = tuple(row[name] for name in labels)
+        others = set(row) - {"turbine", *labels, label[-1]}
+        assert all(row[name] is None for name in others)
+        values = tuple(row[label[-1]].values())
+        assert values not in found[row["turbine"]][label]
+        found[row["turbine"]][label].add(values)
+    return found
+
+
+def test_200_devices_equal_as_many_separate_runs(spark: SparkSession, open_kb: OpenKb) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    some = ("feeds", "reading")
+    found = by_device(fleet(frames(spark, FLEET, some), FEW_RULES), "predicate")
+    assert len(found) == 200
+    assert found == {
+        name: separately(open_kb, facts, [FEW_RULES], some) for name, facts in FLEET.items()
+    }
+    assert {p for facts in found.values() for (p,) in facts} == {"reaches", "peak", "quiet"}
+
+
+def test_more_rules_and_predicates(spark: SparkSession, open_kb: OpenKb) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    some = {name: FLEET[name] for name in list(FLEET)[:14]}
+    found = by_device(fleet(frames(spark, some), RULES), "predicate")
+    assert found == {name: separately(open_kb, facts) for name, facts in some.items()}
+    derived = {"reaches", "peak", "quiet", "alarm", "lost"}
+    assert {p for facts in found.values() for (p,) in facts} == derived
+
+
+def test_one_predicate_has_columns_of_its_own(spark: SparkSession, open_kb: OpenKb) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    some = {name: FLEET[name] for name in list(FLEET)[:9]}
+    answer = fleet(frames(spark, some), RULES, derive="alarm")
+    assert answer.dtypes == [("turbine", "string"), ("s", "string"), ("o", "timestamp_ntz")]
+    wanted = {
+        (name, *row)
+        for name, facts in some.items()
+        for row in separately(open_kb, facts).get(("alarm",), ())
+    }
+    assert wanted
+    assert set(map(tuple, answer.collect())) == wanted
+
+
+def test_trying_rules_tells_the_difference_of_two_runs(
+    spark: SparkSession, open_kb: OpenKb
+) -> None:
+    from zodiac_sql.spark.fleet import try_rules
+
+    some = {name: FLEET[name] for name in list(FLEET)[:8]}
+    answer = try_rules(frames(spark, some), RULES, add=EDIT, drop=["hot", "silent"])
+    wanted = {}
+    for name, facts in some.items():
+        before, after = separately(open_kb, facts), separately(open_kb, facts, edit=True)
+        changes = {
+            (change, *p): rows
+            for p in before | after
+            for change, a, b in (("gained", before, after), ("lost", after, before))
+            if (rows := b.get(p, set()) - a.get(p, set()))
+        }
+        if changes:
+            wanted[name] = changes
+    assert by_device(answer, "change", "predicate") == wanted
+    assert {change for found in wanted.values() for change in found} >= {
+        ("gained", "cold"), ("gained", "alarm"), ("lost", "alarm"),
+    }  # fmt: skip
+
+
+TYPES = {
+    "text": pa.string(), "whole": pa.int64(), "real": pa.float64(), "flag": pa.bool_(),
+    "day": pa.date32(), "moment": pa.timestamp("us"),
+}  # fmt: skip
+
+
+def everything(spark: SparkSession) -> DataFrame:
+    rows = [
+        (7, "ä b", -(2**60), -0.1, True, datetime.date(1969, 12, 31), NOON),
+        (7, "", 0, float("inf"), False, datetime.date(2026, 3, 29), NOON.replace(month=7)),
+        (8, "http://example.org/a", 1, 2.0, False, datetime.date(2026, 3, 29), NOON),
+    ]
+    arrays = [
+        pa.array([row[i] for row in rows], type_)
+        for i, type_ in enumerate([pa.int32(), *TYPES.values()])
+    ]
+    return spark.createDataFrame(pa.table(arrays, names=["id", *TYPES]))
+
+
+def test_all_types_come_back(spark: SparkSession) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    df = everything(spark)
+    answer = fleet(df, "copy(A, B, C, D, E, F) :- all(A, B, C, D, E, F).", by="id", predicate="all")
+    back = answer.where("predicate = 'copy'").select("id", "copy.*")
+    assert [t for _, t in back.dtypes] == [
+        "bigint", "string", "bigint", "double", "boolean", "date", "timestamp_ntz",
+    ]  # fmt: skip
+    assert set(map(tuple, back.collect())) == set(map(tuple, df.collect()))
+
+
+def test_moments_become_utc_and_small_numbers_large(spark: SparkSession) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    df = spark.sql(
+        "SELECT 'a' AS turbine, timestamp'2026-01-31 12:00:00+02:00' AS at, 1.5BD AS x, 2Y AS y"
+    )
+    answer = fleet(df, "q(A, B, C) :- p(A, B, C).", predicate="p", derive="q")
+    moment = datetime.datetime(2026, 1, 31, 10)
+    assert list(map(tuple, answer.collect())) == [("a", moment, 1.5, 2)]
+
+
+def test_facts_in_rules_hold_everywhere_unless_a_device_denies_them(spark: SparkSession) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    rules = (
+        "part(a). part(b). ex(X) :- broken(X). fine(X) :- part(X), not broken(X). n(X) :- X = 1."
+    )
+    broken = spark.createDataFrame([("t1", "a"), ("t2", "z")], "turbine string, part string")
+    others = spark.createDataFrame([("t3", 1)], "turbine string, unused int")
+    facts = {"broken": broken, "unread": others}
+    answer = fleet(facts, rules)
+    one, two = {("a",)}, {("b",)}
+    assert by_device(answer, "predicate") == {
+        "t1": {("ex",): one, ("fine",): two, ("n",): {(1,)}},
+        "t2": {("ex",): {("z",)}, ("fine",): one | two, ("n",): {(1,)}},
+        "t3": {("fine",): one | two, ("n",): {(1,)}},
+    }
+
+
+def test_predicates_without_columns_and_with_iris(spark: SparkSession) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    rules = "@prefix ex: <http://example.org/> . ex:stop() :- alarm(), ex:near(_, X), X > 1."
+    facts = {
+        "alarm": spark.createDataFrame([("t1",), ("t2",)], "turbine string"),
+        "ex:near": spark.createDataFrame([("t1", "a", 2)], "turbine string, s string, n int"),
+    }
+    answer = fleet(facts, rules)
+    (row,) = answer.toArrow().to_pylist()
+    told = {"turbine": "t1", "predicate": "http://example.org/stop", "stop": {"holds": True}}
+    assert row == told
+    (alone,) = fleet(facts, rules, derive="ex:stop").collect()
+    assert alone.asDict() == {"turbine": "t1", "holds": True}
+
+
+def test_names_that_differ_where_sql_sees_none(spark: SparkSession) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    rules = "@prefix ex: <http://example.org/> . both(X) :- ex:near(X), near(X)."
+    some, others = (
+        spark.createDataFrame(rows, "turbine string, s string")
+        for rows in ([("t1", "a"), ("t1", "b")], [("t1", "b"), ("t1", "c")])
+    )
+    answer = fleet({"ex:near": some, "near": others}, rules, derive="both")
+    assert list(map(tuple, answer.collect())) == [("t1", "b")]
+
+
+def test_a_knowledge_base_is_renewed_after_some_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    from zodiac_sql.rules import Column
+    from zodiac_sql.spark import fleet
+
+    monkeypatch.setattr(fleet, "_DEVICES", 2)
+    given = fleet._Input("p", "p", (Column("n", Type.INT),))
+    program = fleet._Program(("q(X) :- p(X). q(X) :- e(X). e(0).",), (given,), ())
+    extensions = fleet._Extensions(program, "turbine", ("q",))
+    used = []
+    for number in range(1, 6):
+        facts = pa.table({"zodiac$facts_0": pa.array([{"n": number}, None])})
+        found = extensions.on(pa.scalar("wt"), facts)
+        assert sorted(found["q"]["s"].to_pylist()) == [0, number]
+        used.append(extensions._kb)
+    assert len(set(map(id, used))) == 3
+
+
+def test_functions_travel_to_the_workers(spark: SparkSession) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    offset = 5
+    risk = Function("risk", (Type.FLOAT,), Type.FLOAT, call=lambda celsius: celsius / 10 + offset)
+    df = spark.createDataFrame([("t1", "a", 20.0)], "turbine string, s string, c double")
+    rules = "r(X, R) :- reading(X, T), R = risk(T)."
+    answer = fleet(df, rules, predicate="reading", derive="r", functions=[risk])
+    assert list(map(tuple, answer.collect())) == [("t1", "a", 7.0)]
+
+
+def test_rules_of_files_are_collected(spark: SparkSession, open_kb: OpenKb, tmp_path: Path) -> None:
+    from zodiac_sql.spark.fleet import collect_rules
+
+    files = {name: tmp_path / f"{name}.duckdb" for name in ("wt1", "wt2", "wt3")}
+    for name, path in files.items():
+        with open_kb(path) as kb:
+            if name != "wt3":
+                kb.add_rules(f"r: q(X) :- p(X, {name}).")
+                kb.add_rules("s: p(X, Y) :- e(X, Y).")
+    answer = collect_rules(files, spark)
+    assert answer.dtypes == [
+        ("turbine", "string"), ("name", "string"), ("rule", "string"), ("added", "timestamp_ntz"),
+    ]  # fmt: skip
+    rows = answer.collect()
+    same = "p(X, Y) :- e(X, Y)."
+    assert sorted((r.turbine, r.name, r.rule) for r in rows) == [
+        ("wt1", "r", "q(X) :- p(X, wt1)."), ("wt1", "s", same),
+        ("wt2", "r", "q(X) :- p(X, wt2)."), ("wt2", "s", same),
+    ]  # fmt: skip
+    now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    assert all(abs(now - r.added) < datetime.timedelta(minutes=5) for r in rows)
+    numbered = spark.createDataFrame([(1, str(files["wt2"]))], "id int, path string")
+    assert {r.id for r in collect_rules(numbered, spark, by="id").collect()} == {1}
+
+
+def test_a_file_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    from zodiac_sql.spark.fleet import collect_rules
+
+    answer = collect_rules({"wt9": tmp_path / "gone.duckdb"}, spark)
+    with pytest.raises(Exception, match=r"SparkError: turbine wt9: .*gone\.duckdb"):
+        answer.collect()
+    with pytest.raises(DataError, match="no column path"):
+        collect_rules(spark.createDataFrame([("wt1",)], "turbine string"), spark)
+    with pytest.raises(DataError, match="two columns name"):
+        collect_rules({"wt9": "x.duckdb"}, spark, by="name")
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def readings(spark: SparkSession) -> DataFrame:
+    rows: Iterable[Row] = [("t1", "a", 20.0), (None, "b", 21.0)]
+    return spark.createDataFrame(rows, "turbine string, sensor string, celsius double")
+
+
+def test_columns_are_checked_at_once(spark: SparkSession, readings: DataFrame) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    rule = "hot(X) :- reading(X, T), T > 20."
+    for facts, options, said in [
+        ({"reading": readings}, {"by": "device"}, "no column device.*turbine, sensor, celsius"),
+        ({}, {}, "data frames by predicate"),
+        (readings, {}, "predicate="),
+        ({"reading": readings, "p": readings.selectExpr("1 AS turbine")}, {}, "symbol.*int in p"),
+        ({"reading": readings.selectExpr("turbine", "array(1) AS a", "1 AS b")}, {}, "column a"),
+    ]:
+        with pytest.raises(DataError, match=said):
+            fleet(facts, rule, **options)
+
+
+def test_rules_are_checked_at_once(readings: DataFrame) -> None:
+    from zodiac_sql.spark.fleet import fleet, try_rules
+
+    facts = {"reading": readings}
+    with pytest.raises(ProgramError, match="unsafe"):
+        fleet(facts, "hot(X, Y) :- reading(X, _).")
+    with pytest.raises(QueryError, match="no rule derives cold. Derived are hot"):
+        fleet(facts, "hot(X) :- reading(X, _).", derive="cold")
+    with pytest.raises(ProgramError, match="unsafe"):
+        try_rules(facts, "hot(X) :- reading(X, _).", add="cold(X) :- not hot(X).")
+    with pytest.raises(QueryError, match="no rule named cold"):
+        try_rules(facts, "hot(X) :- reading(X, _).", drop="cold")
+    with pytest.raises(ProgramError, match=r"hot has \(s: symbol\) before .*\(s: float\) after"):
+        try_rules(facts, "h: hot(X) :- reading(X, _).", drop="h", add="hot(X) :- reading(_, X).")
+
+
+def test_columns_of_the_answer_have_names_of_their_own(readings: DataFrame) -> None:
+    from zodiac_sql.spark.fleet import fleet, try_rules
+
+    facts = {"reading": readings}
+    for rule in ("Turbine(X) :- reading(X, _).", "predicate(X) :- reading(X, _)."):
+        with pytest.raises(DataError, match="two columns.*rename"):
+            fleet(facts, rule)
+    with pytest.raises(DataError, match="two columns change"):
+        try_rules(facts, "p(X) :- reading(X, _).", add="change(X) :- p(X).")
+    declared = ".decl hot(turbine: symbol) hot(X) :- reading(X, _)."
+    with pytest.raises(DataError, match="two columns turbine"):
+        fleet(facts, declared, derive="hot")
+    assert fleet(facts, declared).columns == ["turbine", "predicate", "hot"]
+
+
+def test_an_empty_cell_fails_the_query(readings: DataFrame) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    answer = fleet({"reading": readings}, "hot(X) :- reading(X, T), T > 20.")
+    with pytest.raises(Exception, match="reading: column turbine is empty"):
+        answer.collect()
+
+
+def test_a_failure_names_the_device(spark: SparkSession) -> None:
+    from zodiac_sql.spark.fleet import fleet
+
+    def picky(value: float) -> float:
+        if value > 30:
+            raise ValueError("too hot for me")
+        return value
+
+    called = Function("picky", (Type.FLOAT,), Type.FLOAT, call=picky)
+    df = spark.createDataFrame([("t1", 20.0), ("t2", 40.0)], "turbine string, c double")
+    answer = fleet(df, "q(R) :- p(T), R = picky(T).", predicate="p", derive="q", functions=[called])
+    with pytest.raises(Exception, match=r"SparkError: turbine t2: .*too hot for me"):
+        answer.collect()
