@@ -1,5 +1,11 @@
 """Spark: the data pipeline, the hand-off, the fleet, and rules on a cluster.
 
+    from_spark, to_spark, change_to_spark      facts, extensions and changes over Arrow (handoff.py)
+    FactMapping, read_mappings, run_pipeline   raw files -> facts, as one change (pipeline.py)
+    into                                       a stream's micro-batches as changes (streaming.py)
+    fleet, try_rules, collect_rules            the same rules on each of many devices (fleet.py)
+    materialise                                rules over data frames of any size (cluster.py)
+
 Needs the extra: pip install 'zodiac-sql[spark]', and Java 17 or later. Nothing else in zodiac_sql
 imports it. Sessions that are given are used as they are, never reconfigured or stopped.
 """
@@ -8,27 +14,43 @@ from __future__ import annotations
 
 from zodiac_sql.spark.require import local_session, require_packages
 
-require_packages()
+require_packages()  # before anything below imports pyspark
 
-from zodiac_sql.spark.cluster import (
-    Iteration,
-    Materialised,
-    materialise,
-)
+from zodiac_sql.spark.cluster import Iteration, Materialised, materialise
+from zodiac_sql.spark.fleet import collect_rules, fleet, try_rules
 from zodiac_sql.spark.handoff import (
     ChangedFrames,
     change_to_spark,
     from_spark,
     to_spark,
 )
+from zodiac_sql.spark.mapping import FactMapping, Field, read_mappings
+from zodiac_sql.spark.pipeline import (
+    PipelineReport,
+    PreparedFacts,
+    prepare_facts,
+    run_pipeline,
+)
+from zodiac_sql.spark.streaming import into
 
 __all__ = [
     "ChangedFrames",
+    "FactMapping",
+    "Field",
     "Iteration",
     "Materialised",
+    "PipelineReport",
+    "PreparedFacts",
     "change_to_spark",
+    "collect_rules",
+    "fleet",
     "from_spark",
+    "into",
     "local_session",
     "materialise",
+    "prepare_facts",
+    "read_mappings",
+    "run_pipeline",
     "to_spark",
+    "try_rules",
 ]

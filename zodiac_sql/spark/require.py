@@ -100,6 +100,7 @@ def local_session(name: str = "zodiac_sql", **settings: str) -> SparkSession:
     }.items():
         builder = builder.config(key, value)
     session: SparkSession = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
     return session
 
 
