@@ -7,8 +7,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -37,6 +41,28 @@ def test_python_blocks_run(tmp_path: Path) -> None:
     assert "[[], ['stc(inside)']]" in run.stdout
     drawn = next(block for block in blocks("text") if "stc(inside)" in block)
     assert drawn in run.stdout
+
+
+def test_spark_blocks_run(
+    tmp_path: Path,
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In this process, where there is a session already: `local_session` returns it."""
+    fleet = ROOT / "examples" / "wind_fleet"
+    subprocess.run([sys.executable, str(fleet / "generate.py"), str(tmp_path / "raw")], check=True)
+    for name in ("facts.toml", "turbine.rules"):
+        shutil.copy(fleet / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    scope: dict[str, Any] = {}
+    exec("\n".join(blocks("python spark")), scope)
+    scope["kb"].close()
+    printed = capsys.readouterr().out
+    assert "{'reading': 28797, 'maintenance': 8} {'reading': 3, 'maintenance': 0}" in printed
+    assert "6 [{'path': 3}, {'path': 2}, {'path': 1}, {}]" in printed
+    hot = ["wt007", "wt042", "wt058", "wt077", "wt101", "wt120", "wt160", "wt199"]
+    assert sorted(row.turbine for row in scope["anomalies"].collect()) == hot
 
 
 def test_the_page_of_the_language_is_right(tmp_path: Path) -> None:

@@ -41,6 +41,15 @@ FEW_RULES = """
     idle: quiet(X) :- reaches(_, X), not reading(X, _, _).
 """
 
+FEW_RULES_OF_ALL = """
+    .decl feeds(turbine: symbol, source: symbol, target: symbol)
+    reaches(D, X, Y) :- feeds(D, X, Y).
+    reaches(D, X, Z) :- reaches(D, X, Y), feeds(D, Y, Z).
+    peak(D, X, T) :- AGGREGATE(reading(D, X, C, A)) ON D, X WITH MAX(C) AS T.
+    quiet(D, X) :- reaches(D, _, X), not reading(D, X, _, _).
+"""
+"""The same for many devices in one knowledge base: every atom says which one it is about."""
+
 MORE_RULES = """
     feeds(grid, hub).
     hot: alarm(X, A) :- peak(X, T), reading(X, T, A), limit(L), T > L, not serviced(X, _, true).
@@ -73,6 +82,9 @@ def device(number: int) -> Facts:
 
 FLEET = {f"wt{number}": device(number) for number in range(200)}
 
+SOME = {name: FLEET[name] for name in ("wt0", "wt2", "wt6", "wt7", "wt8", "wt12", "wt13", "wt14")}
+"""Few devices, that derive all there is to derive."""
+
 
 def frames(
     spark: SparkSession, devices: Mapping[str, Facts], predicates: Iterable[str] = SCHEMAS
@@ -80,12 +92,17 @@ def frames(
     """The facts of devices by predicate, every row twice."""
     made = {}
     for predicate in predicates:
-        columns = SCHEMAS[predicate]
-        rows = [(d, *row) for d, facts in devices.items() for row in facts.get(predicate, ())] * 2
-        types = {"turbine": pa.string(), **columns}
-        arrays = [pa.array([r[i] for r in rows], t) for i, t in enumerate(types.values())]
-        made[predicate] = spark.createDataFrame(pa.table(arrays, names=list(types)))
+        rows = rows_of(devices, predicate)
+        made[predicate] = spark.createDataFrame(pa.concat_tables([rows, rows]))
     return made
+
+
+def rows_of(devices: Mapping[str, Facts], predicate: str) -> pa.Table:
+    """The facts of devices, each with its device."""
+    rows = [(d, *row) for d, facts in devices.items() for row in facts.get(predicate, ())]
+    types = {"turbine": pa.string(), **SCHEMAS[predicate]}
+    arrays = [pa.array([r[i] for r in rows], t) for i, t in enumerate(types.values())]
+    return pa.table(arrays, names=list(types))
 
 
 def separately(
@@ -124,53 +141,79 @@ def by_device(answer: DataFrame, *labels: str) -> dict[str, Found]:
     return found
 
 
+def together(open_kb: OpenKb, devices: Mapping[str, Facts]) -> dict[str, Found]:
+    """What few rules derive on each device, from one knowledge base with the facts of all."""
+    found: dict[str, Found] = defaultdict(lambda: defaultdict(set))
+    with open_kb() as kb:
+        with kb.update() as update:
+            update.add_rules(FEW_RULES_OF_ALL)
+            for predicate in ("feeds", "reading"):
+                update.insert(predicate, rows_of(devices, predicate))
+        for predicate in ("reaches", "peak", "quiet"):
+            for name, *row in kb.table(predicate).fetchall():
+                found[name][(predicate,)].add(tuple(row))
+    return found
+
+
+@pytest.fixture(scope="module")
+def some(spark: SparkSession) -> dict[str, DataFrame]:
+    """The facts of some devices, as Spark has them."""
+    return frames(spark, SOME)
+
+
+@pytest.fixture(scope="module")
+def alone(open_kb: OpenKb) -> dict[str, Found]:
+    """What some devices derive, each in a knowledge base of its own."""
+    return {name: separately(open_kb, facts) for name, facts in SOME.items()}
+
+
 def test_200_devices_equal_as_many_separate_runs(spark: SparkSession, open_kb: OpenKb) -> None:
-    from zodiac_sql.spark.fleet import fleet
+    """A knowledge base for each takes long: one has all, in rules that keep devices apart.
 
-    some = ("feeds", "reading")
-    found = by_device(fleet(frames(spark, FLEET, some), FEW_RULES), "predicate")
+    That these mean the same is seen on every tenth device.
+    """
+    from zodiac_sql.spark import fleet
+
+    given = ("feeds", "reading")
+    found = by_device(fleet(frames(spark, FLEET, given), FEW_RULES), "predicate")
+    wanted = together(open_kb, FLEET)
     assert len(found) == 200
-    assert found == {
-        name: separately(open_kb, facts, [FEW_RULES], some) for name, facts in FLEET.items()
-    }
+    assert found == wanted
     assert {p for facts in found.values() for (p,) in facts} == {"reaches", "peak", "quiet"}
+    for name in list(FLEET)[::10]:
+        assert wanted[name] == separately(open_kb, FLEET[name], [FEW_RULES], given)
 
 
-def test_more_rules_and_predicates(spark: SparkSession, open_kb: OpenKb) -> None:
-    from zodiac_sql.spark.fleet import fleet
+def test_more_rules_and_predicates(some: dict[str, DataFrame], alone: dict[str, Found]) -> None:
+    from zodiac_sql.spark import fleet
 
-    some = {name: FLEET[name] for name in list(FLEET)[:14]}
-    found = by_device(fleet(frames(spark, some), RULES), "predicate")
-    assert found == {name: separately(open_kb, facts) for name, facts in some.items()}
+    found = by_device(fleet(some, RULES), "predicate")
+    assert found == alone
     derived = {"reaches", "peak", "quiet", "alarm", "lost"}
     assert {p for facts in found.values() for (p,) in facts} == derived
 
 
-def test_one_predicate_has_columns_of_its_own(spark: SparkSession, open_kb: OpenKb) -> None:
-    from zodiac_sql.spark.fleet import fleet
+def test_one_predicate_has_columns_of_its_own(
+    some: dict[str, DataFrame], alone: dict[str, Found]
+) -> None:
+    from zodiac_sql.spark import fleet
 
-    some = {name: FLEET[name] for name in list(FLEET)[:9]}
-    answer = fleet(frames(spark, some), RULES, derive="alarm")
+    answer = fleet(some, RULES, derive="alarm")
     assert answer.dtypes == [("turbine", "string"), ("s", "string"), ("o", "timestamp_ntz")]
-    wanted = {
-        (name, *row)
-        for name, facts in some.items()
-        for row in separately(open_kb, facts).get(("alarm",), ())
-    }
+    wanted = {(name, *row) for name, own in alone.items() for row in own.get(("alarm",), ())}
     assert wanted
     assert set(map(tuple, answer.collect())) == wanted
 
 
 def test_trying_rules_tells_the_difference_of_two_runs(
-    spark: SparkSession, open_kb: OpenKb
+    some: dict[str, DataFrame], alone: dict[str, Found], open_kb: OpenKb
 ) -> None:
-    from zodiac_sql.spark.fleet import try_rules
+    from zodiac_sql.spark import try_rules
 
-    some = {name: FLEET[name] for name in list(FLEET)[:8]}
-    answer = try_rules(frames(spark, some), RULES, add=EDIT, drop=["hot", "silent"])
+    answer = try_rules(some, RULES, add=EDIT, drop=["hot", "silent"])
     wanted = {}
-    for name, facts in some.items():
-        before, after = separately(open_kb, facts), separately(open_kb, facts, edit=True)
+    for name, facts in SOME.items():
+        before, after = alone[name], separately(open_kb, facts, edit=True)
         changes = {
             (change, *p): rows
             for p in before | after
@@ -205,7 +248,7 @@ def everything(spark: SparkSession) -> DataFrame:
 
 
 def test_all_types_come_back(spark: SparkSession) -> None:
-    from zodiac_sql.spark.fleet import fleet
+    from zodiac_sql.spark import fleet
 
     df = everything(spark)
     answer = fleet(df, "copy(A, B, C, D, E, F) :- all(A, B, C, D, E, F).", by="id", predicate="all")
@@ -217,7 +260,7 @@ def test_all_types_come_back(spark: SparkSession) -> None:
 
 
 def test_moments_become_utc_and_small_numbers_large(spark: SparkSession) -> None:
-    from zodiac_sql.spark.fleet import fleet
+    from zodiac_sql.spark import fleet
 
     df = spark.sql(
         "SELECT 'a' AS turbine, timestamp'2026-01-31 12:00:00+02:00' AS at, 1.5BD AS x, 2Y AS y"
@@ -228,7 +271,7 @@ def test_moments_become_utc_and_small_numbers_large(spark: SparkSession) -> None
 
 
 def test_facts_in_rules_hold_everywhere_unless_a_device_denies_them(spark: SparkSession) -> None:
-    from zodiac_sql.spark.fleet import fleet
+    from zodiac_sql.spark import fleet
 
     rules = (
         "part(a). part(b). ex(X) :- broken(X). fine(X) :- part(X), not broken(X). n(X) :- X = 1."
@@ -246,7 +289,7 @@ def test_facts_in_rules_hold_everywhere_unless_a_device_denies_them(spark: Spark
 
 
 def test_predicates_without_columns_and_with_iris(spark: SparkSession) -> None:
-    from zodiac_sql.spark.fleet import fleet
+    from zodiac_sql.spark import fleet
 
     rules = "@prefix ex: <http://example.org/> . ex:stop() :- alarm(), ex:near(_, X), X > 1."
     facts = {
@@ -262,7 +305,7 @@ def test_predicates_without_columns_and_with_iris(spark: SparkSession) -> None:
 
 
 def test_names_that_differ_where_sql_sees_none(spark: SparkSession) -> None:
-    from zodiac_sql.spark.fleet import fleet
+    from zodiac_sql.spark import fleet
 
     rules = "@prefix ex: <http://example.org/> . both(X) :- ex:near(X), near(X)."
     some, others = (
@@ -275,12 +318,13 @@ def test_names_that_differ_where_sql_sees_none(spark: SparkSession) -> None:
 
 def test_a_knowledge_base_is_renewed_after_some_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     from zodiac_sql.rules import Column
-    from zodiac_sql.spark import fleet
+    from zodiac_sql.spark import devices
+    from zodiac_sql.spark.device_facts import Input
 
-    monkeypatch.setattr(fleet, "_DEVICES", 2)
-    given = fleet._Input("p", "p", (Column("n", Type.INT),))
-    program = fleet._Program(("q(X) :- p(X). q(X) :- e(X). e(0).",), (given,), ())
-    extensions = fleet._Extensions(program, "turbine", ("q",))
+    monkeypatch.setattr(devices, "_DEVICES", 2)
+    given = Input("p", "p", (Column("n", Type.INT),))
+    program = devices.Program(("q(X) :- p(X). q(X) :- e(X). e(0).",), (given,), ())
+    extensions = devices.Extensions(program, "turbine", ("q",))
     used = []
     for number in range(1, 6):
         facts = pa.table({"zodiac$facts_0": pa.array([{"n": number}, None])})
@@ -291,7 +335,7 @@ def test_a_knowledge_base_is_renewed_after_some_devices(monkeypatch: pytest.Monk
 
 
 def test_functions_travel_to_the_workers(spark: SparkSession) -> None:
-    from zodiac_sql.spark.fleet import fleet
+    from zodiac_sql.spark import fleet
 
     offset = 5
     risk = Function("risk", (Type.FLOAT,), Type.FLOAT, call=lambda celsius: celsius / 10 + offset)
@@ -302,32 +346,40 @@ def test_functions_travel_to_the_workers(spark: SparkSession) -> None:
 
 
 def test_rules_of_files_are_collected(spark: SparkSession, open_kb: OpenKb, tmp_path: Path) -> None:
-    from zodiac_sql.spark.fleet import collect_rules
+    from zodiac_sql.spark import collect_rules
 
     files = {name: tmp_path / f"{name}.duckdb" for name in ("wt1", "wt2", "wt3")}
     for name, path in files.items():
         with open_kb(path) as kb:
             if name != "wt3":
                 kb.add_rules(f"r: q(X) :- p(X, {name}).")
-                kb.add_rules("s: p(X, Y) :- e(X, Y).")
+                prefixes = "@prefix ex: <http://e/> . @prefix unused: <http://u/> ."
+                kb.add_rules(f"{prefixes} s: p(X, Y) :- ex:e(X, Y).")
     answer = collect_rules(files, spark)
     assert answer.dtypes == [
         ("turbine", "string"), ("name", "string"), ("rule", "string"), ("added", "timestamp_ntz"),
     ]  # fmt: skip
     rows = answer.collect()
-    same = "p(X, Y) :- e(X, Y)."
+    same = "@prefix ex: <http://e/> . p(X, Y) :- ex:e(X, Y)."
     assert sorted((r.turbine, r.name, r.rule) for r in rows) == [
         ("wt1", "r", "q(X) :- p(X, wt1)."), ("wt1", "s", same),
         ("wt2", "r", "q(X) :- p(X, wt2)."), ("wt2", "s", same),
     ]  # fmt: skip
     now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     assert all(abs(now - r.added) < datetime.timedelta(minutes=5) for r in rows)
+    with open_kb() as kb:
+        kb.add_rules("@prefix ex: <http://another/> .")
+        for row in rows:
+            if row.turbine == "wt1":
+                kb.add_rules(row.rule)
+        kb.insert("<http://e/e>", [("a", "wt1"), ("b", "wt2")])
+        assert kb.table("q").fetchall() == [("a",)]
     numbered = spark.createDataFrame([(1, str(files["wt2"]))], "id int, path string")
     assert {r.id for r in collect_rules(numbered, spark, by="id").collect()} == {1}
 
 
 def test_a_file_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path) -> None:
-    from zodiac_sql.spark.fleet import collect_rules
+    from zodiac_sql.spark import collect_rules
 
     answer = collect_rules({"wt9": tmp_path / "gone.duckdb"}, spark)
     with pytest.raises(Exception, match=r"SparkError: turbine wt9: .*gone\.duckdb"):
@@ -348,7 +400,7 @@ def readings(spark: SparkSession) -> DataFrame:
 
 
 def test_columns_are_checked_at_once(spark: SparkSession, readings: DataFrame) -> None:
-    from zodiac_sql.spark.fleet import fleet
+    from zodiac_sql.spark import fleet
 
     rule = "hot(X) :- reading(X, T), T > 20."
     for facts, options, said in [
@@ -363,7 +415,7 @@ def test_columns_are_checked_at_once(spark: SparkSession, readings: DataFrame) -
 
 
 def test_rules_are_checked_at_once(readings: DataFrame) -> None:
-    from zodiac_sql.spark.fleet import fleet, try_rules
+    from zodiac_sql.spark import fleet, try_rules
 
     facts = {"reading": readings}
     with pytest.raises(ProgramError, match="unsafe"):
@@ -379,7 +431,7 @@ def test_rules_are_checked_at_once(readings: DataFrame) -> None:
 
 
 def test_columns_of_the_answer_have_names_of_their_own(readings: DataFrame) -> None:
-    from zodiac_sql.spark.fleet import fleet, try_rules
+    from zodiac_sql.spark import fleet, try_rules
 
     facts = {"reading": readings}
     for rule in ("Turbine(X) :- reading(X, _).", "predicate(X) :- reading(X, _)."):
@@ -394,7 +446,7 @@ def test_columns_of_the_answer_have_names_of_their_own(readings: DataFrame) -> N
 
 
 def test_an_empty_cell_fails_the_query(readings: DataFrame) -> None:
-    from zodiac_sql.spark.fleet import fleet
+    from zodiac_sql.spark import fleet
 
     answer = fleet({"reading": readings}, "hot(X) :- reading(X, T), T > 20.")
     with pytest.raises(Exception, match="reading: column turbine is empty"):
@@ -402,7 +454,7 @@ def test_an_empty_cell_fails_the_query(readings: DataFrame) -> None:
 
 
 def test_a_failure_names_the_device(spark: SparkSession) -> None:
-    from zodiac_sql.spark.fleet import fleet
+    from zodiac_sql.spark import fleet
 
     def picky(value: float) -> float:
         if value > 30:

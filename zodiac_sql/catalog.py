@@ -34,6 +34,12 @@ class StoredRule:
     added_at: str
     position: int
 
+    @property
+    def standalone(self) -> str:
+        """The text after the prefixes that it uses: it can be parsed wherever it is taken."""
+        prefixes = (f"@prefix {prefix}: <{iri}> . " for prefix, iri in self.prefixes)
+        return "".join(prefixes) + self.text
+
     def __str__(self) -> str:
         return f"{self.name}: {self.text}"
 

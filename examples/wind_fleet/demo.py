@@ -1,7 +1,7 @@
 """From raw readings of 200 turbines to anomalies, with Spark; then one turbine's own file.
 
-    pip install 'zodiac-sql[spark]'          Java 17 or later is needed, too
-    python demo.py [DIRECTORY]               where raw data and the database go: ./fleet-data
+pip install 'zodiac-sql[spark]'          Java 17 or later is needed, too
+python demo.py [DIRECTORY]               where raw data and the database go: ./fleet-data
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from pathlib import Path
 import generate
 
 import zodiac_sql
-from zodiac_sql.spark import fleet, from_spark, local_session, prepare_facts, read_mappings, try_rules
+from zodiac_sql.spark import (
+    fleet,
+    from_spark,
+    local_session,
+    prepare_facts,
+    read_mappings,
+    try_rules,
+)
 
 HERE = Path(__file__).parent
 RULES = HERE / "turbine.rules"

@@ -1,7 +1,8 @@
 """`python -m tests.benchmarks [names...] [--runs N] [--quick]`: Markdown tables on stdout.
 
 `updates` are changes of facts; `rules [rs2 rs3 lubm leaf]` are changes of rules;
-`modules [dag skos cliques components rs1 overhead]` are closures by own algorithms, on and off.
+`modules [dag skos cliques components rs1 overhead]` are closures by own algorithms, on and off;
+`spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure, spark:fleet).
 Engines alternate, each run in a process of its own, and every figure is a median.
 """
 
@@ -14,15 +15,26 @@ from statistics import median
 
 import duckdb
 
-from . import module_tables, modules, rule_changes, rule_tables, scratch, update_tables, updates
+from . import (
+    module_tables,
+    modules,
+    rule_changes,
+    rule_tables,
+    scratch,
+    spark,
+    update_tables,
+    updates,
+)
 from .scratch import OURS, SQL, SQL_FILE, Run
 from .workloads import WORKLOADS, Workload
 
 
 def main() -> None:
     """Read the command line, measure, print."""
-    every = [*WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES]
-    commands = ("updates", rule_tables.COMMAND, module_tables.COMMAND)
+    every = [
+        *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES, *spark.NAMES
+    ]  # fmt: skip
+    commands = ("updates", rule_tables.COMMAND, module_tables.COMMAND, spark.COMMAND)
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
         "names",
@@ -67,6 +79,8 @@ def main() -> None:
         rule_tables.report(rules, rounds, arguments.timeout)
     if closures := [name for name in chosen if name in module_tables.NAMES]:
         module_tables.report(closures, arguments.runs and runs, arguments.timeout)
+    if clustered := [name for name in chosen if name in spark.NAMES]:
+        spark.report(clustered, runs)
 
 
 def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
@@ -89,6 +103,8 @@ def _is_chosen(name: str, names: list[str], quick: bool) -> bool:
 def _is_quick(name: str) -> bool:
     if name in WORKLOADS:
         return WORKLOADS[name].quick
+    if name in spark.NAMES:
+        return False
     tables = (update_tables, rule_tables, module_tables)
     return next(table.quick(name) for table in tables if name in table.NAMES)
 

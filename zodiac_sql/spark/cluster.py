@@ -97,7 +97,7 @@ def materialise(
     """
     given = {name: columns_of(name, df) for name, df in facts.items()}
     planned = plan_rules(rules, given)
-    require_runnable(planned)
+    require_runnable(planned, spark.conf.get("spark.sql.ansi.enabled") == "true")
     frames = {planned.names[name]: df for name, df in facts.items()}
     with explained(), frames_of(spark) as registry:
         run = _Run(registry, planned, progress)

@@ -14,9 +14,20 @@ from zodiac_sql.spark.planning import PlannedRules
 Types = Mapping[str, Type | None]
 
 
-def require_runnable(planned: PlannedRules) -> None:
-    """Raise SparkError naming each rule that Spark would not compute as DuckDB does."""
-    refused = [reason for rule in planned.graph.rules() for reason in _reasons(rule, planned)]
+def require_runnable(planned: PlannedRules, checked: bool) -> None:
+    """Raise SparkError naming each rule that Spark would not compute as DuckDB does.
+
+    `checked` tells whether integers that overflow are an error in the session, as they are in DuckDB.
+    """
+    rules = tuple(planned.graph.rules())
+    refused = [reason for rule in rules for reason in _reasons(rule, planned)]
+    if not checked:
+        refused += [
+            f"rule {rule.name} computes with integers, which overflow silently in this session: set "
+            "spark.sql.ansi.enabled to true, as it is by default."
+            for rule in rules
+            if _computes_integers(rule, planned)
+        ]
     if refused:
         raise SparkError("\n".join(refused))
 
@@ -27,12 +38,25 @@ def _reasons(rule: Rule, planned: PlannedRules) -> Iterator[str]:
             f"rule {rule.name} uses {name}, a function from Python, which does not run on a cluster: "
             "reason with fleet(), whose workers have it, or compute it into facts beforehand."
         )
-    columns = {name: [c.type for c in p.columns] for name, p in planned.schema.items()}
-    if any(_spells_floats(call, types) for call, types in _calls(rule.body, columns)):
+    if any(_spells_floats(call, types) for call, types in _calls(rule.body, _columns(planned))):
         yield (
             f"rule {rule.name} makes text of a float with concat, which Spark writes otherwise "
             "(1.0E10): make it an integer first, as in concat(round(X * 100), ...), or leave it out."
         )
+
+
+def _columns(planned: PlannedRules) -> Mapping[str, Sequence[Type | None]]:
+    return {name: [c.type for c in p.columns] for name, p in planned.schema.items()}
+
+
+def _computes_integers(rule: Rule, planned: PlannedRules) -> bool:
+    """Whether integers are added, subtracted or multiplied."""
+    if any(isinstance(one, Aggregate) and one.function == "sum" for one in rule.body):
+        return True
+    return any(
+        call.function in ("+", "-", "*") and expression_type(call, types, {}) is Type.INT
+        for call, types in _calls(rule.body, _columns(planned))
+    )
 
 
 def _spells_floats(call: Call, types: Types) -> bool:

@@ -1,0 +1,89 @@
+"""The answers of a fleet: rows with the device, as Spark and as Arrow know them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import types as T
+
+from zodiac_sql.errors import DataError
+from zodiac_sql.relations import HOLDS
+from zodiac_sql.rules import Column
+from zodiac_sql.schema import Predicate
+from zodiac_sql.spark.types import struct_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def struct_for(predicate: Predicate) -> T.StructType:
+    """A predicate's columns; one without columns has one, `holds`."""
+    return struct_of(predicate.columns or (HOLDS,))
+
+
+def structs(labels: Sequence[str], shown: Iterable[Predicate]) -> list[T.StructField]:
+    """Columns with text, and one for each predicate."""
+    return [
+        *(T.StructField(label, T.StringType()) for label in labels),
+        *(T.StructField(p.sql_name, struct_for(p)) for p in shown),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The columns of an answer, as Spark and as Arrow know them."""
+
+    schema: T.StructType
+    arrow: pa.Schema
+
+    @staticmethod
+    def of(spark: SparkSession, device: Column, fields: Sequence[T.StructField]) -> Answer:
+        """The device and some other columns. Raises DataError if two have the same name."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        names = [field.name.lower() for field in fields]
+        twice = [
+            n for n in (device.name, *names) if (device.name.lower(), *names).count(n.lower()) > 1
+        ]
+        if twice:
+            raise DataError(
+                f"the answer would have two columns {twice[0]} (SQL ignores case): rename the "
+                "predicate or its column, or the column of the device."
+            )
+        schema = T.StructType([*struct_of([device]).fields, *fields])
+        large = spark.conf.get("spark.sql.execution.arrow.useLargeVarTypes") == "true"
+        arrow = to_arrow_schema(schema, timezone="UTC", prefers_large_types=large)
+        return Answer(schema, arrow)
+
+
+def joined(schema: pa.Schema, tables: Sequence[pa.Table]) -> pa.Table:
+    """Some tables as one; none at all are one without rows."""
+    return pa.concat_tables([schema.empty_table(), *tables])
+
+
+def flat(schema: pa.Schema, device: pa.Scalar, rows: pa.Table) -> pa.Table:
+    """Facts of a predicate next to the device."""
+    columns = [pa.repeat(device, rows.num_rows), *rows.columns]
+    return pa.table([c.cast(f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
+
+
+def nested(
+    schema: pa.Schema, device: pa.Scalar, labels: Sequence[str], place: str, rows: pa.Table
+) -> pa.Table:
+    """Facts of a predicate in the column `place`, next to the device and labels."""
+    count = rows.num_rows
+    start = [pa.repeat(device, count), *(pa.repeat(label, count) for label in labels)]
+    columns = [c.cast(schema.field(i).type) for i, c in enumerate(start)]
+    for column in list(schema)[len(start) :]:
+        if column.name == place:
+            parts = [
+                c.combine_chunks().cast(f.type)
+                for c, f in zip(rows.columns, column.type, strict=True)
+            ]
+            columns.append(pa.StructArray.from_arrays(parts, fields=list(column.type)))
+        else:
+            columns.append(pa.nulls(count, column.type))
+    return pa.table(columns, schema=schema)

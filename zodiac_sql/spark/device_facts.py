@@ -1,0 +1,151 @@
+"""The facts of many devices: data frames by predicate -> one data frame, grouped by device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from zodiac_sql.errors import DataError
+from zodiac_sql.hypernodes import Hypergraph
+from zodiac_sql.relations import HOLDS
+from zodiac_sql.rules import Column
+from zodiac_sql.spark.answers import Answer
+from zodiac_sql.spark.planning import PlannedRules
+from zodiac_sql.spark.require import explained
+from zodiac_sql.spark.types import as_fact_column, columns_of, quoted, struct_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    Facts = DataFrame | Mapping[str, DataFrame]
+    """Data frames by predicate, or one of them."""
+    Work = Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]
+    """What a worker does with one device and all its facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A predicate that devices bring facts of: as it was given, and in full."""
+
+    given: str
+    predicate: str
+    columns: tuple[Column, ...]
+
+    @property
+    def exactly(self) -> str:
+        """The predicate as a knowledge base takes for no SQL name of another one."""
+        return f"<{self.predicate}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Data frames by predicate, with the column `device`; `columns` are the others."""
+
+    device: Column
+    frames: Mapping[str, DataFrame]
+    columns: Mapping[str, tuple[Column, ...]]
+
+    @staticmethod
+    def of(facts: Facts, by: str, predicate: str | None) -> Given:
+        """Facts as they were given to `fleet`. Raises DataError."""
+        frames = _frames(facts, predicate)
+        devices = {name: device_column(name, df, by) for name, df in frames.items()}
+        (first, device), *others = devices.items()
+        for name, other in others:
+            if other != device:
+                raise DataError(
+                    f"{by} is of the type {device.type} in {first} and {other.type} in {name}: the "
+                    "same device must have the same value everywhere. Convert one."
+                )
+        columns = {
+            name: tuple(c for c in columns_of(name, df) if c.name != by)
+            for name, df in frames.items()
+        }
+        return Given(device, frames, columns)
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session of the data frames."""
+        return next(iter(self.frames.values())).sparkSession
+
+    def inputs(self, planned: PlannedRules) -> tuple[Input, ...]:
+        """The predicates that devices bring facts of, as rules over these data frames know them."""
+        return tuple(Input(n, planned.names[n], columns) for n, columns in self.columns.items())
+
+    def by_device(self, inputs: Sequence[Input], answer: Answer, work: Work) -> DataFrame:
+        """What some work on each device's facts yields. Nothing runs yet."""
+        with explained():
+            frames = [self._as_structs(name, inputs) for name in self.frames]
+            facts = reduce(lambda some, more: some.unionAll(more), frames)
+            # By a number: else Spark would bring few facts together in one partition, on one core.
+            device = quoted(self.device.name)
+            spread = facts.repartition(partitions_on(self.spark), device)
+            return spread.groupBy(device).applyInArrow(work, answer.schema)
+
+    def _as_structs(self, name: str, inputs: Sequence[Input]) -> DataFrame:
+        """One predicate's facts in the columns of all: the device, and a struct for each input.
+
+        Of a predicate that no rule mentions, only the devices count.
+        """
+        df = self.frames[name]
+        values = [
+            as_fact_column(name, f).alias(f.name) for f in df.schema if f.name != self.device.name
+        ]
+        structs = [
+            F.struct(*values or [F.lit(True).alias(HOLDS.name)])
+            if one.given == name
+            else F.lit(None).cast(struct_of(one.columns or (HOLDS,)))
+            for one in inputs
+        ]
+        device = as_fact_column(name, df.schema[self.device.name]).alias(self.device.name)
+        named = [struct.alias(place_of(number)) for number, struct in enumerate(structs)]
+        selected = df.select(device, *named)
+        return selected if name in {one.given for one in inputs} else selected.distinct()
+
+
+def place_of(number: int) -> str:
+    """The column of an input's facts, next to the device; no device is called like this."""
+    return f"zodiac$facts_{number}"
+
+
+def _frames(facts: Facts, predicate: str | None) -> Mapping[str, DataFrame]:
+    if isinstance(facts, Mapping):
+        if not facts or predicate is not None:
+            raise DataError(
+                "facts are data frames by predicate, or one data frame and predicate=..."
+            )
+        return facts
+    if predicate is None:
+        raise DataError("predicate=... must say what the rows of the data frame are facts of")
+    return {predicate: facts}
+
+
+def device_column(predicate: str, df: DataFrame, by: str) -> Column:
+    """The column that tells the device. Raises DataError if there is none."""
+    found = [column for column in columns_of(predicate, df) if column.name == by]
+    if not found:
+        raise DataError(
+            f"{predicate} has no column {by}, which tells the device: its columns are "
+            f"{', '.join(df.columns)}. Give the name with by=..., or rename a column."
+        )
+    return found[0]
+
+
+def mentioned(inputs: Iterable[Input], *graphs: Hypergraph) -> tuple[Input, ...]:
+    """The inputs that rules mention: facts of others need not travel."""
+    names = {p for g in graphs for h in g.hypernodes for p in h.reads.union(h.derives)}
+    return tuple(one for one in inputs if one.predicate in names)
+
+
+def partitions_on(spark: SparkSession) -> int:
+    """Two for each core, to even out; on a cluster, where cores come and go, its setting at least."""
+    context = spark.sparkContext
+    partitions = 2 * context.defaultParallelism
+    if str(context.master).startswith("local"):
+        return partitions
+    return max(partitions, int(str(spark.conf.get("spark.sql.shuffle.partitions"))))

@@ -1,0 +1,216 @@
+"""What Spark's workers do for one device after the other: reason, compare, read rules of a file.
+
+Programs and works travel to the workers; knowledge bases do not, and are opened there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from zodiac_sql.errors import MissingFunctionWarning, SparkError, ZodiacError
+from zodiac_sql.functions import Function
+from zodiac_sql.hypernodes import Hypergraph
+from zodiac_sql.knowledge_base import KnowledgeBase, connect
+from zodiac_sql.rules import Type
+from zodiac_sql.schema import Predicate, Schema
+from zodiac_sql.spark.answers import Answer, flat, joined, nested
+from zodiac_sql.spark.device_facts import Input, place_of
+from zodiac_sql.spark.types import ARROW_TYPES
+
+if TYPE_CHECKING:
+    from zodiac_sql.spark.device_facts import Work
+    from zodiac_sql.update import Update
+
+    Batches = Iterator[pa.RecordBatch]
+
+_Facts = Mapping[str, pa.Table]
+"""Facts by predicate; predicates that have none are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Rules before any device's facts, and how they are to change."""
+
+    texts: tuple[str, ...]
+    inputs: tuple[Input, ...]
+    functions: tuple[Function, ...]
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+    def open(self) -> KnowledgeBase:
+        """A knowledge base with these rules. Raises ProgramError, or QueryError for one to drop."""
+        kb = connect(threads=1, functions=self.functions)
+        try:
+            with kb.update() as update:
+                self._add(update, self.texts)
+            if self.added or self.dropped:
+                with kb.update() as update:
+                    update.drop_rules(*self.dropped, strict=True)
+                    self._add(update, self.added)
+        except ZodiacError:
+            kb.close()
+            raise
+        return kb
+
+    def _add(self, update: Update, texts: Iterable[str]) -> None:
+        """Add rules, and settle the types of what they read, so that facts find all planned."""
+        for text in texts:
+            update.add_rules(text)
+        for one in self.inputs:
+            if one.columns:
+                fields = [(c.name, ARROW_TYPES[c.type or Type.SYMBOL]) for c in one.columns]
+                update.insert(one.exactly, pa.schema(fields).empty_table())
+
+    def rehearsed(self) -> tuple[Schema, Hypergraph]:
+        """What there is when the rules have changed. Raises as `open` does."""
+        with self.open() as kb, kb.preview() as preview:
+            pass
+        return preview.state.schema, preview.change.after
+
+
+_DEVICES = 500
+"""A knowledge base serves so many devices: each preview leaves some 25 kB behind in its process."""
+
+
+@dataclass(slots=True)
+class Extensions:
+    """The extensions of some predicates on one device after the other.
+
+    It travels to the workers without a knowledge base, and opens one for each task. `_there` are the
+    extensions without a device's facts: those of facts in the rules, and of rules without atoms.
+    """
+
+    program: Program
+    by: str
+    predicates: tuple[str, ...]
+    _kb: KnowledgeBase | None = None
+    _there: _Facts = field(default_factory=dict)
+    _devices: int = 0
+
+    def on(self, device: pa.Scalar, facts: pa.Table) -> _Facts:
+        """The extensions on a device. Raises SparkError that names it."""
+        try:
+            return self._of(facts)
+        except ZodiacError as error:
+            raise SparkError(f"{self.by} {device.as_py()}: {error}") from error
+
+    def _of(self, facts: pa.Table) -> _Facts:
+        with self._opened().preview() as preview:
+            for number, one in enumerate(self.program.inputs):
+                given = facts.column(place_of(number)).drop_null()
+                if len(given):
+                    rows = pa.Table.from_struct_array(given) if one.columns else [()]
+                    preview.insert(one.exactly, rows)
+        change = preview.change
+        found = dict(self._there)
+        for name in found.keys() & change.deleted.keys():
+            found[name] = _without(found[name], change.deleted_facts(name))
+        for name in set(self.predicates) & change.inserted.keys():
+            some = change.inserted_facts(name)
+            found[name] = pa.concat_tables([found[name], some]) if name in found else some
+        return {name: rows for name, rows in found.items() if rows.num_rows}
+
+    def _opened(self) -> KnowledgeBase:
+        if self._kb is None or self._devices == _DEVICES:
+            self._kb = self.program.open()
+            known = set(self._kb.predicates()["predicate"].to_pylist())
+            tables = {p: self._kb.table(p).arrow() for p in self.predicates if p in known}
+            self._there = {name: rows for name, rows in tables.items() if rows.num_rows}
+            self._devices = 0
+        self._devices += 1
+        return self._kb
+
+
+def deriving(extensions: Extensions, shown: Sequence[Predicate], answer: Answer) -> Work:
+    """The rows of derived facts, each predicate's in its struct."""
+
+    def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
+        found = extensions.on(key[0], facts)
+        return joined(
+            answer.arrow,
+            [
+                nested(answer.arrow, key[0], [p.name], p.sql_name, found[p.name])
+                for p in shown
+                if p.name in found
+            ],
+        )
+
+    return work
+
+
+def deriving_one(extensions: Extensions, answer: Answer) -> Work:
+    """The rows of the one predicate that is derived."""
+
+    def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
+        found = extensions.on(key[0], facts)
+        return joined(answer.arrow, [flat(answer.arrow, key[0], t) for t in found.values()])
+
+    return work
+
+
+def comparing(
+    was: Extensions, will_be: Extensions, shown: Sequence[Predicate], answer: Answer
+) -> Work:
+    """The rows of facts that only one of two programs has."""
+
+    def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
+        old, new = (extensions.on(key[0], facts) for extensions in (was, will_be))
+        changes = (("gained", new, old), ("lost", old, new))
+        return joined(
+            answer.arrow,
+            [
+                nested(answer.arrow, key[0], [change, p.name], p.sql_name, rows)
+                for p in shown
+                for change, some, others in changes
+                if p.name in some and (rows := _without(some[p.name], others.get(p.name))).num_rows
+            ],
+        )
+
+    return work
+
+
+def _without(rows: pa.Table, others: pa.Table | None) -> pa.Table:
+    """The rows that are not among others."""
+    if others is None:
+        return rows
+    return rows.join(others, rows.column_names, others.column_names, "left anti", use_threads=False)
+
+
+# --- rules of files -------------------------------------------------------------------------------
+
+
+def reading_rules(by: str, answer: Answer) -> Callable[[Batches], Batches]:
+    """The rows of the rules in files, of batches with a device and a path in each row."""
+
+    def read(batches: Batches) -> Batches:
+        for batch in batches:
+            for key, path in zip(*batch.columns, strict=True):
+                yield from _rules_in(by, key, path.as_py(), answer.arrow).to_batches()
+
+    return read
+
+
+def _rules_in(by: str, device: pa.Scalar, path: str, schema: pa.Schema) -> pa.Table:
+    """The rules in a device's file, each with the prefixes it needs. Raises SparkError."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MissingFunctionWarning)
+            with connect(path, read_only=True, threads=1) as kb:
+                rules = kb._state.rules
+    except ZodiacError as error:
+        raise SparkError(f"{by} {device.as_py()}: {path} cannot be read: {error}") from error
+    names, texts, added = (
+        pa.array(values, pa.string())
+        for values in (
+            [rule.name for rule in rules],
+            [rule.standalone for rule in rules],
+            [rule.added_at for rule in rules],
+        )
+    )
+    moments = added.cast(pa.timestamp("us", tz="UTC"))
+    return flat(schema, device, pa.table({"name": names, "rule": texts, "added": moments}))
