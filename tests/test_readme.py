@@ -56,7 +56,7 @@ def test_spark_blocks_run(
         shutil.copy(fleet / name, tmp_path)
     monkeypatch.chdir(tmp_path)
     scope: dict[str, Any] = {}
-    exec("\n".join(blocks("python spark")), scope)
+    exec("\n".join(blocks("python spark")), scope)  # noqa: S102 (the README is ours)
     scope["kb"].close()
     printed = capsys.readouterr().out
     assert "{'reading': 28797, 'maintenance': 8} {'reading': 3, 'maintenance': 0}" in printed

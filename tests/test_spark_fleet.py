@@ -24,8 +24,9 @@ OpenKb = Callable[..., "KnowledgeBase"]
 Row = tuple[Any, ...]
 Facts = dict[str, list[Row]]
 Found = dict[tuple[str, ...], set[Row]]
+Schemas = Mapping[str, Mapping[str, pa.DataType]]
 
-SCHEMAS = {
+SCHEMAS: Schemas = {
     "feeds": {"source": pa.string(), "target": pa.string()},
     "reading": {"sensor": pa.string(), "celsius": pa.float64(), "at": pa.timestamp("us")},
     "limit": {"celsius": pa.int64()},
@@ -33,32 +34,25 @@ SCHEMAS = {
 }
 """The columns of the facts, next to that of the device."""
 
-FEW_RULES = """
+RULES = [
+    """
     .decl feeds(source: symbol, target: symbol)
     flows: reaches(X, Y) :- feeds(X, Y).
     on: reaches(X, Z) :- reaches(X, Y), feeds(Y, Z).
     hottest: peak(X, T) :- AGGREGATE(reading(X, C, A)) ON X WITH MAX(C) AS T.
     idle: quiet(X) :- reaches(_, X), not reading(X, _, _).
-"""
-
-FEW_RULES_OF_ALL = """
-    .decl feeds(turbine: symbol, source: symbol, target: symbol)
-    reaches(D, X, Y) :- feeds(D, X, Y).
-    reaches(D, X, Z) :- reaches(D, X, Y), feeds(D, Y, Z).
-    peak(D, X, T) :- AGGREGATE(reading(D, X, C, A)) ON D, X WITH MAX(C) AS T.
-    quiet(D, X) :- reaches(D, _, X), not reading(D, X, _, _).
-"""
-"""The same for many devices in one knowledge base: every atom says which one it is about."""
-
-MORE_RULES = """
+    """,
+    """
     feeds(grid, hub).
     hot: alarm(X, A) :- peak(X, T), reading(X, T, A), limit(L), T > L, not serviced(X, _, true).
     silent: lost() :- not reading(_, _, _).
+    """,
+]
+
+EDIT = """
+    hot: alarm(X, A) :- reading(X, T, A), limit(L), T > L + 1.
+    cool: cold(X) :- peak(X, T), T < 21.
 """
-
-RULES = [FEW_RULES, MORE_RULES]
-
-EDIT = "hot: alarm(X, A) :- reading(X, T, A), limit(L), T > L + 1. cool: cold(X) :- peak(X, T), T < 21."
 
 NOON = datetime.datetime(2026, 1, 31, 12, 0, 0, 1)
 
@@ -80,52 +74,41 @@ def device(number: int) -> Facts:
     return {p: rows for p, rows in facts.items() if p == "feeds" or random.random() < 0.85}
 
 
-FLEET = {f"wt{number}": device(number) for number in range(200)}
-
-SOME = {name: FLEET[name] for name in ("wt0", "wt2", "wt6", "wt7", "wt8", "wt12", "wt13", "wt14")}
+SOME = {f"wt{number}": device(number) for number in (0, 2, 6, 8, 12, 13)}
 """Few devices, that derive all there is to derive."""
 
 
 def frames(
-    spark: SparkSession, devices: Mapping[str, Facts], predicates: Iterable[str] = SCHEMAS
+    spark: SparkSession, devices: Mapping[str, Facts], schemas: Schemas = SCHEMAS
 ) -> dict[str, DataFrame]:
     """The facts of devices by predicate, every row twice."""
-    made = {}
-    for predicate in predicates:
-        rows = rows_of(devices, predicate)
-        made[predicate] = spark.createDataFrame(pa.concat_tables([rows, rows]))
-    return made
+    tables = {name: rows_of(devices, name, columns) for name, columns in schemas.items()}
+    return {n: spark.createDataFrame(pa.concat_tables([t, t])) for n, t in tables.items()}
 
 
-def rows_of(devices: Mapping[str, Facts], predicate: str) -> pa.Table:
+def rows_of(
+    devices: Mapping[str, Facts], predicate: str, columns: Mapping[str, pa.DataType]
+) -> pa.Table:
     """The facts of devices, each with its device."""
     rows = [(d, *row) for d, facts in devices.items() for row in facts.get(predicate, ())]
-    types = {"turbine": pa.string(), **SCHEMAS[predicate]}
+    types = {"turbine": pa.string(), **columns}
     arrays = [pa.array([r[i] for r in rows], t) for i, t in enumerate(types.values())]
     return pa.table(arrays, names=list(types))
 
 
-def separately(
-    open_kb: OpenKb,
-    facts: Facts,
-    rules: Sequence[str] = RULES,
-    predicates: Iterable[str] = SCHEMAS,
-    edit: bool = False,
-) -> Found:
-    """What one device derives in a knowledge base of its own."""
-    with open_kb() as kb:
-        with kb.update() as update:
-            for text in rules:
-                update.add_rules(text)
-            for predicate in predicates:
-                nothing = pa.schema(SCHEMAS[predicate]).empty_table()
-                update.insert(predicate, facts.get(predicate, nothing))
-        if edit:
-            with kb.update() as update:
-                update.drop_rules("hot", "silent")
-                update.add_rules(EDIT)
-        derived = {p for h in kb.hypernodes().to_pylist() for p in h["derives"]}
-        return {(p,): set(rows) for p in derived if (rows := kb.table(p).fetchall())}
+def fill(kb: KnowledgeBase, facts: Facts, rules: Sequence[str], schemas: Schemas) -> None:
+    """Put rules, and the facts of one device, into a knowledge base of its own."""
+    with kb.update() as update:
+        for text in rules:
+            update.add_rules(text)
+        for predicate, columns in schemas.items():
+            update.insert(predicate, facts.get(predicate, pa.schema(columns).empty_table()))
+
+
+def derived(kb: KnowledgeBase) -> Found:
+    """The extensions of what rules derive, where there is something."""
+    names = {p for h in kb.hypernodes().to_pylist() for p in h["derives"]}
+    return {(p,): set(rows) for p in names if (rows := kb.table(p).fetchall())}
 
 
 def by_device(answer: DataFrame, *labels: str) -> dict[str, Found]:
@@ -141,18 +124,68 @@ def by_device(answer: DataFrame, *labels: str) -> dict[str, Found]:
     return found
 
 
+# --- many devices ---------------------------------------------------------------------------------
+
+
+PIPES: Schemas = {
+    "pipe": {"source": pa.int64(), "target": pa.int64()},
+    "pressure": {"node": pa.int64(), "bar": pa.float64()},
+}
+
+PIPE_RULES = """
+    reaches({of}X, Y) :- pipe({of}X, Y).
+    reaches({of}X, Z) :- reaches({of}X, Y), pipe({of}Y, Z).
+    peak({of}X, T) :- AGGREGATE(pressure({of}X, B)) ON {of}X WITH MAX(B) AS T.
+    quiet({of}X) :- reaches({of}_, X), not pressure({of}X, _).
+"""
+"""For one device, `of` is nothing; with a variable, the rules are about many in one place."""
+
+
+def pipes(number: int) -> Facts:
+    """Facts without symbols, which are quickly read; some devices have none of one predicate."""
+    random = Random(number)
+    nodes = [*range(5), 100 + number]
+    facts: Facts = {
+        "pipe": [(random.choice(nodes), random.choice(nodes)) for _ in range(5)],
+        "pressure": [(random.choice(nodes), random.choice([1.5, 2.0, 3.25])) for _ in range(4)],
+    }
+    return {p: rows for p, rows in facts.items() if p == "pipe" or random.random() < 0.85}
+
+
 def together(open_kb: OpenKb, devices: Mapping[str, Facts]) -> dict[str, Found]:
-    """What few rules derive on each device, from one knowledge base with the facts of all."""
+    """What each device derives, from one knowledge base whose facts tell the device."""
     found: dict[str, Found] = defaultdict(lambda: defaultdict(set))
     with open_kb() as kb:
         with kb.update() as update:
-            update.add_rules(FEW_RULES_OF_ALL)
-            for predicate in ("feeds", "reading"):
-                update.insert(predicate, rows_of(devices, predicate))
-        for predicate in ("reaches", "peak", "quiet"):
-            for name, *row in kb.table(predicate).fetchall():
-                found[name][(predicate,)].add(tuple(row))
+            update.add_rules(PIPE_RULES.format(of="D, "))
+            for predicate, columns in PIPES.items():
+                update.insert(predicate, rows_of(devices, predicate, columns))
+        for (predicate,), rows in derived(kb).items():
+            for name, *row in rows:
+                found[name][predicate,].add(tuple(row))
     return found
+
+
+def test_200_devices_equal_as_many_separate_runs(spark: SparkSession, open_kb: OpenKb) -> None:
+    """A knowledge base for each would take long: one has all, in rules that keep devices apart.
+
+    That this means the same is seen on every twentieth device.
+    """
+    from zodiac_sql.spark import fleet
+
+    devices = {f"wt{number}": pipes(number) for number in range(200)}
+    rules = PIPE_RULES.format(of="")
+    found = by_device(fleet(frames(spark, devices, PIPES), rules), "predicate")
+    assert len(found) == 200
+    assert found == together(open_kb, devices)
+    assert {p for facts in found.values() for (p,) in facts} == {"reaches", "peak", "quiet"}
+    for name in list(devices)[::20]:
+        with open_kb() as kb:
+            fill(kb, devices[name], [rules], PIPES)
+            assert found[name] == derived(kb)
+
+
+# --- few devices, in every detail -----------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -162,58 +195,51 @@ def some(spark: SparkSession) -> dict[str, DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def alone(open_kb: OpenKb) -> dict[str, Found]:
-    """What some devices derive, each in a knowledge base of its own."""
-    return {name: separately(open_kb, facts) for name, facts in SOME.items()}
+def alone(open_kb: OpenKb) -> dict[str, tuple[Found, Found]]:
+    """What some devices derive before and after an edit, each in a knowledge base of its own."""
+    found = {}
+    for name, facts in SOME.items():
+        with open_kb() as kb:
+            fill(kb, facts, RULES, SCHEMAS)
+            before = derived(kb)
+            with kb.update() as update:
+                update.drop_rules("hot", "silent")
+                update.add_rules(EDIT)
+            found[name] = before, derived(kb)
+    return found
 
 
-def test_200_devices_equal_as_many_separate_runs(spark: SparkSession, open_kb: OpenKb) -> None:
-    """A knowledge base for each takes long: one has all, in rules that keep devices apart.
-
-    That these mean the same is seen on every tenth device.
-    """
-    from zodiac_sql.spark import fleet
-
-    given = ("feeds", "reading")
-    found = by_device(fleet(frames(spark, FLEET, given), FEW_RULES), "predicate")
-    wanted = together(open_kb, FLEET)
-    assert len(found) == 200
-    assert found == wanted
-    assert {p for facts in found.values() for (p,) in facts} == {"reaches", "peak", "quiet"}
-    for name in list(FLEET)[::10]:
-        assert wanted[name] == separately(open_kb, FLEET[name], [FEW_RULES], given)
-
-
-def test_more_rules_and_predicates(some: dict[str, DataFrame], alone: dict[str, Found]) -> None:
+def test_more_rules_and_predicates(
+    some: dict[str, DataFrame], alone: dict[str, tuple[Found, Found]]
+) -> None:
     from zodiac_sql.spark import fleet
 
     found = by_device(fleet(some, RULES), "predicate")
-    assert found == alone
-    derived = {"reaches", "peak", "quiet", "alarm", "lost"}
-    assert {p for facts in found.values() for (p,) in facts} == derived
+    assert found == {name: before for name, (before, _) in alone.items()}
+    names = {"reaches", "peak", "quiet", "alarm", "lost"}
+    assert {p for facts in found.values() for (p,) in facts} == names
 
 
 def test_one_predicate_has_columns_of_its_own(
-    some: dict[str, DataFrame], alone: dict[str, Found]
+    some: dict[str, DataFrame], alone: dict[str, tuple[Found, Found]]
 ) -> None:
     from zodiac_sql.spark import fleet
 
     answer = fleet(some, RULES, derive="alarm")
     assert answer.dtypes == [("turbine", "string"), ("s", "string"), ("o", "timestamp_ntz")]
-    wanted = {(name, *row) for name, own in alone.items() for row in own.get(("alarm",), ())}
+    wanted = {(name, *row) for name, (own, _) in alone.items() for row in own.get(("alarm",), ())}
     assert wanted
     assert set(map(tuple, answer.collect())) == wanted
 
 
 def test_trying_rules_tells_the_difference_of_two_runs(
-    some: dict[str, DataFrame], alone: dict[str, Found], open_kb: OpenKb
+    some: dict[str, DataFrame], alone: dict[str, tuple[Found, Found]]
 ) -> None:
     from zodiac_sql.spark import try_rules
 
     answer = try_rules(some, RULES, add=EDIT, drop=["hot", "silent"])
     wanted = {}
-    for name, facts in SOME.items():
-        before, after = alone[name], separately(open_kb, facts, edit=True)
+    for name, (before, after) in alone.items():
         changes = {
             (change, *p): rows
             for p in before | after
@@ -321,15 +347,16 @@ def test_a_knowledge_base_is_renewed_after_some_devices(monkeypatch: pytest.Monk
     from zodiac_sql.spark import devices
     from zodiac_sql.spark.device_facts import Input
 
-    monkeypatch.setattr(devices, "_DEVICES", 2)
-    given = Input("p", "p", (Column("n", Type.INT),))
-    program = devices.Program(("q(X) :- p(X). q(X) :- e(X). e(0).",), (given,), ())
-    extensions = devices.Extensions(program, "turbine", ("q",))
+    monkeypatch.setattr(devices, "_DEVICES", 4)
+    given = Input("p", "p", (Column("n", Type.INT), Column("s", Type.SYMBOL)))
+    rules = "q(X, S) :- p(X, S). q(X, S) :- e(X, S). e(0, all)."
+    extensions = devices.Extensions(devices.Program((rules,), (given,), ()), "turbine", ("q",))
     used = []
-    for number in range(1, 6):
-        facts = pa.table({"zodiac$facts_0": pa.array([{"n": number}, None])})
-        found = extensions.on(pa.scalar("wt"), facts)
-        assert sorted(found["q"]["s"].to_pylist()) == [0, number]
+    for number in range(1, 10):
+        own = {"n": number, "s": f"only{number}"}
+        facts = pa.table({"zodiac$facts_0": pa.array([own, None])})
+        found = extensions.on(pa.scalar("wt"), facts)["q"].to_pydict()
+        assert set(zip(*found.values(), strict=True)) == {(0, "all"), tuple(own.values())}
         used.append(extensions._kb)
     assert len(set(map(id, used))) == 3
 

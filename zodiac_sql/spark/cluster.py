@@ -32,7 +32,7 @@ from zodiac_sql.spark.refusals import require_runnable
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.types import as_fact_column, columns_of, frame_of, struct_of
 from zodiac_sql.sql import Context, compile_rule, has_duplicates, is_empty
-from zodiac_sql.trees import anti_join, distinct, union_all
+from zodiac_sql.trees import anti_join, distinct, semi_join, union_all
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -222,25 +222,59 @@ class _Run:
         while plans := [plan for plan in variants if not is_empty(plan, inside)]:
             number += 1
             started = time.perf_counter()
-            new = {p: _new(own, plans, inside) for p, own in owns.items()}
-            found = {p: self.frames.counted(query) for p, query in new.items() if query}
+            heads = {p: _heads(own, plans, inside) for p, own in owns.items()}
+            found = {p: self.new(owns[p], query) for p, query in heads.items() if query}
             for predicate, own in owns.items():
                 own.advance(self.frames, found.get(predicate))
             self.tell(hypernode, number, {p: rows for p, (_, rows) in found.items()}, started)
         for own in owns.values():
             self.parts[own.predicate] = own.old
 
+    def new(self, own: _Own, heads: exp.Query) -> tuple[DataFrame, int]:
+        """The heads that are not known yet, computed, and how many there are.
 
-def _new(own: _Own, plans: Sequence[Plan], context: Context) -> exp.Query | None:
-    """The heads that plans find of a predicate, each once, that are not known yet."""
+        Where they are few, Spark need not move all that is known to where they are: a copy of them
+        goes there, and finds those that are. (Spark cannot know beforehand that they are few. For the
+        last iterations of a closure of 2 million pairs, this halves the time.)
+        """
+        known = own.relation(Version.ALL)
+        if not known.parts:
+            return self.frames.counted(heads)
+        if not own.ends:
+            return self.frames.counted(_without(heads, known, source(known, "x")))
+        facts, rows = self.frames.counted(heads)
+        if not rows:
+            return facts, rows
+        few = self.frames.add(facts, rows)
+        there = Relation(own.columns, (few,))
+        columns = relation_columns(known, "c")
+        seen = exp.select(*columns).from_(relation_query(known).subquery("c", copy=False))
+        seen = semi_join(seen, columns, source(there, "h"), "h")
+        if rows <= _FEW:
+            seen = seen.hint("BROADCAST(h)", dialect="spark", copy=False)
+        query = _without(relation_query(there), known, seen.subquery(copy=False))
+        found = self.frames.counted(query)
+        self.frames.forget(few)
+        return found
+
+
+def _heads(own: _Own, plans: Sequence[Plan], context: Context) -> exp.Query | None:
+    """The facts that plans find of a predicate, each once."""
     mine = [plan for plan in plans if plan.rule.head.predicate == own.predicate]
     if not mine:
         return None
-    heads = union_all([compile_rule(plan, own.columns, context).query for plan in mine])
-    known = own.relation(Version.ALL)
+    return distinct(union_all([compile_rule(p, own.columns, context).query for p in mine]))
+
+
+def _without(facts: exp.Query, known: Relation, others: exp.Expr) -> exp.Select:
+    """Facts, named as those that are known are, that are not among others."""
     columns = relation_columns(known, "c")
-    rows = exp.select(*columns).from_(distinct(heads).subquery("c", copy=False))
-    return anti_join(rows, columns, source(known, "x")) if known.parts else rows
+    rows = exp.select(*columns).from_(facts.subquery("c", copy=False))
+    return anti_join(rows, columns, others)
+
+
+_FEW = 1_000_000
+"""So many rows fit into the memory of every executor."""
 
 
 @dataclass(slots=True)
@@ -259,6 +293,11 @@ class _Own:
     @property
     def known(self) -> list[Part]:
         return [*self.old, self.delta] if self.delta else self.old
+
+    @property
+    def ends(self) -> bool:
+        """Whether the delta has become small beside what is known."""
+        return self.delta is not None and 20 * self.delta.rows < sum(p.rows for p in self.old)
 
     def relation(self, version: Version) -> Relation:
         if version is Version.DELTA:

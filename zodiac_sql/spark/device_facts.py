@@ -143,7 +143,7 @@ def mentioned(inputs: Iterable[Input], *graphs: Hypergraph) -> tuple[Input, ...]
 
 
 def partitions_on(spark: SparkSession) -> int:
-    """Two for each core, to even out; on a cluster, where cores come and go, its setting at least."""
+    """Two for each core, to even out. On a cluster cores come and go: its setting at least."""
     context = spark.sparkContext
     partitions = 2 * context.defaultParallelism
     if str(context.master).startswith("local"):

@@ -81,8 +81,9 @@ _DEVICES = 500
 class Extensions:
     """The extensions of some predicates on one device after the other.
 
-    It travels to the workers without a knowledge base, and opens one for each task. `_there` are the
-    extensions without a device's facts: those of facts in the rules, and of rules without atoms.
+    It travels to the workers without a knowledge base, and opens one for each task. `_there` are
+    the extensions without a device's facts: those of facts in the rules, and of rules without
+    atoms.
     """
 
     program: Program

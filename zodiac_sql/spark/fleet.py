@@ -1,12 +1,12 @@
 """A fleet: one rule set over the facts of many devices, each device by itself.
 
-    facts by predicate -> one data frame: the device, and a struct per predicate -> grouped by device
+    facts by predicate -> one data frame: device, and a struct per predicate -> grouped by device
     -> in Spark's Python workers, group after group: a preview of what the device's facts entail
     -> one data frame of derived facts with the device
 
 A task has a knowledge base in memory with the rules, and without facts of devices. A preview works
-out what facts would do, and leaves nothing behind: so rules are planned once for many devices, and no
-device sees the facts of another. A worker holds one device's facts at a time.
+out what facts would do, and leaves nothing behind: so rules are planned once for many devices, and
+no device sees the facts of another. A worker holds one device's facts at a time.
 
     device_facts.py   data frames as they are given -> one data frame, grouped by device
     devices.py        what the workers do with each device
@@ -65,8 +65,8 @@ def fleet(
     (.rules, .dl), or several; facts in them hold on every device. `functions` are Python functions
     that the rules use; they travel to the workers.
 
-    With `derive`, the name of a predicate that rules derive, the answer has the column `by` and that
-    predicate's columns. Without it, all derived predicates stand in one data frame: `by`,
+    With `derive`, the name of a predicate that rules derive, the answer has the column `by` and
+    that predicate's columns. Without it, all derived predicates stand in one data frame: `by`,
     `predicate` (its name, IRIs in full), and for each predicate a struct of its columns, which has
     the predicate's SQL name and is NULL in the rows of others:
 
@@ -77,9 +77,9 @@ def fleet(
     The facts are those of the extension: if some are explicit, these are among them.
 
     Nothing runs before the answer is used. Raises ProgramError with all problems of the rules;
-    DataError for columns that are missing or cannot be facts', or if two columns of the answer would
-    have the same name; QueryError if no rule derives `derive`. What goes wrong on a device fails the
-    query that uses the answer, with a message that names the device.
+    DataError for columns that are missing or cannot be facts', or if two columns of the answer
+    would have the same name; QueryError if no rule derives `derive`. What goes wrong on a device
+    fails the query that uses the answer, with a message that names the device.
     """
     given = Given.of(facts, by, predicate)
     called = tuple(functions)
@@ -151,7 +151,6 @@ def collect_rules(
         raise DataError(f"files have no column path: their columns are {', '.join(frame.columns)}")
     fields = [T.StructField(name, T.StringType()) for name in ("name", "rule")]
     answer = Answer.of(spark, device, [*fields, T.StructField("added", T.TimestampNTZType())])
-
     with explained():
         columns = (as_fact_column("files", frame.schema[name]).alias(name) for name in (by, "path"))
         pairs = frame.select(*columns).repartition(partitions_on(spark))
