@@ -7,13 +7,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check java bench clean
 
 demo: $(READY)
 	$(BIN)/python examples/wind_farm/demo.py
 
-test: check
-	$(BIN)/python -m pytest
+# Two processes share the tests; one of them has Spark's session.
+test: check java
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 check: $(READY)
 	$(BIN)/ruff format --check .
@@ -21,7 +22,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(READY)
+bench: $(READY) java
 	$(BIN)/python -m tests.benchmarks
 
 # A fresh Debian has python3 without venv; root may install it.
@@ -30,6 +31,12 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --editable . --group test
 	touch $(READY)
+
+# Spark needs Java 17 or later; no package of Python's brings one. Root may install it on Debian.
+java:
+	@java -version >/dev/null 2>&1 || test -n "$$JAVA_HOME" \
+		|| { apt-get update && apt-get install -y default-jre-headless; } \
+		|| echo "No Java, and it cannot be installed here: tests that need Spark are skipped. See the README."
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -21,14 +21,14 @@ OpenKb = Callable[..., "KnowledgeBase"]
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "ci",
-    max_examples=260,
+    max_examples=140,
     derandomize=True,
     deadline=None,
     suppress_health_check=SLOW_IS_FINE,
 )
 settings.register_profile(
     "explore",
-    max_examples=3400,
+    max_examples=1820,
     deadline=None,
     suppress_health_check=SLOW_IS_FINE,
     print_blob=True,
@@ -52,6 +52,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("strategy", STRATEGIES)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where two processes share the tests, one of them gets all that need Spark's session."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 @pytest.fixture(scope="session")
 def strategies() -> tuple[str, ...]:
     """All strategies, for tests that compare them, or choose one."""
@@ -73,7 +80,19 @@ def open_kb() -> OpenKb:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def java() -> None:
+    """Java for Spark. `make test` installs it where it can; elsewhere tests that need it are skipped."""
+    from zodiac_sql.errors import SparkError
+    from zodiac_sql.spark.require import require_java
+
+    try:
+        require_java()
+    except SparkError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def spark(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A real Spark session on two cores, one for all tests."""
     import warnings
 

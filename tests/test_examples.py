@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,8 @@ import pyoxigraph
 import pytest
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from zodiac_sql import KnowledgeBase
 
 OpenKb = Callable[..., "KnowledgeBase"]
@@ -29,6 +32,7 @@ Links = dict[str, set[str]]
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WIND_FARM, BUILDING = EXAMPLES / "wind_farm", EXAMPLES / "building"
+WIND_FLEET = EXAMPLES / "wind_fleet"
 WIND = "http://example.org/wind/"
 BRICK = "https://brickschema.org/schema/Brick#"
 SCHOOL = "https://school.example/"
@@ -324,3 +328,28 @@ def test_explore_answers_and_draws(tmp_path: Path) -> None:
     assert {(floor, int(n)) for floor, n in counted} == building.sensors_per_floor()
     drawing = ET.parse(tmp_path / "picture.svg").getroot()
     assert len(drawing.findall(".//*[@class='hypernode']")) == 14
+
+
+# --- wind_fleet -----------------------------------------------------------------------------------
+
+
+def test_wind_fleet_finds_the_hot_sensors(
+    tmp_path: Path,
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Run in this process, whose session `local_session` returns."""
+    monkeypatch.syspath_prepend(str(WIND_FLEET))
+    monkeypatch.delitem(sys.modules, "generate", raising=False)
+    runpy.run_path(str(WIND_FLEET / "demo.py"))["main"](tmp_path / "data")
+    planted = sys.modules.pop("generate")
+    printed = capsys.readouterr().out
+    hot = {
+        (planted.name(turbine), sensor)
+        for turbine, sensor in planted.HOT.items()
+        if turbine != planted.IN_MAINTENANCE
+    }
+    assert set(re.findall(r"\| *(wt\d+)\| *(\w+)\| +2\|", printed)) == hot
+    assert f"bad rows: {{'reading': {len(planted.BROKEN)}, 'maintenance': 0}}" in printed
+    assert re.search(r"gearbox +│ 2 +│", printed) and "generator" in printed

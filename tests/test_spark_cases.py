@@ -30,20 +30,29 @@ REFUSED = {
 }  # type: dict[str, str]
 
 
+@pytest.fixture(scope="module")
+def quick(spark: SparkSession) -> SparkSession:
+    """A session for small data: one partition, and no plans that adapt to what comes."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "1")
+    session.conf.set("spark.sql.adaptive.enabled", "false")
+    return session
+
+
 @pytest.mark.parametrize("case", ACCEPTED, ids=named)
-def test_case_on_spark(case: Path, open_kb: OpenKb, spark: SparkSession) -> None:
+def test_case_on_spark(case: Path, open_kb: OpenKb, quick: SparkSession) -> None:
     from zodiac_sql.errors import SparkError
     from zodiac_sql.spark import materialise
 
     session = Session(open_kb)
     _run(case, session)
     kb = session.kb
-    facts = {name: spark.createDataFrame(explicit(kb, name)) for name in with_explicit_facts(kb)}
+    facts = {name: quick.createDataFrame(explicit(kb, name)) for name in with_explicit_facts(kb)}
     if named(case) in REFUSED:
         with pytest.raises(SparkError, match=REFUSED[named(case)]):
-            materialise(spark, rules_of(kb), facts)
+            materialise(quick, rules_of(kb), facts)
         return
-    found = materialise(spark, rules_of(kb), facts)
+    found = materialise(quick, rules_of(kb), facts)
     for name in predicates_of(kb):
         ours = list(map(tuple, found[name].collect())) if name in found else []
         assert normal(ours) == normal(kb.table(name).fetchall()), name

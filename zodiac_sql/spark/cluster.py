@@ -50,6 +50,10 @@ class Iteration:
     found: Mapping[str, int]
     seconds: float
 
+    def __str__(self) -> str:
+        found = ", ".join(f"{rows:,} {name}" for name, rows in self.found.items()) or "nothing new"
+        return f"{self.hypernode}, iteration {self.number}: {found} ({self.seconds:.1f} s)"
+
 
 @dataclass(frozen=True, slots=True)
 class Materialised(Mapping[str, "DataFrame"]):
