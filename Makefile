@@ -12,7 +12,7 @@ READY := $(VENV)/.ready
 demo: $(READY)
 	$(BIN)/python examples/wind_farm/demo.py
 
-# Two processes share the tests; one of them has Spark's session.
+# Two processes share the tests.
 test: check java
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 

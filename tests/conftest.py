@@ -53,10 +53,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where two processes share the tests, one of them gets all that need Spark's session."""
+    """Where two processes share the tests, those that need Spark's session stay together, in two
+    groups of about the same time: a session takes long to start."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+            group = "cases" if "quick" in item.fixturenames else "spark"  # type: ignore[attr-defined]
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
