@@ -35,7 +35,7 @@ from zodiac_sql.rules import Type
 from zodiac_sql.spark.mapping import FactMapping, Field
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.sources import FAULT, FILE, Rows, rows_of
-from zodiac_sql.spark.types import SPARK_TYPES, type_of
+from zodiac_sql.spark.types import SPARK_TYPES, in_utc, type_of
 from zodiac_sql.spark_frames import said
 
 if TYPE_CHECKING:
@@ -308,7 +308,7 @@ def _typed(mapping: FactMapping, rows: Rows, frame: DataFrame, n: int) -> SparkC
 
 def _converted(raw: SparkColumn, given: T.DataType, type_: Type) -> SparkColumn:
     if isinstance(given, T.TimestampType):
-        raw, given = _utc(raw), T.TimestampNTZType()
+        raw, given = in_utc(raw), T.TimestampNTZType()
     if isinstance(given, (T.StringType, T.CharType, T.VarcharType)):
         return _from_text(raw, type_)
     value = raw.try_cast(SPARK_TYPES[type_])
@@ -332,16 +332,10 @@ def _from_text(text: SparkColumn, type_: Type) -> SparkColumn:
             return F.when(text.rlike(_DATE + r"\s*$"), value)
         case Type.TIMESTAMP:
             # Without a look at the zone: that of the text would be forgotten.
-            zoned = _utc(text.try_cast(T.TimestampType()))
+            zoned = in_utc(text.try_cast(T.TimestampType()))
             return F.when(text.rlike(_ZONED), zoned).when(text.rlike(_DATE), value)
         case _:
             return value
-
-
-def _utc(moment: SparkColumn) -> SparkColumn:
-    """A moment as UTC's clocks show it. Not a cast: that is the session's time zone."""
-    epoch = F.lit("1970-01-01").cast("timestamp_ntz")
-    return F.timestamp_add("MICROSECOND", F.unix_micros(moment), epoch)
 
 
 _SHOWN = 80

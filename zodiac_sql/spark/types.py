@@ -86,15 +86,19 @@ def as_fact_column(predicate: str, field: T.StructField) -> SparkColumn:
     type_ = type_of(predicate, field)
     value = F.col(quoted(field.name))
     if isinstance(field.dataType, T.TimestampType):
-        # Not a cast: that would give the wall clock of the session's time zone.
-        epoch = F.lit("1970-01-01").cast("timestamp_ntz")
-        value = F.timestamp_add("MICROSECOND", F.unix_micros(value), epoch)
+        value = in_utc(value)
     if field.dataType != SPARK_TYPES[type_]:
         value = value.cast(SPARK_TYPES[type_])
     if field.nullable:
         empty = F.raise_error(F.lit(empty_cell(predicate, field.name)))
         value = F.when(value.isNotNull(), value).otherwise(empty.cast(SPARK_TYPES[type_]))
     return value
+
+
+def in_utc(moment: SparkColumn) -> SparkColumn:
+    """A moment as UTC's clocks show it. Not a cast: that is the session's time zone."""
+    epoch = F.lit("1970-01-01").cast("timestamp_ntz")
+    return F.timestamp_add("MICROSECOND", F.unix_micros(moment), epoch)
 
 
 def empty_cell(predicate: str, column: str) -> str:
