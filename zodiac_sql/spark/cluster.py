@@ -232,7 +232,7 @@ class _Run:
                 own.advance(self.frames, found.get(predicate))
             self.tell(hypernode, number, {p: rows for p, (_, rows) in found.items()}, started)
         for own in owns.values():
-            self.parts[own.predicate] = own.old
+            self.parts[own.predicate] = own.known
 
     def new(self, own: _Own, heads: exp.Query) -> tuple[DataFrame, int]:
         """The heads that are not known yet, computed, and how many there are.
