@@ -98,6 +98,24 @@ def test_errors(spark: SparkSession) -> None:
             materialise(spark, rules, {"edge": facts})
 
 
+def test_functions_from_python_are_refused_by_name(spark: SparkSession) -> None:
+    from zodiac_sql.errors import SparkError
+    from zodiac_sql.spark import materialise
+
+    rules = "p(Y) :- q(X), Y = mine(X). s(N) :- AGGREGATE(q(X)) WITH spread(X) AS N."
+    with pytest.raises(SparkError, match="<rules>:1:1: mine is not built in.*\n.*spread is not"):
+        materialise(spark, rules, {"q": frame(spark, x=[1])})
+
+
+def test_one_data_frame_for_each_predicate(spark: SparkSession) -> None:
+    from zodiac_sql.errors import DataError
+    from zodiac_sql.spark import materialise
+
+    facts = {"q": frame(spark, x=[1]), "<q>": frame(spark, x=[2])}
+    with pytest.raises(DataError, match="q and <q> are the same predicate"):
+        materialise(spark, "p(X) :- q(X).", facts)
+
+
 def test_integers_that_overflow(spark: SparkSession) -> None:
     from zodiac_sql.errors import SparkError
     from zodiac_sql.spark import materialise

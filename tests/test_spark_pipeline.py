@@ -109,7 +109,9 @@ def test_columns_of_files_in_any_order(spark: SparkSession, tmp_path: Path) -> N
     prepared = prepare_facts(spark, read_mappings(odd / "facts.toml"))
     assert rows(prepared.facts["p"]) == [("wt1", 1), ("wt2", 2), ("wt3", 3), ("wt5", 5)]
     assert prepared.bad == {"p": 1}
-    with pytest.raises(DataError, match=r"p: column note, `note`, does not fit .*: celsius"):
+    with pytest.raises(
+        DataError, match=r"p: column note, `note`, does not fit .*: turbine, celsius"
+    ):
         prepared_from(spark, str(tmp_path / "*" / "[1-5]*.csv"), Field("note", Type.SYMBOL))
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from zodiac_sql.errors import QueryError
+from zodiac_sql.errors import DataError, QueryError
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.plan import Plan, Version, delta_variants, whole
 from zodiac_sql.relations import Part, Relation, relation_query, source
@@ -28,7 +28,7 @@ from zodiac_sql.schema import Predicate
 from zodiac_sql.spark.dialect import canonical
 from zodiac_sql.spark.frames import Frames, frames_of
 from zodiac_sql.spark.planning import PlannedRules, Rules, plan_rules
-from zodiac_sql.spark.refusals import require_runnable
+from zodiac_sql.spark.refusals import require_builtins, require_runnable
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.types import as_fact_column, columns_of, frame_of, struct_of
 from zodiac_sql.sql import Context, compile_rule, has_duplicates, is_empty
@@ -92,17 +92,18 @@ def materialise(
     """Evaluate rules over data frames of facts, by predicate.
 
     `rules` are a text or a file, or several; facts in them count as well. Columns are matched by
-    position; a data frame's rows may repeat. `progress` is called after each iteration of a
-    recursive hypernode. Intermediate results are kept by the executors (or in the session's
+    position; a data frame's rows may repeat. `progress` is called after each iteration:
+    with `print`, one sees them. Intermediate results are kept by the executors (or in the session's
     checkpoint directory, if it has one), and no longer than somebody refers to the answer.
 
     Raises ProgramError for the rules, DataError for columns that cannot be facts', and SparkError
     for what Spark would compute differently, by name, or if Spark fails.
     """
     given = {name: columns_of(name, df) for name, df in facts.items()}
+    require_builtins(rules)
     planned = plan_rules(rules, given)
     require_runnable(planned, spark.conf.get("spark.sql.ansi.enabled") == "true")
-    frames = {planned.names[name]: df for name, df in facts.items()}
+    frames = _by_predicate(planned, facts)
     with explained(), frames_of(spark) as registry:
         run = _Run(registry, planned, progress)
         for predicate in planned.schema.values():
@@ -111,6 +112,18 @@ def materialise(
             run.evaluate(hypernode)
         extensions = {name: run.extension(name) for name in planned.schema}
     return Materialised(planned.derived, tuple(run.iterations), extensions, planned.meant)
+
+
+def _by_predicate(planned: PlannedRules, facts: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
+    """The data frames by the full names of predicates. Raises DataError for two of the same."""
+    given: dict[str, str] = {}
+    for name in facts:
+        other = given.setdefault(planned.names[name], name)
+        if other != name:
+            raise DataError(
+                f"{other} and {name} are the same predicate: unite their data frames into one."
+            )
+    return {predicate: facts[name] for predicate, name in given.items()}
 
 
 @dataclass(slots=True)

@@ -68,7 +68,7 @@ def plan_rules(
     A predicate may be given by name, `<iri>` or `prefix:local`. Raises ProgramError with all
     problems; DataError if declared columns are not those given.
     """
-    programs, prefixes, problems = _parsed(rules)
+    programs, prefixes, problems = parsed(rules)
     schema: dict[str, Predicate] = {}
     names = naming(prefixes, lambda: ())
     for program in programs:
@@ -96,7 +96,8 @@ def plan_rules(
     return PlannedRules(planned, _facts(programs), meant, prefixes)
 
 
-def _parsed(rules: Rules) -> tuple[list[Program], dict[str, str], list[Problem]]:
+def parsed(rules: Rules) -> tuple[list[Program], dict[str, str], list[Problem]]:
+    """What can be read of texts of rules, the prefixes of all, and what is wrong with the rest."""
     programs, problems = [], []
     prefixes: dict[str, str] = {}
     for text, name in texts_of(rules):

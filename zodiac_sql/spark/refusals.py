@@ -9,7 +9,7 @@ from zodiac_sql.functions import AGGREGATES, BUILTINS
 from zodiac_sql.infer import body_types, expression_type
 from zodiac_sql.rules import Aggregate, Call, Expression, Literal, Rule, Type
 from zodiac_sql.safety import arrange, expressions_of, used_functions
-from zodiac_sql.spark.planning import PlannedRules
+from zodiac_sql.spark.planning import PlannedRules, Rules, parsed
 
 Types = Mapping[str, Type | None]
 
@@ -32,12 +32,20 @@ def require_runnable(planned: PlannedRules, checked: bool) -> None:
         raise SparkError("\n".join(refused))
 
 
+def require_builtins(rules: Rules) -> None:
+    """Raise SparkError naming each rule that uses a function which is not built in."""
+    refused = [
+        f"{rule.span}: {name} is not built in, and functions from Python do not run on a cluster: "
+        "reason with fleet(), whose workers have them, or compute it into facts beforehand."
+        for program in parsed(rules)[0]
+        for rule in program.rules
+        for name in sorted(used_functions([rule]) - BUILTINS.keys() - AGGREGATES.keys())
+    ]
+    if refused:
+        raise SparkError("\n".join(refused))
+
+
 def _reasons(rule: Rule, planned: PlannedRules) -> Iterator[str]:
-    for name in sorted(used_functions([rule]) - BUILTINS.keys() - AGGREGATES.keys()):
-        yield (
-            f"rule {rule.name} uses {name}, a function from Python, which does not run on a cluster: "
-            "reason with fleet(), whose workers have it, or compute it into facts beforehand."
-        )
     if any(_spells_floats(call, types) for call, types in _calls(rule.body, _columns(planned))):
         yield (
             f"rule {rule.name} makes text of a float with concat, which Spark writes otherwise "

@@ -143,7 +143,7 @@ def _csv(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
 
     Spark takes the header of one file for that of all, whatever the order of the others' columns.
     """
-    files = spark.read.text(list(mapping.paths)).inputFiles()
+    files = sorted(spark.read.text(list(mapping.paths)).inputFiles())
     by_header: dict[str, list[str]] = defaultdict(list)
     for header, path in _headers(spark, files):
         by_header[header].append(path)
