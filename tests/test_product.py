@@ -136,3 +136,21 @@ def _by_clingo(rules: str, rows: frozenset[tuple[int, int]]) -> dict[str, set[tu
     for atom in control.symbolic_atoms:
         found[atom.symbol.name].add(tuple(a.number for a in atom.symbol.arguments))
     return found
+
+
+def test_variables_that_differ_in_case_only(open_kb: OpenKb) -> None:
+    """SQL takes Ab and AB for one column."""
+    with as_if_large(True), open_kb() as kb:
+        kb.insert("q", [(1, 2), (3, 4)])
+        kb.insert("r", [(2, 5), (4, 6)])
+        kb.add_rules("p(Ab, Z) :- q(Ab, AB), r(AB, Z).")
+        assert sorted(kb.table("p")) == [(1, 5), (3, 6)]
+
+
+def test_a_predicate_may_be_called_product(open_kb: OpenKb) -> None:
+    with as_if_large(True), open_kb() as kb:
+        kb.insert("q", [(1, 2), (1, 4)])
+        kb.insert("r", [(2, 5), (4, 6)])
+        kb.insert("product", [(1, 5)])
+        kb.add_rules("p(X, Z) :- q(X, Y), r(Y, Z), not product(X, Z).")
+        assert kb.table("p").fetchall() == [(1, 6)]

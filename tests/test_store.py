@@ -256,7 +256,7 @@ def test_reopening_and_reading_recompute_nothing(file: Path) -> None:
     assert [text.split("(")[0].split(" AS ")[0].strip() for text in written] == [
         'CREATE TEMP TABLE "zodiac$new_symbol"', 'CREATE TEMP VIEW "zodiac$known_symbol"'
     ]  # fmt: skip
-    assert opened < 15
+    assert opened < 16
 
 
 def test_the_tracer_sees_every_statement_and_ends(file: Path, open_kb: OpenKb) -> None:

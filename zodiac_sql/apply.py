@@ -14,8 +14,10 @@ from typing import TypeVar
 from sqlglot import exp
 
 from zodiac_sql import dictionary
+from zodiac_sql.hypertree.stored import is_node
 from zodiac_sql.plan import Plan
 from zodiac_sql.product import Product, multiply, pays, product_of
+from zodiac_sql.reducer import JoinTree, is_worth_while, join_tree, needs_first_pass, reduce
 from zodiac_sql.relations import RANK, Relation
 from zodiac_sql.rules import Column, atoms_of
 from zodiac_sql.sql import Context, compile_rule
@@ -85,14 +87,19 @@ def apply_plans(
     """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
 
     `key` names, together with the plans and the tables they read, what the statement depends on.
-    Plans that are worth it are evaluated as products (product.py), but for those with ranks.
+    Plans that are worth it are evaluated as products (product.py) or over a join tree (reducer.py),
+    but for those with ranks.
     """
     products = {} if ranked else _products(store, kept, plans, context, parameters or {})
-    widths = tuple((place, width) for place, (_, width) in products.items())
+    trees = {} if ranked else _trees(kept, plans, context)
+    ways = (
+        tuple((place, width) for place, (_, width) in products.items()),
+        tuple((place, first) for place, (_, first) in trees.items()),
+    )
     structures = tuple((id(p), structure(p, context)) for p in plans)
     statement = kept.get(
-        (key, table, ranked, structures, widths),
-        partial(_statement, store, plans, columns, context, table, shape, ranked, products),
+        (key, table, ranked, structures, ways),
+        partial(_statement, store, plans, columns, context, table, shape, ranked, products, trees),
     )
     given = {k: v for k, v in (parameters or {}).items() if k in statement.parameters} or None
     if not statement.texts:
@@ -121,6 +128,20 @@ def _products(
     return found
 
 
+def _trees(kept: Kept, plans: Sequence[Plan], context: Context) -> dict[int, tuple[JoinTree, bool]]:
+    """The plans that join the nodes of a decomposition, and are better reduced first, by their place.
+
+    The flag tells whether by the delta before all else.
+    """
+    found = {}
+    for place, plan in enumerate(plans):
+        if any(is_node(scan.atom.predicate) for scan in plan.scans):
+            tree = kept.get(("tree", id(plan)), partial(join_tree, plan))
+            if tree and is_worth_while(tree, context):
+                found[place] = tree, needs_first_pass(tree, context)
+    return found
+
+
 def _statement(
     store: Store,
     plans: Sequence[Plan],
@@ -130,12 +151,15 @@ def _statement(
     shape: Shape,
     ranked: bool,
     products: Mapping[int, tuple[Product, int]],
+    trees: Mapping[int, tuple[JoinTree, bool]],
 ) -> Statement:
     compiled = [compile_rule(plan, columns, context, ranked=ranked) for plan in plans]
     texts = tuple(sorted({text for one in compiled for text in one.texts}))
     queries: list[exp.Query] = [one.query for one in compiled]
     for place, (product, width) in products.items():
         queries[place] = multiply(product, width, columns, context)
+    for place, (tree, first_pass) in trees.items():
+        queries[place] = reduce(tree, columns, context, first_pass)
     heads = union_all(queries) if queries else None
     used = frozenset(p.name for p in heads.find_all(exp.Parameter)) if heads else frozenset()
     if heads is None or not texts:

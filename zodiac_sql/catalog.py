@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from zodiac_sql.errors import LockedError
 from zodiac_sql.functions import Function
 from zodiac_sql.hypernodes import Hypergraph, Hypernode
+from zodiac_sql.hypertree.stored import StoredNode, StoredTree
 from zodiac_sql.modules.contract import classes
 from zodiac_sql.modules.inner import ModuleRow, tables_of
 from zodiac_sql.modules.partition import count_pairs
@@ -49,7 +50,7 @@ class HypernodeRow:
     """A hypernode as the catalog keeps it: its rules by name.
 
     `ranked` tells whether its tables have ranks that may be relied upon; `modules` are those that
-    were at work when they were written.
+    were at work when they were written, and `trees` what was decided for cyclic rules.
     """
 
     id: int
@@ -58,13 +59,14 @@ class HypernodeRow:
     rules: tuple[str, ...]
     ranked: bool = False
     modules: tuple[ModuleRow, ...] = ()
+    trees: tuple[StoredTree, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """Everything known of a program and its tables between two changes.
 
-    `rows` counts the rows of each table of edb and idb, by schema and table name; a table that is
+    `rows` counts the rows of each table of edb, idb and hd, by schema and table name; a table that is
     not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as known.
     `aside` are tables of idb that the last change took away, kept for its `Change` to read.
     `positions` tells for each stream of updates the number of the last one that was applied.
@@ -128,10 +130,12 @@ def load(store: Store) -> State:
         "SELECT id, stratum, recursive, ranked, modules FROM zodiac.hypernode ORDER BY position"
     )
     schema = _load_schema(store)
+    trees = _load_trees(store)
     rows = tuple(
         HypernodeRow(
             id_, stratum, recursive, tuple(members[id_]), ranked,
             tuple(ModuleRow(**module) for module in modules),
+            tuple(trees[name] for name in members[id_] if name in trees),
         )
         for id_, stratum, recursive, ranked, modules in hypernodes
     )  # fmt: skip
@@ -177,6 +181,20 @@ def _load_schema(store: Store) -> dict[str, Predicate]:
     }
 
 
+def _load_trees(store: Store) -> dict[str, StoredTree]:
+    """What was decided for cyclic rules, by their names."""
+    rows = store.rows("SELECT rule, why, facts, nodes FROM zodiac.hypertree ORDER BY rule")
+    return {
+        rule: StoredTree(rule, why, facts, tuple(_node(node) for node in nodes))
+        for rule, why, facts, nodes in rows
+    }
+
+
+def _node(node: Mapping[str, object]) -> StoredNode:
+    values = {k: tuple(v) if isinstance(v, list) else v for k, v in node.items()}
+    return StoredNode(**values)  # type: ignore[arg-type]
+
+
 def _load_functions(store: Store) -> dict[str, Function]:
     rows = store.rows("SELECT name, aggregate, parameters, returns FROM zodiac.function")
     return {
@@ -188,7 +206,7 @@ def _load_functions(store: Store) -> dict[str, Function]:
 def _load_rows(
     store: Store, hypernodes: Sequence[HypernodeRow], schema: Mapping[str, Predicate]
 ) -> dict[tuple[str, str], int]:
-    """The exact number of rows of every table of edb and idb, and of every view of pairs in idb."""
+    """The exact number of rows of every table of facts or nodes, and of every view of pairs."""
     found = _load_counts(store)
     for row in hypernodes:
         for module in row.modules:
@@ -201,12 +219,12 @@ def _load_rows(
 
 
 def _load_counts(store: Store) -> dict[tuple[str, str], int]:
-    """The exact number of rows of every table of edb and idb; DuckDB keeps it, and need not scan."""
+    """The exact number of rows of every table; DuckDB keeps it, and need not scan."""
     from sqlglot import exp
 
     tables = store.rows(
         "SELECT schema_name, table_name FROM duckdb_tables()"
-        " WHERE database_name = current_database() AND schema_name IN ('edb', 'idb')"
+        " WHERE database_name = current_database() AND schema_name IN ('edb', 'idb', 'hd')"
         " AND NOT (schema_name = 'idb' AND starts_with(table_name, $1))",
         [_ASIDE],
     )
@@ -281,6 +299,7 @@ def save(store: Store, old: State, new: State) -> None:
     if new.rules != old.rules or new.hypernodes != old.hypernodes:
         _save_rules(store, old, new)
         _save_hypernodes(store, old, new)
+        _save_trees(store, old, new)
         _save_edges(store, old, new)
     if new.schema != old.schema:
         _save_schema(store, old, new)
@@ -351,6 +370,20 @@ def _save_hypernodes(store: Store, old: State, new: State) -> None:
                 *([row[place] for row in written] for place in range(5)),
                 [[asdict(module) for module in row[5]] for row in written],
             ],
+        )
+
+
+def _save_trees(store: Store, old: State, new: State) -> None:
+    before, after = ({t for row in s.hypernodes for t in row.trees} for s in (old, new))
+    gone, written = [tree.rule for tree in before - after], after - before
+    if gone:
+        store.run("DELETE FROM zodiac.hypertree WHERE rule IN (SELECT unnest($1))", [gone])
+    for tree in sorted(written, key=lambda tree: tree.rule):
+        store.run(
+            "INSERT INTO zodiac.hypertree VALUES ($1, $2, $3,"
+            ' $4::STRUCT(parent INTEGER, variables VARCHAR[], "cover" INTEGER[], atoms INTEGER[],'
+            ' "table" VARCHAR, "columns" VARCHAR[], types VARCHAR[])[])',
+            [tree.rule, tree.why, tree.facts, [asdict(node) for node in tree.nodes]],
         )
 
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zodiac_sql.hypernodes import Hypergraph
+from zodiac_sql.hypertree.stored import StoredTree
 from zodiac_sql.modules.inner import ModuleRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-AtWork = Mapping[int, tuple[ModuleRow, ...]]
-"""The modules at work in hypernodes, by their number."""
+AtWork = Mapping[int, tuple[ModuleRow | StoredTree, ...]]
+"""The modules at work in hypernodes, and the trees of decomposed rules, by their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Change:
     extension (explicit or derived). `stats["seconds"]` has the time by phase: "stage" (facts read
     and encoded), "check" (rules), "reason" (hypernodes), "compare" (what entered and left) and
     "publish". `stats["hypernodes"]` has for each hypernode that had work: the "strategy" that did it
-    and "why" that one; the "modules" at work in it; how many facts of its tables were "inserted" and
+    and "why" that one; the "modules" at work in it, and what was decided for its cyclic rules ("trees"); how many facts of its tables were "inserted" and
     "deleted"; "seconds"; and the work in numbers of facts, "checked", "overdeleted", "rederived",
     "forward", "backward" and "iterations", defined in zodiac_sql.maintain.contract.Work. `notes` are
     remarks for people, such as graph names ignored, or facts that stay because rules derive them.

@@ -426,7 +426,8 @@ def show(
 
     Predicates come with the numbers of their facts. A hypernode is a set of rules that are evaluated together: rules that depend on each other, or
     one rule alone. Its modules are algorithms of their own for relations that it closes: tc(path)
-    if path is transitive, stc(near) if near is symmetric and transitive.
+    if path is transitive, stc(near) if near is symmetric and transitive. Cyclic rules come with what
+    was decided for them, and why: the tree of nodes they are evaluated by, or "as a whole".
 
     \b
     Examples:
@@ -443,8 +444,16 @@ def show(
     if as_json:
         print_rows_as_json(answer)
         return
-    rows = [[" ".join(v.split()) if isinstance(v, str) else v for v in row] for row in answer]
-    print_table(answer.column_names, rows)
+    # Most programs have no cyclic rule.
+    names = [
+        name for name in answer.column_names if name != "trees" or any(answer["trees"].to_pylist())
+    ]
+    rows = [[_on_one_line(row[name]) for name in names] for row in answer.to_pylist()]
+    print_table(names, rows)
+
+
+def _on_one_line(value: object) -> object:
+    return " ".join(value.split()) if isinstance(value, str) else value
 
 
 @app.command()

@@ -11,6 +11,7 @@ from zodiac_sql.catalog import State, hypergraph_of
 from zodiac_sql.change import Change
 from zodiac_sql.draw import Before, Drawing
 from zodiac_sql.extension import Sources, count, derived_tables, sources_of
+from zodiac_sql.hypertree.stored import is_node
 from zodiac_sql.modules.contract import is_external
 from zodiac_sql.query import Answer
 from zodiac_sql.relations import Relation, table
@@ -67,22 +68,26 @@ def _counts(store: Store, sources: Sources, predicate: Predicate) -> tuple[int, 
 
 
 def hypernodes(state: State) -> Answer:
-    """hypernode, stratum, recursive, modules, rules, derives, reads, rows, in order of evaluation.
+    """hypernode, stratum, recursive, modules, trees, rules, derives, reads, rows, in order of
+    evaluation.
 
-    `modules` tells which were at work when the hypernode was last evaluated: "stc(near)".
+    `modules` tells which were at work when the hypernode was last evaluated: "stc(near)"; `trees`
+    what was decided for its cyclic rules, and why: "r1: A B C [A C D] (as chosen)".
     """
     graph = hypergraph_of(state)
     rows = {f"h{h}": 0 for h in (row.id for row in state.hypernodes)}
-    for predicate, id_, name in derived_tables(state):
-        if not is_external(predicate):
-            rows[f"h{id_}"] += state.rows.get(("idb", name), 0)
+    for predicate, id_, place in derived_tables(state):
+        if not is_external(predicate) and not is_node(predicate):
+            rows[f"h{id_}"] += state.rows.get(place, 0)
     modules = {row.id: [str(module) for module in row.modules] for row in state.hypernodes}
+    trees = {row.id: [tree.told for tree in row.trees] for row in state.hypernodes}
     return _answer(
         {
             "hypernode": [h.name for h in graph.hypernodes],
             "stratum": [h.stratum for h in graph.hypernodes],
             "recursive": [h.recursive for h in graph.hypernodes],
             "modules": [modules[h.id] for h in graph.hypernodes],
+            "trees": [trees[h.id] for h in graph.hypernodes],
             "rules": [[rule.name for rule in h.rules] for h in graph.hypernodes],
             "derives": [list(h.derives) for h in graph.hypernodes],
             "reads": [sorted(h.reads) for h in graph.hypernodes],

@@ -320,9 +320,10 @@ def _canvas(width: float, height: float) -> ET.Element:
 
 def _size(panel: Panel, hypernode: Hypernode) -> tuple[float, float]:
     """Width and height of a hypernode's box."""
-    longest = max(cells(panel.shown(rule)) for rule in hypernode.rules)
+    lines = [cells(line) for _, line in panel.lines(hypernode)]
+    longest = max(lines)
     width = max(longest, cells(panel.title(hypernode)) + 2) * CELL + 2 * PADDING
-    return width, TITLE + len(hypernode.rules) * LINE + PADDING
+    return width, TITLE + len(lines) * LINE + PADDING
 
 
 def _draw_bands(parent: ET.Element, plan: Layout, width: float) -> None:
@@ -356,11 +357,11 @@ def _draw_hypernode(parent: ET.Element, panel: Panel, hypernode: Hypernode, box:
         right -= (cells(tag) + 1) * CELL
     if hypernode.recursive:
         _text(group, right, line, "recursive", {"text-anchor": "end", "font-style": "italic"})
-    for index, rule in enumerate(hypernode.rules, 1):
+    for index, (rule, shown) in enumerate(panel.lines(hypernode), 1):
         entry = ET.SubElement(group, "g", {"class": "rule", "font-family": MONO})
         ET.SubElement(entry, "title").text = printable(str(rule))
         style = _rule_style(panel.sign_of(rule))
-        _text(entry, left, line + 3 + index * LINE, panel.shown(rule), style)
+        _text(entry, left, line + 3 + index * LINE, shown, style)
 
 
 def _frame(mark: str) -> dict[str, str]:

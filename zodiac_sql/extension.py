@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from zodiac_sql.catalog import State
+from zodiac_sql.hypertree.stored import is_node, tables_of_trees
 from zodiac_sql.modules.contract import classes, external, given
 from zodiac_sql.modules.inner import Inner, ModuleRow, tables_of
 from zodiac_sql.pairs import Pairs, joined, pairs_query
@@ -70,10 +71,10 @@ def sources_of(state: State) -> Sources:
             sources.explicit[name] = (Part("edb", predicate.sql_name, rows),)
     ranked = {row.id for row in state.hypernodes if row.ranked}
     parted = {(m.predicate, row.id): m for row in state.hypernodes for m in row.modules if m.parted}
-    for name, hypernode, stored in derived_tables(state):
-        rows = state.rows.get(("idb", stored))
+    for name, hypernode, (schema, stored) in derived_tables(state):
+        rows = state.rows.get((schema, stored))
         if rows is not None:
-            part = Part("idb", stored, rows, ranked=hypernode in ranked)
+            part = Part(schema, stored, rows, ranked=hypernode in ranked)
             if module := parted.get((name, hypernode)):
                 part = _parted(module, hypernode, rows, state.schema)
             sources.derived.setdefault(name, {})[hypernode] = (part,)
@@ -89,7 +90,7 @@ def _parted(module: ModuleRow, hypernode: int, rows: int, schema: Schema) -> Par
 
 def inside(sources: Sources, inner: Inner, number: int) -> Sources:
     """The tables that there are inside a hypernode: of modules, and what is given from outside."""
-    if not inner.rows:
+    if not inner.schema:
         return sources
     explicit = dict(sources.explicit)
     for row in inner.rows:
@@ -99,33 +100,37 @@ def inside(sources: Sources, inner: Inner, number: int) -> Sources:
     return Sources({**sources.schema, **inner.schema}, explicit, sources.derived)
 
 
-def derived_tables(state: State) -> Iterable[tuple[str, int, str]]:
-    """(predicate, hypernode, table) for each table that a state has or could have in idb.
+def place(known: Predicate, hypernode: int) -> tuple[str, str]:
+    """Schema and name of a hypernode's table."""
+    return "hd" if is_node(known.name) else "idb", f"h{hypernode}_{known.sql_name}"
 
-    Among them those of external facts, under their names inside a hypernode (modules/inner.py), but
-    no tables of classes: the relations made of these are views.
+
+def derived_tables(state: State) -> Iterable[tuple[str, int, tuple[str, str]]]:
+    """(predicate, hypernode, table) for each table that a state has or could have in idb and hd.
+
+    Among them those of external facts and nodes, under their names inside a hypernode
+    (modules/inner.py), but no tables of classes: the relations made of these are views.
     """
     heads = heads_of(state)
     for row in state.hypernodes:
         for predicate in dict.fromkeys(heads[rule] for rule in row.rules):
-            yield predicate, row.id, f"h{row.id}_{state.schema[predicate].sql_name}"
+            yield predicate, row.id, place(state.schema[predicate], row.id)
+        for node in tables_of_trees(row.trees).values():
+            yield node.name, row.id, place(node, row.id)
         for module in row.modules:
             tables = tables_of(module, state.schema)
             if known := tables.get(external(module.predicate)):
-                yield known.name, row.id, f"h{row.id}_{known.sql_name}"
+                yield known.name, row.id, place(known, row.id)
 
 
-def tables_of_modules(state: State) -> dict[int, set[str]]:
-    """The tables of modules in idb, by hypernode."""
-    return {
-        row.id: {
-            f"h{row.id}_{known.sql_name}"
-            for module in row.modules
-            for known in tables_of(module, state.schema).values()
-        }
-        for row in state.hypernodes
-        if row.modules
-    }
+def inner_tables(state: State) -> dict[int, set[tuple[str, str]]]:
+    """The tables of modules and of nodes of trees, by hypernode."""
+    found: dict[int, set[tuple[str, str]]] = {}
+    for row in state.hypernodes:
+        tables = [t for m in row.modules for t in tables_of(m, state.schema).values()]
+        tables += tables_of_trees(row.trees).values()
+        found[row.id] = {place(known, row.id) for known in tables}
+    return found
 
 
 def heads_of(state: State) -> dict[str, str]:

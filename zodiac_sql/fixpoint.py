@@ -19,11 +19,13 @@ from sqlglot import exp
 
 from zodiac_sql.apply import Kept, apply_plans
 from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.hypertree.stored import is_node
 from zodiac_sql.modules.closure import Closure, begin_closure
 from zodiac_sql.modules.contract import given
 from zodiac_sql.modules.inner import ModuleRow
 from zodiac_sql.plan import Version, whole
 from zodiac_sql.relations import RANK, Part, Relation
+from zodiac_sql.rules import Rule
 from zodiac_sql.safety import used_functions
 from zodiac_sql.schema import Schema
 from zodiac_sql.semi_naive import Fixpoint, semi_naive, table_name
@@ -45,10 +47,11 @@ def evaluate(
     With `modules` at work, it is what these leave of a hypernode (modules/inner.py).
     """
     if not hypernode.recursive:
-        return _single(store, hypernode, schema, context, kept)
+        return _in_order(store, hypernode, schema, context, kept)
     if closures := _closures(store, hypernode, schema, context, modules):
         return semi_naive(store, hypernode, schema, context, kept, closures)
-    if all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives):
+    empty = all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives)
+    if empty and not any(map(is_node, hypernode.derives)):
         return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
     if is_linear(hypernode, context):
         return _linear(store, hypernode, schema, context)
@@ -79,10 +82,27 @@ def _closures(
 # --- one rule -------------------------------------------------------------------------------------
 
 
-def _single(
+def _in_order(
     store: Store, hypernode: Hypernode, schema: Schema, context: Context, kept: Kept
 ) -> Fixpoint:
-    (rule,) = hypernode.rules
+    """The rules of a hypernode that is not recursive: nodes of a tree, if any, then what joins them."""
+    parts: dict[str, Part] = {}
+
+    def relation(name: str, version: Version) -> Relation:
+        if name in hypernode.derives:
+            return Relation(schema[name].columns, (parts[name],) if name in parts else ())
+        return context.relation(name, version)
+
+    inside = replace(context, relation=relation)
+    for rule in hypernode.rules:
+        parts |= _single(store, hypernode, rule, schema, inside, kept).parts
+    return Fixpoint(parts, len(hypernode.rules) if parts else 0, "rule")
+
+
+def _single(
+    store: Store, hypernode: Hypernode, rule: Rule, schema: Schema, context: Context, kept: Kept
+) -> Fixpoint:
+    """What one rule derives."""
     predicate = rule.head.predicate
     plan = kept.get(("whole", rule.name), partial(whole, rule))
     if is_empty(plan, context):

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from zodiac_sql import catalog, dictionary
 from zodiac_sql.errors import (
@@ -66,6 +66,7 @@ def connect(
     functions: Iterable[Function] = (),
     strategy: str = "auto",
     modules: bool = True,
+    hypertree: Literal["auto"] | bool = "auto",
 ) -> KnowledgeBase:
     """Open a knowledge base: a DuckDB file, created if it is not there, or memory.
 
@@ -74,10 +75,14 @@ def connect(
     `strategy` is how rules follow a change of facts: "auto" chooses for each hypernode; "support",
     "bf", "dred" and "recompute" are there to compare (see zodiac_sql.maintain). With `modules`,
     transitive and symmetric-transitive relations are closed by algorithms of their own (see
-    zodiac_sql.modules); without, by the rules as they are written. Either opens what the other wrote.
+    zodiac_sql.modules); without, by the rules as they are written. `hypertree` tells which cyclic
+    rules are evaluated by hypertree decompositions (see zodiac_sql.hypertree): those that promise to
+    gain, all (True) or none (False). Whatever is chosen opens what was written otherwise.
     Raises LockedError, NewerFileError or StoreError; ValueError for an unknown strategy.
     """
     _require_strategy(strategy)
+    if hypertree not in ("auto", True, False):
+        raise ValueError(f'hypertree is "auto", True or False; not {hypertree!r}')
     store = open_store(
         path,
         read_only=read_only,
@@ -86,7 +91,7 @@ def connect(
         temp_directory=temp_directory,
     )
     try:
-        return KnowledgeBase(store, functions, strategy, modules)
+        return KnowledgeBase(store, functions, strategy, modules, hypertree)
     except ZodiacError:
         store.close()
         raise
@@ -113,8 +118,10 @@ class KnowledgeBase:
         functions: Iterable[Function] = (),
         strategy: str = "auto",
         modules: bool = True,
+        hypertree: Literal["auto"] | bool = "auto",
     ) -> None:
         self._store = store
+        self._hypertree = hypertree
         self._strategy = strategy
         self._modules = modules
         self._prepared: Prepared | None = None
@@ -267,7 +274,7 @@ class KnowledgeBase:
             self._state = replace(self._current())  # the facts of the last change are gone now
             update = Update(
                 self._store, self._state, dict(self._functions), self._strategy, self._modules,
-                self._prepared,
+                self._hypertree, self._prepared,
             )  # fmt: skip
             yield update
             self._prepared = update.prepared

@@ -11,29 +11,40 @@ for anyone.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from sqlglot import exp
 
 from zodiac_sql.apply import Kept, tables
 from zodiac_sql.catalog import State
+from zodiac_sql.decomposing import (
+    Decomposing,
+    Question,
+    decision,
+    may_decompose,
+    shape,
+    within,
+)
 from zodiac_sql.errors import StoreError
 from zodiac_sql.extension import EXPLICIT, Sources, comparable, difference, inside, sources_of
 from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.hypertree.stored import StoredTree, is_node
 from zodiac_sql.maintain import maintain
 from zodiac_sql.maintain.contract import KEPT, Delta, Edit, Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.modules import modules_of
 from zodiac_sql.modules.contract import given, is_external
-from zodiac_sql.modules.inner import Inner, ModuleRow, inner_of
+from zodiac_sql.modules.inner import Inner, ModuleRow, inner_of, with_trees
+from zodiac_sql.plan import Version
 from zodiac_sql.program import Planned
 from zodiac_sql.relations import Part, Relation, relation_query, table
 from zodiac_sql.restructuring import Heritage, Restructuring, execution_plan, table_heirs
 from zodiac_sql.rules import Column, Rule, Type
 from zodiac_sql.safety import used_functions
 from zodiac_sql.schema import Predicate
+from zodiac_sql.sql import Context
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp
 from zodiac_sql.unknown import unknown
@@ -74,10 +85,14 @@ class Materialisation:
     """Whether modules may be at work."""
     modules: dict[int, tuple[ModuleRow, ...]] = field(default_factory=dict)
     """The modules at work in each hypernode."""
+    hypertree: Decomposing = "auto"
+    """Which cyclic rules are decomposed."""
+    trees: dict[int, tuple[StoredTree, ...]] = field(default_factory=dict)
+    """What was decided for the cyclic rules of each hypernode."""
     inside: dict[tuple[str, int], Edit] = field(default_factory=dict)
-    """What becomes of the tables of modules, by their names inside a hypernode and its number."""
+    """What becomes of tables of modules and trees, by their names inside a hypernode, and its number."""
     tables: dict[str, Predicate] = field(default_factory=dict)
-    """The tables of modules by these names."""
+    """The tables of modules and trees by these names."""
     _deltas: dict[tuple[str, int | None], Delta] = field(default_factory=dict)
 
     @property
@@ -110,10 +125,11 @@ def materialise(
     kept: Kept,
     strategy: str,
     modular: bool = True,
+    hypertree: Decomposing = "auto",
     progress: Progress | None = None,
 ) -> Materialisation:
     """Compute what a change does to every hypernode, in temporary tables."""
-    work = _begin(store, state, planned, net, functions, ids, kept, strategy, modular)
+    work = _begin(store, state, planned, net, functions, ids, kept, strategy, modular, hypertree)
     fresh = _fresh(work)
     changed = {h.id for h in planned.graph.hypernodes if not h.reads.isdisjoint(work.touched)}
     direct = planned.restructuring.direct | fresh | changed
@@ -125,10 +141,17 @@ def materialise(
             continue
         if progress:
             progress(hypernode.name, number, len(hypernodes))
-        inner = _inner(work, hypernode)
-        anew = hypernode.id in fresh or inner.rows != work.modules.get(hypernode.id, ())
+        new = hypernode.id in fresh or heritage is not None
+        inner = _with_trees(work, hypernode, _inner(work, hypernode), new)
+        anew = hypernode.id in fresh or _is_otherwise(work, hypernode, inner)
         _evaluate(work, hypernode, inner, deltas, heritage, anew)
     return work
+
+
+def _is_otherwise(work: Materialisation, hypernode: Hypernode, inner: Inner) -> bool:
+    """Whether other modules and trees are at work in a hypernode than before."""
+    trees = work.trees.get(hypernode.id, ())
+    return inner.rows != work.modules.get(hypernode.id, ()) or shape(inner.trees) != shape(trees)
 
 
 def _inner(work: Materialisation, hypernode: Hypernode) -> Inner:
@@ -140,6 +163,63 @@ def _inner(work: Materialisation, hypernode: Hypernode) -> Inner:
         return inner_of(hypernode, modules, schema)
 
     return work.kept.of(hypernode.id).get(("inner", hypernode.rules), make)
+
+
+def _with_trees(work: Materialisation, hypernode: Hypernode, inner: Inner, new: bool) -> Inner:
+    """A hypernode with its cyclic rules decomposed as was decided, or is decided now."""
+    names = {rule.name for rule in hypernode.rules}
+    kept = work.kept.of(hypernode.id)
+    cyclic = kept.get(
+        ("cyclic", hypernode.rules),
+        lambda: tuple(r for r in inner.hypernode.rules if r.name in names and may_decompose(r)),
+    )
+    if not cyclic or work.hypertree is False:
+        return inner
+    before = {} if new else {t.rule: t for t in work.trees.get(hypernode.id, ())}
+    trees = _decided(work, inner, cyclic, before)
+    if shape(trees) != shape(before.values()):
+        work.kept.parts.pop(hypernode.id, None)  # what is kept there is about other rules
+    kept = work.kept.of(hypernode.id)
+    expanded = kept.get(("trees", shape(trees)), lambda: with_trees(inner, trees))
+    return replace(expanded, trees=trees)
+
+
+def _decided(
+    work: Materialisation, inner: Inner, cyclic: Sequence[Rule], before: Mapping[str, StoredTree]
+) -> tuple[StoredTree, ...]:
+    """What is decided for the cyclic rules of a hypernode: mostly what was before."""
+    hypernode = inner.hypernode
+    sources = inside(work.new, inner, hypernode.id)
+    types = {**work.types, **_types_of(inner.schema)}
+
+    def relation(name: str, version: Version) -> Relation:
+        return sources.relation(name)
+
+    context = Context(relation, types, work.functions, work.ids)
+    assumed = _assumed(inner, sources)
+    tables = {
+        name: sum(p.rows for p in owned.get(hypernode.id, ()))
+        for name, owned in work.old.derived.items()
+        if is_node(name)
+    }
+    trees: list[StoredTree] = []
+    for rule in cyclic:
+        question = Question(work.store, context, rule, assumed)
+        found = decision(question, before.get(rule.name), tables, work.hypertree is True)
+        trees.append(found.apart({t.table for tree in trees for t in tree.nodes}))
+    return tuple(trees)
+
+
+def _assumed(inner: Inner, sources: Sources) -> dict[str, int]:
+    """How many facts there may be of what a recursive hypernode derives: at least as many as it has
+    to read.
+    """
+    hypernode = inner.hypernode
+    if not hypernode.recursive:
+        return {}
+    given = hypernode.reads - set(hypernode.derives)
+    most = max((sources.relation(name).rows for name in given), default=0)
+    return {name: max(most, sources.relation(name).rows) for name in hypernode.derives}
 
 
 def _is_impaired(heritage: Heritage | None) -> bool:
@@ -159,6 +239,7 @@ def _begin(
     kept: Kept,
     strategy: str,
     modular: bool,
+    hypertree: Decomposing,
 ) -> Materialisation:
     old = sources_of(state)
     new = Sources(planned.schema, dict(old.explicit))
@@ -166,27 +247,29 @@ def _begin(
     for name in {**net.inserts, **net.deletes}:
         inserted, deleted = net.inserts.get(name), net.deletes.get(name)
         edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
-        new.explicit[name] = _edited(old.explicit.get(name, ()), edits[name, EXPLICIT])
+        new.explicit[name] = edits[name, EXPLICIT].applied(old.explicit.get(name, ()))
     _pass_on(old, planned.restructuring)
     _save_classes(store, old, {h for owned in old.derived.values() for h in owned if h < 0})
     for name, owned in old.derived.items():
-        if name in planned.schema or is_external(name):
+        if name in planned.schema or _is_inner(name):
             new.derived[name] = {h: parts for h, parts in owned.items() if h >= 0}
         for h, parts in owned.items():
             if h < 0 and parts[0].rows:
                 edits[name, h] = Edit(None, parts[0], None, None, rewritten=True)
     ranked = _ranked(state, planned.restructuring)
     types = {n: tuple(c.type for c in p.columns) for n, p in planned.schema.items()}
-    modules = {row.id: row.modules for row in state.hypernodes}
-    modules = {
-        number: modules[source]
-        for number, (source, *others) in planned.restructuring.sources.items()
-        if not others
-    }
+    rows = {row.id: row for row in state.hypernodes}
+    same = {n: rows[s] for n, (s, *others) in planned.restructuring.sources.items() if not others}
     return Materialisation(
         store, state, planned, functions, ids, kept, strategy, old, new, edits, ranked,
-        types=types, modular=modular, modules=modules,
+        types=types, modular=modular, modules={n: row.modules for n, row in same.items()},
+        hypertree=hypertree, trees={n: row.trees for n, row in same.items()},
     )  # fmt: skip
+
+
+def _is_inner(name: str) -> bool:
+    """Whether a table belongs to a module or a tree, and so to one hypernode only."""
+    return is_external(name) or is_node(name)
 
 
 def _pass_on(old: Sources, restructuring: Restructuring) -> None:
@@ -201,7 +284,7 @@ def _pass_on(old: Sources, restructuring: Restructuring) -> None:
     bases = {heritage.base for heritage in restructuring.heritages.values()}
     unchanged = restructuring.unchanged()
     for name, owned in list(old.derived.items()):
-        if is_external(name):
+        if _is_inner(name):
             old.derived[name] = {h: parts for h, parts in owned.items() if h in unchanged}
             continue
         passed: dict[int, tuple[Part, ...]] = {}
@@ -230,19 +313,6 @@ def _ranked(state: State, restructuring: Restructuring) -> dict[int, bool]:
     }
 
 
-def _edited(parts: tuple[Part, ...], edit: Edit) -> tuple[Part, ...]:
-    """The parts of a table after an edit."""
-    if edit.now:
-        return (edit.now,)
-    if edit.rewritten or not parts:
-        return edit.incoming
-    stored = parts[0]  # what others there are come as united with it
-    if edit.removed:
-        left = stored.rows - edit.removed.rows
-        stored = replace(stored, rows=left, minus=edit.removed.table)
-    return (stored, *edit.incoming)
-
-
 def _fresh(work: Materialisation) -> set[int]:
     """The hypernodes that have to be evaluated."""
     restructuring, planned = work.planned.restructuring, work.planned
@@ -254,11 +324,11 @@ def _fresh(work: Materialisation) -> set[int]:
 def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
     """Whether a hypernode has to be evaluated: there are no tables that it could begin with.
 
-    Modules neither take tables over nor leave them to others.
+    Modules and trees neither take tables over nor leave them to others.
     """
     restructuring = work.planned.restructuring
     heritage = restructuring.heritages.get(hypernode.id)
-    if heritage and (_inner(work, hypernode).rows or _had_modules(work, heritage)):
+    if heritage and (_inner(work, hypernode).rows or _had_inner_tables(work, heritage)):
         return True
     if hypernode.id not in restructuring.sources or (heritage and not heritage.origins):
         return True
@@ -269,9 +339,13 @@ def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
     return _retyped(work, lasting) or _retyped(work, lost, gone=True)
 
 
-def _had_modules(work: Materialisation, heritage: Heritage) -> bool:
+def _had_inner_tables(work: Materialisation, heritage: Heritage) -> bool:
     origins = {origin.id for origin in heritage.origins}
-    return any(row.modules for row in work.state.hypernodes if row.id in origins)
+    return any(
+        row.modules or any(tree.nodes for tree in row.trees)
+        for row in work.state.hypernodes
+        if row.id in origins
+    )
 
 
 def _retyped(work: Materialisation, rules: Iterable[Rule], gone: bool = False) -> bool:
@@ -324,8 +398,38 @@ def _evaluate(
     started = time.perf_counter()
     if fresh:
         _save_classes(work.store, work.old, {hypernode.id})
+    task = _task(work, hypernode, inner, deltas, heritage)
+    done, strategy, why = _maintained(work, task, hypernode, fresh)
+    if fresh and work.hypertree == "auto":
+        trees = _within_limits(work, inner, task, done)
+        if trees != inner.trees:
+            work.kept.parts.pop(hypernode.id, None)
+            inner = with_trees(_inner(work, hypernode), trees)
+            task = _task(work, hypernode, inner, deltas, heritage)
+            done, strategy, why = _maintained(work, task, hypernode, fresh)
+    _take(work, hypernode, inner, done)
+    work.evaluated[hypernode.name] = {
+        "strategy": strategy,
+        "why": why,
+        "method": done.method,
+        "modules": [str(row) for row in inner.rows],
+        "trees": [tree.told for tree in inner.trees],
+        **asdict(done.work),
+        "inserted": sum(e.inserted.rows for e in _outer(inner, done) if e.inserted),
+        "deleted": sum(e.deleted.rows for e in _outer(inner, done) if e.deleted),
+        "seconds": time.perf_counter() - started,
+    }
+
+
+def _task(
+    work: Materialisation,
+    hypernode: Hypernode,
+    inner: Inner,
+    deltas: Mapping[str, Delta],
+    heritage: Heritage | None,
+) -> Task:
     before, after = (inside(sources, inner, hypernode.id) for sources in (work.old, work.new))
-    task = Task(
+    return Task(
         work.store,
         # If rules of its own change, its tables have other names the next time.
         Kept() if heritage else work.kept.of(hypernode.id),
@@ -341,15 +445,16 @@ def _evaluate(
         heritage,
         modules=inner.rows,
     )
+
+
+def _maintained(
+    work: Materialisation, task: Task, hypernode: Hypernode, fresh: bool
+) -> tuple[Maintained, str, str]:
+    """What comes of a task, by which strategy, and why that one."""
     try:
         if fresh:
-            done, strategy, why = (
-                recompute(task),
-                "recompute",
-                "its rules, columns or modules are new",
-            )
-        else:
-            done, strategy, why = maintain(task, work.strategy)
+            return recompute(task), "recompute", "its rules, columns, modules or trees are new"
+        return maintain(task, work.strategy)
     except StoreError as error:
         if type(error) is not StoreError:
             raise
@@ -357,17 +462,29 @@ def _evaluate(
         raise StoreError(
             f"rule {names} cannot be evaluated. Nothing was changed. {error}"
         ) from error
-    _take(work, hypernode, inner, done)
-    work.evaluated[hypernode.name] = {
-        "strategy": strategy,
-        "why": why,
-        "method": done.method,
-        "modules": [str(row) for row in inner.rows],
-        **asdict(done.work),
-        "inserted": sum(e.inserted.rows for e in _outer(inner, done) if e.inserted),
-        "deleted": sum(e.deleted.rows for e in _outer(inner, done) if e.deleted),
-        "seconds": time.perf_counter() - started,
-    }
+
+
+def _within_limits(
+    work: Materialisation, inner: Inner, task: Task, done: Maintained
+) -> tuple[StoredTree, ...]:
+    """What was decided, but for rules whose nodes have turned out to be too large."""
+    rows = {name: sum(p.rows for p in edit.incoming) for name, edit in done.edits.items()}
+    by_name = {rule.name: rule for rule in inner.hypernode.rules}
+
+    def facts(rule: Rule) -> int:
+        known = {n: task.inputs(n, Version.ALL).rows + rows.get(n, 0) for n in _read(work, rule)}
+        return sum(known.values())
+
+    return tuple(
+        within(tree, rows, facts(by_name[tree.rule])) if tree.nodes else tree
+        for tree in inner.trees
+    )
+
+
+def _read(work: Materialisation, rule: Rule) -> set[str]:
+    """The predicates of a rule and its head, as it was written."""
+    written = next(r for r in work.planned.rules if r.name == rule.name)
+    return {written.head.predicate, *written.positive()}
 
 
 def _types(
@@ -403,6 +520,7 @@ def _take(work: Materialisation, hypernode: Hypernode, inner: Inner, done: Maint
     """Remember what became of a hypernode's tables."""
     work.ranked[hypernode.id] = done.ranked
     work.modules[hypernode.id] = inner.rows
+    work.trees[hypernode.id] = inner.trees
     work.tables |= inner.tables
     for name, edit in done.edits.items():
         if name in inner.tables:
@@ -410,7 +528,7 @@ def _take(work: Materialisation, hypernode: Hypernode, inner: Inner, done: Maint
             continue
         work.edits[name, hypernode.id] = edit
         tables = work.new.derived.setdefault(name, {})
-        tables[hypernode.id] = _edited(tables.get(hypernode.id, ()), edit)
+        tables[hypernode.id] = edit.applied(tables.get(hypernode.id, ()))
         for key in [key for key in work._deltas if key[0] == name]:
             del work._deltas[key]
 

@@ -13,7 +13,9 @@ from itertools import groupby
 
 from zodiac_sql.change import AtWork
 from zodiac_sql.hypernodes import Hypergraph, Hypernode
+from zodiac_sql.hypertree.stored import StoredTree
 from zodiac_sql.layout import Edge
+from zodiac_sql.modules.inner import ModuleRow
 from zodiac_sql.rules import Rule
 
 LONGEST = 60  # characters of a text that are shown
@@ -86,13 +88,13 @@ class Panel:
         return " ".join(filter(None, parts))
 
     def at_work(self, hypernode: Hypernode) -> str:
-        """The modules at work in a hypernode, with names in full, or nothing."""
+        """The modules and trees at work in a hypernode, with names in full, or nothing."""
         return ", ".join(printable(str(row)) for row in self.modules.get(hypernode.id, ()))
 
     def tag(self, hypernode: Hypernode) -> str:
-        """The modules at work, with names as the rules write them, cut if they are long."""
+        """What is at work, with names as the rules write them, cut if they are long."""
         rows = self.modules.get(hypernode.id, ())
-        return _cut(", ".join(f"{row.kind}({_written(row.predicate, hypernode)})" for row in rows))
+        return _cut(", ".join(_label(row, hypernode) for row in rows))
 
     def sign_of(self, rule: Rule) -> str:
         """The sign of a rule that the other graph does not have, else nothing."""
@@ -106,9 +108,23 @@ class Panel:
         """The rule on one line, cut if it is long."""
         return f"{self.named(rule)}: {_cut(printable(rule.text))}"
 
+    def tree(self, rule: Rule, hypernode: Hypernode) -> str:
+        """The hypertree that a rule is evaluated by, on one line, or nothing."""
+        for row in self.modules.get(hypernode.id, ()):
+            if isinstance(row, StoredTree) and row.rule == rule.name:
+                return _cut("by nodes " + printable(row.shown))
+        return ""
+
+    def lines(self, hypernode: Hypernode) -> Iterator[tuple[Rule, str]]:
+        """The lines of a hypernode's rules: each rule, and the hypertree it is evaluated by."""
+        for rule in hypernode.rules:
+            yield rule, self.shown(rule)
+            if tree := self.tree(rule, hypernode):
+                yield rule, f"    {tree}"
+
     def shown_all(self, hypernode: Hypernode) -> list[str]:
         """The lines in a hypernode's box: its title and its rules."""
-        return [self.title(hypernode), *map(self.shown, hypernode.rules)]
+        return [self.title(hypernode), *(line for _, line in self.lines(hypernode))]
 
 
 def compared(old: Panel, new: Panel) -> tuple[Panel, Panel]:
@@ -140,6 +156,12 @@ def printable(text: str) -> str:
 def _cut(text: str) -> str:
     """The text, or its beginning if it is long."""
     return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+
+
+def _label(row: ModuleRow | StoredTree, hypernode: Hypernode) -> str:
+    if isinstance(row, StoredTree):
+        return printable(str(row))
+    return f"{row.kind}({_written(row.predicate, hypernode)})"
 
 
 def _written(predicate: str, hypernode: Hypernode) -> str:

@@ -202,7 +202,7 @@ def _only(terms: Sequence[Term], kept: Collection[str], stem: str) -> tuple[Term
 # --- order ----------------------------------------------------------------------------------------
 
 
-_FIRST = (
+SMALL = (
     Version.DELTA, Version.INSERTED, Version.DELETED, Version.CANDIDATE, Version.TOUCHED
 )  # fmt: skip
 """Versions that are small: a join begins with them."""
@@ -219,7 +219,7 @@ def join_order(scans: Iterable[Scan]) -> tuple[Scan, ...]:
     placed: list[Scan] = []
     bound: set[str] = set()
     while waiting:
-        best = max(waiting, key=lambda scan: (scan.version in _FIRST, _bound(scan, bound)))
+        best = max(waiting, key=lambda scan: (scan.version in SMALL, _bound(scan, bound)))
         waiting.remove(best)
         placed.append(best)
         bound |= {term.name for term in best.atom.terms if isinstance(term, Variable)}

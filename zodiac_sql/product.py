@@ -11,16 +11,16 @@ numbers of distinct values, and only asked for where relations are of some size.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from zodiac_sql.infer import body_types
-from zodiac_sql.plan import Plan, Scan, Version
-from zodiac_sql.relations import Part, Relation
-from zodiac_sql.rules import Atom, Column, Rule, Variable
-from zodiac_sql.safety import arrange, expressions_of, variables
-from zodiac_sql.sql import Context, compile_rule
+from zodiac_sql.plan import Plan, Scan
+from zodiac_sql.rules import Column, Variable
+from zodiac_sql.safety import variables
+from zodiac_sql.sides import column_names, heads, needed, quoted, side
+from zodiac_sql.sql import Context
 from zodiac_sql.store import Store
 
 FEWEST, MOST = 5_000, 1_000_000
@@ -59,26 +59,15 @@ def product_of(plan: Plan) -> Product | None:
         return None
     if any(scan.atom not in plan.body.atoms for scan in plan.scans):
         return None
-    needed = {v.name for v in _needed(plan)}
+    wanted = {v.name for v in needed(plan)}
     for first, second in (plan.scans, plan.scans[::-1]):
         left, right = (dict.fromkeys(variables(*s.atom.terms)) for s in (first, second))
         inner = tuple(v for v in left if v in right)
-        rows = tuple(v for v in left if v.name in needed)
-        columns = tuple(v for v in right if v.name in needed)
-        if inner and rows and len(columns) == 1 and not needed & {v.name for v in inner}:
+        rows = tuple(v for v in left if v.name in wanted)
+        columns = tuple(v for v in right if v.name in wanted)
+        if inner and rows and len(columns) == 1 and not wanted & {v.name for v in inner}:
             return Product(plan, first, second, rows, inner, columns[0])
     return None
-
-
-def _needed(plan: Plan) -> Iterable[Variable]:
-    """The variables that the head and all but the two atoms need."""
-    yield from variables(*plan.rule.head.terms)
-    for step in plan.body.steps:
-        yield from variables(*expressions_of(step))
-    for test in plan.body.filters:
-        yield from variables(*expressions_of(test))
-    for negation in plan.body.negations:
-        yield from variables(*negation.atom.terms)
 
 
 def pays(
@@ -119,10 +108,10 @@ def _counts(
     store: Store, product: Product, context: Context, given: Mapping[str, object]
 ) -> tuple[int, int]:
     """How many distinct values the second scan has to be joined on, and in the column."""
-    query = _side(product.second, (*product.inner, product.column), context)
-    inner = [exp.column(v, quoted=True) for v in _names(product.inner)]
+    query = side(product.second, (*product.inner, product.column), context)
+    inner = [exp.column(v, quoted=True) for v in column_names(product.inner)]
     joined: exp.Expr = inner[0] if len(inner) == 1 else exp.Tuple(expressions=list(inner))
-    (column,) = _names((product.column,))
+    (column,) = column_names((product.column,))
     counted = exp.select(_distinct(joined), _distinct(exp.column(column, quoted=True)))
     counted = counted.from_(query.subquery("s", copy=False))
     ((joins, width),) = store.rows(counted, _used(counted, given))
@@ -131,7 +120,7 @@ def _counts(
 
 def _height(store: Store, product: Product, context: Context, given: Mapping[str, object]) -> int:
     """How many distinct rows there can be."""
-    query = _side(product.first, product.rows, context).distinct()
+    query = side(product.first, product.rows, context).distinct()
     counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("s", copy=False))
     return store.count(counted, _used(counted, given))
 
@@ -144,21 +133,6 @@ def _used(query: exp.Query, given: Mapping[str, object]) -> dict[str, object] | 
 
 def _distinct(value: exp.Expr) -> exp.Expr:
     return exp.Count(this=exp.Distinct(expressions=[value]))
-
-
-def _names(kept: Iterable[Variable]) -> list[str]:
-    return [f"v{variable.name}" for variable in kept]
-
-
-def _side(scan: Scan, kept: Sequence[Variable], context: Context) -> exp.Select:
-    """One scan, as far as some variables go: a column for each."""
-    rule = Rule("", Atom("", tuple(kept)), (scan.atom,))
-    types = body_types(rule.body, context.columns, context.functions).types
-    columns = [Column(f"v{v.name}", types.get(v.name)) for v in kept]
-    return compile_rule(Plan(rule, (scan,), arrange(rule.body)), columns, context).query
-
-
-# --- the statement --------------------------------------------------------------------------------
 
 
 def multiply(
@@ -176,48 +150,36 @@ def _heads(product: Product, columns: Sequence[Column], context: Context) -> exp
     kept = (*product.rows, product.column)
     rule = product.plan.rule
     types = body_types(rule.body, context.columns, context.functions).types
-    found = Relation(
-        tuple(Column(f"v{v.name}", types.get(v.name)) for v in kept), (Part("", _PRODUCT, 1),)
-    )
-    atom = Atom(_PRODUCT, kept)
-    others = tuple(x for x in rule.body if not isinstance(x, Atom))
-    inside = replace(
-        context,
-        relation=lambda p, v: found if p == _PRODUCT else context.relation(p, v),
-        columns={**context.columns, _PRODUCT: [c.type for c in found.columns]},
-    )
-    body = replace(product.plan.body, atoms=(atom,))
-    scans = (Scan(atom, Version.ALL),)
-    plan = Plan(Rule(rule.name, rule.head, (atom, *others)), scans, body, product.plan.state)
-    return compile_rule(plan, columns, inside).query
+    found = [types.get(variable.name) for variable in kept]
+    return heads(product.plan, _PRODUCT, kept, found, columns, context).query
 
 
 def _parts(product: Product, width: int, context: Context) -> Iterable[tuple[str, exp.Select]]:
     """The column's values numbered; the sets of the second scan; their unions; what is in them."""
-    (column,) = _names((product.column,))
-    rows, inner = _names(product.rows), _names(product.inner)
-    second = _side(product.second, (*product.inner, product.column), context)
-    first = _side(product.first, (*product.rows, *product.inner), context)
+    (column,) = column_names((product.column,))
+    rows, inner = column_names(product.rows), column_names(product.inner)
+    second = side(product.second, (*product.inner, product.column), context)
+    first = side(product.first, (*product.rows, *product.inner), context)
     number = exp.column(_NUMBER, table="z")
     yield "second_side", second
-    values = exp.select(_quoted(column)).distinct().from_("second_side")
+    values = exp.select(quoted(column)).distinct().from_("second_side")
     counted = exp.cast(exp.Window(this=exp.RowNumber()) - 1, "INTEGER").as_(_NUMBER)
-    yield "numbered", exp.select(_quoted(column), counted).from_(values.subquery("d"))
+    yield "numbered", exp.select(quoted(column), counted).from_(values.subquery("d"))
     last = exp.Literal.number(width - 1)
     bits = exp.Anonymous(
         this="bitstring_agg", expressions=[number, exp.Literal.number(0), last]
     ).as_(_BITS)
-    keys = [_quoted(name, "s") for name in inner]
+    keys = [quoted(name, "s") for name in inner]
     yield (
         "sets",
         exp.select(*keys, bits)
         .from_("second_side AS s")
-        .join("numbered AS z", on=_quoted(column, "s").eq(_quoted(column, "z")))
+        .join("numbered AS z", on=quoted(column, "s").eq(quoted(column, "z")))
         .group_by(*(key.copy() for key in keys)),
     )
-    heads = [_quoted(name, "f") for name in rows]
+    heads = [quoted(name, "f") for name in rows]
     union = exp.Anonymous(this="bit_or", expressions=[exp.column(_BITS, table="s")]).as_(_BITS)
-    same = exp.and_(*(_quoted(name, "f").eq(_quoted(name, "s")) for name in inner))
+    same = exp.and_(*(quoted(name, "f").eq(quoted(name, "s")) for name in inner))
     yield (
         "unions",
         exp.select(*heads, union)
@@ -228,12 +190,8 @@ def _parts(product: Product, width: int, context: Context) -> Iterable[tuple[str
     bit = exp.Anonymous(this="get_bit", expressions=[exp.column(_BITS, table="u"), number.copy()])
     yield (
         _PRODUCT,
-        exp.select(*(_quoted(name, "u") for name in rows), _quoted(column, "z"))
+        exp.select(*(quoted(name, "u") for name in rows), quoted(column, "z"))
         .from_("unions AS u")
         .join("numbered AS z", join_type="CROSS")
         .where(bit.eq(exp.Literal.number(1))),
     )
-
-
-def _quoted(name: str, table: str | None = None) -> exp.Column:
-    return exp.column(name, table=table, quoted=True)

@@ -16,6 +16,7 @@ from zodiac_sql.check import Candidate, arities, check, in_order
 from zodiac_sql.errors import Problem, ProgramError, Span
 from zodiac_sql.functions import Function, Functions
 from zodiac_sql.hypernodes import Hypergraph, hypergraph
+from zodiac_sql.hypertree.stored import StoredTree
 from zodiac_sql.infer import Inferred, infer
 from zodiac_sql.modules.inner import ModuleRow
 from zodiac_sql.restructuring import Restructuring, kept_rules, restructure
@@ -268,6 +269,7 @@ def stored(
     planned: Planned,
     ranked: Mapping[int, bool],
     modules: Mapping[int, tuple[ModuleRow, ...]],
+    trees: Mapping[int, tuple[StoredTree, ...]],
 ) -> tuple[tuple[StoredRule, ...], tuple[HypernodeRow, ...]]:
     """Rules and hypernodes as the catalog keeps them; new rules are stamped with the time."""
     before = {rule.name: rule for rule in state.rules}
@@ -290,6 +292,7 @@ def stored(
             tuple(rule.name for rule in h.rules),
             h.recursive and ranked.get(h.id, False),
             modules.get(h.id, ()),
+            trees.get(h.id, ()),
         )
         for h in planned.graph.hypernodes
     )

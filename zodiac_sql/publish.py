@@ -16,7 +16,8 @@ from zodiac_sql import catalog, dictionary
 from zodiac_sql.apply import Kept
 from zodiac_sql.catalog import State
 from zodiac_sql.errors import StoreError
-from zodiac_sql.extension import EXPLICIT, Sources, sources_of, tables_of_modules, view
+from zodiac_sql.extension import EXPLICIT, Sources, inner_tables, place, sources_of, view
+from zodiac_sql.hypertree.stored import is_node
 from zodiac_sql.maintain.contract import Edit
 from zodiac_sql.modules.contract import classes, is_external
 from zodiac_sql.pairs import pairs_query
@@ -46,7 +47,7 @@ def publish(
     """Write a change. Returns `new` with the row counts of its tables.
 
     Tables of idb in `discarded` stay under another name (catalog.set_aside) until the next change.
-    `inside` are edits of tables of modules, which `tables` describes.
+    `inside` are edits of tables of modules and trees, which `tables` describes.
     """
     rows = dict(old.rows)
     recursive = {row.id for row in new.hypernodes if row.recursive}
@@ -58,9 +59,10 @@ def publish(
         _drop_predicates(remover, old, new)
         if restructuring.before is not restructuring.after:
             _pass_tables(remover, old, new, restructuring, edits)
-        _drop_tables_of_modules(remover, old, new)
+        _drop_inner_tables(remover, old, new)
         for (name, owner), edit in inside.items():
-            _carry_out(remover, tables[name], owner, edit, is_external(name), kept.of(owner))
+            ranked = owner in recursive if is_node(name) else is_external(name)
+            _carry_out(remover, tables[name], owner, edit, ranked, kept.of(owner))
         for (name, owner), edit in edits.items():
             if name in new.schema and owner >= 0:  # else its table goes as a whole
                 known = new.schema[name]
@@ -114,22 +116,21 @@ def _parted(state: State) -> Iterator[tuple[int, str]]:
         yield from ((row.id, module.predicate) for module in row.modules if module.parted)
 
 
-def _drop_tables_of_modules(remover: _Remover, old: State, new: State) -> None:
-    """Drop the tables of modules that are not at work any more."""
+def _drop_inner_tables(remover: _Remover, old: State, new: State) -> None:
+    """Drop the tables of modules and trees that are not at work any more."""
     there, here = (
-        {name for names in tables_of_modules(state).values() for name in names}
-        for state in (old, new)
+        {key for keys in inner_tables(state).values() for key in keys} for state in (old, new)
     )
-    for name in there - here:
-        if ("idb", name) in remover.rows:
-            remover.remove(("idb", name))
+    for key in there - here:
+        if key in remover.rows:
+            remover.remove(key)
 
 
 def _key(predicate: Predicate, owner: int) -> tuple[str, str]:
     """Schema and name of a table."""
     if owner == EXPLICIT:
         return "edb", predicate.sql_name
-    return "idb", f"h{owner}_{predicate.sql_name}"
+    return place(predicate, owner)
 
 
 def _edit(
@@ -240,14 +241,14 @@ def _pass_tables(
     """Give the tables of old hypernodes to those that take them over; the others go."""
     store, rows = remover.store, remover.rows
     moves = [move for move in _moves(restructuring, new, edits) if ("idb", move.source) in rows]
-    staying = {move.source for move in moves}
+    staying = {("idb", move.source) for move in moves}
     unchanged = restructuring.unchanged()
-    for number, names in tables_of_modules(old).items():
+    for number, keys in inner_tables(old).items():
         if number in unchanged:
-            staying |= names
-    for schema, name in list(rows):
-        if schema == "idb" and name not in staying:
-            remover.remove((schema, name))
+            staying |= keys
+    for key in list(rows):
+        if key[0] != "edb" and key not in staying:
+            remover.remove(key)
     renamed = [move for move in moves if move.source != move.target]
     for number, move in enumerate(renamed):  # in two steps, for a target can be another's source
         store.run(rename(_stored(move.source), f"zodiac$moving_{number}"))

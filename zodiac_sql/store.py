@@ -7,6 +7,7 @@ database file can be seen by a tracer, and every DuckDB error becomes one that a
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -104,6 +105,12 @@ class Store:
         result = self.run(statement, parameters)
         with self._explaining():
             return result.fetchall()
+
+    def plan(self, query: exp.Query) -> dict[str, Any]:
+        """DuckDB's plan for a query: a tree of dictionaries with name, extra_info and children."""
+        ((_, plan),) = self.rows(f"EXPLAIN (FORMAT json) {self.render(query)}")
+        (root,) = json.loads(plan)
+        return dict(root)
 
     def arrow(self, statement: str | exp.Expr, parameters: Parameters = None) -> pa.Table:
         """Run a statement and fetch its answer as an Arrow table."""
@@ -204,7 +211,7 @@ class Store:
         self.close()
 
 
-_SCHEMAS = ("zodiac", "edb", "idb")
+_SCHEMAS = ("zodiac", "edb", "idb", "hd")
 
 
 def open_store(

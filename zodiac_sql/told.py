@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from zodiac_sql import dictionary
 from zodiac_sql.catalog import State, generation
 from zodiac_sql.change import AtWork, HypernodeChange
+from zodiac_sql.decomposing import at_work
 from zodiac_sql.difference import Difference, settled
 from zodiac_sql.errors import QueryError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
@@ -42,8 +43,9 @@ def _named(numbers: Iterable[int]) -> tuple[str, ...]:
 
 
 def modules_at_work(state: State) -> AtWork:
-    """The modules at work in those hypernodes that have any."""
-    return {row.id: row.modules for row in state.hypernodes if row.modules}
+    """The modules and trees at work in those hypernodes that have any."""
+    found: AtWork = {r.id: (*r.modules, *at_work(r.trees)) for r in state.hypernodes}
+    return {number: rows for number, rows in found.items() if rows}
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from zodiac_sql.apply import Kept
 from zodiac_sql.catalog import State, StoredRule, hypergraph_of, taken_names
 from zodiac_sql.change import Change
 from zodiac_sql.check import in_order
+from zodiac_sql.decomposing import Decomposing
 from zodiac_sql.difference import Difference, differences_of
 from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.facts import stage_rows, staged_explicit
@@ -98,6 +99,7 @@ class Update:
     functions: Functions
     strategy: str = "auto"
     modular: bool = True
+    hypertree: Decomposing = "auto"
     prepared: Prepared | None = None
     loaded: list[Loaded] = field(default_factory=list)
     _schema: dict[str, Predicate] = field(default_factory=dict)
@@ -344,7 +346,7 @@ class Update:
         with self._timed("reason"):
             work = materialise(
                 self.store, self.state, planned, net, self.functions, ids, self.prepared.kept,
-                self.strategy, self.modular, progress,
+                self.strategy, self.modular, self.hypertree, progress,
             )  # fmt: skip
         return work, net, ids
 
@@ -411,7 +413,7 @@ class Update:
             > (net.deletes[name].rows if name in net.deletes else 0)
         }
         schema = without_unused(planned.schema, planned.rules, explicit)
-        rules, hypernodes = stored(self.state, planned, work.ranked, work.modules)
+        rules, hypernodes = stored(self.state, planned, work.ranked, work.modules, work.trees)
         numbers = [h.id for h in planned.graph.hypernodes]
         return replace(
             self.state,

@@ -24,9 +24,10 @@ from zodiac_sql.extension import (
     decoded,
     derived_tables,
     distinct_query,
+    inner_tables,
     inside,
+    place,
     sources_of,
-    tables_of_modules,
 )
 from zodiac_sql.fixpoint import evaluate
 from zodiac_sql.functions import Functions, require
@@ -34,7 +35,7 @@ from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.modules import modules_of
 from zodiac_sql.modules.closure import Closure
 from zodiac_sql.modules.contract import classes
-from zodiac_sql.modules.inner import Inner, inner_of, tables_of
+from zodiac_sql.modules.inner import Inner, inner_of, tables_of, with_trees
 from zodiac_sql.modules.partition import compare, repeated_nodes
 from zodiac_sql.pairs import Pairs, pairs_query
 from zodiac_sql.plan import Version, check
@@ -196,10 +197,10 @@ def _explicit(work: _Work, predicate: Predicate, part: Part) -> Part:
 
 
 def _inner(state: State, hypernode: Hypernode) -> Inner:
-    """A hypernode with the modules that were at work when its tables were written."""
+    """A hypernode with the modules and trees that were at work when its tables were written."""
     (row,) = (row for row in state.hypernodes if row.id == hypernode.id)
     modules = modules_of(hypernode, state.schema) if row.modules else ()
-    return inner_of(hypernode, modules, state.schema)
+    return with_trees(inner_of(hypernode, modules, state.schema), row.trees)
 
 
 def _verify_hypernode(work: _Work, inner: Inner) -> None:
@@ -241,10 +242,8 @@ def _evaluate(work: _Work, inner: Inner) -> Fixpoint:
 def _find_strays(work: _Work) -> None:
     """Tables that belong to no predicate and to no hypernode: all of their rows are surplus."""
     ours = {("edb", predicate.sql_name) for predicate in work.state.schema.values()}
-    ours |= {("idb", table) for _, _, table in derived_tables(work.state)}
-    ours |= {
-        ("idb", table) for tables in tables_of_modules(work.state).values() for table in tables
-    }
+    ours |= {table for _, _, table in derived_tables(work.state)}
+    ours |= {table for tables in inner_tables(work.state).values() for table in tables}
     for schema, table in work.state.rows.keys() - ours:
         _note(work, f"{schema}.{table}", 0, work.state.rows[schema, table])
 
@@ -303,7 +302,7 @@ def _compare_table(work: _Work, predicate: str, inner: Inner) -> None:
     lacking = _lacking(wanted, relation_query(wanted), relation_query(there))
     missing = _rows(work.store, lacking) if wanted.rows else 0
     surplus = there.rows - (wanted.rows - missing)
-    _note(work, f"idb.{hypernode.name}_{known.sql_name}", missing, surplus)
+    _note(work, ".".join(place(known, hypernode.id)), missing, surplus)
 
 
 def _check_ranks(work: _Work, predicate: str, inner: Inner) -> None:
@@ -343,7 +342,7 @@ def _check_ranks(work: _Work, predicate: str, inner: Inner) -> None:
         work.store, Kept(), predicate, plans, known.columns, context, name, shape
     )  # fmt: skip
     if rows:
-        work.unsupported[f"idb.{hypernode.name}_{known.sql_name}"] = rows
+        work.unsupported[".".join(place(known, hypernode.id))] = rows
 
 
 def _compare_extension(work: _Work, predicate: Predicate) -> None:

@@ -2,6 +2,8 @@
 
 `updates` are changes of facts; `rules [rs2 rs3 lubm leaf]` are changes of rules;
 `modules [dag skos cliques components rs1 overhead]` are closures by own algorithms, on and off;
+`hypertree [exp c4 c6 clique petal flower c4r c6r pc lubm-l lubm-lc]` are cyclic rules, decomposed
+and not;
 `spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure, spark:fleet).
 Engines alternate, each run in a process of its own, and every figure is a median.
 """
@@ -16,6 +18,8 @@ from statistics import median
 import duckdb
 
 from . import (
+    hypertree_runs,
+    hypertree_tables,
     module_tables,
     modules,
     rule_changes,
@@ -32,9 +36,13 @@ from .workloads import WORKLOADS, Workload
 def main() -> None:
     """Read the command line, measure, print."""
     every = [
-        *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES, *spark.NAMES
+        *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES,
+        *hypertree_tables.NAMES, *spark.NAMES,
     ]  # fmt: skip
-    commands = ("updates", rule_tables.COMMAND, module_tables.COMMAND, spark.COMMAND)
+    commands = (
+        "updates", rule_tables.COMMAND, module_tables.COMMAND, hypertree_tables.COMMAND,
+        spark.COMMAND,
+    )  # fmt: skip
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
         "names",
@@ -52,7 +60,8 @@ def main() -> None:
         "--timeout",
         type=float,
         default=120,
-        help="seconds for a peer's run, a line of changes, or a change with modules on or off",
+        help="seconds for a peer's run, a line of changes, or a change with modules on or off or "
+        "with rules decomposed or not",
     )
     parser.add_argument("--one", nargs=2, metavar=("ENGINE", "WORKLOAD"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -62,6 +71,7 @@ def main() -> None:
         _run_one(engine, name, runs, arguments.timeout)
         return
     names = module_tables.expand(rule_tables.expand(arguments.names))
+    names = hypertree_tables.expand(names)
     if unknown := [n for n in names if n not in (*every, *commands)]:
         parser.error(f"unknown workload {', '.join(unknown)}: choose from {', '.join(every)}")
     chosen = [n for n in every if _is_chosen(n, names, arguments.quick)]
@@ -79,6 +89,8 @@ def main() -> None:
         rule_tables.report(rules, rounds, arguments.timeout)
     if closures := [name for name in chosen if name in module_tables.NAMES]:
         module_tables.report(closures, arguments.runs and runs, arguments.timeout)
+    if cyclic := [name for name in chosen if name in hypertree_tables.NAMES]:
+        hypertree_tables.report(cyclic, arguments.runs and runs, arguments.timeout)
     if clustered := [name for name in chosen if name in spark.NAMES]:
         spark.report(clustered, runs)
 
@@ -91,6 +103,8 @@ def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
         rule_changes.run_one(engine, name.removeprefix(rule_tables.PREFIX), runs, timeout)
     elif name.startswith(module_tables.PREFIX):
         modules.run_one(engine, name.removeprefix(module_tables.PREFIX), timeout)
+    elif name.startswith(hypertree_tables.PREFIX):
+        hypertree_runs.run_one(engine, name.removeprefix(hypertree_tables.PREFIX), timeout)
     else:
         print(scratch.run_one(engine, name))
 
@@ -105,7 +119,7 @@ def _is_quick(name: str) -> bool:
         return WORKLOADS[name].quick
     if name in spark.NAMES:
         return False
-    tables = (update_tables, rule_tables, module_tables)
+    tables = (update_tables, rule_tables, module_tables, hypertree_tables)
     return next(table.quick(name) for table in tables if name in table.NAMES)
 
 

@@ -1,16 +1,19 @@
 """How one hypernode reacts to a change of its inputs: one file per strategy, one written contract.
 
 A recursive hypernode is maintained by the strategy chosen; one that is not needs no search, so all
-but `recompute` find candidates and check each once.
+but `recompute` find candidates and check each once, rule by rule where one is decomposed.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from zodiac_sql.maintain.auto import auto, starts_over
 from zodiac_sql.maintain.bf import bf
 from zodiac_sql.maintain.candidates import candidates
 from zodiac_sql.maintain.contract import Maintained, Strategy, Task
 from zodiac_sql.maintain.dred import dred
+from zodiac_sql.maintain.nodes import by_nodes
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.maintain.support import support
 
@@ -39,6 +42,8 @@ def maintain(task: Task, strategy: str) -> tuple[Maintained, str, str]:
     chosen = "as chosen"
     if strategy == "recompute":
         return recompute(task), "recompute", chosen
+    if not task.hypernode.recursive and len(task.hypernode.rules) > 1:
+        return by_nodes(task, partial(maintain, strategy=strategy))
     if task.merges and task.losses():
         return recompute(task), "recompute", "merged, and may lose facts in the same change"
     if any(row.parted for row in task.modules):

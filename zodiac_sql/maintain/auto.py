@@ -43,7 +43,7 @@ SMALL = 15_000
 """Up to so many rows read or held, incremental work costs statements, not rows: it is not weighed."""
 
 BUDGET = 0.3
-"""The share of a recursive hypernode's facts that may be checked before it starts over."""
+"""The share of a hypernode's facts that may be checked before it starts over."""
 
 
 GROWTH = 0.15
@@ -64,11 +64,11 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
         return recompute(task), "recompute", "its tables have no ranks that may be relied upon"
     if incremental > full:
         return recompute(task), "recompute", why
-    if not task.hypernode.recursive:
-        return candidates(task), "candidates", why
     budget = max(int(own * BUDGET), SMALL)
     growth = own if task.heritage else max(int(own * GROWTH), SMALL)
     try:
+        if not task.hypernode.recursive:
+            return candidates(task, budget), "candidates", why
         return support(task, budget, growth), "support", why
     except TooMuch as error:
         return recompute(task), "recompute", f"{why}, but {error}"

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from zodiac_sql.apply import apply_plans, tables
 from zodiac_sql.maintain.contract import KEPT, Edit, Maintained, Task, Work
+from zodiac_sql.maintain.own import TooMuch
 from zodiac_sql.maintain.touched import find_touched
 from zodiac_sql.plan import Plan, Version, check, is_injective
 from zodiac_sql.relations import Part, Relation, columns_of
@@ -21,11 +22,14 @@ from zodiac_sql.trees import distinct, temp_table
 from zodiac_sql.unknown import absent, unknown
 
 
-def candidates(task: Task) -> Maintained:
-    """Maintain a hypernode of one rule that does not depend on itself."""
+def candidates(task: Task, budget: int | None = None) -> Maintained:
+    """Maintain a hypernode of one rule that does not depend on itself.
+
+    Raises TooMuch before more facts than `budget` would be checked.
+    """
     (rule,) = task.hypernode.rules
     find_touched(task)
-    deleted, work = _deleted(task, rule)
+    deleted, work = _deleted(task, rule, budget)
     inserted = _inserted(task, rule)
     work = work.plus(forward=inserted.rows if inserted else 0, iterations=1)
     edit = Edit(inserted, deleted, deleted, inserted)
@@ -33,7 +37,7 @@ def candidates(task: Task) -> Maintained:
     return Maintained(edits, work, "candidates", task.ranked)
 
 
-def _deleted(task: Task, rule: Rule) -> tuple[Part | None, Work]:
+def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, Work]:
     """The facts that the rule derived and derives no longer."""
     predicate = rule.head.predicate
     context = task.context(task.inputs)
@@ -48,6 +52,8 @@ def _deleted(task: Task, rule: Rule) -> tuple[Part | None, Work]:
     work = Work(checked=rows, forward=rows)
     if not rows or sure:
         return _part(found, rows), work
+    if budget is not None and rows > budget:
+        raise TooMuch(f"{rows:,} facts may have lost their derivation")
     part = Part("temp", found, rows)
     left = _without_derivation(task, rule, part, name)
     return left, work.plus(backward=rows - (left.rows if left else 0))

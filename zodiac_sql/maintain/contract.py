@@ -121,7 +121,8 @@ class Task:
             if delta is None:
                 return Relation(self.schema[name].columns, ())
             return delta.inserted if version is Version.INSERTED else delta.deleted
-        return self.after.relation(name, without=self.hypernode.id)
+        own = self.hypernode.id if name in self.hypernode.derives else None
+        return self.after.relation(name, without=own)
 
     def context(self, relation: Callable[[str, Version], Relation]) -> Context:
         return Context(relation, self.types, self.functions, self.ids)
@@ -205,6 +206,18 @@ class Edit:
     def incoming(self) -> tuple[Part, ...]:
         """What is to be put in."""
         return tuple(part for part in (self.united, self.added) if part)
+
+    def applied(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """The parts of the table after the edit."""
+        if self.now:
+            return (self.now,)
+        if self.rewritten or not parts:
+            return self.incoming
+        stored = parts[0]  # what others there are come as united with it
+        if self.removed:
+            left = stored.rows - self.removed.rows
+            stored = replace(stored, rows=left, minus=self.removed.table)
+        return (stored, *self.incoming)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A hypernode as it is evaluated: what its modules leave of its rules, and the tables these need.
+"""A hypernode as it is evaluated: what its modules leave of its rules, cyclic ones decomposed.
 
 Names of predicates inside it, and of their tables, cannot clash with those of a program: they have a
 space, which no predicate of a rule has.
@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.hypertree.rewrite import decomposed
+from zodiac_sql.hypertree.stored import StoredTree, tables_of_trees
 from zodiac_sql.modules.contract import Module, classes, external, given
 from zodiac_sql.pairs import NODE
 from zodiac_sql.rules import Atom, Column, Rule, Type
@@ -58,8 +60,10 @@ class Inner:
     hypernode: Hypernode
     rows: tuple[ModuleRow, ...] = ()
     """The modules at work."""
+    trees: tuple[StoredTree, ...] = ()
+    """What was decided for its cyclic rules."""
     tables: Mapping[str, Predicate] = field(default_factory=dict)
-    """The tables of modules."""
+    """The tables of modules and of nodes of trees."""
     schema: Mapping[str, Predicate] = field(default_factory=dict)
     """All predicates that there are inside only."""
 
@@ -82,7 +86,27 @@ def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) ->
     tables = {name: p for row in rows for name, p in tables_of(row, schema).items()}
     inputs = {given(p): replace(schema[p], name=given(p)) for p in closed}
     inner = replace(hypernode, rules=tuple(rules))
-    return Inner(inner, rows, tables, {**tables, **inputs})
+    return Inner(inner, rows, tables=tables, schema={**tables, **inputs})
+
+
+def with_trees(inner: Inner, trees: Sequence[StoredTree]) -> Inner:
+    """A hypernode that evaluates its cyclic rules as was decided for them."""
+    by_rule = {tree.rule: tree for tree in trees if tree.nodes}
+    rules: list[Rule] = []
+    for rule in inner.hypernode.rules:
+        if rule.name in by_rule:
+            written = decomposed(rule, by_rule[rule.name].tree)
+            rules += (*written.nodes.values(), written.join)
+        else:
+            rules.append(rule)
+    tables = tables_of_trees(trees)
+    return replace(
+        inner,
+        hypernode=replace(inner.hypernode, rules=tuple(rules)),
+        trees=tuple(trees),
+        tables={**inner.tables, **tables},
+        schema={**inner.schema, **tables},
+    )
 
 
 def _feeds(rule: Rule, module: Module) -> bool:

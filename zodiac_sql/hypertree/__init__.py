@@ -1,0 +1,1 @@
+"""Cyclic rules by hypertree decomposition (paper 5)."""

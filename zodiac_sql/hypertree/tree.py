@@ -1,0 +1,66 @@
+"""A hypertree decomposition of a rule's body (paper 5, section 2).
+
+A tree of nodes. Each node p has variables, chi(p), and atoms that cover them, lambda(p): the positive
+atoms of the body, by their places there. The tree is a decomposition if
+
+1. the variables of each atom are all in chi(p) of some node p,
+2. the nodes that have a variable are connected,
+3. chi(p) is among the variables of lambda(p),
+4. of the variables of lambda(p), chi(p) has all that occur in chi of p or of a node below it.
+
+Its width is the most atoms that cover a node. A rule is cyclic if no decomposition has width 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Edge = frozenset[str]
+"""The variables of an atom: an edge of the body's hypergraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of a hypertree: chi(p) as `variables`, lambda(p) as `cover`.
+
+    `atoms` are all that are joined here: the cover, and every other atom with no other variables than
+    those of the node. The root's `parent` is None, that of others a place among the nodes.
+    """
+
+    variables: frozenset[str]
+    cover: tuple[int, ...]
+    atoms: tuple[int, ...]
+    parent: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hypertree:
+    """A decomposition. Parents stand before their children; the root is the first."""
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def width(self) -> int:
+        return max(len(node.cover) for node in self.nodes)
+
+    def children(self, place: int) -> tuple[int, ...]:
+        return tuple(i for i, node in enumerate(self.nodes) if node.parent == place)
+
+
+def is_acyclic(edges: Sequence[Edge]) -> bool:
+    """Whether a body's hypergraph has a decomposition of width 1 (by GYO reduction)."""
+    left = [set(edge) for edge in edges]
+    changed = True
+    while changed:
+        changed = False
+        for edge in left:
+            lone = {v for v in edge if sum(v in other for other in left) == 1}
+            changed = changed or bool(lone)
+            edge -= lone
+        for i, edge in enumerate(left):
+            if any(i != j and edge <= other for j, other in enumerate(left)):
+                del left[i]
+                changed = True
+                break
+    return len(left) <= 1
