@@ -33,9 +33,12 @@ RULES = {
     "join": "near(X, Z) :- near(X, Y), near(Y, Z).",
     "seen": "near(X, Y) :- link(X, Y).",
     "tie": "link(X, Y) :- near(X, Y), edge(Y, X).",
+    "ring": "ring(X, Y) :- edge(X, A), link(A, Y), edge(Y, B), link(B, X), X != Y.",
+    "tour": "link(X, Y) :- ring(X, A), link(A, Y), ring(Y, B), edge(B, X).",
 }
 """`square` makes a relation transitive, which `home`, `copy` and `hop` feed; `turn` and `join` make one
-symmetric and transitive, which `seen` feeds as soon as there is `tie`: modules evaluate these."""
+symmetric and transitive, which `seen` feeds as soon as there is `tie`: modules evaluate these. `ring`
+and `tour` are cyclic, and decomposed; `tour` makes both recursive."""
 
 LINKS = ("home", "hop", "loop", "step")
 """Rules with which hypernodes of others merge, and split when they go; they change more often."""
@@ -43,7 +46,7 @@ LINKS = ("home", "hop", "loop", "step")
 CLOSING = ("join", "tie", "turn")
 """Rules with which modules come and go."""
 
-FIRST = ("copy", "square", "cut", "trail", "back", "turn", "join", "seen")
+FIRST = ("copy", "square", "cut", "trail", "back", "turn", "join", "seen", "ring")
 """Rules that are there from the first change on, until they are dropped."""
 
 
@@ -96,7 +99,7 @@ def main(file: str, seed: str, strategy: str) -> None:
     changes = enumerate(planned(int(seed)))
     _warm_up(strategy)
     first = int(sys.stdin.readline())
-    with connect(file, strategy=strategy) as kb:
+    with connect(file, strategy=strategy, hypertree=True) as kb:
         print("open", flush=True)
         for number, change in islice(changes, first, None):
             make(kb, change)
@@ -114,8 +117,8 @@ class NoPandas:
 
 def _warm_up(strategy: str) -> None:
     """What is imported late is imported now."""
-    with connect(strategy=strategy) as kb:
-        kb.add_rules("p(X) :- q(X). p(X) :- p(X), q(X). q(a).")
+    with connect(strategy=strategy, hypertree=True) as kb:
+        kb.add_rules("p(X) :- q(X). p(X) :- p(X), q(X). q(a). " + RULES["ring"])
         kb.drop_rules("r2")
         kb.delete("q", [("a",)])
 

@@ -188,3 +188,18 @@ def test_tables_of_nodes_have_a_limit(open_kb: OpenKb, monkeypatch: pytest.Monke
 def test_an_unknown_choice() -> None:
     with pytest.raises(ValueError, match='hypertree is "auto", True or False; not 3'):
         zodiac_sql.connect(hypertree=3)  # type: ignore[arg-type]
+
+
+def test_a_preview_may_decide_otherwise(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept for the next change must not be about the other rules."""
+    monkeypatch.setattr("zodiac_sql.decomposing.LEAST", 5_000)
+    with open_kb() as kb:
+        kb.insert("e", hub(30))
+        kb.add_rules(PETAL)
+        before = trees(kb)
+        with kb.preview() as preview:
+            preview.insert("e", hub(300))
+        assert preview.change.inserted["q"] > 80_000
+        assert trees(kb) == before
+        assert kb.insert("e", [(1, 2), (2, 1)]).inserted["e"] == 2
+        assert kb.verify()

@@ -365,13 +365,13 @@ def test_hypernodes(graph: KnowledgeBase) -> None:
                     "WITH COUNT(X) AS N.")  # fmt: skip
     found = graph.hypernodes()
     assert found.column_names == [
-        "hypernode", "stratum", "recursive", "modules", "rules", "derives", "reads", "rows"
+        "hypernode", "stratum", "recursive", "modules", "rules", "derives", "reads", "rows", "trees"
     ]  # fmt: skip
     assert found.fetchall() == [
-        ("h1", 0, False, [], ["r1"], ["path"], ["edge"], 2),
-        ("h2", 0, True, [], ["r2"], ["path"], ["edge", "path"], 1),
-        ("h3", 0, False, [], ["r3"], ["far"], ["edge", "path"], 1),
-        ("h4", 1, False, [], ["r4"], ["n"], ["far"], 1),
+        ("h1", 0, False, [], ["r1"], ["path"], ["edge"], 2, []),
+        ("h2", 0, True, [], ["r2"], ["path"], ["edge", "path"], 1, []),
+        ("h3", 0, False, [], ["r3"], ["far"], ["edge", "path"], 1, []),
+        ("h4", 1, False, [], ["r4"], ["n"], ["far"], 1, []),
     ]
 
 

@@ -403,6 +403,8 @@ def test_a_file_from_before_modules(tmp_path: Path, open_kb: OpenKb, rules: str)
     with duckdb.connect(path) as connection:
         connection.execute("ALTER TABLE zodiac.hypernode DROP COLUMN modules")
         connection.execute("DROP TABLE zodiac.stream")
+        connection.execute("DROP TABLE zodiac.hypertree")
+        connection.execute("DROP SCHEMA hd")
         connection.execute("DELETE FROM zodiac.migration WHERE version >= 3")
     with open_kb(path) as kb:
         assert_agrees(kb, expected)
@@ -431,6 +433,8 @@ def test_reading_a_file_from_before_modules_needs_a_migration(tmp_path: Path) ->
     with duckdb.connect(path) as connection:
         connection.execute("ALTER TABLE zodiac.hypernode DROP COLUMN modules")
         connection.execute("DROP TABLE zodiac.stream")
+        connection.execute("DROP TABLE zodiac.hypertree")
+        connection.execute("DROP SCHEMA hd")
         connection.execute("DELETE FROM zodiac.migration WHERE version >= 3")
     with pytest.raises(zodiac_sql.StoreError, match="without read_only"):
         zodiac_sql.connect(path, read_only=True)

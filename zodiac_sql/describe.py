@@ -68,7 +68,7 @@ def _counts(store: Store, sources: Sources, predicate: Predicate) -> tuple[int, 
 
 
 def hypernodes(state: State) -> Answer:
-    """hypernode, stratum, recursive, modules, trees, rules, derives, reads, rows, in order of
+    """hypernode, stratum, recursive, modules, rules, derives, reads, rows, trees, in order of
     evaluation.
 
     `modules` tells which were at work when the hypernode was last evaluated: "stc(near)"; `trees`
@@ -87,11 +87,11 @@ def hypernodes(state: State) -> Answer:
             "stratum": [h.stratum for h in graph.hypernodes],
             "recursive": [h.recursive for h in graph.hypernodes],
             "modules": [modules[h.id] for h in graph.hypernodes],
-            "trees": [trees[h.id] for h in graph.hypernodes],
             "rules": [[rule.name for rule in h.rules] for h in graph.hypernodes],
             "derives": [list(h.derives) for h in graph.hypernodes],
             "reads": [sorted(h.reads) for h in graph.hypernodes],
             "rows": [rows[h.name] for h in graph.hypernodes],
+            "trees": [trees[h.id] for h in graph.hypernodes],
         }
     )
 

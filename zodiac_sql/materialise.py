@@ -177,9 +177,10 @@ def _with_trees(work: Materialisation, hypernode: Hypernode, inner: Inner, new: 
         return inner
     before = {} if new else {t.rule: t for t in work.trees.get(hypernode.id, ())}
     trees = _decided(work, inner, cyclic, before)
-    if shape(trees) != shape(before.values()):
-        work.kept.parts.pop(hypernode.id, None)  # what is kept there is about other rules
-    kept = work.kept.of(hypernode.id)
+    if kept.get("shape", lambda: shape(trees)) != shape(trees):
+        del work.kept.parts[hypernode.id]  # what is kept there is about other rules
+        kept = work.kept.of(hypernode.id)
+        kept.get("shape", lambda: shape(trees))
     expanded = kept.get(("trees", shape(trees)), lambda: with_trees(inner, trees))
     return replace(expanded, trees=trees)
 
@@ -403,7 +404,8 @@ def _evaluate(
     if fresh and work.hypertree == "auto":
         trees = _within_limits(work, inner, task, done)
         if trees != inner.trees:
-            work.kept.parts.pop(hypernode.id, None)
+            del work.kept.parts[hypernode.id]
+            work.kept.of(hypernode.id).get("shape", lambda: shape(trees))
             inner = with_trees(_inner(work, hypernode), trees)
             task = _task(work, hypernode, inner, deltas, heritage)
             done, strategy, why = _maintained(work, task, hypernode, fresh)
