@@ -147,6 +147,9 @@ def test_what_is_small_is_evaluated_as_a_whole(open_kb: OpenKb) -> None:
         kb.insert("e", [(1, 2), (2, 3), (3, 4), (4, 1)])
         kb.add_rules(SQUARE)
         (told,) = trees(kb)
+        assert told == "sq: as a whole (little to read)"
+        kb.insert("e", [(n, n + 1) for n in range(500)])
+        (told,) = trees(kb)
         assert told.startswith("sq: as a whole (estimated ")
 
 

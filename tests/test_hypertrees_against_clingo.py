@@ -33,6 +33,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from oracle import extensions
 from programs import Atom, Program, State, program_text
+from test_maintenance import as_if_large
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -66,7 +67,8 @@ def test_from_scratch(program: Program, modules: bool) -> None:
     expected = extensions(program.rules, program.facts)
     for hypertree in HYPERTREES:
         note(f"% {hypertree=}, {modules=}")
-        with connect(None, hypertree, modules=modules) as kb:
+        large = as_if_large(bool(program.seed % 2))
+        with large, connect(None, hypertree, modules=modules) as kb:
             with kb.update() as update:
                 insert_all(update, program.facts)
                 update.add_rules(text)
@@ -78,7 +80,8 @@ def test_from_scratch(program: Program, modules: bool) -> None:
 def test_after_every_change(
     strategies: tuple[str, ...], case: tuple[Program, Acts], modules: bool
 ) -> None:
-    play(*case, None, strategies[case[0].seed % len(strategies)], modules)
+    with as_if_large(bool(case[0].seed % 2)):
+        play(*case, None, strategies[case[0].seed % len(strategies)], modules)
 
 
 @settings(max_examples=REOPENED)
@@ -86,7 +89,7 @@ def test_after_every_change(
 def test_when_reopened_in_another_way(
     strategies: tuple[str, ...], case: tuple[Program, Acts], modules: bool
 ) -> None:
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, as_if_large(bool(case[0].seed % 2)):
         strategy = strategies[case[0].seed % len(strategies)]
         play(*case, Path(folder) / "kb.duckdb", strategy, modules)
 

@@ -54,7 +54,10 @@ CLOSURES = max(1, EXAMPLES // 30)
 CHANGES = {"min_changes": 23, "max_changes": 27, "change_rules": False}
 
 # Where the package goes another way from so many rows on, and what lets few rows go it, too.
-THRESHOLDS = (
+THRESHOLDS: tuple[tuple[str, str, float], ...] = (
+    ("decomposing", "FEW", 0),
+    ("decomposing", "GAIN", 0),
+    ("decomposing", "LEAST", 0),
     ("maintain.auto", "SMALL", 0),
     ("maintain.cascade", "MODEST", -1),
     ("maintain.overdelete", "LARGE", 0),
@@ -64,6 +67,8 @@ THRESHOLDS = (
     ("product", "FEWEST", 0),
     ("product", "ROWS", 0),
     ("product", "GAIN", 0),
+    ("reducer", "FEWEST", 0),
+    ("statistics", "SAMPLE", 1),
     ("unknown", "_LARGE", 0),
     ("update", "_SMALL", 0),
 )

@@ -28,14 +28,14 @@ from zodiac_sql.sql import Context
 from zodiac_sql.statistics import Estimates, Statistics, pattern_of
 from zodiac_sql.store import Store
 
-GAIN = 4.0
+GAIN = 3.0
 """By what factor a tree must promise less work than DuckDB's plan: estimates are no better."""
 
 LEAST = 1_000_000
 """Rows of intermediate results that a plan must have before anything is worth while."""
 
 FEW = 100
-"""With so many facts to read, whatever is decided is right."""
+"""With so few facts to read, nothing is worth while."""
 
 GROWTH = 4.0
 """A decision is looked at again when there is so many times more, or less, to read."""
@@ -104,6 +104,8 @@ def at_work(trees: Iterable[StoredTree]) -> Iterator[StoredTree]:
 def decide(question: Question, forced: bool) -> StoredTree:
     """The tree of a cyclic rule, or why it has none. If `forced`, any tree of several nodes will do."""
     rule, facts = question.rule, question.facts
+    if facts <= FEW and not forced:
+        return StoredTree(rule.name, "little to read", facts)
     statistics = Statistics(question.store, question.context, question.assumed)
     estimates = Estimates(tuple(rule.positive_atoms()), statistics)
     tree = _tree(rule, estimates)
@@ -151,8 +153,26 @@ def _tree(rule: Rule, estimates: Estimates) -> Hypertree | None:
     found = [_searched(rule, edges, estimates, None)]
     if alike:
         found.append(_searched(rule, edges, estimates, copies))
-    trees = [tree for tree in found if tree and len(tree.nodes) > 1]
+    trees = [_contracted(rule, estimates, tree) for tree in found if tree and len(tree.nodes) > 1]
     return min(trees, key=lambda tree: _tree_cost(rule, estimates, tree), default=None)
+
+
+def _contracted(rule: Rule, estimates: Estimates, tree: Hypertree) -> Hypertree:
+    """A tree in which nodes of one atom are joined in the node above where that costs less, wider
+    than minimal as that node may become.
+
+    So p(L, S, A) :- of(W, L), in(W, S), number(W, A), ... can do without all W in one node, where no
+    two of the atoms cover all variables.
+    """
+    cost = _tree_cost(rule, estimates, tree)
+    while len(tree.nodes) > 2:
+        single = [p for p, node in enumerate(tree.nodes) if p and len(node.atoms) == 1]
+        smaller = [tree.contracted(place) for place in single]
+        best = min(smaller, key=lambda tree: _tree_cost(rule, estimates, tree), default=tree)
+        if _tree_cost(rule, estimates, best) >= cost:
+            break
+        tree, cost = best, _tree_cost(rule, estimates, best)
+    return tree
 
 
 def _searched(
@@ -163,9 +183,10 @@ def _searched(
     def node(places: frozenset[int], chi: Edge) -> tuple[float, float]:
         if len(places) == len(edges):
             return math.inf, math.inf  # that is the rule itself
-        rows = estimates.projected(places, _needed(edges, places, chi, head))
+        needed = _needed(edges, chi, head)
+        rows = estimates.projected(places, needed)
         shared = copies.number(places) if copies else 1
-        return (estimates.join_cost(places) + rows) / shared, rows
+        return (estimates.join_cost(places) + rows * len(needed)) / shared, rows
 
     return decompose(edges, Costs(node))
 
@@ -211,33 +232,74 @@ class _Copies:
         return tuple(patterns), tuple(sorted(tuple(sorted(use)) for use in uses.values()))
 
 
-def _needed(
-    edges: Sequence[Edge], places: frozenset[int], chi: frozenset[str], head: Collection[str]
-) -> list[str]:
-    """The variables of a node that anybody else needs."""
-    outside = {name for place, edge in enumerate(edges) if place not in places for name in edge}
+def _needed(edges: Sequence[Edge], chi: Edge, head: Collection[str]) -> list[str]:
+    """The variables of a node that the head or atoms joined elsewhere have."""
+    outside = {name for edge in edges if not edge <= chi for name in edge}
     return sorted(name for name in chi if name in head or name in outside)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sized:
+    """A tree with what its nodes keep: `nodes` tells which have tables, `places` which share one."""
+
+    tree: Hypertree
+    kept: tuple[tuple[str, ...], ...]
+    nodes: tuple[int, ...]
+    places: tuple[int | None, ...]
+
+
+def _sized(rule: Rule, tree: Hypertree) -> _Sized:
+    head = {v.name for v in variables(*rule.head.terms)}
+    written = decomposed(rule, tree)
+    kept = []
+    for place, node in enumerate(tree.nodes):
+        others = (other.variables for i, other in enumerate(tree.nodes) if i != place)
+        kept.append(tuple(sorted(node.variables & head.union(*others))))
+    return _Sized(tree, tuple(kept), tuple(written.nodes), written.places)
 
 
 def _gains(question: Question, estimates: Estimates, tree: Hypertree) -> tuple[bool, str]:
     """Whether a tree promises to be worth its tables, and why."""
     whole = _whole_cost(question, estimates)
+    if whole > LEAST:
+        _measure(question.rule, estimates, tree)
+        whole = _whole_cost(question, estimates)
     by_nodes = _tree_cost(question.rule, estimates, tree)
     why = f"estimated {whole:.2g} rows of intermediate results, by nodes {by_nodes:.2g}"
     return whole > max(LEAST, GAIN * by_nodes), why
 
 
+def _measure(rule: Rule, estimates: Estimates, tree: Hypertree) -> None:
+    """Replace estimates of nodes by what samples tell, and so that of the whole body, which is the
+    last result of any plan: of each node, the rows that a row of its parent meets.
+    """
+    sized = _sized(rule, tree)
+    rows = 1.0
+    for place, node in enumerate(tree.nodes):
+        if place in sized.nodes:
+            estimates.measure(node.atoms, sized.kept[place])
+        elif (same := sized.places[place]) is not None:
+            other = tree.nodes[same]
+            estimates.suppose(node.atoms, estimates.rows(other.atoms))
+            different = estimates.projected(other.atoms, sized.kept[same])
+            estimates.suppose_different(node.atoms, sized.kept[place], different)
+        above = tree.nodes[node.parent].variables if node.parent is not None else frozenset()
+        meeting = estimates.projected(node.atoms, sorted(node.variables & above))
+        rows *= estimates.rows(node.atoms) / max(meeting, 1.0)
+    estimates.suppose(range(len(list(rule.positive_atoms()))), rows)
+
+
 def _tree_cost(rule: Rule, estimates: Estimates, tree: Hypertree) -> float:
     """What the nodes cost, each once, and semi-joins and joins between them."""
-    edges = edges_of(rule)
-    assert edges is not None
-    head = {v.name for v in variables(*rule.head.terms)}
+    sized = _sized(rule, tree)
     sizes = [
-        estimates.projected(node.atoms, _needed(edges, frozenset(node.atoms), node.variables, head))
-        for node in tree.nodes
+        estimates.projected(node.atoms, kept)
+        for node, kept in zip(tree.nodes, sized.kept, strict=True)
     ]
-    written = decomposed(rule, tree)
-    nodes = sum(estimates.join_cost(tree.nodes[p].atoms) + sizes[p] for p in written.nodes)
+    nodes = sum(
+        estimates.join_cost(tree.nodes[place].atoms) + sizes[place] * len(sized.kept[place])
+        for place in sized.nodes
+    )
     between = sum(
         2 * (sizes[place] + sizes[node.parent])
         for place, node in enumerate(tree.nodes)

@@ -21,6 +21,7 @@ from zodiac_sql.catalog import State
 from zodiac_sql.decomposing import (
     Decomposing,
     Question,
+    at_work,
     decision,
     may_decompose,
     shape,
@@ -167,28 +168,47 @@ def _inner(work: Materialisation, hypernode: Hypernode) -> Inner:
 
 def _with_trees(work: Materialisation, hypernode: Hypernode, inner: Inner, new: bool) -> Inner:
     """A hypernode with its cyclic rules decomposed as was decided, or is decided now."""
-    names = {rule.name for rule in hypernode.rules}
-    kept = work.kept.of(hypernode.id)
-    cyclic = kept.get(
-        ("cyclic", hypernode.rules),
-        lambda: tuple(r for r in inner.hypernode.rules if r.name in names and may_decompose(r)),
-    )
+    cyclic = _cyclic(work, hypernode, inner)
     if not cyclic or work.hypertree is False:
         return inner
     before = {} if new else {t.rule: t for t in work.trees.get(hypernode.id, ())}
-    trees = _decided(work, inner, cyclic, before)
+    trees = _decided(work, inner, cyclic, before, {})
+    return _expanded(work, hypernode, inner, trees)
+
+
+def _expanded(
+    work: Materialisation, hypernode: Hypernode, inner: Inner, trees: tuple[StoredTree, ...]
+) -> Inner:
+    """A hypernode with some trees. What is kept of it is about the rules that they make."""
+    kept = work.kept.of(hypernode.id)
     if kept.get("shape", lambda: shape(trees)) != shape(trees):
-        del work.kept.parts[hypernode.id]  # what is kept there is about other rules
+        del work.kept.parts[hypernode.id]
         kept = work.kept.of(hypernode.id)
         kept.get("shape", lambda: shape(trees))
     expanded = kept.get(("trees", shape(trees)), lambda: with_trees(inner, trees))
     return replace(expanded, trees=trees)
 
 
+def _cyclic(work: Materialisation, hypernode: Hypernode, inner: Inner) -> tuple[Rule, ...]:
+    """The rules of a hypernode that may be decomposed; modules' own are not among them."""
+    names = {rule.name for rule in hypernode.rules}
+    return work.kept.of(hypernode.id).get(
+        ("cyclic", hypernode.rules),
+        lambda: tuple(r for r in inner.hypernode.rules if r.name in names and may_decompose(r)),
+    )
+
+
 def _decided(
-    work: Materialisation, inner: Inner, cyclic: Sequence[Rule], before: Mapping[str, StoredTree]
+    work: Materialisation,
+    inner: Inner,
+    cyclic: Sequence[Rule],
+    before: Mapping[str, StoredTree],
+    found: Mapping[str, int],
 ) -> tuple[StoredTree, ...]:
-    """What is decided for the cyclic rules of a hypernode: mostly what was before."""
+    """What is decided for the cyclic rules of a hypernode: mostly what was before.
+
+    `found` are numbers of derived facts, where these are known already.
+    """
     hypernode = inner.hypernode
     sources = inside(work.new, inner, hypernode.id)
     types = {**work.types, **_types_of(inner.schema)}
@@ -197,7 +217,7 @@ def _decided(
         return sources.relation(name)
 
     context = Context(relation, types, work.functions, work.ids)
-    assumed = _assumed(inner, sources)
+    assumed = {**_assumed(inner, sources), **found}
     tables = {
         name: sum(p.rows for p in owned.get(hypernode.id, ()))
         for name, owned in work.old.derived.items()
@@ -206,8 +226,8 @@ def _decided(
     trees: list[StoredTree] = []
     for rule in cyclic:
         question = Question(work.store, context, rule, assumed)
-        found = decision(question, before.get(rule.name), tables, work.hypertree is True)
-        trees.append(found.apart({t.table for tree in trees for t in tree.nodes}))
+        tree = decision(question, before.get(rule.name), tables, work.hypertree is True)
+        trees.append(tree.apart({t.table for tree in trees for t in tree.nodes}))
     return tuple(trees)
 
 
@@ -401,14 +421,12 @@ def _evaluate(
         _save_classes(work.store, work.old, {hypernode.id})
     task = _task(work, hypernode, inner, deltas, heritage)
     done, strategy, why = _maintained(work, task, hypernode, fresh)
-    if fresh and work.hypertree == "auto":
-        trees = _within_limits(work, inner, task, done)
-        if trees != inner.trees:
-            del work.kept.parts[hypernode.id]
-            work.kept.of(hypernode.id).get("shape", lambda: shape(trees))
-            inner = with_trees(_inner(work, hypernode), trees)
-            task = _task(work, hypernode, inner, deltas, heritage)
-            done, strategy, why = _maintained(work, task, hypernode, fresh)
+    tried = 0
+    while fresh and (trees := _within_limits(work, hypernode, inner, task, done, tried)):
+        tried += 1
+        inner = _expanded(work, hypernode, _inner(work, hypernode), trees)
+        task = _task(work, hypernode, inner, deltas, heritage)
+        done, strategy, why = _maintained(work, task, hypernode, fresh)
     _take(work, hypernode, inner, done)
     work.evaluated[hypernode.name] = {
         "strategy": strategy,
@@ -467,25 +485,40 @@ def _maintained(
 
 
 def _within_limits(
-    work: Materialisation, inner: Inner, task: Task, done: Maintained
+    work: Materialisation,
+    hypernode: Hypernode,
+    inner: Inner,
+    task: Task,
+    done: Maintained,
+    tried: int,
 ) -> tuple[StoredTree, ...]:
-    """What was decided, but for rules whose nodes have turned out to be too large."""
+    """Other trees, if the nodes of some have turned out to be too large; nothing if they have not.
+
+    First it is decided again, as now the sizes of what the hypernode derives are known.
+    """
+    if work.hypertree != "auto" or not any(at_work(inner.trees)):
+        return ()
     rows = {name: sum(p.rows for p in edit.incoming) for name, edit in done.edits.items()}
-    by_name = {rule.name: rule for rule in inner.hypernode.rules}
 
-    def facts(rule: Rule) -> int:
-        known = {n: task.inputs(n, Version.ALL).rows + rows.get(n, 0) for n in _read(work, rule)}
-        return sum(known.values())
+    def facts(rule: str) -> int:
+        names = _read(work, rule)
+        return sum(task.inputs(name, Version.ALL).rows + rows.get(name, 0) for name in names)
 
-    return tuple(
-        within(tree, rows, facts(by_name[tree.rule])) if tree.nodes else tree
-        for tree in inner.trees
-    )
+    fitting = tuple(within(tree, rows, facts(tree.rule)) for tree in inner.trees)
+    if shape(fitting) == shape(inner.trees):
+        return ()
+    if tried == 0 and hypernode.recursive:
+        outer = _inner(work, hypernode)
+        found = {name: rows.get(name, 0) for name in hypernode.derives}
+        again = _decided(work, outer, _cyclic(work, hypernode, outer), {}, found)
+        if shape(again) != shape(inner.trees):
+            return again
+    return fitting
 
 
-def _read(work: Materialisation, rule: Rule) -> set[str]:
+def _read(work: Materialisation, rule: str) -> set[str]:
     """The predicates of a rule and its head, as it was written."""
-    written = next(r for r in work.planned.rules if r.name == rule.name)
+    written = next(r for r in work.planned.rules if r.name == rule)
     return {written.head.predicate, *written.positive()}
 
 

@@ -18,16 +18,20 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from zodiac_sql.plan import Scan, Version
+from zodiac_sql.infer import body_types
+from zodiac_sql.plan import Scan, Version, whole
 from zodiac_sql.relations import Relation, table
-from zodiac_sql.rules import Atom, Constant, Variable
+from zodiac_sql.rules import Atom, Column, Constant, Rule, Variable
 from zodiac_sql.safety import variables
 from zodiac_sql.sides import column_name, side
-from zodiac_sql.sql import Context
+from zodiac_sql.sql import Context, compile_rule
 from zodiac_sql.store import Store
 
 MODEST = 1_000_000
 """Up to so many rows a relation is counted; of a larger one, DuckDB's statistics are asked."""
+
+SAMPLE, VALUES = 100_000, 30
+"""A sample has about so many rows, and at least so many values of the variable it is taken by."""
 
 Pattern = tuple[str, tuple[object, ...]]
 """An atom up to the names of its variables."""
@@ -189,6 +193,7 @@ class Estimates:
     statistics: Statistics
     _rows: dict[frozenset[int], float] = field(default_factory=dict)
     _costs: dict[frozenset[int], float] = field(default_factory=dict)
+    _projected: dict[tuple[frozenset[int], frozenset[str]], float] = field(default_factory=dict)
 
     def rows(self, places: Collection[int]) -> float:
         """The rows of a join."""
@@ -204,11 +209,43 @@ class Estimates:
 
     def projected(self, places: Collection[int], names: Iterable[str]) -> float:
         """How many different rows a join has of some variables."""
+        names = tuple(names)
+        if found := self._projected.get((frozenset(places), frozenset(names))):
+            return found
         rows = self.rows(places)
         possible = math.prod(max(self.values(places, name), 1.0) for name in names)
         if possible > 1e15 or rows <= 0:
             return max(rows, 0.0)
         return possible * -math.expm1(-rows / possible)
+
+    def suppose(self, places: Collection[int], rows: float) -> None:
+        """Let a join have so many rows."""
+        self._rows[frozenset(places)] = rows
+        self._costs.clear()
+
+    def suppose_different(
+        self, places: Collection[int], names: Collection[str], rows: float
+    ) -> None:
+        """Let a join have so many different rows of some variables."""
+        self._projected[frozenset(places), frozenset(names)] = rows
+
+    def measure(self, places: Collection[int], names: Sequence[str]) -> None:
+        """Count the rows of a join, and the different ones of some variables, in a sample.
+
+        Estimates take variables to be independent; but courses with a student in common are in one
+        department. The sample has all rows with some values of one variable: so what is counted there
+        is the same share of all.
+        """
+        key, rows = frozenset(places), self.rows(places)
+        known = all(self.atoms[p].predicate not in self.statistics.assumed for p in places)
+        if not known or not names or rows < SAMPLE:
+            return
+        by = max(names, key=lambda name: self.values(places, name))
+        share = max(1, int(min(rows / SAMPLE, self.values(places, by) / VALUES)))
+        query = _sampled([self.atoms[p] for p in sorted(key)], names, by, share, self.statistics)
+        ((found, different),) = self.statistics.store.rows(query)
+        self.suppose(key, max(float(found) * share, 1.0))
+        self.suppose_different(places, names, max(float(different) * share, 1.0))
 
     def join_cost(self, places: Collection[int]) -> float:
         """The rows of all intermediate results of the best order, bushy ones included.
@@ -256,3 +293,21 @@ class Estimates:
             for first, second in itertools.pairwise(sharing):
                 rows *= self.statistics.skew(first, second, name)
         return rows
+
+
+def _sampled(
+    atoms: Sequence[Atom], names: Sequence[str], by: str, share: int, statistics: Statistics
+) -> exp.Select:
+    """The rows of a join for one of so many shares of a variable's values, and the different ones."""
+    rule = Rule("", Atom("", tuple(map(Variable, names))), tuple(atoms))
+    types = body_types(rule.body, statistics.context.columns, statistics.context.functions).types
+    columns = [Column(column_name(name), types.get(name)) for name in names]
+    joined = compile_rule(whole(rule), columns, statistics.context).query.subquery("j")
+    chosen = exp.Mod(
+        this=exp.Anonymous(this="hash", expressions=[_column(by)]),
+        expression=exp.Literal.number(share),
+    )
+    values = exp.Anonymous(this="row", expressions=[_column(name) for name in names])
+    different = exp.Count(this=exp.Distinct(expressions=[values]))
+    query = exp.select(exp.Count(this=exp.Star()), different).from_(joined)
+    return query.where(chosen.eq(exp.Literal.number(0)))

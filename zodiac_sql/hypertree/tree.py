@@ -14,7 +14,7 @@ Its width is the most atoms that cover a node. A rule is cyclic if no decomposit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Edge = frozenset[str]
 """The variables of an atom: an edge of the body's hypergraph."""
@@ -44,8 +44,23 @@ class Hypertree:
     def width(self) -> int:
         return max(len(node.cover) for node in self.nodes)
 
-    def children(self, place: int) -> tuple[int, ...]:
-        return tuple(i for i, node in enumerate(self.nodes) if node.parent == place)
+    def contracted(self, place: int) -> Hypertree:
+        """A node and its parent as one. What is above and below them stays connected."""
+        child = self.nodes[place]
+        assert child.parent is not None
+        above = self.nodes[child.parent]
+        one = Node(
+            above.variables | child.variables,
+            tuple(sorted({*above.cover, *child.cover})),
+            tuple(sorted({*above.atoms, *child.atoms})),
+            above.parent,
+        )
+        places = [i for i in range(len(self.nodes)) if i != place]
+        moved = {old: new for new, old in enumerate(places)} | {place: child.parent}
+        nodes = (one if i == child.parent else self.nodes[i] for i in places)
+        return Hypertree(
+            tuple(replace(n, parent=None if n.parent is None else moved[n.parent]) for n in nodes)
+        )
 
 
 def is_acyclic(edges: Sequence[Edge]) -> bool:
