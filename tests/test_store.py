@@ -474,3 +474,20 @@ def test_memory_that_spills(tmp_path: Path) -> None:
         assert connection.sql("SELECT count(*), sum(s) FROM square").fetchone() == (
             4_000_000, 2000 * (1999 * 2000 // 2)
         )  # fmt: skip
+
+
+def test_what_duckdb_takes_for_the_same_in_a_union(tmp_path: Path) -> None:
+    """DuckDB 1.5.6 finds (0, 2) and (0, 3), too, where its optimizer is left alone."""
+    union = (
+        "SELECT p.b, p.a FROM p JOIN e AS x ON x.s = p.b JOIN e AS y ON y.s = x.o AND y.o = p.a"
+        " UNION ALL "
+        "SELECT y.s, x.o FROM e AS x JOIN e AS y ON y.o = x.s JOIN p ON p.a = x.o AND p.b = y.s"
+    )
+    with open_store(tmp_path / "union.duckdb") as store, store.aside() as other:
+        store.run(
+            "CREATE TABLE main.e AS SELECT * FROM (VALUES (0, 0), (0, 2), (1, 0), (2, 0), (2, 2),"
+            " (0, 3), (1, 1), (3, 0), (3, 2)) AS v(s, o)"
+        )
+        store.run("CREATE TABLE main.p AS SELECT * FROM (VALUES (2, 2), (3, 3)) AS v(a, b)")
+        for connection in (store, other):
+            assert sorted(connection.rows(union)) == [(2, 2)] * 4 + [(3, 3)] * 2

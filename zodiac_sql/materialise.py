@@ -419,6 +419,8 @@ def _evaluate(
     started = time.perf_counter()
     if fresh:
         _save_classes(work.store, work.old, {hypernode.id})
+        for name in filter(is_node, work.old.derived):  # those of other trees have other columns
+            work.old.derived[name].pop(hypernode.id, None)
     task = _task(work, hypernode, inner, deltas, heritage)
     done, strategy, why = _maintained(work, task, hypernode, fresh)
     tried = 0
