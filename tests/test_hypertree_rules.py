@@ -206,3 +206,21 @@ def test_a_preview_may_decide_otherwise(open_kb: OpenKb, monkeypatch: pytest.Mon
         assert trees(kb) == before
         assert kb.insert("e", [(1, 2), (2, 1)]).inserted["e"] == 2
         assert kb.verify()
+
+
+def test_a_join_that_duckdb_loses_columns_of(tmp_path: Path) -> None:
+    """DuckDB 1.5.6 says "Failed to bind column reference" here, unless an optimizer is off."""
+    file = tmp_path / "ring.duckdb"
+    given = "4aa 4cc 4cf a44 a4f aac aff b44 bca cbf f4b fbf ff4"
+    with zodiac_sql.connect(file, hypertree=False) as kb, kb.update() as update:
+        update.insert("e", [tuple(pair) for pair in "4b 4c a4 ba c4 ca f4 ff".split()])
+        update.insert("g", [tuple(three) for three in given.split()])
+        update.add_rules("p() :- F != Z, e(X, U), g(Z, X, F), not g(U, _, F), e(Z, Y), e(U, Y).")
+    with zodiac_sql.connect(file, hypertree=False) as kb:
+        kb.add_rules(
+            "ring: p() :- e(Z, U), not g(Y, Z, V), e(W, X), g(Y, Y, Z), e(V, W), p(), e(X, Y), "
+            "e(U, V)."
+        )
+    with zodiac_sql.connect(file) as kb:
+        kb.replace("g", [("f", "c", "4"), ("a", "c", "b")])
+        assert kb.verify()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from zodiac_sql.catalog import State, set_aside
 from zodiac_sql.extension import comparable, count, distinct_query, sources_of
 from zodiac_sql.maintain.contract import KEPT
-from zodiac_sql.materialise import Materialisation
+from zodiac_sql.materialisation import Materialisation
 from zodiac_sql.relations import Part, Relation, relation_query
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp

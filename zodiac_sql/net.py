@@ -11,7 +11,7 @@ from zodiac_sql.apply import Kept
 from zodiac_sql.catalog import State
 from zodiac_sql.extension import sources_of
 from zodiac_sql.maintain.contract import KEPT
-from zodiac_sql.materialise import Net
+from zodiac_sql.materialisation import Net
 from zodiac_sql.program import Planned
 from zodiac_sql.relations import SQL_TYPES, Part, Relation, columns_of, relation_query
 from zodiac_sql.schema import Predicate, Staged

@@ -26,7 +26,8 @@ from zodiac_sql.facts import stage_rows, staged_explicit
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypernodes import Hypergraph
 from zodiac_sql.maintain.contract import RANKED
-from zodiac_sql.materialise import Materialisation, Net, Progress, materialise
+from zodiac_sql.materialisation import Materialisation, Net
+from zodiac_sql.materialise import Progress, materialise
 from zodiac_sql.modules.closure import VIEWS
 from zodiac_sql.net import absent_facts, net_changes, only_derived
 from zodiac_sql.parse import parse_what_can_be
