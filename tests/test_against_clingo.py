@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-PROGRAMS = settings().max_examples
-SEQUENCES = max(40, PROGRAMS // 8)
+EXAMPLES = settings().max_examples
+PROGRAMS = max(1, EXAMPLES // 2)
+SEQUENCES = max(25, EXAMPLES // 8)
 
 # How a program reaches the library: the short syntax or a mixture, facts in the text or inserted.
 WAYS = [("plain", "text"), ("mixed", "text"), ("mixed", "insert")]

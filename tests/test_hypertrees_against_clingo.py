@@ -38,11 +38,11 @@ from test_maintenance import as_if_large
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
 
-# A program from scratch, three times, takes 0.7 s on two cores, a sequence 0.8 s: half a minute in all.
+# A program from scratch, three times, and a sequence take 0.7 s each on two cores: 20 s in all.
 EXAMPLES = settings().max_examples
-FROM_SCRATCH = max(2, EXAMPLES // 6)
-SEQUENCES = max(2, EXAMPLES // 9)
-REOPENED = max(2, EXAMPLES // 20)
+FROM_SCRATCH = max(2, EXAMPLES // 9)
+SEQUENCES = max(2, EXAMPLES // 12)
+REOPENED = max(2, EXAMPLES // 24)
 
 HYPERTREES = (True, False, "auto")
 """Decompose all rules that have a tree, none, or those that promise to gain by it."""
