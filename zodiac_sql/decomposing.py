@@ -241,9 +241,8 @@ def _needed(edges: Sequence[Edge], chi: Edge, head: Collection[str]) -> list[str
 
 @dataclass(frozen=True, slots=True)
 class _Sized:
-    """A tree with what its nodes keep: `nodes` tells which have tables, `places` which share one."""
+    """What the nodes of a tree keep: `nodes` tells which have tables, `places` which share one."""
 
-    tree: Hypertree
     kept: tuple[tuple[str, ...], ...]
     nodes: tuple[int, ...]
     places: tuple[int | None, ...]
@@ -256,7 +255,7 @@ def _sized(rule: Rule, tree: Hypertree) -> _Sized:
     for place, node in enumerate(tree.nodes):
         others = (other.variables for i, other in enumerate(tree.nodes) if i != place)
         kept.append(tuple(sorted(node.variables & head.union(*others))))
-    return _Sized(tree, tuple(kept), tuple(written.nodes), written.places)
+    return _Sized(tuple(kept), tuple(written.nodes), written.places)
 
 
 def _gains(question: Question, estimates: Estimates, tree: Hypertree) -> tuple[bool, str]:
@@ -314,7 +313,7 @@ def _tree_cost(rule: Rule, estimates: Estimates, tree: Hypertree) -> float:
 
 def _whole_cost(question: Question, estimates: Estimates) -> float:
     """The rows of all intermediate results of DuckDB's own plan, as we estimate them."""
-    joins = list(_joins(question.store.plan(_named(question)), estimates))
+    joins = list(_joins(question.store.plan(_named(question))))
     if not joins or len(joins[-1]) < len(estimates.atoms):
         return estimates.join_cost(range(len(estimates.atoms)))
     return sum(estimates.rows(join) for join in joins)
@@ -349,7 +348,7 @@ def _renamed(
     return renamed.subquery(alias), here
 
 
-def _joins(plan: Mapping[str, Any], estimates: Estimates) -> Iterator[frozenset[int]]:
+def _joins(plan: Mapping[str, Any]) -> Iterator[frozenset[int]]:
     """The atoms that each join of a plan has below it, from the leaves up; the last is the root.
 
     A scan does not say which atom it reads; but the conditions of the joins above name its columns.

@@ -30,6 +30,9 @@ from zodiac_sql.store import Store
 MODEST = 1_000_000
 """Up to so many rows a relation is counted; of a larger one, DuckDB's statistics are asked."""
 
+MOST_ORDERS = 10
+"""Joins of more atoms are not costed order by order, but by their last result."""
+
 SAMPLE, VALUES = 100_000, 30
 """A sample has about so many rows, and at least so many values of the variable it is taken by."""
 
@@ -262,6 +265,8 @@ class Estimates:
             return 0.0
         if not self.connected(key):
             return math.inf
+        if len(key) > MOST_ORDERS:
+            return self.rows(key)
         first = min(key)
         others = sorted(key - {first})
         best = math.inf

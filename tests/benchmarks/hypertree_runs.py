@@ -20,7 +20,16 @@ from zodiac_sql.change import Change
 from zodiac_sql.knowledge_base import KnowledgeBase
 
 from .hypertree_workloads import HYPERTREES
-from .modules import SCRATCH, SEPARATOR, Sample, _bytes, _facts, _limited, _print, _state
+from .modules import (
+    SCRATCH,
+    SEPARATOR,
+    Sample,
+    facts_changed,
+    file_sizes,
+    limited,
+    print_sample,
+    state_of,
+)
 from .session import Batch, change, explicit_facts, without
 from .update_workloads import sample
 from .workloads import Facts, Workload, table_of
@@ -71,7 +80,7 @@ def run_one(engine: str, name: str, limit: float) -> None:
     with TemporaryDirectory() as folder:
         measurement = Measurement(HYPERTREES[workload], ENGINES[engine], Path(folder), limit)
         for found in measurement.samples(verbs.split(","), int(turn)):
-            _print(found)
+            print_sample(found)
 
 
 class Measurement:
@@ -117,12 +126,12 @@ class Measurement:
             kb.insert("e", table_of([(1, 2), (2, 3), (3, 4), (4, 1)]))
             for verb in (kb.delete, kb.insert):
                 verb("e", [(1, 2)])
-            _state(kb)
+            state_of(kb)
 
     def _materialise(self, facts: Facts, verb: str) -> Change:
         """Facts and rules into a new file, as one change, in the time that the verb has."""
         self.path.unlink(missing_ok=True)
-        with self._connect(self.path) as kb, _limited(verb, verb, self.limit):
+        with self._connect(self.path) as kb, limited(verb, verb, self.limit):
             with kb.update() as update:
                 for predicate, table in facts.items():
                     update.insert(predicate, table)
@@ -131,17 +140,17 @@ class Measurement:
 
     def _from_scratch(self, step: Step) -> Sample:
         done = self._materialise(step.facts, step.verb)
-        sizes = _bytes(self.path)
+        sizes = file_sizes(self.path)
         phases = cast(dict[str, float], done.stats["seconds"])
         reason = phases["reason"] + phases["publish"]
         with self._connect(self.path) as kb:
-            state = _state(kb)
-        return Sample(SCRATCH, SCRATCH, done.seconds, reason, _facts(done), state, sizes)
+            state = state_of(kb)
+        return Sample(SCRATCH, SCRATCH, done.seconds, reason, facts_changed(done), state, sizes)
 
     def _changed(self, kb: KnowledgeBase, step: Step) -> Sample:
-        with _limited(step.verb, step.verb, self.limit):
+        with limited(step.verb, step.verb, self.limit):
             seconds, done = change(kb, step.gone, step.new)
-        return Sample(step.verb, step.verb, seconds, None, _facts(done), _state(kb))
+        return Sample(step.verb, step.verb, seconds, None, facts_changed(done), state_of(kb))
 
 
 def _size(facts: Facts) -> int:

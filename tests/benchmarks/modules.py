@@ -75,19 +75,19 @@ def run_one(engine: str, name: str, limit: float) -> None:
     with TemporaryDirectory() as folder:
         measurement = kind(workload, engine, Path(folder), limit)
         for sample in measurement.samples(cases, int(turn)):
-            _print(sample)
+            print_sample(sample)
 
 
-def _print(sample: Sample) -> None:
+def print_sample(sample: Sample) -> None:
     print(json.dumps(asdict(sample)), flush=True)
 
 
 @contextmanager
-def _limited(case: str, verb: str, limit: float) -> Iterator[None]:
+def limited(case: str, verb: str, limit: float) -> Iterator[None]:
     """End this process, having told so, if what is inside needs more than its time."""
 
     def give_up() -> None:
-        _print(Sample(case, verb))
+        print_sample(Sample(case, verb))
         os._exit(0)
 
     timer = Timer(limit, give_up)
@@ -116,7 +116,7 @@ class Measurement:
             yield self._from_scratch()
         with connect(self.path, STRATEGY, self.modules) as kb:
             rules = rule_set(kb, self.workload.base.rules)
-            before = _state(kb)
+            before = state_of(kb)
             for case in cases:
                 for index in range(_times(self.workload, case)):
                     gone = case.gone(self.facts, rules, 100 * (turn + 1) + index)
@@ -135,21 +135,21 @@ class Measurement:
                 verb("t", [(1, 2)])
             kb.drop_rules("t")
             kb.add_rules(rules)
-            _state(kb)
+            state_of(kb)
 
     def _from_scratch(self) -> Sample:
         rules = self.workload.base.rules
-        with _limited(SCRATCH, SCRATCH, self.limit):
+        with limited(SCRATCH, SCRATCH, self.limit):
             done = materialise(self.path, rules, self.facts, STRATEGY, self.modules)
         phases = cast(dict[str, float], done.stats["seconds"])
         with connect(self.path, STRATEGY, self.modules) as kb:
-            state = _state(kb)
+            state = state_of(kb)
         return Sample(
             SCRATCH,
             SCRATCH,
             done.seconds,
             phases["reason"] + phases["publish"],
-            _facts(done),
+            facts_changed(done),
             state,
             self._sizes() if self.workload.sized else (),
         )
@@ -157,29 +157,29 @@ class Measurement:
     def _sizes(self) -> tuple[int, ...]:
         """Bytes of a copy, after a checkpoint, and of a file with nothing but an empty catalog."""
         shutil.copy(self.path, self.other)
-        measured = _bytes(self.other)
+        measured = file_sizes(self.other)
         self.other.unlink()
         connect(self.other, STRATEGY, self.modules).close()
-        return *measured, *_bytes(self.other)
+        return *measured, *file_sizes(self.other)
 
     def _delete(self, kb: KnowledgeBase, case: ModuleCase, gone: Gone, rules: RuleSet) -> Sample:
         verb = case.verbs[0]
-        with _limited(case.key, verb, self.limit):
+        with limited(case.key, verb, self.limit):
             seconds, done = _timed_deletion(kb, gone)
-        state, wrong = _state(kb), []
+        state, wrong = state_of(kb), []
         if not self.workload.overhead:
             wrong = differences(state, self._right(gone, rules))
-        return Sample(case.key, verb, seconds, None, _facts(done), state, (), wrong)
+        return Sample(case.key, verb, seconds, None, facts_changed(done), state, (), wrong)
 
     def _insert(
         self, kb: KnowledgeBase, case: ModuleCase, gone: Gone, rules: RuleSet, before: Fingerprint
     ) -> Sample:
         verb = case.verbs[1]
-        with _limited(case.key, verb, self.limit):
+        with limited(case.key, verb, self.limit):
             seconds, done = _timed_insertion(kb, gone, rules)
-        state = _state(kb)
+        state = state_of(kb)
         wrong = differences(state, before)
-        return Sample(case.key, verb, seconds, None, _facts(done), state, (), wrong)
+        return Sample(case.key, verb, seconds, None, facts_changed(done), state, (), wrong)
 
     def _right(self, gone: Gone, rules: RuleSet) -> Fingerprint:
         """What materialisation from scratch makes of the facts and rules that are left."""
@@ -190,7 +190,7 @@ class Measurement:
             text = rules.without(gone)
         materialise(self.other, text, facts, "recompute")
         with connect(self.other, "recompute") as kb:
-            return _state(kb)
+            return state_of(kb)
 
 
 class SqlMeasurement:
@@ -224,7 +224,7 @@ class SqlMeasurement:
     def _sample(self, case: str, verb: str, edit: Callable[[], None], forget: bool) -> Sample:
         assert self.workload.sql is not None
         rules = self.workload.base.rules
-        with _limited(case, verb, self.limit):
+        with limited(case, verb, self.limit):
             started = perf_counter()
             edit()
             if forget:
@@ -239,7 +239,7 @@ def _times(workload: ModuleWorkload, case: ModuleCase) -> int:
     return workload.samples * case.repeat if case.back else 1
 
 
-def _state(kb: KnowledgeBase) -> Fingerprint:
+def state_of(kb: KnowledgeBase) -> Fingerprint:
     """With integers of Python, which JSON can hold."""
     return {p: tuple(int(str(part)) for part in state) for p, state in fingerprint(kb).items()}
 
@@ -261,11 +261,11 @@ def _timed_insertion(kb: KnowledgeBase, gone: Gone, rules: RuleSet) -> tuple[flo
     return perf_counter() - started, done
 
 
-def _facts(done: Change) -> int:
+def facts_changed(done: Change) -> int:
     return sum(done.deleted.values()) + sum(done.inserted.values())
 
 
-def _bytes(path: Path) -> tuple[int, int]:
+def file_sizes(path: Path) -> tuple[int, int]:
     """The file after a checkpoint, and its blocks that are used."""
     with duckdb.connect(str(path)) as connection:
         connection.execute("CHECKPOINT")
