@@ -47,8 +47,8 @@ class Way:
 WAYS = st.builds(Way, st.booleans(), st.sampled_from([None, None, None, 7, 12, 18]))
 
 EXAMPLES = settings().max_examples
-GENERAL = max(1, EXAMPLES // 42)
-CLOSURES = max(1, EXAMPLES // 30)
+GENERAL = max(1, EXAMPLES // 60)
+CLOSURES = max(1, EXAMPLES // 70)
 
 # A few steps are left out again, so that at least 20 changes remain.
 CHANGES = {"min_changes": 23, "max_changes": 27, "change_rules": False}

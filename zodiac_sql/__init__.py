@@ -22,12 +22,15 @@ from zodiac_sql.errors import (
     ResourceError,
     SparkError,
     StoreError,
+    StreamError,
     ZodiacError,
 )
 from zodiac_sql.functions import Function
 
 if TYPE_CHECKING:
     from zodiac_sql.knowledge_base import KnowledgeBase, connect
+    from zodiac_sql.stream.channel import UpdateQueue
+    from zodiac_sql.stream.updates import StreamUpdate
 
 __all__ = [
     "DataError",
@@ -42,6 +45,9 @@ __all__ = [
     "ResourceError",
     "SparkError",
     "StoreError",
+    "StreamError",
+    "StreamUpdate",
+    "UpdateQueue",
     "ZodiacError",
     "connect",
 ]
@@ -54,4 +60,12 @@ def __getattr__(name: str) -> object:
         from zodiac_sql import knowledge_base
 
         return getattr(knowledge_base, name)
+    if name == "UpdateQueue":
+        from zodiac_sql.stream.channel import UpdateQueue
+
+        return UpdateQueue
+    if name == "StreamUpdate":
+        from zodiac_sql.stream.updates import StreamUpdate
+
+        return StreamUpdate
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

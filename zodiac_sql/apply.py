@@ -18,7 +18,7 @@ from zodiac_sql.hypertree.stored import is_node
 from zodiac_sql.plan import Plan
 from zodiac_sql.product import Product, multiply, pays, product_of
 from zodiac_sql.reducer import JoinTree, is_worth_while, join_tree, needs_first_pass, reduce
-from zodiac_sql.relations import RANK, Relation
+from zodiac_sql.relations import MARK, RANK, Relation
 from zodiac_sql.rules import Column, atoms_of
 from zodiac_sql.sql import Context, compile_rule
 from zodiac_sql.store import Store
@@ -82,25 +82,30 @@ def apply_plans(
     shape: Shape,
     *,
     ranked: bool = False,
+    marked: bool = False,
     parameters: Mapping[str, object] | None = None,
 ) -> int:
     """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
 
     `key` names, together with the plans and the tables they read, what the statement depends on.
     Plans that are worth it are evaluated as products (product.py) or over a join tree (reducer.py),
-    but for those with ranks.
+    but for those with ranks or marks.
     """
-    products = {} if ranked else _products(store, kept, plans, context, parameters or {})
-    trees = {} if ranked else _trees(kept, plans, context)
+    plain = not (ranked or marked)
+    products = _products(store, kept, plans, context, parameters or {}) if plain else {}
+    trees = _trees(kept, plans, context) if plain else {}
     ways = (
         tuple((place, width) for place, (_, width) in products.items()),
         tuple((place, first) for place, (_, first) in trees.items()),
     )
     structures = tuple((id(p), structure(p, context)) for p in plans)
     statement = kept.get(
-        (key, table, ranked, structures, ways),
-        partial(_statement, store, plans, columns, context, table, shape, ranked, products, trees),
-    )
+        (key, table, ranked, marked, structures, ways),
+        partial(
+            _statement, store, plans, columns, context, table, shape, ranked, marked, products,
+            trees,
+        ),
+    )  # fmt: skip
     given = {k: v for k, v in (parameters or {}).items() if k in statement.parameters} or None
     if not statement.texts:
         return store.count(statement.text, given)
@@ -150,10 +155,13 @@ def _statement(
     table: str,
     shape: Shape,
     ranked: bool,
+    marked: bool,
     products: Mapping[int, tuple[Product, int]],
     trees: Mapping[int, tuple[JoinTree, bool]],
 ) -> Statement:
-    compiled = [compile_rule(plan, columns, context, ranked=ranked) for plan in plans]
+    compiled = [
+        compile_rule(plan, columns, context, ranked=ranked, marked=marked) for plan in plans
+    ]
     texts = tuple(sorted({text for one in compiled for text in one.texts}))
     queries: list[exp.Query] = [one.query for one in compiled]
     for place, (product, width) in products.items():
@@ -164,7 +172,7 @@ def _statement(
     used = frozenset(p.name for p in heads.find_all(exp.Parameter)) if heads else frozenset()
     if heads is None or not texts:
         return Statement(store.render(create_temp(table, shape(heads))), parameters=used)
-    names = [column.name for column in columns] + ([RANK] if ranked else [])
+    names = [c.name for c in columns] + ([RANK] if ranked else []) + ([MARK] if marked else [])
     found = exp.select(*(exp.column(n, quoted=True) for n in names)).from_(temp_table("found"))
     after = store.render(create_temp(table, shape(found)))
     return Statement(store.render(create_temp("raw", heads)), texts, after, used)
@@ -181,7 +189,11 @@ def structure(plan: Plan, context: Context) -> Hashable:
 
 def tables(relation: Relation) -> Hashable:
     """A relation without its sizes."""
-    return relation.ranked, tuple(
-        (part.schema, part.table, part.minus, part.ranks, part.ranked, part.pairs)
-        for part in relation.parts
+    return (
+        relation.ranked,
+        relation.marked,
+        tuple(
+            (part.schema, part.table, part.minus, part.ranks, part.ranked, part.pairs, part.marks)
+            for part in relation.parts
+        ),
     )

@@ -36,6 +36,20 @@ class HypernodeChange:
     untouched: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """Which updates of a stream a change applies: numbers from 1, `last` included.
+
+    `arrived` is when the first of them arrived (time.perf_counter), `waiting` how many had arrived
+    after the last when it was begun.
+    """
+
+    first: int
+    last: int
+    arrived: float
+    waiting: int
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Change:
     """The outcome of one atomic change.
@@ -48,6 +62,11 @@ class Change:
     "deleted"; "seconds"; and the work in numbers of facts, "checked", "overdeleted", "rederived",
     "forward", "backward" and "iterations", defined in zodiac_sql.maintain.contract.Work. `notes` are
     remarks for people, such as graph names ignored, or facts that stay because rules derive them.
+
+    `updates` are the numbers, from 1, of the updates of a stream that the change applied; else none.
+    Then `stats["stream"]` has the "lag", seconds from the arrival of the first of them until it was
+    in the file, and how many were "waiting" behind the last. A strategy with marking tells in
+    `stats["marks"]` how many facts it has marked for the next update, "explicit" and "implicit".
     """
 
     inserted: Mapping[str, int]
@@ -55,6 +74,7 @@ class Change:
     stats: Mapping[str, Mapping[str, object]]
     seconds: float
     notes: tuple[str, ...] = ()
+    updates: range = range(0)
     _deleted: Callable[[], dict[str, int]] = field(default=dict, repr=False, compare=False)
     _facts: Callable[[str, str, int | None], pa.Table] | None = field(
         default=None, repr=False, compare=False
@@ -86,6 +106,15 @@ class Change:
         """The facts of a predicate that left its extension, as in `inserted_facts`."""
         assert self._facts is not None
         return self._facts("deleted", predicate, limit)
+
+    def marked_facts(self, predicate: str) -> pa.Table:
+        """The facts of a predicate that are marked for the next update of a stream, as above.
+
+        Explicit facts that it deletes, and derived ones that this update saw follow from these; by
+        strategies with marking only (paper 4).
+        """
+        assert self._facts is not None
+        return self._facts("marked", predicate, None)
 
     @property
     def before(self) -> Hypergraph:

@@ -386,6 +386,62 @@ def delete(
 
 
 @app.command()
+def stream(
+    db: Annotated[
+        str, typer.Argument(metavar="DB", help="The database file, made if it is missing.")
+    ],
+    source: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="A file of JSON lines, or standard input.")
+    ],
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Note how far the stream has come, and go on there."),
+    ] = None,
+    coalesce: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Up to N updates that have arrived are one change."),
+    ] = 1,
+    queue: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Read up to N updates ahead; 100 from a pipe."),
+    ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Pass bad updates over, and say which.")
+    ] = False,
+    strategy: Annotated[
+        str, typer.Option(metavar="S", help="How rules follow a change of facts.")
+    ] = "auto",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print each change as a line of JSON, and nothing else.")
+    ] = False,
+) -> None:
+    """Apply updates as they come, each as a change of its own.
+
+    An update is a line of JSON with some of the keys "delete", "insert", "drop_rules" and
+    "add_rules":
+
+    \b
+      {"insert": {"near": [["wt1", "wt2"]]}, "delete": {"off": [["wt1"]]}}
+      {"drop_rules": ["hot"], "add_rules": "hot(X) :- celsius(X, T), T > 40."}
+
+    A bad update ends the stream; what came before it is kept. With a name, the same stream begun
+    again goes on after the last update that is in the file.
+
+    \b
+    Examples:
+      zodiac stream farm.duckdb readings.jsonl --name readings
+      tail -f readings.jsonl | zodiac stream farm.duckdb - --coalesce 50 --json
+    """
+    from zodiac_sql.maintain import STRATEGIES
+    from zodiac_sql.streaming import follow
+
+    if strategy not in STRATEGIES:
+        raise typer.BadParameter(f"--strategy is one of {', '.join(STRATEGIES)}")
+    options = {"name": name, "coalesce": coalesce, "queue": queue, "skip_bad": skip_bad}
+    follow(db, source, strategy, options, as_json)
+
+
+@app.command()
 def query(
     db: Database,
     text: Annotated[str, typer.Argument(metavar="QUERY", help="Goals, or an SQL query.")],

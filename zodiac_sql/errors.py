@@ -5,6 +5,7 @@
     ├── DataError               facts refused: malformed, or of the wrong type or arity
     ├── QueryError              a goal or an SQL statement that cannot be answered
     ├── FunctionError           a registered function is missing, clashes, or failed
+    ├── StreamError             an update of a stream is refused; the cause is one of the above
     ├── SparkError              Spark lacks something, refuses a rule, or failed
     └── StoreError              the database file
         ├── NewerFileError      written by a newer zodiac_sql
@@ -13,7 +14,8 @@
 
     MissingFunctionWarning      a file was opened whose rules use a function not registered now
 
-Whatever is raised, nothing was changed: changes are published whole or not at all.
+Whatever is raised, nothing was changed: changes are published whole or not at all. (Of a stream, the
+updates before the one refused are kept: each was a change.)
 """
 
 from __future__ import annotations
@@ -89,6 +91,18 @@ class QueryError(ZodiacError):
 
 class FunctionError(ZodiacError):
     """A function that rules use is not registered, clashes with another, or failed."""
+
+
+class StreamError(ZodiacError):
+    """An update of a stream was refused, or the stream is another one than its name says.
+
+    `update` is its number, from 1. What is wrong with it is the `__cause__`: a ProgramError,
+    DataError, QueryError or FunctionError. All updates before it were applied, and nothing of it.
+    """
+
+    def __init__(self, message: str, update: int) -> None:
+        self.update = update
+        super().__init__(message)
 
 
 class SparkError(ZodiacError):

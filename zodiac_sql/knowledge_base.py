@@ -7,12 +7,20 @@ import inspect
 import typing
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import IO, TYPE_CHECKING, Any, Literal, Self, overload
 
 from zodiac_sql import catalog, dictionary
 from zodiac_sql.errors import (
@@ -32,8 +40,10 @@ if TYPE_CHECKING:
     from zodiac_sql.change import Change
     from zodiac_sql.draw import Drawing
     from zodiac_sql.export import Exported
+    from zodiac_sql.maintain.marking import Marks
     from zodiac_sql.materialise import Progress
     from zodiac_sql.query import Answer
+    from zodiac_sql.stream.channel import UpdateQueue
     from zodiac_sql.update import Prepared, Update
     from zodiac_sql.verify import Verification
 
@@ -125,6 +135,7 @@ class KnowledgeBase:
         self._strategy = strategy
         self._modules = modules
         self._prepared: Prepared | None = None
+        self._marks: Marks | None = None
         self._functions: dict[str, Function] = {}
         self._updating = False
         self._has_changed = False
@@ -258,6 +269,59 @@ class KnowledgeBase:
             yield update
             update.preview(lambda _: self._state is update.state, progress)
 
+    @overload
+    def stream(
+        self,
+        updates: AsyncIterable[Mapping[str, object]],
+        *,
+        name: str | None = None,
+        coalesce: int = 1,
+        queue: int | None = None,
+        skip_bad: bool = False,
+    ) -> AsyncIterator[Change]: ...
+
+    @overload
+    def stream(
+        self,
+        updates: Iterable[Mapping[str, object]] | str | Path | IO[str] | UpdateQueue,
+        *,
+        name: str | None = None,
+        coalesce: int = 1,
+        queue: int | None = None,
+        skip_bad: bool = False,
+    ) -> Iterator[Change]: ...
+
+    def stream(
+        self,
+        updates: object,
+        *,
+        name: str | None = None,
+        coalesce: int = 1,
+        queue: int | None = None,
+        skip_bad: bool = False,
+    ) -> Iterator[Change] | AsyncIterator[Change]:
+        """Apply updates as they come, each as one change, which is in the file when it is yielded.
+
+            for change in kb.stream([{"delete": {"at": [("wt1", 20)]}, "insert": {"at": [("wt1", 21)]}}]):
+                print(change.updates, change.inserted)
+
+        An update (`StreamUpdate`) has the keys "delete", "insert", "drop_rules" and "add_rules".
+        `updates` is an iterable of them; a file of JSON lines, by its path or open; an
+        `UpdateQueue`; or an asynchronous iterable: then it is `async for`, and updates are applied in
+        a thread of their own while the next change is awaited. Between two changes, `kb` may be used
+        for anything.
+
+        With a `name`, the file notes how far the stream has come (`position`), and when it begins
+        again, from its first update, those in the file are passed over. `coalesce` lets up to so
+        many updates that have arrived be one change, their net. With `queue`, a thread reads up to
+        so many updates ahead. A bad update ends the stream (StreamError, with its number; what came
+        before it is kept); with `skip_bad` it is passed over, and told in the change's notes.
+        """
+        from zodiac_sql.stream.run import Options, stream
+
+        options = Options(name, coalesce, queue, skip_bad)
+        return stream(updates, self.update, self.position, options)
+
     @contextmanager
     def _updating_with(self) -> Iterator[Update]:
         from zodiac_sql.update import Update, clean
@@ -274,11 +338,13 @@ class KnowledgeBase:
             self._state = replace(self._current())  # the facts of the last change are gone now
             update = Update(
                 self._store, self._state, dict(self._functions), self._strategy, self._modules,
-                self._hypertree, self._prepared,
+                self._hypertree, self._prepared, marks=self._marks,
             )  # fmt: skip
             yield update
             self._prepared = update.prepared
+            self._marks = update.marks
         except BaseException:
+            self._marks = None
             clean(self._store)
             dictionary.forget_new(self._store)
             raise

@@ -68,12 +68,27 @@ class Materialisation:
     """What becomes of tables of modules and trees, by their names inside a hypernode, and its number."""
     tables: dict[str, Predicate] = field(default_factory=dict)
     """The tables of modules and trees by these names."""
+    next: dict[str, Part] = field(default_factory=dict)
+    """Explicit facts that the next update of a stream deletes: those marked, by predicate."""
+    given: Mapping[tuple[str, int], Part] = field(default_factory=dict)
+    """Derived facts that the update before has marked, by predicate and hypernode."""
+    marked: dict[tuple[str, int], Part] = field(default_factory=dict)
+    """Derived facts that this one has marked."""
     _deltas: dict[tuple[str, int | None], Delta] = field(default_factory=dict)
 
     @property
     def touched(self) -> set[str]:
         """Predicates some table of which has changed."""
         return {predicate for predicate, _ in self.edits}
+
+    def all_marked(self) -> dict[str, Relation]:
+        """The facts that are marked for the next update, by predicate."""
+        marked = [*self.next.items(), *((p, part) for (p, _), part in self.marked.items())]
+        found: dict[str, Relation] = {}
+        for name, part in marked:
+            others = found[name].parts if name in found else ()
+            found[name] = Relation(self.planned.schema[name].columns, (*others, part))
+        return found
 
     def has_delta(self, predicate: str) -> bool:
         """Whether somebody has asked already how an extension has changed."""

@@ -35,7 +35,7 @@ from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.hypertree.stored import is_node
 from zodiac_sql.maintain import maintain
-from zodiac_sql.maintain.contract import KEPT, Delta, Edit, Maintained, Task
+from zodiac_sql.maintain.contract import KEPT, Delta, Edit, Maintained, Marking, Task
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.materialisation import Materialisation, Net
 from zodiac_sql.modules.contract import given, is_external
@@ -64,9 +64,15 @@ def materialise(
     modular: bool = True,
     hypertree: Decomposing = "auto",
     progress: Progress | None = None,
+    mark: Callable[[Materialisation], None] | None = None,
 ) -> Materialisation:
-    """Compute what a change does to every hypernode, in temporary tables."""
+    """Compute what a change does to every hypernode, in temporary tables.
+
+    `mark` tells what is known of the next update, before any hypernode is looked at.
+    """
     work = _begin(store, state, planned, net, functions, ids, kept, strategy, modular, hypertree)
+    if mark:
+        mark(work)
     fresh = _fresh(work)
     changed = {h.id for h in planned.graph.hypernodes if not h.reads.isdisjoint(work.touched)}
     direct = planned.restructuring.direct | fresh | changed
@@ -308,7 +314,26 @@ def _task(
         work.ranked.get(hypernode.id, False),
         heritage,
         modules=inner.rows,
+        marking=_marking(work, hypernode, inner, heritage),
     )
+
+
+def _marking(
+    work: Materialisation, hypernode: Hypernode, inner: Inner, heritage: Heritage | None
+) -> Marking:
+    """What of marks concerns a hypernode. One with tables of modules or trees has none."""
+    implicit = work.strategy == "dred_marking"
+    if heritage or inner.tables:
+        return Marking(implicit=implicit)
+    known = [(name, part) for name, part in work.next.items()]
+    if implicit:
+        known += [(p, part) for (p, owner), part in work.marked.items() if owner != hypernode.id]
+    next_: dict[str, tuple[Part, ...]] = {}
+    for name, part in known:
+        if name in hypernode.reads:
+            next_[name] = (*next_.get(name, ()), part)
+    given = {p: part for (p, owner), part in work.given.items() if owner == hypernode.id}
+    return Marking(next_, given, implicit)
 
 
 def _maintained(
@@ -359,6 +384,8 @@ def _take(work: Materialisation, hypernode: Hypernode, inner: Inner, done: Maint
     work.modules[hypernode.id] = inner.rows
     work.trees[hypernode.id] = inner.trees
     work.tables |= inner.tables
+    for name, part in done.marked.items():
+        work.marked[name, hypernode.id] = part
     for name, edit in done.edits.items():
         if name in inner.tables:
             work.inside[name, hypernode.id] = edit

@@ -7,13 +7,13 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.apply import Kept
+from zodiac_sql.apply import Kept, tables
 from zodiac_sql.catalog import State
 from zodiac_sql.extension import sources_of
 from zodiac_sql.maintain.contract import KEPT
 from zodiac_sql.materialisation import Net
 from zodiac_sql.program import Planned
-from zodiac_sql.relations import SQL_TYPES, Part, Relation, columns_of, relation_query
+from zodiac_sql.relations import MARK, SQL_TYPES, Part, Relation, columns_of, relation_query
 from zodiac_sql.schema import Predicate, Staged
 from zodiac_sql.store import Store
 from zodiac_sql.trees import anti_join, create_temp, semi_join, temp_table, union_all
@@ -26,28 +26,56 @@ def net_changes(
     schema: Mapping[str, Predicate],
     inserts: Mapping[str, list[Staged]],
     deletes: Mapping[str, list[Staged]],
+    ahead: Mapping[str, Staged],
     kept: Kept,
 ) -> Net:
-    """What enters and leaves the explicit facts of each predicate, as temporary tables."""
+    """What enters and leaves the explicit facts of each predicate, as temporary tables.
+
+    `ahead` are facts that the next update deletes: those that enter now are marked.
+    """
     plus = {}
     minus = {}
     for name, staged in inserts.items():
         there = bool(state.rows.get(("edb", schema[name].sql_name)))
         table = f"{KEPT}edb_plus_{schema[name].sql_name}"
-        make = partial(_net_inserts, store, schema[name], staged, there, table)
-        rows = store.count(kept.of(name).get((table, there, _shape(schema[name], staged)), make))
+        next_ = ahead.get(name)
+        make = partial(_net_inserts, store, schema[name], staged, there, table, next_)
+        shape = _shape(schema[name], staged), _shape(schema[name], [next_] if next_ else [])
+        rows = store.count(kept.of(name).get((table, there, shape), make))
         if rows:
-            plus[name] = Part("temp", table, rows)
+            plus[name] = Part("temp", table, rows, marks="some" if next_ else None)
     for name, staged in deletes.items():
         if ("edb", schema[name].sql_name) in state.rows:
             table = f"{KEPT}edb_minus_{schema[name].sql_name}"
             back = inserts.get(name, [])
-            make = partial(_net_deletes, store, schema[name], staged, back, table)
+            deleting = partial(_net_deletes, store, schema[name], staged, back, table)
             shape = _shape(schema[name], staged), _shape(schema[name], back)
-            rows = store.count(kept.of(name).get((table, shape), make))
+            rows = store.count(kept.of(name).get((table, shape), deleting))
             if rows:
                 minus[name] = Part("temp", table, rows)
     return Net(plus, minus)
+
+
+def deleted_next(
+    store: Store,
+    predicate: Predicate,
+    explicit: Relation,
+    staged: Staged,
+    table: str,
+    kept: Kept,
+) -> Part | None:
+    """Of the facts that the next update deletes, those that are explicit after this one."""
+
+    def statement() -> str:
+        columns = columns_of(Relation(predicate.columns, ()), "c")
+        query = exp.select(*columns).distinct()
+        query = query.from_(_staged(predicate, [staged]).subquery("c", copy=False))
+        query = semi_join(query, columns, relation_query(explicit).subquery(copy=False), "e")
+        return store.render(create_temp(table, query))
+
+    key = (table, tables(explicit), _shape(predicate, [staged]))
+    rows = store.count(kept.of(predicate.name).get(key, statement))
+    return Part("temp", table, rows, marks="all") if rows else None
 
 
 def only_derived(
@@ -85,7 +113,12 @@ def _shape(predicate: Predicate, staged: list[Staged]) -> Hashable:
 
 
 def _net_inserts(
-    store: Store, predicate: Predicate, staged: list[Staged], there: bool, table: str
+    store: Store,
+    predicate: Predicate,
+    staged: list[Staged],
+    there: bool,
+    table: str,
+    next_: Staged | None,
 ) -> str:
     relation = Relation(predicate.columns, ())
     columns = columns_of(relation, "c")
@@ -94,6 +127,13 @@ def _net_inserts(
     )
     if there:
         query = anti_join(query, columns, _explicit(predicate))
+    if next_:
+        goes = exp.select(exp.Literal.number(1)).from_(
+            _staged(predicate, [next_]).subquery("n", copy=False)
+        )
+        other = columns_of(relation, "n")
+        goes = goes.where(*(a.eq(b) for a, b in zip(columns, other, strict=True)), copy=False)
+        query = query.select(exp.Exists(this=goes).as_(MARK, quoted=True), copy=False)
     return store.render(create_temp(table, query))
 
 

@@ -75,6 +75,20 @@ def print_change(change: Change, as_json: bool) -> None:
     print_notes(change.notes)
 
 
+def print_update(change: Change) -> None:
+    """A change of a stream on one line of JSON, at once."""
+    told = {
+        "updates": [change.updates[0], change.updates[-1]],
+        "inserted": dict(change.inserted),
+        "deleted": change.deleted,
+        "seconds": change.seconds,
+        **change.stats["stream"],
+        "notes": list(change.notes),
+    }
+    sys.stdout.write(json.dumps(_json(told), ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
 def print_preview(change: Change, samples: int, as_json: bool) -> None:
     """What a change would do, with up to so many facts of each predicate."""
     entering, leaving = change.inserted, change.deleted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlglot import exp
 
@@ -21,6 +22,10 @@ FIRST = 1
 
 OUTSIDE = -(2**62)
 """The rank of facts that come from outside a recursive hypernode: lower than that of any fact in it."""
+
+MARK = "$mark"
+"""Column of facts that are read while some are marked: whether the next update of a stream deletes
+them, or by rules what they were derived from (paper 4)."""
 
 SQL_TYPES = {
     Type.SYMBOL: "INTEGER",
@@ -43,6 +48,7 @@ class Part:
     (rank over 0), "old" those from before iteration $i. `ranked` tells whether its column of ranks
     may be relied upon. With `pairs`, the table has nodes and their classes, and the facts are pairs
     of these; `rows` counts the facts. One that `covers` has the facts of all other owners, too.
+    `marks` tells whether all of its facts are marked, or some: then it has a column of marks.
     """
 
     schema: str
@@ -53,18 +59,21 @@ class Part:
     ranked: bool = False
     pairs: Pairs | None = None
     covers: bool = False
+    marks: Literal["all", "some"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
     """What a scan reads: the union of parts. Rows can repeat where parts overlap.
 
-    A `ranked` relation has the column of ranks, too, OUTSIDE in parts without one.
+    A `ranked` relation has the column of ranks, too, OUTSIDE in parts without one; a `marked` one that
+    of marks.
     """
 
     columns: tuple[Column, ...]
     parts: tuple[Part, ...]
     ranked: bool = False
+    marked: bool = False
 
     @property
     def stored(self) -> tuple[Column, ...]:
@@ -96,6 +105,8 @@ def part_query(part: Part, relation: Relation) -> exp.Select:
     if relation.ranked:
         known = rank if part.ranked else exp.Literal.number(OUTSIDE)
         query = query.select(known.as_(RANK, quoted=True), copy=False)
+    if relation.marked:
+        query = query.select(_mark(part).as_(MARK, quoted=True), copy=False)
     if part.ranks == "derived":
         query = query.where(exp.GT(this=rank, expression=exp.Literal.number(0)), copy=False)
     if part.ranks == "old":
@@ -123,6 +134,15 @@ def rank_of(alias: str) -> exp.Column:
     return exp.column(RANK, table=alias, quoted=True)
 
 
+def mark_of(alias: str) -> exp.Column:
+    """The column of marks."""
+    return exp.column(MARK, table=alias, quoted=True)
+
+
+def _mark(part: Part) -> exp.Expr:
+    return mark_of("t") if part.marks == "some" else exp.convert(part.marks == "all")
+
+
 def relation_query(relation: Relation, distinct: bool = False) -> exp.Query:
     """The union of a relation's parts, with or without repetitions; of no part: no rows."""
     queries = [part_query(part, relation) for part in relation.parts]
@@ -142,6 +162,7 @@ def source(relation: Relation, alias: str) -> exp.Expr:
     if len(relation.parts) == 1:
         part = relation.parts[0]
         plain = part.minus is None and part.ranks is None
+        plain = plain and (part.marks == "some" or not relation.marked)
         if plain and (part.ranked or not relation.ranked):
             return _rows(part, relation, alias)
     return relation_query(relation).subquery(alias, copy=False)

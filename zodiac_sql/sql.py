@@ -19,10 +19,12 @@ from zodiac_sql.infer import body_types, expression_type
 from zodiac_sql.plan import Plan, Scan, Version, join_order
 from zodiac_sql.relations import (
     HOLDS,
+    MARK,
     OUTSIDE,
     RANK,
     SQL_TYPES,
     Relation,
+    mark_of,
     rank_of,
     source,
 )
@@ -76,13 +78,18 @@ class Compiled:
 
 
 def compile_rule(
-    plan: Plan, head: Sequence[Column], context: Context, *, ranked: bool = False
+    plan: Plan,
+    head: Sequence[Column],
+    context: Context,
+    *,
+    ranked: bool = False,
+    marked: bool = False,
 ) -> Compiled:
     """The SELECT of a plan: one output column for each column of the head's predicate.
 
     With `ranked` it has the column of ranks, too: the least rank that comes after all facts of
     ranked relations in the body. Where a ranked candidate is scanned, only facts of lower ranks
-    than its own take part.
+    than its own take part. With `marked` it has that of marks: whether a fact of the body is marked.
     """
     body = _Body(context, plan.rule.body, plan.state)
     body.build(plan)
@@ -97,6 +104,8 @@ def compile_rule(
         query = query.select(exp.true().as_(HOLDS.name, quoted=True))
     if ranked:
         query = query.select(body.next_rank().as_(RANK, quoted=True), copy=False)
+    if marked:
+        query = query.select(body.some_marked().as_(MARK, quoted=True), copy=False)
     return Compiled(query, tuple(texts), has_duplicates(plan, context))
 
 
@@ -195,6 +204,7 @@ class _Body:
     texts: dict[str, exp.Expr] = field(default_factory=dict)
     provisional: set[str] = field(default_factory=set)
     ranks: list[exp.Expr] = field(default_factory=list)
+    marks: list[exp.Expr] = field(default_factory=list)
     below: exp.Expr | None = None
     aliases: int = 0
     empty: bool = True
@@ -243,7 +253,13 @@ class _Body:
             self.ranks.append(rank_of(alias))
             if self.below is not None:
                 conditions.append(rank_of(alias) < self.below.copy())
+        if relation.marked:
+            self.marks.append(mark_of(alias))
         self.join(source(relation, alias), conditions)
+
+    def some_marked(self) -> exp.Expr:
+        """Whether a fact of the body is marked."""
+        return exp.or_(*(mark.copy() for mark in self.marks)) if self.marks else exp.false()
 
     def next_rank(self) -> exp.Expr:
         """One more than the highest rank in the body."""
@@ -468,6 +484,7 @@ class _Body:
             *(v.sql.copy().as_(names[known]) for known, v in self.values.items()),
             value.sql.copy().as_("v"),
             *([self.next_rank().as_("k")] if self.ranks else []),
+            *([self.some_marked().as_("m")] if self.marks else []),
         )
         alias = self.alias("b")
         values = {
@@ -481,6 +498,7 @@ class _Body:
         )
         self.values, self.texts, self.empty = values, {}, False
         self.ranks = [exp.column("k", table=alias) - 1] if self.ranks else []
+        self.marks = [exp.column("m", table=alias)] if self.marks else []
 
 
 def _repeats_solutions(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zodiac_sql import dictionary
@@ -57,6 +57,7 @@ class ChangedFacts:
     state: State
     differences: dict[str, Difference]
     is_current: Callable[[State], bool]
+    marked: Mapping[str, Relation] = field(default_factory=dict)
 
     def deleted(self) -> dict[str, int]:
         """How many facts left each extension."""
@@ -90,6 +91,8 @@ class ChangedFacts:
             )
 
     def _relation(self, which: str, predicate: Predicate) -> Relation:
+        if which == "marked":
+            return self.marked.get(predicate.name, Relation(predicate.columns, ()))
         difference = self.differences.get(predicate.name)
         if difference is None:
             return Relation(predicate.columns, ())

@@ -7,7 +7,17 @@ from dataclasses import replace
 from sqlglot import exp
 
 from zodiac_sql.pairs import joined
-from zodiac_sql.relations import RANK, Part, Relation, columns_of, part_query, rank_of, table
+from zodiac_sql.relations import (
+    MARK,
+    RANK,
+    Part,
+    Relation,
+    columns_of,
+    mark_of,
+    part_query,
+    rank_of,
+    table,
+)
 from zodiac_sql.trees import anti_join, distinct, semi_join, temp_table
 
 _LARGE = 500_000
@@ -17,18 +27,24 @@ _HEADS = "heads"
 
 
 def unknown(
-    heads: exp.Query | None, known: Relation, ranked: bool = False, first: int | None = None
+    heads: exp.Query | None,
+    known: Relation,
+    ranked: bool = False,
+    first: int | None = None,
+    marked: bool = False,
 ) -> exp.Select:
     """The rows of a query, each once, that stand in no part of a relation.
 
     With `ranked` the query has ranks, and each row gets the least of its own, but at least `first`.
+    With `marked` it has marks, and a row is marked if one of its own is.
     """
     assert heads is not None
-    rows = _least(heads, known, first) if ranked else distinct(heads)
+    rows = _each_once(heads, known, ranked, first, marked) if ranked or marked else distinct(heads)
     if not known.parts:
         return rows
     names = columns_of(known, "c")
-    query = exp.select(*names, *([rank_of("c")] if ranked else []))
+    more = [rank_of("c")] * ranked + [mark_of("c")] * marked
+    query = exp.select(*names, *more)
     query = query.from_(exp.to_table(_HEADS).as_("c"))
     query = query.with_(_HEADS, as_=rows, materialized=True)
     for number, part in enumerate(known.parts):
@@ -39,19 +55,30 @@ def unknown(
     return query
 
 
-def _least(heads: exp.Query, known: Relation, first: int | None) -> exp.Select:
+def _each_once(
+    heads: exp.Query, known: Relation, ranked: bool, first: int | None, marked: bool
+) -> exp.Select:
     names = columns_of(known, "u")
-    least: exp.Expr = exp.Min(this=rank_of("u"))
-    if first is not None:
-        least = exp.func("greatest", least, exp.Literal.number(first))
-    query = exp.select(*names, least.as_(RANK, quoted=True)).from_(heads.subquery("u", copy=False))
+    query = exp.select(*names).from_(heads.subquery("u", copy=False))
+    if ranked:
+        least: exp.Expr = exp.Min(this=rank_of("u"))
+        if first is not None:
+            least = exp.func("greatest", least, exp.Literal.number(first))
+        query = query.select(least.as_(RANK, quoted=True), copy=False)
+    if marked:
+        query = query.select(some_marked("u").as_(MARK, quoted=True), copy=False)
     return query.group_by(*(name.copy() for name in names), copy=False)
+
+
+def some_marked(alias: str) -> exp.Expr:
+    """Whether one of a group's rows is marked."""
+    return exp.LogicalOr(this=mark_of(alias))
 
 
 def _narrow(part: Part, known: Relation) -> exp.Query:
     """A part, or where it is large, only those of its rows that stand among the heads."""
     if part.rows < _LARGE or part.pairs:
-        return part_query(part, replace(known, ranked=False))
+        return part_query(part, replace(known, ranked=False, marked=False))
     columns = columns_of(known, "t")
     query = exp.select(*columns).from_(table(part).as_("t"))
     query = semi_join(query, columns, exp.to_table(_HEADS), "f")

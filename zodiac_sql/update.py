@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,19 +17,21 @@ from typing import TYPE_CHECKING
 from zodiac_sql import dictionary
 from zodiac_sql.apply import Kept
 from zodiac_sql.catalog import State, StoredRule, hypergraph_of, taken_names
-from zodiac_sql.change import Change
+from zodiac_sql.change import Change, Streamed
 from zodiac_sql.check import in_order
 from zodiac_sql.decomposing import Decomposing
 from zodiac_sql.difference import Difference, differences_of
-from zodiac_sql.errors import Problem, ProgramError, QueryError
+from zodiac_sql.errors import DataError, Problem, ProgramError, QueryError
 from zodiac_sql.facts import stage_rows, staged_explicit
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypernodes import Hypergraph
-from zodiac_sql.maintain.contract import RANKED
+from zodiac_sql.maintain import MARKING
+from zodiac_sql.maintain.contract import KEPT, RANKED
+from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.materialisation import Materialisation, Net
 from zodiac_sql.materialise import Progress, materialise
 from zodiac_sql.modules.closure import VIEWS
-from zodiac_sql.net import absent_facts, net_changes, only_derived
+from zodiac_sql.net import absent_facts, deleted_next, net_changes, only_derived
 from zodiac_sql.parse import parse_what_can_be
 from zodiac_sql.program import (
     Planned,
@@ -41,6 +43,7 @@ from zodiac_sql.program import (
     without_unused,
 )
 from zodiac_sql.publish import publish
+from zodiac_sql.relations import Part
 from zodiac_sql.restructuring import unchanged
 from zodiac_sql.rule_edits import RuleEdits, rule_text
 from zodiac_sql.rules import Atom, Constant, Rule
@@ -102,6 +105,10 @@ class Update:
     modular: bool = True
     hypertree: Decomposing = "auto"
     prepared: Prepared | None = None
+    streamed: Streamed | None = None
+    """Which updates of a stream this one applies."""
+    marks: Marks | None = None
+    """What the update before has found out about this one, and then this one about the next."""
     loaded: list[Loaded] = field(default_factory=list)
     _schema: dict[str, Predicate] = field(default_factory=dict)
     _prefixes: dict[str, str] = field(default_factory=dict)
@@ -111,6 +118,7 @@ class Update:
     _deletes: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     _remarks: list[str] = field(default_factory=list)
     _positions: dict[str, int] = field(default_factory=dict)
+    _ahead: dict[str, tuple[object, Staged]] = field(default_factory=dict)
     _graph: Hypergraph | None = None
     _change: Change | None = None
     _started: float = field(default_factory=time.perf_counter)
@@ -178,6 +186,10 @@ class Update:
         known = self._schema.get(name)
         if known is None or known.open:
             return
+        if (part := self._looked_at(name, rows)) is not None:
+            nothing = (None,) * known.arity
+            self._deletes[name].append(Staged(name, known.columns, nothing, part.table, False))
+            return
         with self._timed("stage"):
             staged = stage_rows(self.store, name, rows, known, gone=True)
         if staged is not None:
@@ -201,6 +213,30 @@ class Update:
         `KnowledgeBase.position` tells it again, also after a kill.
         """
         self._positions[stream] = position
+
+    def note(self, text: str) -> None:
+        """Add a remark to the change's notes."""
+        self._remarks.append(text)
+
+    def look_ahead(self, deletes: Mapping[str, object]) -> None:
+        """Say which facts, by predicate, the update after this one will delete.
+
+        A strategy with marking works some of that out on the way (paper 4); only for facts that no
+        rule derives, as it may not be known of others that they will be gone. To be called after all
+        other verbs; rows that cannot be facts are passed over, for the next update to tell.
+        """
+        if self.strategy not in MARKING or self._rules:
+            return
+        derived = {p for h in self._before().hypernodes for p in h.derives}
+        for predicate, rows in deletes.items():
+            name = resolve(predicate, self._schema, self._prefixes)
+            known = self._schema.get(name)
+            if known is None or known.open or name in derived:
+                continue
+            with self._timed("stage"), suppress(DataError):
+                staged = stage_rows(self.store, name, rows, known, gone=True)
+                if staged is not None:
+                    self._ahead[name] = rows, staged
 
     def load(
         self, path: str | Path, predicate: str | None = None, *, skip_bad: bool = False
@@ -243,6 +279,13 @@ class Update:
         self.loaded.append(loaded)
 
     # How
+
+    def _looked_at(self, predicate: str, rows: object) -> Part | None:
+        """The facts to be deleted, if the update before has looked at these rows already."""
+        if self.marks is None or self.marks.generation != self.state.generation:
+            return None
+        given, part = self.marks.ahead.get(predicate, (None, None))
+        return part if given is rows else None
 
     def _before(self) -> Hypergraph:
         """The HRDG as it is; parsed from the catalog if no change before this one has."""
@@ -299,7 +342,9 @@ class Update:
             )  # fmt: skip
         differences = {name: difference.published() for name, difference in differences.items()}
         structure = work.planned.restructuring
-        clean(self.store, tables_read(differences), others=structure.before is not structure.after)
+        self.marks = self._marks_after(work, state)
+        keep = tables_read(differences) | (self.marks.tables() if self.marks else set())
+        clean(self.store, keep, others=structure.before is not structure.after)
         self.prepared = self.prepared.settled(state)
         self._change = self._described(work, differences, state, is_current)
         return state
@@ -337,8 +382,9 @@ class Update:
         with self._timed("stage"):
             self._stage_facts(planned)
             kept = self.prepared.kept
+            ahead = {name: staged for name, (_, staged) in self._ahead.items()}
             net = net_changes(
-                self.store, self.state, planned.schema, self._inserts, self._deletes, kept
+                self.store, self.state, planned.schema, self._inserts, self._deletes, ahead, kept
             )
             self._remarks += [*self._rules.remarks, *planned.remarks]
             self._remarks += only_derived(self.store, self.state, planned, self._deletes)
@@ -348,8 +394,39 @@ class Update:
             work = materialise(
                 self.store, self.state, planned, net, self.functions, ids, self.prepared.kept,
                 self.strategy, self.modular, self.hypertree, progress,
+                lambda work: self._mark(work, net),
             )  # fmt: skip
         return work, net, ids
+
+    def _mark(self, work: Materialisation, net: Net) -> None:
+        """Tell the work what is marked: for this update, if it came as it was seen, and the next."""
+        unchanged_ = work.planned.restructuring.before is work.planned.restructuring.after
+        if self.marks and unchanged_ and self._came_as_seen(self.marks, net):
+            work.given = self.marks.found
+        turn = self.state.generation % 2  # the next update reads its table while it makes another
+        for name, (_, staged) in self._ahead.items():
+            known = work.planned.schema[name]
+            part = deleted_next(
+                self.store, known, work.new.relation(name), staged,
+                f"{KEPT}ahead{turn}_{known.sql_name}", work.kept,
+            )  # fmt: skip
+            if part:
+                work.next[name] = part
+
+    def _came_as_seen(self, marks: Marks, net: Net) -> bool:
+        """Whether this update deletes all that the one before has marked."""
+        if marks.generation != self.state.generation:
+            return False
+        return all(
+            name in net.deletes and net.deletes[name].rows == part.rows
+            for name, (_, part) in marks.ahead.items()
+        )
+
+    def _marks_after(self, work: Materialisation, state: State) -> Marks | None:
+        if not work.next:
+            return None
+        ahead = {name: (self._ahead[name][0], part) for name, part in work.next.items()}
+        return Marks(state.generation, ahead, work.marked)
 
     def _lasting(self, planned: Planned) -> Kept:
         """What was worked out before and holds for a program with other rules, too."""
@@ -454,13 +531,29 @@ class Update:
         is_current: Callable[[State], bool],
     ) -> Change:
         hypernodes = hypernode_change(work.planned.restructuring, work.evaluated)
-        facts = ChangedFacts(self.store, self.state.schema, state, dict(differences), is_current)
+        facts = ChangedFacts(
+            self.store, self.state.schema, state, dict(differences), is_current, work.all_marked()
+        )
+        stats: dict[str, Mapping[str, object]] = {
+            "seconds": dict(self._seconds), "hypernodes": work.evaluated
+        }  # fmt: skip
+        if self.strategy in MARKING:
+            stats["marks"] = {
+                "explicit": sum(part.rows for part in work.next.values()),
+                "implicit": sum(part.rows for part in work.marked.values()),
+            }
+        updates = range(0)
+        if self.streamed:
+            lag = time.perf_counter() - self.streamed.arrived
+            stats["stream"] = {"lag": lag, "waiting": self.streamed.waiting}
+            updates = range(self.streamed.first, self.streamed.last + 1)
         return Change(
             {n: d.inserted_count for n, d in differences.items() if d.inserted_count},
             hypernodes,
-            {"seconds": dict(self._seconds), "hypernodes": work.evaluated},
+            stats,
             time.perf_counter() - self._started,
             self._notes(work),
+            updates,
             facts.deleted,
             facts.table,
             (work.planned.restructuring.before, work.planned.graph),

@@ -18,11 +18,15 @@ from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.maintain.support import support
 
 RECURSIVE: dict[str, Strategy] = {
-    "recompute": recompute, "dred": dred, "bf": bf, "support": support
+    "recompute": recompute, "dred": dred, "bf": bf, "support": support,
+    "bf_marking": bf, "dred_marking": dred,
 }  # fmt: skip
 
 STRATEGIES = ("auto", *RECURSIVE)
 """The names of all strategies."""
+
+MARKING = ("bf_marking", "dred_marking")
+"""Those that look one update ahead in a stream (marking.py)."""
 
 
 def _with_partitions(task: Task, strategy: str) -> tuple[Maintained, str, str]:
@@ -33,7 +37,7 @@ def _with_partitions(task: Task, strategy: str) -> tuple[Maintained, str, str]:
     """
     if strategy == "auto" and task.hypernode.rules and (why := starts_over(task)):
         return recompute(task), "recompute", why
-    why = "as chosen" if strategy == "dred" else "a relation is kept as a partition"
+    why = "as chosen" if strategy.startswith("dred") else "a relation is kept as a partition"
     return dred(task), "dred", why
 
 

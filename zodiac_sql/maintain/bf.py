@@ -17,6 +17,9 @@ round. That changes the order of work, and with it three details:
   is disproved (S), for good.
 
 Ranks are not used, and kept only if nothing was reached: a fact may be proved by facts of higher ones.
+
+In a stream, with marking (paper 4, Algorithm 1), the facts that the update before has marked are
+reached from the start, and what is proved or added is marked if an explicit fact of the body is.
 """
 
 from __future__ import annotations
@@ -29,16 +32,17 @@ from sqlglot import exp
 from zodiac_sql.apply import Shape, apply_plans, tables
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.extend import extend
+from zodiac_sql.maintain.marking import marked_among
 from zodiac_sql.maintain.overdelete import checks, onwards
 from zodiac_sql.maintain.own import Own, context_of, edits_of, put
 from zodiac_sql.maintain.touched import find_touched
 from zodiac_sql.maintain.unite import owns_of
 from zodiac_sql.plan import Plan, Version, check
-from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query
+from zodiac_sql.relations import MARK, Part, Relation, columns_of, part_query, relation_query
 from zodiac_sql.rules import Rule
 from zodiac_sql.sql import Context, is_empty
 from zodiac_sql.trees import create_temp, semi_join, temp_table, union_all
-from zodiac_sql.unknown import unknown
+from zodiac_sql.unknown import some_marked, unknown
 
 Facts = dict[str, Part]
 """Temporary tables of facts by predicate, none of them empty."""
@@ -71,14 +75,25 @@ def bf(task: Task) -> Maintained:
         own.ranked = ranked
     work = search.work.and_(extend(task, search.owns, rederive=False))
     edits, _ = edits_of(task, search.owns)
-    return Maintained(edits, work, "bf", ranked)
+    marked = _marked(search)
+    work = work.plus(marked=sum(part.rows for part in marked.values()))
+    return Maintained(edits, work, "bf", ranked, marked)
+
+
+def _marked(search: _Search) -> Facts:
+    """The facts that are marked for the next update: new ones and proved ones."""
+    found: Facts = {}
+    for predicate, own in search.owns.items():
+        parts = (own.added if own.plus else None, search.proved.get(predicate))
+        found |= marked_among(search.task, predicate, parts)
+    return found
 
 
 def _delete(search: _Search) -> None:
     """Algorithm 1: fill `gone` of each predicate with exactly what is no longer provable."""
     task, owns = search.task, search.owns
     plans = task.losses()
-    former = {p: own.deleted for p, own in owns.items()}
+    former = {p: _seeds(search, own) for p, own in owns.items()}
     while frontier := _frontier(search, plans, former):
         inside = _split_outside(search, frontier)
         _check(search, inside)
@@ -88,6 +103,15 @@ def _delete(search: _Search) -> None:
         plans = [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
         former = {}
     _settle_doubtful(search)
+
+
+def _seeds(search: _Search, own: Own) -> Relation:
+    """What is reached from the start: facts that no longer come from outside, and marked ones."""
+    marked = search.task.marking.given.get(own.predicate)
+    if marked is None:
+        return own.deleted
+    search.work = search.work.plus(deletions=-marked.rows)  # found without a rule
+    return Relation(own.columns, (*own.deleted.parts, marked))
 
 
 def _frontier(search: _Search, plans: Iterable[Plan], former: dict[str, Relation]) -> Facts:
@@ -107,7 +131,7 @@ def _frontier(search: _Search, plans: Iterable[Plan], former: dict[str, Relation
             _note(found, own, f"frontier_{own.stem}", rows)
     for own in search.owns.values():
         _add(search, search.reached, "reached", own, found.get(own.predicate))
-    search.work = search.work.plus(forward=_total(found))
+    search.work = search.work.plus(forward=_total(found), deletions=_total(found))
     return found
 
 
@@ -262,7 +286,7 @@ def _prove(search: _Search, facts: Facts, new: Facts, step: int) -> Facts:
     def relation(name: str, version: Version) -> Relation:
         own = search.owns.get(name)
         if own is None:
-            return task.inputs(name, version)
+            return task.marked_inputs(name, version)
         if version is Version.CANDIDATE:
             return Relation(own.columns, _parts(facts, own))
         if version is Version.DELTA:
@@ -270,6 +294,7 @@ def _prove(search: _Search, facts: Facts, new: Facts, step: int) -> Facts:
         return Relation(own.columns, (*own.outside.parts, *_parts(search.proved, own)))
 
     context = task.context(relation)
+    marked = bool(task.marking.next)
     found: Facts = {}
     for own in search.owns.values():
         candidates = facts.get(own.predicate)
@@ -287,20 +312,25 @@ def _prove(search: _Search, facts: Facts, new: Facts, step: int) -> Facts:
             name = f"proof{step % 2}_{own.stem}"
             rows = apply_plans(
                 task.store, task.kept, ("prove", candidates.table), plans, own.columns, context,
-                name, _among(own, candidates),
+                name, _among(own, candidates, marked), marked=marked,
             )  # fmt: skip
-            _note(found, own, name, rows)
+            _note(found, own, name, rows, marked)
     return found
 
 
-def _among(own: Own, candidates: Part) -> Shape:
+def _among(own: Own, candidates: Part, marked: bool = False) -> Shape:
     relation = Relation(own.columns, ())
 
     def shape(heads: exp.Query | None) -> exp.Query:
         assert heads is not None
         columns = columns_of(relation, "c")
         query = exp.select(*columns).from_(temp_table(candidates.table).as_("c"))
-        return semi_join(query, columns, heads.subquery(copy=False))
+        if not marked:
+            return semi_join(query, columns, heads.subquery(copy=False))
+        same = (a.eq(b) for a, b in zip(columns, columns_of(relation, "h"), strict=True))
+        query = query.join(heads.subquery("h", copy=False), on=exp.and_(*same), copy=False)
+        query = query.select(some_marked("h").as_(MARK, quoted=True), copy=False)
+        return query.group_by(*(column.copy() for column in columns), copy=False)
 
     return shape
 
@@ -317,9 +347,10 @@ def _gone(search: _Search, own: Own, facts: Part | None) -> Part | None:
     rows = _unknown(search, own, facts, known, name)
     if not rows:
         return None
-    own.gone = put(search.task, own, name, own.gone_table, rows, own.gone)
+    lost = Part("temp", name, rows)
+    own.gone = put(search.task, own, lost, own.gone_table, own.gone)
     search.work = search.work.plus(overdeleted=rows)
-    return Part("temp", name, rows)
+    return lost
 
 
 def _settle_doubtful(search: _Search) -> None:
@@ -349,8 +380,7 @@ def _settle_doubtful(search: _Search) -> None:
         search.work = search.work.plus(backward=part.rows)
     for own in search.owns.values():
         if own.predicate in lost:
-            rows = lost[own.predicate].rows
-            own.gone = put(task, own, f"lost_{own.stem}", own.gone_table, rows, own.gone)
+            own.gone = put(task, own, lost[own.predicate], own.gone_table, own.gone)
 
 
 # --- sets -----------------------------------------------------------------------------------------
@@ -367,9 +397,9 @@ def _parts(facts: Facts, own: Own) -> tuple[Part, ...]:
     return (part,) if part else ()
 
 
-def _note(facts: Facts, own: Own, name: str, rows: int) -> None:
+def _note(facts: Facts, own: Own, name: str, rows: int, marked: bool = False) -> None:
     if rows:
-        facts[own.predicate] = Part("temp", name, rows)
+        facts[own.predicate] = Part("temp", name, rows, marks="some" if marked else None)
 
 
 def _total(facts: Facts) -> int:
@@ -381,8 +411,8 @@ def _add(search: _Search, facts: Facts, stem: str, own: Own, new: Part | None) -
     if new is not None:
         there = facts.get(own.predicate)
         name = f"{stem}_{own.stem}"
-        rows = put(search.task, own, new.table, name, new.rows, there.rows if there else 0)
-        facts[own.predicate] = Part("temp", name, rows)
+        rows = put(search.task, own, new, name, there.rows if there else 0)
+        facts[own.predicate] = Part("temp", name, rows, marks=new.marks)
 
 
 def _minus(search: _Search, these: Facts, those: Facts, stem: str) -> Facts:

@@ -12,13 +12,14 @@ from sqlglot import exp
 
 from zodiac_sql.apply import apply_plans, tables
 from zodiac_sql.maintain.contract import KEPT, Edit, Maintained, Task, Work
+from zodiac_sql.maintain.marking import marked_among
 from zodiac_sql.maintain.own import TooMuch
 from zodiac_sql.maintain.touched import find_touched
 from zodiac_sql.plan import Plan, Version, check, is_injective
-from zodiac_sql.relations import Part, Relation, columns_of
+from zodiac_sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.rules import Rule
 from zodiac_sql.sql import Context, is_empty
-from zodiac_sql.trees import distinct, temp_table
+from zodiac_sql.trees import distinct, temp_table, union_all
 from zodiac_sql.unknown import absent, unknown
 
 
@@ -31,10 +32,15 @@ def candidates(task: Task, budget: int | None = None) -> Maintained:
     find_touched(task)
     deleted, work = _deleted(task, rule, budget)
     inserted = _inserted(task, rule)
-    work = work.plus(forward=inserted.rows if inserted else 0, iterations=1)
+    rows = inserted.rows if inserted else 0
+    marked = marked_among(task, rule.head.predicate, [inserted])
+    work = work.plus(
+        forward=rows, insertions=rows, marked=sum(part.rows for part in marked.values()),
+        iterations=1,
+    )  # fmt: skip
     edit = Edit(inserted, deleted, deleted, inserted)
     edits = {rule.head.predicate: edit} if edit else {}
-    return Maintained(edits, work, "candidates", task.ranked)
+    return Maintained(edits, work, "candidates", task.ranked, marked)
 
 
 def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, Work]:
@@ -48,8 +54,12 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
     name = f"{KEPT}minus_{task.stem(predicate)}"
     found = name if sure else f"cand_{task.stem(predicate)}"
     columns = task.schema[predicate].columns
-    rows = apply_plans(task.store, task.kept, "lost", plans, columns, context, found, distinct)
-    work = Work(checked=rows, forward=rows)
+    marked = task.marking.given.get(predicate)
+    rows = apply_plans(
+        task.store, task.kept, ("lost", marked is not None), plans, columns, context, found,
+        lambda heads: _with_marked(task, predicate, heads, marked),
+    )  # fmt: skip
+    work = Work(checked=rows, forward=rows, deletions=rows - (marked.rows if marked else 0))
     if not rows or sure:
         return _part(found, rows), work
     if budget is not None and rows > budget:
@@ -57,6 +67,17 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
     part = Part("temp", found, rows)
     left = _without_derivation(task, rule, part, name)
     return left, work.plus(backward=rows - (left.rows if left else 0))
+
+
+def _with_marked(
+    task: Task, predicate: str, heads: exp.Query | None, marked: Part | None
+) -> exp.Select:
+    """The heads that were found, and those known from the start because they are marked."""
+    if marked is None:
+        return distinct(heads)
+    assert heads is not None
+    relation = Relation(task.schema[predicate].columns, (marked,))
+    return distinct(union_all([heads, relation_query(relation)]))
 
 
 def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) -> Part | None:
@@ -82,7 +103,7 @@ def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) ->
 def _inserted(task: Task, rule: Rule) -> Part | None:
     """The facts that the rule derives and did not derive."""
     predicate = rule.head.predicate
-    context = task.context(task.inputs)
+    context = task.context(task.marked_inputs)
     plans = _solvable(task.gains(), context)
     if not plans:
         return None
@@ -91,16 +112,20 @@ def _inserted(task: Task, rule: Rule) -> Part | None:
     columns = task.schema[predicate].columns
     known = Relation(columns, (stored,) if stored and not sure else ())
     name = f"{KEPT}plus_{task.stem(predicate)}"
+    marked = bool(task.marking.next)
     rows = apply_plans(
         task.store, task.kept, ("gained", tables(known)), plans, columns, context, name,
-        lambda heads: unknown(heads, known),
+        lambda heads: unknown(heads, known, marked=marked), marked=marked,
     )  # fmt: skip
-    return _part(name, rows)
+    return Part("temp", name, rows, marks="some" if marked else None) if rows else None
 
 
 def _is_sure(task: Task, rule: Rule) -> bool:
-    """Whether each fact has one derivation, so that it comes and goes with that."""
-    if task.heritage and task.heritage.lost:
+    """Whether each fact has one derivation, so that it comes and goes with that.
+
+    Marks that passed through derived facts do not tell what really goes.
+    """
+    if (task.heritage and task.heritage.lost) or (task.marking.given and task.marking.implicit):
         return False
     return task.kept.get(("injective", rule.name), lambda: is_injective(rule))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 from sqlglot import exp
 
@@ -18,10 +19,10 @@ from zodiac_sql.fixpoint import is_linear
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.own import Own, Owns, context_of
 from zodiac_sql.plan import Plan, Version, delta_variants
-from zodiac_sql.relations import RANK, Part, Relation, columns_of, rank_of, table
+from zodiac_sql.relations import RANK, Part, Relation, columns_of, mark_of, rank_of, table
 from zodiac_sql.sql import Context, compile_rule, is_empty
 from zodiac_sql.trees import anti_join, create_temp, temp_table, union_all
-from zodiac_sql.unknown import absent
+from zodiac_sql.unknown import absent, unknown
 
 MODEST = 300_000
 """Up to so many rows, exploring too much is cheaper than checking."""
@@ -70,39 +71,61 @@ def cascade_lost(task: Task, own: Own, lost: Part, supported: bool) -> int:
 
 def cascade_new(task: Task, own: Own, new: Part) -> int:
     """Create `plus_*`: some new facts and all that follows from them. Returns its rows."""
-    context, plans = _steps(task, own, False)
+    context, plans = _steps(task, own, False, undeleted=False)
     known = own.known
 
     def statement() -> str:
         columns = columns_of(known, "t")
-        seeds = exp.select(*columns).from_(temp_table(new.table).as_("t"))
+        marks = [mark_of("t")] if own.marks else []
+        seeds = exp.select(*columns, *marks).from_(temp_table(new.table).as_("t"))
         query: exp.Query = seeds
         if plans:
-            names = columns_of(known, "c")
-            heads = union_all(_heads(plans, own, context, False))
+            names = columns_of(known, "c") + ([mark_of("c")] if own.marks else [])
+            heads = union_all(_heads(plans, own, context, False, own.marks))
             step = exp.select(*names).from_(heads.subquery("c", copy=False))
             for number, part in enumerate(known.parts):
                 other = exp.select(*columns).from_(table(part).as_("t"))
                 if part.minus:
                     other = anti_join(other, columns, temp_table(part.minus), "m")
                 step = absent(step, known, other, f"x{number}")
-            query = _recursive(columns_of(known, _R), seeds, step)
+            found = columns_of(known, _R) + ([mark_of(_R)] if own.marks else [])
+            query = _recursive(found, seeds, step)
+        if own.marks:  # one row for a fact that was found with a mark and without
+            query = unknown(query, Relation(known.columns, ()), marked=True)
         if own.ranked:
             query = _numbered(own, query)
         return task.store.render(create_temp(own.plus_table, query))
 
-    key = ("cascade new", new.table, own.ranked, own.base and own.base.table, tables(known))
+    key = (
+        "cascade new",
+        new.table,
+        own.ranked,
+        own.marks,
+        own.passes_on,
+        own.base and own.base.table,
+        tables(known),
+    )
     return task.store.count(task.kept.get((*key, *_structures(plans, context)), statement))
 
 
-def _heads(plans: list[Plan], own: Own, context: Context, ranked: bool) -> list[exp.Select]:
-    return [compile_rule(plan, own.columns, context, ranked=ranked).query for plan in plans]
+def _heads(
+    plans: list[Plan], own: Own, context: Context, ranked: bool, marked: bool = False
+) -> list[exp.Select]:
+    return [
+        compile_rule(plan, own.columns, context, ranked=ranked, marked=marked).query
+        for plan in plans
+    ]
 
 
-def _steps(task: Task, own: Own, ranked: bool) -> tuple[Context, list[Plan]]:
+def _steps(
+    task: Task, own: Own, ranked: bool, undeleted: bool = True
+) -> tuple[Context, list[Plan]]:
     """The rules, their recursive atom reading what the statement has found."""
-    found = Relation(own.columns, (Part("", _R, 1, ranked=ranked),), ranked)
-    inner = context_of(task, {own.predicate: own}, undeleted=True)
+    marks: Literal["some"] | None = "some" if own.marks else None
+    found = Relation(
+        own.columns, (Part("", _R, 1, ranked=ranked, marks=marks),), ranked, own.passes_on
+    )
+    inner = context_of(task, {own.predicate: own}, undeleted)
 
     def relation(name: str, version: Version) -> Relation:
         if name == own.predicate and version is Version.DELTA:

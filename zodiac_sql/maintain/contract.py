@@ -59,6 +59,19 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
+class Marking:
+    """What is known of the update after this one, and what the one before knew (marking.py).
+
+    `next` are input facts that it deletes, `given` own facts that were marked for this update, each by
+    predicate. With `implicit`, marks also pass through derived facts.
+    """
+
+    next: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
+    given: Mapping[str, Part] = field(default_factory=dict)
+    implicit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One hypernode and a change of its inputs.
 
@@ -85,6 +98,7 @@ class Task:
     """The modules at work: `hypernode` has the rules that they leave, and their own (inner.py)."""
     closures: dict[str, Closure] = field(default_factory=dict)
     """The relations that are kept as partitions, while they are maintained (closures.py)."""
+    marking: Marking = field(default_factory=Marking)
 
     def stored(self, predicate: str) -> Part | None:
         """The hypernode's table of a predicate as it is in the file, if it has rows.
@@ -123,6 +137,16 @@ class Task:
             return delta.inserted if version is Version.INSERTED else delta.deleted
         own = self.hypernode.id if name in self.hypernode.derives else None
         return self.after.relation(name, without=own)
+
+    def marked_inputs(self, name: str, version: Version) -> Relation:
+        """What a scan of an input reads while facts are derived: with marks, if there are any."""
+        relation, marked = self.inputs(name, version), self.marking.next.get(name)
+        if not marked or version not in (Version.ALL, Version.OLD, Version.INSERTED):
+            return relation
+        # Rows that entered may know it themselves; else a marked fact is read twice, once marked.
+        known = version is Version.INSERTED and all(part.marks for part in relation.parts)
+        parts = relation.parts if known else (*relation.parts, *marked)
+        return Relation(relation.columns, parts, relation.ranked, True)
 
     def context(self, relation: Callable[[str, Version], Relation]) -> Context:
         return Context(relation, self.types, self.functions, self.ids)
@@ -235,6 +259,13 @@ class Work:
     * backward: instances looked at to find another derivation of a fact ("Bwd", DR4): facts found in
       bodies by `bf`, heads found by all others.
     * iterations: rounds of rule application.
+
+    And to be compared with those of paper 4:
+
+    * deletions: heads found by propagating deletions, but for those that were marked (line 23);
+      part of `forward`.
+    * insertions: heads found by inserting (line 28); part of `forward`, too.
+    * marked: derived facts that were marked for the next update ("im.").
     """
 
     checked: int = 0
@@ -243,6 +274,9 @@ class Work:
     forward: int = 0
     backward: int = 0
     iterations: int = 0
+    deletions: int = 0
+    insertions: int = 0
+    marked: int = 0
 
     def plus(self, **counts: int) -> Work:
         """With some counts added to."""
@@ -263,6 +297,8 @@ class Maintained:
     """How: the strategy, or for a recomputation how the fixpoint was reached."""
     ranked: bool
     """Whether the tables have ranks that may be relied upon."""
+    marked: Mapping[str, Part] = field(default_factory=dict)
+    """Facts of the hypernode that are marked for the next update."""
 
 
 Strategy = Callable[[Task], Maintained]

@@ -7,17 +7,23 @@ its derivations, and what is added comes after the facts it was derived from.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from zodiac_sql.maintain.closures import begin_closures, edits_of_closures
 from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.maintain.extend import extend
+from zodiac_sql.maintain.marking import marked_among
 from zodiac_sql.maintain.overdelete import overdelete
 from zodiac_sql.maintain.own import edits_of
 from zodiac_sql.maintain.touched import find_touched
 from zodiac_sql.maintain.unite import owns_of
+from zodiac_sql.relations import Part
 
 
 def dred(task: Task) -> Maintained:
     """Maintain a recursive hypernode by overdeletion and rederivation."""
+    if task.marking.implicit:  # marks take the place of ranks
+        task = replace(task, ranked=False)
     find_touched(task)
     owns = owns_of(task)
     begin_closures(task)
@@ -25,4 +31,8 @@ def dred(task: Task) -> Maintained:
     work = work.and_(extend(task, owns))
     edits, rederived = edits_of(task, owns)
     edits |= edits_of_closures(task)
-    return Maintained(edits, work.plus(rederived=rederived), "dred", task.ranked)
+    marked: dict[str, Part] = {}
+    for predicate, own in owns.items():
+        marked |= marked_among(task, predicate, [own.added if own.plus else None])
+    work = work.plus(rederived=rederived, marked=sum(part.rows for part in marked.values()))
+    return Maintained(edits, work, "dred", task.ranked, marked)

@@ -7,6 +7,7 @@ back that have a derivation after all; then, round by round, to what that added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from zodiac_sql.apply import apply_plans, tables
 from zodiac_sql.maintain.cascade import can_cascade, cascade_new
@@ -32,6 +33,8 @@ def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = N
     gained = bool(plans)
     for own in owns.values():
         own.delta = own.candidate = None
+        own.marks = bool(task.marking.next)
+        own.passes_on = own.marks and task.marking.implicit
         if gained:
             own.sliced = None  # what enters can be connected with anything
         if own.gone and rederive and not own.united:
@@ -46,11 +49,12 @@ def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = N
         added = sum(part.rows for part in found.values() if part)
         if not added:
             return work
-        work = work.plus(forward=added, iterations=1)
+        work = work.plus(forward=added, insertions=added, iterations=1)
         if budget is not None and work.forward > budget:
             raise TooMuch(f"more than {budget:,} facts are new")
         if work.iterations == 1 and can_cascade(task, owns):
-            return work.plus(forward=_cascade(task, owns, found) - added)
+            more = _cascade(task, owns, found) - added
+            return work.plus(forward=more, insertions=more)
         for predicate, own in owns.items():
             _add(task, own, found[predicate])
         add_fed(task, owns)
@@ -77,9 +81,11 @@ def _new(task: Task, owns: Owns, own: Own, plans: Iterable[Plan], iteration: int
     name = f"new_{iteration % 2}_{own.stem}"
     rows = apply_plans(
         task.store, task.kept, ("new", tables(known)), mine, own.columns, context, name,
-        lambda heads: unknown(heads, known, own.ranked, FIRST), ranked=own.ranked,
+        lambda heads: unknown(heads, known, own.ranked, FIRST, own.marks), ranked=own.ranked,
+        marked=own.marks,
     )  # fmt: skip
-    return Part("temp", name, rows, ranked=own.ranked) if rows else None
+    marks: Literal["some"] | None = "some" if own.marks else None
+    return Part("temp", name, rows, ranked=own.ranked, marks=marks) if rows else None
 
 
 def _add(task: Task, own: Own, new: Part | None) -> None:
@@ -87,4 +93,4 @@ def _add(task: Task, own: Own, new: Part | None) -> None:
     own.delta = None
     if new is not None:
         own.delta = without_outside(task, own, new, f"delta_{own.stem}")
-        own.plus = put(task, own, new.table, own.plus_table, new.rows, own.plus)
+        own.plus = put(task, own, new, own.plus_table, own.plus)

@@ -45,6 +45,7 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
     Raises TooMuch before more facts than `budget` would be checked.
     """
     work = Work()
+    given = sum(part.rows for part in task.marking.given.values())
     plans = task.losses()
     if lose_given(task):
         plans += all_onwards(task, owns)
@@ -65,6 +66,7 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
         work = work.plus(
             checked=checked, forward=checked, overdeleted=taken, iterations=1,
             backward=checked - taken if supported else 0,
+            deletions=checked - (given if work.iterations == 0 else 0),
         )  # fmt: skip
         if taken and can_cascade(task, owns):
             return work.plus(overdeleted=_cascade(task, owns, lost, supported) - taken)
@@ -108,11 +110,14 @@ def _candidates(
 ) -> Part | None:
     """Create `cand_*`: own facts, not yet taken out, that may have lost a support.
 
-    In the first round these are also facts that no longer come from outside.
+    In the first round these are also facts that no longer come from outside, and marked ones.
     """
     context = context_of(task, owns, undeleted=True)
     mine = [p for p in plans if p.rule.head.predicate == own.predicate and not is_empty(p, context)]
-    former = own.deleted.parts if iteration == 0 else ()
+    former: tuple[Part, ...] = ()
+    if iteration == 0:
+        marked = task.marking.given.get(own.predicate)
+        former = (*own.deleted.parts, *((marked,) if marked else ()))
     if own.stored is None or not (mine or former):
         return None
     stored, gone = own.base, bool(own.gone)
@@ -210,4 +215,4 @@ def _take_out(task: Task, own: Own, lost: Part | None) -> None:
     own.delta = None
     if lost is not None:
         own.delta = without_outside(task, own, lost, f"delta_{own.stem}")
-        own.gone = put(task, own, lost.table, own.gone_table, lost.rows, own.gone)
+        own.gone = put(task, own, lost, own.gone_table, own.gone)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlglot import exp
 
 from zodiac_sql.apply import tables
 from zodiac_sql.maintain.contract import KEPT, Edit, Task
 from zodiac_sql.plan import Version
-from zodiac_sql.relations import Part, Relation, columns_of, part_query, rank_of
+from zodiac_sql.relations import Part, Relation, columns_of, mark_of, part_query, rank_of
 from zodiac_sql.rules import Column
 from zodiac_sql.sql import Context
 from zodiac_sql.trees import create_temp, temp_table
@@ -46,6 +47,10 @@ class Own:
     delta: Part | None = None
     united: Part | None = None
     """Rows from tables of other hypernodes that were merged with the one `stored` belongs to."""
+    marks: bool = False
+    """Whether `plus` has marks."""
+    passes_on: bool = False
+    """Whether marks of these facts pass on to what is derived from them."""
     sliced: Part | None = None
     """As much of `stored` as the work at hand needs, where that is less than all (slices.py)."""
 
@@ -71,8 +76,14 @@ class Own:
         if self.united:
             parts.append(self.united)
         if self.plus:
-            parts.append(Part("temp", self.plus_table, self.plus, ranked=self.ranked))
+            parts.append(self.added)
         return Relation(self.columns, tuple(parts), self.ranked)
+
+    @property
+    def added(self) -> Part:
+        """What has been added."""
+        marks: Literal["some"] | None = "some" if self.marks else None
+        return Part("temp", self.plus_table, self.plus, ranked=self.ranked, marks=marks)
 
     @property
     def undeleted(self) -> Relation:
@@ -95,11 +106,11 @@ class Own:
         return self._with(*self.outside.parts, *self.known.parts)
 
     def _with(self, *parts: Part) -> Relation:
-        return Relation(self.columns, parts, self.ranked)
+        return Relation(self.columns, parts, self.ranked, self.passes_on)
 
     def _of(self, part: Part | None) -> Relation:
         parts = (part,) if part else ()
-        return Relation(self.columns, parts, part is not None and part.ranked)
+        return Relation(self.columns, parts, part is not None and part.ranked, self.passes_on)
 
     def names(self, alias: str) -> list[exp.Column]:
         """The columns, and the rank if there is one."""
@@ -117,9 +128,9 @@ def own_of(task: Task, predicate: str) -> Own:
         task.schema[predicate].columns,
         task.stem(predicate),
         task.stored(predicate),
-        task.inputs(predicate, Version.ALL),
+        task.marked_inputs(predicate, Version.ALL),
         task.inputs(predicate, Version.BEFORE),
-        task.inputs(predicate, Version.INSERTED),
+        task.marked_inputs(predicate, Version.INSERTED),
         task.inputs(predicate, Version.DELETED),
         task.ranked,
     )
@@ -138,7 +149,7 @@ def context_of(task: Task, owns: Owns, undeleted: bool = False) -> Context:
             return closure.undeleted if before else closure.relation(version)
         own = owns.get(name)
         if own is None:
-            return task.inputs(name, version)
+            return task.inputs(name, version) if undeleted else task.marked_inputs(name, version)
         if undeleted and version in (Version.ALL, Version.OLD):
             return own.undeleted
         return own.relation(version)
@@ -146,19 +157,20 @@ def context_of(task: Task, owns: Owns, undeleted: bool = False) -> Context:
     return task.context(relation)
 
 
-def put(task: Task, own: Own, table: str, into: str, rows: int, there: int) -> int:
+def put(task: Task, own: Own, part: Part, into: str, there: int) -> int:
     """Add the rows of a temporary table to another; the first ones make it. Returns its rows."""
-    key = ("put", table, into, own.ranked, bool(there))
+    key = ("put", part.table, into, own.ranked, part.marks, bool(there))
 
     def statement() -> str:
-        query = exp.select(*own.names("t")).from_(temp_table(table).as_("t"))
+        columns = [*own.names("t"), *([mark_of("t")] if part.marks else [])]
+        query = exp.select(*columns).from_(temp_table(part.table).as_("t"))
         if not there:
             return task.store.render(create_temp(into, query))
-        names = [exp.to_identifier(c.name, quoted=True) for c in own.names("t")]
+        names = [exp.to_identifier(c.name, quoted=True) for c in columns]
         return task.store.render(exp.insert(query, temp_table(into), columns=names))
 
     task.store.run(task.kept.get(key, statement))
-    return there + rows
+    return there + part.rows
 
 
 def without_outside(task: Task, own: Own, part: Part, name: str) -> Part | None:
@@ -166,14 +178,17 @@ def without_outside(task: Task, own: Own, part: Part, name: str) -> Part | None:
     outside = own.outside
     if not outside.parts:
         return part
-    key = ("inside", part.table, name, own.ranked, tables(outside))
+    marks = part.marks is not None
+    key = ("inside", part.table, name, own.ranked, marks, tables(outside))
 
     def statement() -> str:
-        query = exp.select(*own.names("t")).from_(temp_table(part.table).as_("t"))
-        return task.store.render(create_temp(name, unknown(query, outside, own.ranked)))
+        columns = [*own.names("t"), *([mark_of("t")] if marks else [])]
+        query = exp.select(*columns).from_(temp_table(part.table).as_("t"))
+        rows = unknown(query, outside, own.ranked, marked=marks)
+        return task.store.render(create_temp(name, rows))
 
     rows = task.store.count(task.kept.get(key, statement))
-    return Part("temp", name, rows, ranked=own.ranked) if rows else None
+    return Part("temp", name, rows, ranked=own.ranked, marks=part.marks) if rows else None
 
 
 def edits_of(task: Task, owns: Owns) -> tuple[dict[str, Edit], int]:

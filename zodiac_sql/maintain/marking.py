@@ -1,0 +1,68 @@
+"""Marking: what one update of a stream finds out about the next (paper 4, Algorithm 1).
+
+Facts that the next update deletes are marked. While this update derives facts, a mark on an explicit
+fact in a rule's body passes to the head: a column that the queries carry which derive anyway. The next
+update then begins with the marked facts as some of those to be checked; its own search has the fewer
+to find.
+
+Set-at-a-time, a rule's instances are found together, so a head is marked if any of them has a marked
+fact (the paper looks at the first that derives it). With `implicit`, marks pass through derived facts,
+too: right for DRed, which takes out whatever may be lost, but not for B/F (paper 4, section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from zodiac_sql.maintain.contract import KEPT, Task
+from zodiac_sql.relations import Part, Relation, columns_of, mark_of, table
+from zodiac_sql.trees import create_temp, distinct, union_all
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What an update has found out about the one after it.
+
+    It holds for the state of that `generation`, if the next update deletes just the facts of `ahead`:
+    for each predicate the rows as they were given, and a temporary table of those that are explicit.
+    `found` are derived facts that it has marked, by predicate and hypernode.
+    """
+
+    generation: int
+    ahead: Mapping[str, tuple[object, Part]] = field(default_factory=dict)
+    found: Mapping[tuple[str, int], Part] = field(default_factory=dict)
+
+    @property
+    def explicit(self) -> int:
+        return sum(part.rows for _, part in self.ahead.values())
+
+    def tables(self) -> set[str]:
+        """The temporary tables that the next update reads."""
+        parts = [*(part for _, part in self.ahead.values()), *self.found.values()]
+        return {part.table for part in parts}
+
+
+def marked_among(task: Task, predicate: str, parts: Iterable[Part | None]) -> dict[str, Part]:
+    """Create a table of the marked facts of some tables, under a name that lasts."""
+    known = [part for part in parts if part and part.marks]
+    if not known:
+        return {}
+    name = f"{KEPT}marked_{task.stem(predicate)}"
+
+    def statement() -> str:
+        relation = Relation(task.schema[predicate].columns, ())
+        queries = [
+            exp.select(*columns_of(relation, "t"))
+            .from_(table(part).as_("t"))
+            .where(mark_of("t"), copy=False)
+            for part in known
+        ]
+        query = distinct(union_all(queries)) if len(queries) > 1 else queries[0]
+        return task.store.render(create_temp(name, query))
+
+    key = ("marked", predicate, tuple(part.table for part in known))
+    rows = task.store.count(task.kept.get(key, statement))
+    return {predicate: Part("temp", name, rows, marks="all")} if rows else {}

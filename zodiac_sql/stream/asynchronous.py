@@ -1,0 +1,78 @@
+"""The asynchronous way: updates come in the event loop, and are applied in one worker thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from zodiac_sql.change import Change
+from zodiac_sql.stream.channel import Channel
+from zodiac_sql.stream.run import Begin, Loop, Options, ended_early
+from zodiac_sql.stream.sources import AHEAD
+from zodiac_sql.stream.updates import Item
+
+
+async def changes_of(
+    updates: Any, begin: Begin, position: Callable[[str], int | None], options: Options
+) -> AsyncIterator[Change]:
+    """The changes that the updates of an asynchronous iterable make.
+
+    The worker has the knowledge base only while the consumer awaits the next change and an update is
+    there. If the consumer is cancelled meanwhile, that update is still brought to its end.
+    """
+    loop = asyncio.get_running_loop()
+    moved = asyncio.Event()
+    channel = Channel(options.queue or AHEAD, lambda: loop.call_soon_threadsafe(moved.set))
+    done = options.passed_over(position)
+    pump = asyncio.create_task(_pump(updates, channel, moved, options.name, done))
+    changes = Loop(channel, begin, options, done).changes()
+    try:
+        with ThreadPoolExecutor(1, "zodiac-stream") as worker:
+            while True:
+                await _until(lambda: channel.ready, moved)
+                change = await _next(worker, changes)
+                if change is None:
+                    return
+                yield change
+    finally:
+        pump.cancel()
+        await asyncio.wait([pump])
+
+
+async def _pump(
+    updates: Any, channel: Channel, moved: asyncio.Event, name: str | None, done: int
+) -> None:
+    """Put all updates but the first ones, which are done, into a channel; never wait in a thread."""
+    number = 0
+    try:
+        async for update in updates:
+            number += 1
+            if number > done:
+                channel.put(Item(update))
+                await _until(lambda: not channel.full, moved)
+        channel.end(ended_early(name, done, number) if number < done else None)
+    except BaseException as error:
+        channel.end(error)
+        if not isinstance(error, Exception):
+            raise
+
+
+async def _until(true: Callable[[], bool], moved: asyncio.Event) -> None:
+    while not true():
+        moved.clear()
+        await moved.wait()
+
+
+async def _next(worker: ThreadPoolExecutor, changes: Iterator[Change]) -> Change | None:
+    """The next change, worked out in the worker; None at the end."""
+    loop = asyncio.get_running_loop()
+    working = loop.run_in_executor(worker, lambda: next(changes, None))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait([working])
+        if not working.cancelled():
+            working.exception()  # seen: nobody else will
+        raise

@@ -1,0 +1,124 @@
+"""A bounded queue between threads: who puts into it waits while it is full."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from queue import Full
+from threading import Condition
+
+from zodiac_sql.stream.updates import Item
+
+
+class Channel:
+    """Updates on their way from one thread to another; those in it have arrived (sources.Source).
+
+    `on_move` is called, in either thread, when something was put, taken, or the end has come.
+    """
+
+    def __init__(self, size: int, on_move: Callable[[], object] | None = None) -> None:
+        if size < 1:
+            raise ValueError(f"the size of a queue is at least 1; not {size}")
+        self.size = size
+        self._items: deque[Item] = deque()
+        self._moved = Condition()
+        self._on_move = on_move
+        self._ended = False
+        self._error: BaseException | None = None
+
+    # Who brings
+
+    def room(self, timeout: float | None = None) -> bool:
+        """Wait until something can be put. False if the channel has ended. Raises queue.Full."""
+        with self._moved:
+            self._wait_for_room(timeout)
+            return not self._ended
+
+    def put(self, item: Item, timeout: float | None = None) -> bool:
+        """Wait for room, and put. False if the channel has ended. Raises queue.Full."""
+        with self._moved:
+            self._wait_for_room(timeout)
+            if self._ended:
+                return False
+            self._items.append(item)
+            self._tell()
+            return True
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Nothing more comes; or the error, after what is in here. Whoever waits is woken."""
+        with self._moved:
+            if not self._ended:
+                self._ended, self._error = True, error
+            self._tell()
+
+    @property
+    def full(self) -> bool:
+        return len(self._items) >= self.size
+
+    # Who takes
+
+    @property
+    def ready(self) -> bool:
+        """Whether `next` would not wait."""
+        return bool(self._items or self._ended)
+
+    def next(self) -> Item | None:
+        with self._moved:
+            self._moved.wait_for(lambda: self.ready)
+            if self._items:
+                item = self._items.popleft()
+                self._tell()
+                return item
+            if self._error is not None:
+                raise self._error
+            return None
+
+    def ahead(self) -> Item | None:
+        with self._moved:
+            return self._items[0] if self._items else None
+
+    def put_back(self, items: Iterable[Item]) -> None:
+        with self._moved:
+            self._items.extendleft(reversed(list(items)))
+
+    def waiting(self) -> int:
+        return len(self._items)
+
+    # Both, with the lock
+
+    def _wait_for_room(self, timeout: float | None) -> None:
+        if not self._moved.wait_for(lambda: self._ended or not self.full, timeout):
+            raise Full
+
+    def _tell(self) -> None:
+        self._moved.notify_all()
+        if self._on_move is not None:
+            self._on_move()
+
+
+class UpdateQueue:
+    """Updates from other threads for `KnowledgeBase.stream`, at most `size` at a time.
+
+    The stream goes on until the queue is closed. If it ends before that, because its loop was left
+    or an update was refused, what was not applied is still in the queue.
+    """
+
+    def __init__(self, size: int = 100) -> None:
+        self.channel = Channel(size)
+        """What the stream reads."""
+
+    def put(self, update: Mapping[str, object], timeout: float | None = None) -> None:
+        """Put an update (see `StreamUpdate`) in, from any thread; wait while the queue is full.
+
+        Raises queue.Full after `timeout` seconds, and ValueError once the queue is closed.
+        """
+        if not self.channel.put(Item(update), timeout):
+            raise ValueError("the UpdateQueue is closed: nothing can be put into it any more")
+
+    def close(self) -> None:
+        """End the stream after what is in here."""
+        self.channel.end()
+
+    def __len__(self) -> int:
+        """How many updates wait."""
+        return self.channel.waiting()

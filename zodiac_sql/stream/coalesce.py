@@ -1,0 +1,176 @@
+"""The net of several updates: what applying them one after the other comes to.
+
+The last operation on a fact wins; in an update insertion wins. That two rows are the same fact or
+different ones must be certain without asking the database. So an update is netted only if
+
+    it has no rules, and its rows are lists of tuples or lists;
+    each predicate is known, its types are settled, and the updates before it cannot have made it
+    vanish (without rule, fact and declaration there is no predicate, and its types are free again);
+    each value is of just the Python class of its column (in a column of floats also an int that is
+    one exactly), so that rows are the same if their values are equal, and only then: no True for 1,
+    no NaN, no -0.0;
+    no text of it is another way to write a text of the others (below).
+
+All others stand alone.
+
+Texts: one that begins with neither < nor " is a symbol as it stands (symbols.py, the SQL macro
+zodiac.canonical). The same symbol may be written with them: `a` and `"a"`, `urn:a` and `<urn:a>`. The
+key of such a text is what is inside, which is the same for all ways to write a symbol; so different
+keys are different facts. Equal keys of different texts may be one fact or two, which is not decided
+here: such updates are not netted together. A text in quotes with escapes has no key.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from zodiac_sql.rules import Type
+from zodiac_sql.schema import Predicate, resolve
+
+if TYPE_CHECKING:
+    from zodiac_sql.catalog import State
+    from zodiac_sql.stream.updates import Step
+    from zodiac_sql.update import Update
+
+Row = tuple[Any, ...] | list[Any]
+Key = tuple[Any, ...]
+
+_CLASSES = {
+    Type.SYMBOL: str, Type.INT: int, Type.FLOAT: float, Type.BOOL: bool,
+    Type.DATE: datetime.date, Type.TIMESTAMP: datetime.datetime,
+}  # fmt: skip
+
+
+class _StandsAlone(Exception):
+    """An update cannot be netted with those before it."""
+
+
+class Net:
+    """The net of the updates added so far, given the state of the knowledge base before them."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._operations: dict[str, dict[Key, tuple[Row, bool]]] = {}
+        """For each fact concerned its row, and whether it is there afterwards."""
+
+    def add(self, step: Step) -> bool:
+        """Add an update if it can be netted with the others; else nothing is added."""
+        if step.has_rules:
+            return False
+        try:
+            changed = self._keyed(step)
+        except _StandsAlone:
+            return False
+        for name, (deleted, inserted) in changed.items():
+            operations = self._operations.setdefault(name, {})
+            operations.update((key, (row, False)) for key, row in deleted.items())
+            operations.update((key, (row, True)) for key, row in inserted.items())
+        return True
+
+    def tell(self, update: Update) -> None:
+        """Tell an update of the knowledge base the net."""
+        for is_inserted, verb in ((False, update.delete), (True, update.insert)):
+            for name, operations in self._operations.items():
+                rows = [row for row, inserted in operations.values() if inserted is is_inserted]
+                if rows:
+                    verb(name, rows)
+
+    def _keyed(self, step: Step) -> dict[str, tuple[dict[Key, Row], dict[Key, Row]]]:
+        """The rows that an update deletes and inserts, by predicate and key."""
+        found: dict[str, tuple[dict[Key, Row], dict[Key, Row]]] = {}
+        for which, facts in enumerate((step.deletes, step.inserts)):
+            for given, rows in facts.items():
+                predicate = self._settled(given)
+                there = self._operations.get(predicate.name, {})
+                mine = found.setdefault(predicate.name, ({}, {}))
+                for key, row in _keyed_rows(predicate, rows):
+                    for other in (there.get(key, _NONE)[0], mine[0].get(key), mine[1].get(key)):
+                        if other is not None and tuple(other) != tuple(row):
+                            raise _StandsAlone
+                    mine[which][key] = row
+        return found
+
+    def _settled(self, given: str) -> Predicate:
+        """A predicate whose types stay as they are, whatever the updates before did."""
+        name = resolve(given, self._state.schema, self._state.prefixes)
+        predicate = self._state.schema.get(name)
+        if (
+            predicate is None
+            or predicate.open
+            or None in predicate.settled
+            or any(predicate.datatypes)  # plain rows take them away
+            or self._may_have_vanished(predicate)
+        ):
+            raise _StandsAlone
+        return predicate
+
+    def _may_have_vanished(self, predicate: Predicate) -> bool:
+        """Whether the updates so far may have left no fact that keeps a predicate.
+
+        One without explicit facts before them is kept by a rule or a declaration.
+        """
+        operations = self._operations.get(predicate.name, {})
+        rows = self._state.rows.get(("edb", predicate.sql_name), 0)
+        if predicate.declared or not rows or rows > len(operations):
+            return False
+        return not any(inserted for _, inserted in operations.values())
+
+
+_NONE: tuple[None, bool] = (None, False)
+
+
+def _keyed_rows(predicate: Predicate, rows: object) -> list[tuple[Key, Row]]:
+    """Rows with a key for each: different keys are different facts."""
+    if not isinstance(rows, list | tuple):
+        raise _StandsAlone
+    types = [column.type for column in predicate.columns]
+    classes = [_CLASSES[type_] for type_ in types if type_ is not None]
+    texts = [at for at, type_ in enumerate(types) if type_ is Type.SYMBOL]
+    others = [at for at, type_ in enumerate(types) if type_ in (Type.FLOAT, Type.TIMESTAMP)]
+    keyed = []
+    for row in rows:
+        if type(row) not in (list, tuple) or len(row) != len(types):
+            raise _StandsAlone
+        for value, class_ in zip(row, classes, strict=True):
+            if type(value) is not class_ and (class_ is not float or not _is_exact(value)):
+                raise _StandsAlone
+        if any(_is_strange(row[at]) for at in others):
+            raise _StandsAlone
+        key: Key = tuple(row)
+        if any(row[at][:1] in _MARKS for at in texts):
+            key = tuple(_text_key(value) if at in texts else value for at, value in enumerate(row))
+        keyed.append((key, row))
+    return keyed
+
+
+def _is_exact(value: object) -> bool:
+    """Whether a number is an int that stays the same as a float."""
+    return type(value) is int and abs(value) <= 2**53
+
+
+def _is_strange(value: Any) -> bool:
+    """Whether a number or a time is equal to others that are not the same, or not to itself."""
+    if isinstance(value, datetime.datetime):
+        return value.tzinfo is not None
+    return math.isnan(value) or (value == 0 and math.copysign(1, value) < 0)
+
+
+_MARKS = ("<", '"')
+_IN_BRACKETS = re.compile(r"""<([^\s<>"{}|\\^`\x00-\x20]*)>""")
+_IN_QUOTES = re.compile(
+    r"""  "([^"\\\x00-\x1f]*)"  (?: @[A-Za-z][A-Za-z0-9-]* | \^\^<[^\s<>"{}|\\^`\x00-\x20]*> )?  """,
+    re.VERBOSE,
+)
+
+
+def _text_key(text: str) -> str:
+    """What is inside of brackets or quotes, without language and datatype."""
+    if text[:1] not in _MARKS:
+        return text
+    found = _IN_BRACKETS.fullmatch(text) or _IN_QUOTES.fullmatch(text)
+    if found is None:
+        raise _StandsAlone
+    return found[1]

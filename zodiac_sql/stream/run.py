@@ -1,0 +1,177 @@
+"""The loop: each update that arrives is one change of the knowledge base, durable and then told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zodiac_sql.change import Change, Streamed
+from zodiac_sql.errors import DataError, FunctionError, ProgramError, QueryError, StreamError
+from zodiac_sql.stream.coalesce import Net
+from zodiac_sql.stream.sources import Source, opened, require_source
+from zodiac_sql.stream.updates import Item
+
+if TYPE_CHECKING:
+    from zodiac_sql.update import Update
+
+Begin = Callable[[], AbstractContextManager["Update"]]
+"""Begins an update of the knowledge base, which is applied at the end of the block."""
+
+REFUSALS = (ProgramError, DataError, QueryError, FunctionError)
+"""What is wrong with an update itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a stream is applied; see `KnowledgeBase.stream`."""
+
+    name: str | None = None
+    coalesce: int = 1
+    queue: int | None = None
+    skip_bad: bool = False
+
+    def __post_init__(self) -> None:
+        if self.coalesce < 1:
+            raise ValueError(f"coalesce is at least 1; not {self.coalesce}")
+        if self.queue is not None and self.queue < 1:
+            raise ValueError(f"queue is at least 1; not {self.queue}")
+
+    def passed_over(self, position: Callable[[str], int | None]) -> int:
+        """How many updates are in the file already."""
+        return (position(self.name) or 0) if self.name is not None else 0
+
+
+def stream(
+    updates: object, begin: Begin, position: Callable[[str], int | None], options: Options
+) -> Iterator[Change] | AsyncIterator[Change]:
+    """The changes that updates make; asynchronous if their source is.
+
+    `position` tells how far a stream of this name has come. Raises DataError for what is no source.
+    """
+    require_source(updates, options.queue)
+    if hasattr(updates, "__aiter__"):
+        from zodiac_sql.stream.asynchronous import changes_of  # late: asyncio is large
+
+        return changes_of(updates, begin, position, options)
+    return _changes(updates, begin, position, options)
+
+
+def _changes(
+    updates: object, begin: Begin, position: Callable[[str], int | None], options: Options
+) -> Iterator[Change]:
+    with opened(updates, options.queue) as source:
+        done = options.passed_over(position)
+        for number in range(done):
+            if source.next() is None:
+                raise ended_early(options.name, done, number)
+        yield from Loop(source, begin, options, done).changes()
+
+
+def ended_early(name: str | None, done: int, there: int) -> StreamError:
+    return StreamError(
+        f"stream {name} has come to update {done}, but this source has only {there}: "
+        "is it another one?",
+        done,
+    )
+
+
+@dataclass(slots=True)
+class Loop:
+    """What is applied of a source, after its first updates that are `done`."""
+
+    source: Source
+    begin: Begin
+    options: Options
+    done: int
+    _singly: int = 0
+    """So many updates to come are applied one by one: together they were refused."""
+
+    def changes(self) -> Iterator[Change]:
+        """One change for each update, or for several that are coalesced.
+
+        Nothing is under way while one is yielded. What is not applied is put back into the source.
+        """
+        while (item := self.source.next()) is not None:
+            taken = [item]
+            try:
+                change = self._applied(taken)
+            except REFUSALS as error:
+                if len(taken) > 1:
+                    self._singly = len(taken)
+                    self.source.put_back(taken)
+                    continue
+                if not self.options.skip_bad:
+                    self.source.put_back(taken)
+                    said = f"{self._called(item)}: {error}"
+                    raise StreamError(said, self.done + 1) from error
+                change = self._passed_over(item, error)
+            except BaseException:
+                self.source.put_back(taken)
+                raise
+            self.done += len(taken)
+            self._singly = max(0, self._singly - 1)
+            yield change
+
+    def _applied(self, taken: list[Item]) -> Change:
+        """Apply an update, and others that have arrived if they can be coalesced: they are taken."""
+        step = taken[0].step()
+        with self.begin() as update:
+            if self.options.coalesce > 1 and not self._singly:
+                net = Net(update.state)
+                if net.add(step):
+                    self._take(taken, net)
+            if len(taken) > 1:
+                net.tell(update)
+            else:
+                step.tell(update)
+            self._sign(update, taken)
+            if self.options.coalesce == 1:
+                self._look_ahead(update)
+        return update.change
+
+    def _take(self, taken: list[Item], net: Net) -> None:
+        """Take those that have arrived and can be netted."""
+        while len(taken) < self.options.coalesce:
+            item = self.source.ahead()
+            try:
+                if item is None or not net.add(item.step()):
+                    return
+            except DataError:  # told when its turn comes
+                return
+            self.source.next()
+            taken.append(item)
+
+    def _sign(self, update: Update, taken: list[Item]) -> None:
+        """Say which updates a change applies, and note how far the stream has come."""
+        last = self.done + len(taken)
+        update.streamed = Streamed(self.done + 1, last, taken[0].arrived, self.source.waiting())
+        if self.options.name is not None:
+            update.record(self.options.name, last)
+
+    def _look_ahead(self, update: Update) -> None:
+        """Say what the next update will delete, if it is here already."""
+        item = self.source.ahead()
+        if item is None:
+            return
+        with suppress(*REFUSALS):  # told when its turn comes
+            step = item.step()
+            if step.deletes and not step.has_rules and not any(map(_once, step.deletes.values())):
+                update.look_ahead(step.deletes)
+
+    def _called(self, item: Item) -> str:
+        """What a person calls the update after those done."""
+        return f"update {self.done + 1}" + (f" ({item.where})" if item.where else "")
+
+    def _passed_over(self, item: Item, error: Exception) -> Change:
+        """A change that does nothing but tell that an update was passed over."""
+        with self.begin() as update:
+            update.note(f"{self._called(item)} was passed over: {error}")
+            self._sign(update, [item])
+        return update.change
+
+
+def _once(rows: object) -> bool:
+    """Whether rows can be read only once: then nobody may read them before their turn."""
+    return hasattr(rows, "__next__") or hasattr(rows, "read_next_batch")

@@ -1,0 +1,129 @@
+"""What an update of a stream is: from Python a mapping, from a file a line of JSON."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from zodiac_sql.errors import DataError
+
+if TYPE_CHECKING:
+    from zodiac_sql.update import Update
+
+Rules = str | Path | Sequence[str | Path]
+
+
+class StreamUpdate(TypedDict, total=False):
+    """An update: what goes and what comes. Rows are what `KnowledgeBase.insert` takes.
+
+    Rules go before others come; a fact both deleted and inserted is there afterwards.
+    """
+
+    delete: Mapping[str, object]
+    insert: Mapping[str, object]
+    drop_rules: Rules
+    add_rules: Rules
+
+
+_EXAMPLE = '{"insert": {"edge": [["a", "b"]]}}'
+_KEYS = ("delete", "insert", "drop_rules", "add_rules")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An update that has been read. The mappings and rows are the very ones that were given."""
+
+    deletes: Mapping[str, object]
+    inserts: Mapping[str, object]
+    drops: Sequence[str | Path] = ()
+    adds: Sequence[str | Path] = ()
+
+    @property
+    def has_rules(self) -> bool:
+        return bool(self.drops or self.adds)
+
+    def tell(self, update: Update) -> None:
+        """Tell an update of the knowledge base all of it."""
+        if self.drops:
+            update.drop_rules(*self.drops)
+        for text in self.adds:
+            update.add_rules(text)
+        for predicate, rows in self.deletes.items():
+            update.delete(predicate, rows)
+        for predicate, rows in self.inserts.items():
+            update.insert(predicate, rows)
+
+
+@dataclass(slots=True)
+class Item:
+    """An update as it came, read when it is needed first: a bad one is refused when its turn comes.
+
+    `where` is its place in a file, `arrived` the time (time.perf_counter).
+    """
+
+    given: object
+    where: str = ""
+    arrived: float = field(default_factory=time.perf_counter)
+    _step: Step | None = None
+
+    def step(self) -> Step:
+        """What is to be done. Raises DataError, which says what would be right."""
+        if self._step is None:
+            self._step = step_of(_parsed(self.given) if self.where else self.given)
+        return self._step
+
+
+def step_of(given: object) -> Step:
+    """Read an update. Raises DataError."""
+    if not isinstance(given, Mapping):
+        raise DataError(f"an update is an object such as {_EXAMPLE}; not {_kind(given)}")
+    for key in given:
+        if key not in _KEYS:
+            raise DataError(f"an update has no {key!r}: its keys are {', '.join(_KEYS)}")
+    return Step(
+        _facts(given, "delete"),
+        _facts(given, "insert"),
+        _rules(given, "drop_rules"),
+        _rules(given, "add_rules"),
+    )
+
+
+def _parsed(line: object) -> Any:
+    """What a line of JSON says."""
+    try:
+        text = line.decode("utf-8-sig") if isinstance(line, bytes) else str(line)
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"not JSON: {error}. A line is an update such as {_EXAMPLE}") from None
+
+
+def _facts(given: Mapping[Any, Any], key: str) -> Mapping[str, object]:
+    facts = given.get(key, {})
+    if not isinstance(facts, Mapping):
+        right = '{"edge": [["a", "b"]]}'
+        raise DataError(f"{key} gives rows by predicate, such as {right}; not {_kind(facts)}")
+    for predicate, rows in facts.items():
+        if not isinstance(predicate, str):
+            raise DataError(f"{key}: a predicate is a text; not {_kind(predicate)}")
+        if rows is None or isinstance(rows, str | bytes | bool | int | float | Mapping):
+            right = 'a list of rows such as [["a", "b"]]'
+            raise DataError(f"{key}: {predicate} needs {right}; not {_kind(rows)}")
+    return facts
+
+
+def _rules(given: Mapping[Any, Any], key: str) -> Sequence[str | Path]:
+    rules = given.get(key, ())
+    if isinstance(rules, str | Path):
+        return (rules,)
+    if isinstance(rules, list | tuple) and all(isinstance(text, str | Path) for text in rules):
+        return rules
+    raise DataError(f"{key} is a text or a list of texts; not {_kind(rules)}")
+
+
+def _kind(value: object) -> str:
+    shown = repr(value)
+    return f"{shown if len(shown) <= 60 else shown[:57] + '...'} ({type(value).__name__})"
