@@ -28,8 +28,8 @@ from zodiac_sql.cli import Format, app, is_sql
 
 ZODIAC = Path(sys.executable).with_name("zodiac")
 COMMANDS = [
-    "run", "add-rules", "drop-rules", "insert", "delete", "query", "show", "graph", "verify",
-    "export",
+    "run", "add-rules", "drop-rules", "insert", "delete", "stream", "query", "show", "graph",
+    "verify", "export",
 ]  # fmt: skip
 
 RULES = """\

@@ -48,8 +48,8 @@ def test_exported_names() -> None:
     assert zodiac_sql.__all__ == [
         "DataError", "Function", "FunctionError", "KnowledgeBase", "LockedError",
         "MissingFunctionWarning", "NewerFileError", "ProgramError", "QueryError", "ResourceError",
-        "SparkError",
-        "StoreError", "ZodiacError", "connect",
+        "SparkError", "StoreError", "StreamError", "StreamUpdate", "UpdateQueue", "ZodiacError",
+        "connect",
     ]  # fmt: skip
     assert all(hasattr(zodiac_sql, name) for name in zodiac_sql.__all__)
 

@@ -14,8 +14,8 @@
 
     MissingFunctionWarning      a file was opened whose rules use a function not registered now
 
-Whatever is raised, nothing was changed: changes are published whole or not at all. (Of a stream, the
-updates before the one refused are kept: each was a change.)
+Whatever is raised, nothing was changed: changes are published whole or not at all. (Of a stream,
+the updates before the one refused are kept: each was a change.)
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def _staged(
     if symbols and rows is not None and rows <= _SOME:
         known = dictionary.known_only(query, names, symbols, True)
         if store.count(create_temp(table, known)) == rows:
-            return _of(predicate, columns, table, named)
+            return _of(predicate, columns, table, named, rows)
     if symbols:
         texts = store.fresh("texts")
         with scratch(store, texts):
@@ -144,9 +144,11 @@ def _casts(columns: Sequence[_Column]) -> list[exp.Expr]:
     return [column.cast().as_(column.name, quoted=True) for column in columns]
 
 
-def _of(predicate: str, columns: Sequence[_Column], table: str, named: bool) -> Staged:
+def _of(
+    predicate: str, columns: Sequence[_Column], table: str, named: bool, rows: int | None = None
+) -> Staged:
     staged = tuple(Column(column.name, column.type) for column in columns)
-    return Staged(predicate, staged, (None,) * len(staged), table, named)
+    return Staged(predicate, staged, (None,) * len(staged), table, named, rows)
 
 
 _FEW = 100
@@ -183,7 +185,7 @@ def _stage_few(
     if store.count(store.kept(key, statement), values) != data.num_rows:
         store.run(drop(table))
         return None
-    return _of(predicate, columns, table, named)
+    return _of(predicate, columns, table, named, data.num_rows)
 
 
 _OFFERED = "zodiac_offered_rows"

@@ -302,14 +302,15 @@ class KnowledgeBase:
     ) -> Iterator[Change] | AsyncIterator[Change]:
         """Apply updates as they come, each as one change, which is in the file when it is yielded.
 
-            for change in kb.stream([{"delete": {"at": [("wt1", 20)]}, "insert": {"at": [("wt1", 21)]}}]):
+            updates = [{"delete": {"at": [("wt1", 20)]}, "insert": {"at": [("wt1", 21)]}}]
+            for change in kb.stream(updates):
                 print(change.updates, change.inserted)
 
         An update (`StreamUpdate`) has the keys "delete", "insert", "drop_rules" and "add_rules".
         `updates` is an iterable of them; a file of JSON lines, by its path or open; an
-        `UpdateQueue`; or an asynchronous iterable: then it is `async for`, and updates are applied in
-        a thread of their own while the next change is awaited. Between two changes, `kb` may be used
-        for anything.
+        `UpdateQueue`; or an asynchronous iterable: then it is `async for`, and updates are applied
+        in a thread of their own while the next change is awaited. Between two changes, `kb` may be
+        used for anything.
 
         With a `name`, the file notes how far the stream has come (`position`), and when it begins
         again, from its first update, those in the file are passed over. `coalesce` lets up to so

@@ -18,6 +18,7 @@ from zodiac_sql.extension import Sources, comparable, difference
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypertree.stored import StoredTree
 from zodiac_sql.maintain.contract import KEPT, Delta, Edit
+from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.modules.inner import ModuleRow
 from zodiac_sql.program import Planned
 from zodiac_sql.relations import Part, Relation, relation_query
@@ -70,10 +71,12 @@ class Materialisation:
     """The tables of modules and trees by these names."""
     next: dict[str, Part] = field(default_factory=dict)
     """Explicit facts that the next update of a stream deletes: those marked, by predicate."""
-    given: Mapping[tuple[str, int], Part] = field(default_factory=dict)
-    """Derived facts that the update before has marked, by predicate and hypernode."""
+    marks: Marks | None = None
+    """What the update before has found out about this one, if it came as it was seen."""
     marked: dict[tuple[str, int], Part] = field(default_factory=dict)
-    """Derived facts that this one has marked."""
+    """Derived facts that this one has marked, by predicate and hypernode."""
+    unmarked: set[int] = field(default_factory=set)
+    """The hypernodes that it has evaluated without marking."""
     _deltas: dict[tuple[str, int | None], Delta] = field(default_factory=dict)
 
     @property

@@ -332,8 +332,11 @@ def _marking(
     for name, part in known:
         if name in hypernode.reads:
             next_[name] = (*next_.get(name, ()), part)
-    given = {p: part for (p, owner), part in work.given.items() if owner == hypernode.id}
-    return Marking(next_, given, implicit)
+    if work.marks is None or hypernode.id in work.marks.unmarked:
+        return Marking(next_, {}, implicit)
+    found = work.marks.found.items()
+    given = {name: part for (name, owner), part in found if owner == hypernode.id}
+    return Marking(next_, given, implicit, known=True)
 
 
 def _maintained(
@@ -384,7 +387,9 @@ def _take(work: Materialisation, hypernode: Hypernode, inner: Inner, done: Maint
     work.modules[hypernode.id] = inner.rows
     work.trees[hypernode.id] = inner.trees
     work.tables |= inner.tables
-    for name, part in done.marked.items():
+    if done.marked is None:
+        work.unmarked.add(hypernode.id)
+    for name, part in (done.marked or {}).items():
         work.marked[name, hypernode.id] = part
     for name, edit in done.edits.items():
         if name in inner.tables:

@@ -27,6 +27,9 @@ MARK = "$mark"
 """Column of facts that are read while some are marked: whether the next update of a stream deletes
 them, or by rules what they were derived from (paper 4)."""
 
+ENTERED = "$entered"
+"""Column of marked explicit facts: whether they entered with the update that marked them."""
+
 SQL_TYPES = {
     Type.SYMBOL: "INTEGER",
     Type.INT: "BIGINT",
@@ -48,7 +51,8 @@ class Part:
     (rank over 0), "old" those from before iteration $i. `ranked` tells whether its column of ranks
     may be relied upon. With `pairs`, the table has nodes and their classes, and the facts are pairs
     of these; `rows` counts the facts. One that `covers` has the facts of all other owners, too.
-    `marks` tells whether all of its facts are marked, or some: then it has a column of marks.
+    `marks` tells whether all of its facts are marked, or some: then it has a column of marks. Of marked
+    explicit facts, "entered" reads those that entered when they were marked, "earlier" the others.
     """
 
     schema: str
@@ -59,7 +63,7 @@ class Part:
     ranked: bool = False
     pairs: Pairs | None = None
     covers: bool = False
-    marks: Literal["all", "some"] | None = None
+    marks: Literal["all", "entered", "earlier", "some"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,10 @@ def part_query(part: Part, relation: Relation) -> exp.Select:
         query = query.where(exp.GT(this=rank, expression=exp.Literal.number(0)), copy=False)
     if part.ranks == "old":
         query = query.where(exp.LT(this=rank, expression=parameter("i")), copy=False)
+    if part.marks in ("entered", "earlier"):
+        entered = exp.column(ENTERED, table="t", quoted=True)
+        wanted = entered if part.marks == "entered" else exp.not_(entered)
+        query = query.where(wanted, copy=False)
     if part.minus:
         gone = temp_table(part.minus).as_("m")
         same = exp.and_(
@@ -140,7 +148,7 @@ def mark_of(alias: str) -> exp.Column:
 
 
 def _mark(part: Part) -> exp.Expr:
-    return mark_of("t") if part.marks == "some" else exp.convert(part.marks == "all")
+    return mark_of("t") if part.marks == "some" else exp.convert(part.marks is not None)
 
 
 def relation_query(relation: Relation, distinct: bool = False) -> exp.Query:
@@ -162,6 +170,7 @@ def source(relation: Relation, alias: str) -> exp.Expr:
     if len(relation.parts) == 1:
         part = relation.parts[0]
         plain = part.minus is None and part.ranks is None
+        plain = plain and part.marks not in ("entered", "earlier")
         plain = plain and (part.marks == "some" or not relation.marked)
         if plain and (part.ranked or not relation.ranked):
             return _rows(part, relation, alias)

@@ -43,7 +43,8 @@ class Staged:
     """Facts of one predicate, waiting in a temporary table whose columns stand in order.
 
     Symbols are encoded (dictionary.py); rows may repeat, NULLs are gone. A predicate of arity 0
-    has one column `holds`, true. `named` tells whether the column names came with the data.
+    has one column `holds`, true. `named` tells whether the column names came with the data, `rows`
+    how many there are, where that was seen.
     """
 
     predicate: str
@@ -51,6 +52,7 @@ class Staged:
     datatypes: tuple[str | None, ...]
     table: str
     named: bool
+    rows: int | None = None
 
 
 def default_columns(arity: int) -> tuple[str, ...]:

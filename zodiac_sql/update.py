@@ -118,6 +118,7 @@ class Update:
     _deletes: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     _remarks: list[str] = field(default_factory=list)
     _positions: dict[str, int] = field(default_factory=dict)
+    _seen: dict[str, Part] = field(default_factory=dict)
     _ahead: dict[str, tuple[object, Staged]] = field(default_factory=dict)
     _graph: Hypergraph | None = None
     _change: Change | None = None
@@ -188,8 +189,11 @@ class Update:
             return
         if (part := self._looked_at(name, rows)) is not None:
             nothing = (None,) * known.arity
-            self._deletes[name].append(Staged(name, known.columns, nothing, part.table, False))
+            there = Staged(name, known.columns, nothing, part.table, False, part.rows)
+            self._deletes[name].append(there)
+            self._seen[name] = part
             return
+        self._seen.pop(name, None)  # more than was seen
         with self._timed("stage"):
             staged = stage_rows(self.store, name, rows, known, gone=True)
         if staged is not None:
@@ -382,10 +386,10 @@ class Update:
         with self._timed("stage"):
             self._stage_facts(planned)
             kept = self.prepared.kept
-            ahead = {name: staged for name, (_, staged) in self._ahead.items()}
             net = net_changes(
-                self.store, self.state, planned.schema, self._inserts, self._deletes, ahead, kept
-            )
+                self.store, self.state, planned.schema, self._inserts, self._deletes, self._seen,
+                kept,
+            )  # fmt: skip
             self._remarks += [*self._rules.remarks, *planned.remarks]
             self._remarks += only_derived(self.store, self.state, planned, self._deletes)
             before = planned.restructuring.before.rules()
@@ -402,12 +406,12 @@ class Update:
         """Tell the work what is marked: for this update, if it came as it was seen, and the next."""
         unchanged_ = work.planned.restructuring.before is work.planned.restructuring.after
         if self.marks and unchanged_ and self._came_as_seen(self.marks, net):
-            work.given = self.marks.found
+            work.marks = self.marks
         turn = self.state.generation % 2  # the next update reads its table while it makes another
         for name, (_, staged) in self._ahead.items():
             known = work.planned.schema[name]
             part = deleted_next(
-                self.store, known, work.new.relation(name), staged,
+                self.store, known, work.new.relation(name), net.inserts.get(name), staged,
                 f"{KEPT}ahead{turn}_{known.sql_name}", work.kept,
             )  # fmt: skip
             if part:
@@ -426,7 +430,7 @@ class Update:
         if not work.next:
             return None
         ahead = {name: (self._ahead[name][0], part) for name, part in work.next.items()}
-        return Marks(state.generation, ahead, work.marked)
+        return Marks(state.generation, ahead, work.marked, work.unmarked)
 
     def _lasting(self, planned: Planned) -> Kept:
         """What was worked out before and holds for a program with other rules, too."""

@@ -4,6 +4,8 @@
 `modules [dag skos cliques components rs1 overhead]` are closures by own algorithms, on and off;
 `hypertree [exp c4 c6 clique petal flower c4r c6r pc lubm-l lubm-lc]` are cyclic rules, decomposed
 and not;
+`marking [trans seq roads sensors] [--sizes N...]` are streams of updates with marking and without;
+`rate [--updates N]` are single-fact updates, one by one and several at once;
 `spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure, spark:fleet).
 Engines alternate, each run in a process of its own, and every figure is a median.
 """
@@ -20,12 +22,16 @@ import duckdb
 from . import (
     hypertree_runs,
     hypertree_tables,
+    marking_tables,
     module_tables,
     modules,
+    rate,
+    rate_tables,
     rule_changes,
     rule_tables,
     scratch,
     spark,
+    stream_runs,
     update_tables,
     updates,
 )
@@ -37,11 +43,11 @@ def main() -> None:
     """Read the command line, measure, print."""
     every = [
         *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES,
-        *hypertree_tables.NAMES, *spark.NAMES,
+        *hypertree_tables.NAMES, *marking_tables.NAMES, *rate_tables.NAMES, *spark.NAMES,
     ]  # fmt: skip
     commands = (
         "updates", rule_tables.COMMAND, module_tables.COMMAND, hypertree_tables.COMMAND,
-        spark.COMMAND,
+        marking_tables.COMMAND, rate_tables.COMMAND, spark.COMMAND,
     )  # fmt: skip
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
@@ -53,7 +59,8 @@ def main() -> None:
         "--runs",
         type=int,
         help="runs of each engine, seeds of a stream (default 3), rounds of rule changes (5), "
-        f"pairs of runs for the overhead of modules ({module_tables.PAIRS})",
+        f"pairs of runs for the overhead of modules ({module_tables.PAIRS}), runs of a stream "
+        f"with marking and without ({marking_tables.RUNS}) or of single facts ({rate_tables.RUNS})",
     )
     parser.add_argument("--quick", action="store_true", help="leave out the large workloads")
     parser.add_argument(
@@ -63,6 +70,12 @@ def main() -> None:
         help="seconds for a peer's run, a line of changes, or a change with modules on or off or "
         "with rules decomposed or not",
     )
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", help="of updates, for `marking`, where there is a choice"
+    )
+    parser.add_argument(
+        "--updates", type=int, help=f"how many, for `rate` (default {rate_tables.UPDATES})"
+    )
     parser.add_argument("--one", nargs=2, metavar=("ENGINE", "WORKLOAD"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     runs = 3 if arguments.runs is None else max(1, arguments.runs)
@@ -71,7 +84,7 @@ def main() -> None:
         _run_one(engine, name, runs, arguments.timeout)
         return
     names = module_tables.expand(rule_tables.expand(arguments.names))
-    names = hypertree_tables.expand(names)
+    names = marking_tables.expand(hypertree_tables.expand(names))
     if unknown := [n for n in names if n not in (*every, *commands)]:
         parser.error(f"unknown workload {', '.join(unknown)}: choose from {', '.join(every)}")
     chosen = [n for n in every if _is_chosen(n, names, arguments.quick)]
@@ -91,6 +104,10 @@ def main() -> None:
         module_tables.report(closures, arguments.runs and runs, arguments.timeout)
     if cyclic := [name for name in chosen if name in hypertree_tables.NAMES]:
         hypertree_tables.report(cyclic, arguments.runs and runs, arguments.timeout)
+    if streams := [name for name in chosen if name in marking_tables.NAMES]:
+        marking_tables.report(streams, arguments.runs and runs, arguments.timeout, arguments.sizes)
+    if any(name in rate_tables.NAMES for name in chosen):
+        rate_tables.report(arguments.runs and runs, arguments.timeout, arguments.updates)
     if clustered := [name for name in chosen if name in spark.NAMES]:
         spark.report(clustered, runs)
 
@@ -105,6 +122,10 @@ def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
         modules.run_one(engine, name.removeprefix(module_tables.PREFIX), timeout)
     elif name.startswith(hypertree_tables.PREFIX):
         hypertree_runs.run_one(engine, name.removeprefix(hypertree_tables.PREFIX), timeout)
+    elif name.startswith(marking_tables.PREFIX):
+        stream_runs.run_one(engine, name.removeprefix(marking_tables.PREFIX))
+    elif name.startswith(rate_tables.NAME):
+        rate.run_one(engine, name)
     else:
         print(scratch.run_one(engine, name))
 
@@ -119,7 +140,9 @@ def _is_quick(name: str) -> bool:
         return WORKLOADS[name].quick
     if name in spark.NAMES:
         return False
-    tables = (update_tables, rule_tables, module_tables, hypertree_tables)
+    tables = (
+        update_tables, rule_tables, module_tables, hypertree_tables, marking_tables, rate_tables,
+    )  # fmt: skip
     return next(table.quick(name) for table in tables if name in table.NAMES)
 
 

@@ -22,7 +22,6 @@ from zodiac_sql.knowledge_base import KnowledgeBase
 from .hypertree_workloads import HYPERTREES
 from .modules import (
     SCRATCH,
-    SEPARATOR,
     Sample,
     facts_changed,
     file_sizes,
@@ -30,6 +29,7 @@ from .modules import (
     print_sample,
     state_of,
 )
+from .processes import SEPARATOR
 from .session import Batch, change, explicit_facts, without
 from .update_workloads import sample
 from .workloads import Facts, Workload, table_of

@@ -11,8 +11,8 @@ from statistics import median
 
 from .hypertree_runs import COMBINED, ENGINES, HD, SMALL, STANDARD, VERBS
 from .hypertree_workloads import HYPERTREES
-from .modules import SCRATCH, SEPARATOR, Sample
-from .processes import child
+from .modules import SCRATCH, Sample
+from .processes import SEPARATOR, child
 from .session import differences, explicit_facts
 from .tables import counts, number, print_header, print_line, print_notes
 from .workloads import Workload

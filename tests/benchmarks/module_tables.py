@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from statistics import median, quantiles
 
 from .module_workloads import MODULES, ModuleCase, ModuleWorkload
-from .modules import OFF, ON, SCRATCH, SEPARATOR, SQL, Sample
-from .processes import child
+from .modules import OFF, ON, SCRATCH, SQL, Sample
+from .processes import SEPARATOR, child
 from .session import differences
 from .tables import counts, ms, number, print_header, print_line, print_notes
 from .workloads import head_predicates

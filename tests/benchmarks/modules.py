@@ -28,6 +28,7 @@ from zodiac_sql.knowledge_base import KnowledgeBase
 
 from . import module_sql
 from .module_workloads import MODULES, Gone, ModuleCase, ModuleWorkload
+from .processes import SEPARATOR
 from .rule_changes import rule_set
 from .rule_workloads import RuleSet
 from .session import (
@@ -45,7 +46,6 @@ from .workloads import table_of
 ON, OFF, SQL = "on", "off", "sql"
 SCRATCH = "scratch"
 STRATEGY = "auto"
-SEPARATOR = "/"
 
 
 @dataclass(frozen=True)

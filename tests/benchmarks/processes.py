@@ -11,6 +11,9 @@ from typing import Any
 
 from .workloads import REPOSITORY
 
+SEPARATOR = "/"
+"""Between what a process is told in one name."""
+
 
 def child(engine: str, name: str, runs: int, timeout: float) -> tuple[list[dict[str, Any]], str]:
     """The rows that one process finished within twenty times the timeout, and why not all."""

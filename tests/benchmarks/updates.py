@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from . import streams
+from . import stream_runs
 from .session import (
     Fingerprint,
     Row,
@@ -44,7 +44,7 @@ def run_one(strategy: str, name: str, runs: int, seconds: float) -> None:
 
 def _rows(strategy: str, name: str, runs: int, seconds: float, folder: Path) -> Iterator[Row]:
     if name in STREAMS:
-        return streams.measure(STREAMS[name], strategy, runs, seconds)
+        return stream_runs.measure(STREAMS[name], strategy, runs, seconds)
     return Measurement(UPDATES[name], strategy, folder).rows(runs, seconds)
 
 

@@ -110,7 +110,8 @@ def _seeds(search: _Search, own: Own) -> Relation:
     marked = search.task.marking.given.get(own.predicate)
     if marked is None:
         return own.deleted
-    search.work = search.work.plus(deletions=-marked.rows)  # found without a rule
+    # Found without a rule, although they will be counted.
+    search.work = search.work.plus(deletions=-marked.rows, forward=-marked.rows)
     return Relation(own.columns, (*own.deleted.parts, marked))
 
 

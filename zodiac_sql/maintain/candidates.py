@@ -8,6 +8,9 @@ inputs as they are. A fact is gained where the change makes a derivation of what
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from sqlglot import exp
 
 from zodiac_sql.apply import apply_plans, tables
@@ -19,7 +22,7 @@ from zodiac_sql.plan import Plan, Version, check, is_injective
 from zodiac_sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.rules import Rule
 from zodiac_sql.sql import Context, is_empty
-from zodiac_sql.trees import distinct, temp_table, union_all
+from zodiac_sql.trees import distinct, temp_table
 from zodiac_sql.unknown import absent, unknown
 
 
@@ -46,11 +49,11 @@ def candidates(task: Task, budget: int | None = None) -> Maintained:
 def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, Work]:
     """The facts that the rule derived and derives no longer."""
     predicate = rule.head.predicate
-    context = task.context(task.inputs)
+    sure = _is_sure(task, rule)
+    context = task.context(partial(_not_seen, task) if sure else task.inputs)
     plans = _solvable(task.losses(), context)
     if not plans or task.stored(predicate) is None:
         return None, Work()
-    sure = _is_sure(task, rule)
     name = f"{KEPT}minus_{task.stem(predicate)}"
     found = name if sure else f"cand_{task.stem(predicate)}"
     columns = task.schema[predicate].columns
@@ -59,7 +62,8 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
         task.store, task.kept, ("lost", marked is not None), plans, columns, context, found,
         lambda heads: _with_marked(task, predicate, heads, marked),
     )  # fmt: skip
-    work = Work(checked=rows, forward=rows, deletions=rows - (marked.rows if marked else 0))
+    by_rules = rows - (marked.rows if marked else 0)
+    work = Work(checked=rows, forward=by_rules, deletions=by_rules)
     if not rows or sure:
         return _part(found, rows), work
     if budget is not None and rows > budget:
@@ -67,6 +71,19 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
     part = Part("temp", found, rows)
     left = _without_derivation(task, rule, part, name)
     return left, work.plus(backward=rows - (left.rows if left else 0))
+
+
+def _not_seen(task: Task, name: str, version: Version) -> Relation:
+    """What a scan of an input reads: of deleted facts not those whose heads are marked already.
+
+    When such a fact entered, all of its heads were new, because each fact has one derivation; and all
+    were marked, because it was.
+    """
+    relation = task.inputs(name, version)
+    if not task.marking.known or version is not Version.DELETED:
+        return relation
+    parts = (replace(p, marks="earlier") if p.marks == "all" else p for p in relation.parts)
+    return replace(relation, parts=tuple(parts))
 
 
 def _with_marked(
@@ -77,7 +94,8 @@ def _with_marked(
         return distinct(heads)
     assert heads is not None
     relation = Relation(task.schema[predicate].columns, (marked,))
-    return distinct(union_all([heads, relation_query(relation)]))
+    both = exp.union(heads, relation_query(relation), distinct=True, copy=False)
+    return exp.select("*").from_(both.subquery("u", copy=False))
 
 
 def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) -> Part | None:

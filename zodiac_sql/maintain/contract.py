@@ -62,13 +62,15 @@ class Delta:
 class Marking:
     """What is known of the update after this one, and what the one before knew (marking.py).
 
-    `next` are input facts that it deletes, `given` own facts that were marked for this update, each by
-    predicate. With `implicit`, marks also pass through derived facts.
+    `next` are input facts that are marked for it, `given` own facts that were marked for this update,
+    each by predicate. With `implicit`, marks also pass through derived facts. If `known`, the update
+    came as it was seen, and this hypernode took part in marking.
     """
 
     next: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
     given: Mapping[str, Part] = field(default_factory=dict)
     implicit: bool = False
+    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +145,11 @@ class Task:
         relation, marked = self.inputs(name, version), self.marking.next.get(name)
         if not marked or version not in (Version.ALL, Version.OLD, Version.INSERTED):
             return relation
-        # Rows that entered may know it themselves; else a marked fact is read twice, once marked.
-        known = version is Version.INSERTED and all(part.marks for part in relation.parts)
-        parts = relation.parts if known else (*relation.parts, *marked)
-        return Relation(relation.columns, parts, relation.ranked, True)
+        if version is Version.INSERTED:  # all derived facts that are marked have entered
+            explicit = name not in self.before.derived
+            marked = tuple(replace(p, marks="entered") if explicit else p for p in marked)
+        # A marked fact is read twice, once with its mark.
+        return Relation(relation.columns, (*relation.parts, *marked), relation.ranked, True)
 
     def context(self, relation: Callable[[str, Version], Relation]) -> Context:
         return Context(relation, self.types, self.functions, self.ids)
@@ -297,8 +300,8 @@ class Maintained:
     """How: the strategy, or for a recomputation how the fixpoint was reached."""
     ranked: bool
     """Whether the tables have ranks that may be relied upon."""
-    marked: Mapping[str, Part] = field(default_factory=dict)
-    """Facts of the hypernode that are marked for the next update."""
+    marked: Mapping[str, Part] | None = None
+    """Facts of the hypernode that are marked for the next update; None if it took no part in marking."""
 
 
 Strategy = Callable[[Task], Maintained]

@@ -12,7 +12,7 @@ too: right for DRed, which takes out whatever may be lost, but not for B/F (pape
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -28,12 +28,14 @@ class Marks:
 
     It holds for the state of that `generation`, if the next update deletes just the facts of `ahead`:
     for each predicate the rows as they were given, and a temporary table of those that are explicit.
-    `found` are derived facts that it has marked, by predicate and hypernode.
+    `found` are derived facts that it has marked, by predicate and hypernode; `unmarked` are hypernodes
+    that it has evaluated without marking.
     """
 
     generation: int
     ahead: Mapping[str, tuple[object, Part]] = field(default_factory=dict)
     found: Mapping[tuple[str, int], Part] = field(default_factory=dict)
+    unmarked: Collection[int] = ()
 
     @property
     def explicit(self) -> int:

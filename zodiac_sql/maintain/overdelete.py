@@ -45,7 +45,6 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
     Raises TooMuch before more facts than `budget` would be checked.
     """
     work = Work()
-    given = sum(part.rows for part in task.marking.given.values())
     plans = task.losses()
     if lose_given(task):
         plans += all_onwards(task, owns)
@@ -60,13 +59,14 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
         lost = {own.predicate: own.candidate for own in owns.values()}
         if supported:
             lost = {own.predicate: _unsupported(task, owns, own) for own in owns.values()}
+        given = 0  # of the candidates, those that no rule found
         if work.iterations == 0:
+            given = sum(part.rows for part in task.marking.given.values())
             slice_tables(task, owns, lost)
         taken = sum(part.rows for part in lost.values() if part)
         work = work.plus(
-            checked=checked, forward=checked, overdeleted=taken, iterations=1,
-            backward=checked - taken if supported else 0,
-            deletions=checked - (given if work.iterations == 0 else 0),
+            checked=checked, forward=checked - given, overdeleted=taken, iterations=1,
+            backward=checked - taken if supported else 0, deletions=checked - given,
         )  # fmt: skip
         if taken and can_cascade(task, owns):
             return work.plus(overdeleted=_cascade(task, owns, lost, supported) - taken)

@@ -19,8 +19,8 @@ async def changes_of(
 ) -> AsyncIterator[Change]:
     """The changes that the updates of an asynchronous iterable make.
 
-    The worker has the knowledge base only while the consumer awaits the next change and an update is
-    there. If the consumer is cancelled meanwhile, that update is still brought to its end.
+    The worker has the knowledge base only while the consumer awaits the next change and an update
+    is there. If the consumer is cancelled meanwhile, that update is still brought to its end.
     """
     loop = asyncio.get_running_loop()
     moved = asyncio.Event()
@@ -44,7 +44,7 @@ async def changes_of(
 async def _pump(
     updates: Any, channel: Channel, moved: asyncio.Event, name: str | None, done: int
 ) -> None:
-    """Put all updates but the first ones, which are done, into a channel; never wait in a thread."""
+    """Put all updates but the first ones, which are done, into a channel, as it has room."""
     number = 0
     try:
         async for update in updates:

@@ -14,10 +14,13 @@ different ones must be certain without asking the database. So an update is nett
 All others stand alone.
 
 Texts: one that begins with neither < nor " is a symbol as it stands (symbols.py, the SQL macro
-zodiac.canonical). The same symbol may be written with them: `a` and `"a"`, `urn:a` and `<urn:a>`. The
-key of such a text is what is inside, which is the same for all ways to write a symbol; so different
-keys are different facts. Equal keys of different texts may be one fact or two, which is not decided
-here: such updates are not netted together. A text in quotes with escapes has no key.
+zodiac.canonical). The same symbol may be written with them: `a` and `"a"`, `urn:a` and `<urn:a>`.
+The key of such a text is what is inside, which is the same for all ways to write a symbol; so
+different keys are different facts. Equal keys of different texts may be one fact or two, which is
+not decided here: such updates are not netted together. A text in quotes with escapes has no key.
+
+What is not kept: an error that only a state between the updates has, such as a division by zero in
+a rule for a fact that comes and goes within them.
 """
 
 from __future__ import annotations
@@ -31,7 +34,10 @@ from zodiac_sql.rules import Type
 from zodiac_sql.schema import Predicate, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from zodiac_sql.catalog import State
+    from zodiac_sql.hypernodes import Hypergraph
     from zodiac_sql.stream.updates import Step
     from zodiac_sql.update import Update
 
@@ -49,10 +55,14 @@ class _StandsAlone(Exception):
 
 
 class Net:
-    """The net of the updates added so far, given the state of the knowledge base before them."""
+    """The net of the updates added so far, given the state of the knowledge base before them.
 
-    def __init__(self, state: State) -> None:
+    `graph` gives the HRDG, which may cost: it is seldom asked for.
+    """
+
+    def __init__(self, state: State, graph: Callable[[], Hypergraph]) -> None:
         self._state = state
+        self._graph = graph
         self._operations: dict[str, dict[Key, tuple[Row, bool]]] = {}
         """For each fact concerned its row, and whether it is there afterwards."""
 
@@ -116,7 +126,9 @@ class Net:
         rows = self._state.rows.get(("edb", predicate.sql_name), 0)
         if predicate.declared or not rows or rows > len(operations):
             return False
-        return not any(inserted for _, inserted in operations.values())
+        if any(inserted for _, inserted in operations.values()):
+            return False
+        return not any(predicate.name in h.reads.union(h.derives) for h in self._graph().hypernodes)
 
 
 _NONE: tuple[None, bool] = (None, False)
@@ -161,7 +173,8 @@ def _is_strange(value: Any) -> bool:
 _MARKS = ("<", '"')
 _IN_BRACKETS = re.compile(r"""<([^\s<>"{}|\\^`\x00-\x20]*)>""")
 _IN_QUOTES = re.compile(
-    r"""  "([^"\\\x00-\x1f]*)"  (?: @[A-Za-z][A-Za-z0-9-]* | \^\^<[^\s<>"{}|\\^`\x00-\x20]*> )?  """,
+    r"""  "([^"\\\x00-\x1f]*)"
+          (?: @[A-Za-z][A-Za-z0-9-]* | \^\^<[^\s<>"{}|\\^`\x00-\x20]*> )?  """,
     re.VERBOSE,
 )
 

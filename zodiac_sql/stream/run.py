@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from zodiac_sql.catalog import hypergraph_of
 from zodiac_sql.change import Change, Streamed
 from zodiac_sql.errors import DataError, FunctionError, ProgramError, QueryError, StreamError
 from zodiac_sql.stream.coalesce import Net
@@ -14,6 +15,7 @@ from zodiac_sql.stream.sources import Source, opened, require_source
 from zodiac_sql.stream.updates import Item
 
 if TYPE_CHECKING:
+    from zodiac_sql.hypernodes import Hypergraph
     from zodiac_sql.update import Update
 
 Begin = Callable[[], AbstractContextManager["Update"]]
@@ -115,11 +117,11 @@ class Loop:
             yield change
 
     def _applied(self, taken: list[Item]) -> Change:
-        """Apply an update, and others that have arrived if they can be coalesced: they are taken."""
+        """Apply an update, and with it those that have arrived and can be coalesced."""
         step = taken[0].step()
         with self.begin() as update:
             if self.options.coalesce > 1 and not self._singly:
-                net = Net(update.state)
+                net = Net(update.state, lambda: _graph_of(update))
                 if net.add(step):
                     self._take(taken, net)
             if len(taken) > 1:
@@ -170,6 +172,14 @@ class Loop:
             update.note(f"{self._called(item)} was passed over: {error}")
             self._sign(update, [item])
         return update.change
+
+
+def _graph_of(update: Update) -> Hypergraph:
+    """The HRDG before an update, parsed if no change before has."""
+    known = update.prepared
+    if known is not None and known.rules is update.state.rules:
+        return known.graph
+    return hypergraph_of(update.state)
 
 
 def _once(rows: object) -> bool:
