@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import io
 import json
 import os
@@ -184,6 +185,29 @@ def test_a_file_of_json_lines(kb: KnowledgeBase, tmp_path: Path) -> None:
     with path.open() as file:
         assert len(list(kb.stream(file))) == 2
     assert len(list(kb.stream(io.StringIO(path.read_text())))) == 2
+
+
+def test_dates_in_json(kb: KnowledgeBase, tmp_path: Path) -> None:
+    """They are text there, and read where a column is known to hold them."""
+    day, moment = datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2, 3, 4)
+    kb.insert("seen", [("a", day, moment)])
+    file = tmp_path / "seen.jsonl"
+    lines = [
+        {"insert": {"seen": [["b", "2025-02-03", "2025-02-03T04:05:06"]]}},
+        {"delete": {"seen": [["a", "2024-01-02", "2024-01-02 03:04:00"]]}},
+        {"insert": {"seen": [["c", "2025", "2025-02-03"]]}},
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    stream = kb.stream(file)
+    assert [(dict(c.inserted), c.deleted) for c in (next(stream), next(stream))] == [
+        ({"seen": 1}, {}),
+        ({}, {"seen": 1}),
+    ]
+    with pytest.raises(StreamError, match="column c1 has the type date"):
+        next(stream)
+    assert facts(kb, "seen") == {
+        ("b", datetime.date(2025, 2, 3), datetime.datetime(2025, 2, 3, 4, 5, 6))
+    }
 
 
 @pytest.mark.parametrize("queue", [None, 1])

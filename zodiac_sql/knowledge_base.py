@@ -83,11 +83,12 @@ def connect(
     `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB.
     `functions` are Python functions that the file's rules use (see `register_function`).
     `strategy` is how rules follow a change of facts: "auto" chooses for each hypernode; "support",
-    "bf", "dred" and "recompute" are there to compare (see zodiac_sql.maintain). With `modules`,
-    transitive and symmetric-transitive relations are closed by algorithms of their own (see
-    zodiac_sql.modules); without, by the rules as they are written. `hypertree` tells which cyclic
-    rules are evaluated by hypertree decompositions (see zodiac_sql.hypertree): those that promise to
-    gain, all (True) or none (False). Whatever is chosen opens what was written otherwise.
+    "bf", "dred" and "recompute" are there to compare, and so are "bf_marking" and "dred_marking",
+    which look one update ahead in a stream (see zodiac_sql.maintain). With `modules`, transitive and
+    symmetric-transitive relations are closed by algorithms of their own (see zodiac_sql.modules);
+    without, by the rules as they are written. `hypertree` tells which cyclic rules are evaluated by
+    hypertree decompositions (see zodiac_sql.hypertree): those that promise to gain, all (True) or
+    none (False). Whatever is chosen opens what was written otherwise.
     Raises LockedError, NewerFileError or StoreError; ValueError for an unknown strategy.
     """
     _require_strategy(strategy)

@@ -52,7 +52,8 @@ def net_changes(
         if rows:
             plus[name] = Part("temp", plus_table, rows)
     for name, staged in deletes.items():
-        if name in seen and _all_new(inserts.get(name, []), plus.get(name)):
+        same = len(staged) == 1 and schema[name] == state.schema.get(name)
+        if name in seen and same and _all_new(inserts.get(name, []), plus.get(name)):
             minus[name] = seen[name]
         elif ("edb", schema[name].sql_name) in state.rows:
             minus_table = f"{KEPT}edb_minus_{schema[name].sql_name}"

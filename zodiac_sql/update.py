@@ -193,7 +193,6 @@ class Update:
             self._deletes[name].append(there)
             self._seen[name] = part
             return
-        self._seen.pop(name, None)  # more than was seen
         with self._timed("stage"):
             staged = stage_rows(self.store, name, rows, known, gone=True)
         if staged is not None:

@@ -37,10 +37,6 @@ class Marks:
     found: Mapping[tuple[str, int], Part] = field(default_factory=dict)
     unmarked: Collection[int] = ()
 
-    @property
-    def explicit(self) -> int:
-        return sum(part.rows for _, part in self.ahead.values())
-
     def tables(self) -> set[str]:
         """The temporary tables that the next update reads."""
         parts = [*(part for _, part in self.ahead.values()), *self.found.values()]

@@ -15,6 +15,7 @@ from zodiac_sql.stream.sources import Source, opened, require_source
 from zodiac_sql.stream.updates import Item
 
 if TYPE_CHECKING:
+    from zodiac_sql.catalog import State
     from zodiac_sql.hypernodes import Hypergraph
     from zodiac_sql.update import Update
 
@@ -118,12 +119,13 @@ class Loop:
 
     def _applied(self, taken: list[Item]) -> Change:
         """Apply an update, and with it those that have arrived and can be coalesced."""
-        step = taken[0].step()
+        taken[0].step()  # a bad one is refused before anything begins
         with self.begin() as update:
+            step = taken[0].step_for(update.state)
             if self.options.coalesce > 1 and not self._singly:
                 net = Net(update.state, lambda: _graph_of(update))
                 if net.add(step):
-                    self._take(taken, net)
+                    self._take(taken, net, update.state)
             if len(taken) > 1:
                 net.tell(update)
             else:
@@ -133,12 +135,12 @@ class Loop:
                 self._look_ahead(update)
         return update.change
 
-    def _take(self, taken: list[Item], net: Net) -> None:
+    def _take(self, taken: list[Item], net: Net, state: State) -> None:
         """Take those that have arrived and can be netted."""
         while len(taken) < self.options.coalesce:
             item = self.source.ahead()
             try:
-                if item is None or not net.add(item.step()):
+                if item is None or not net.add(item.step_for(state)):
                     return
             except DataError:  # told when its turn comes
                 return
@@ -158,7 +160,7 @@ class Loop:
         if item is None:
             return
         with suppress(*REFUSALS):  # told when its turn comes
-            step = item.step()
+            step = item.step_for(update.state)
             if step.deletes and not step.has_rules and not any(map(_once, step.deletes.values())):
                 update.look_ahead(step.deletes)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.rules import Type
+from zodiac_sql.schema import resolve
 
 if TYPE_CHECKING:
+    from zodiac_sql.catalog import State
     from zodiac_sql.update import Update
 
 Rules = str | Path | Sequence[str | Path]
@@ -76,6 +80,15 @@ class Item:
             self._step = step_of(_parsed(self.given) if self.where else self.given)
         return self._step
 
+    def step_for(self, state: State) -> Step:
+        """The same, with the dates that JSON can only give as text, where columns are known to hold such."""
+        step = self.step()
+        if self.where:
+            deletes, inserts = with_dates(step.deletes, state), with_dates(step.inserts, state)
+            if deletes is not step.deletes or inserts is not step.inserts:
+                step = self._step = replace(step, deletes=deletes, inserts=inserts)
+        return step
+
 
 def step_of(given: object) -> Step:
     """Read an update. Raises DataError."""
@@ -99,6 +112,37 @@ def _parsed(line: object) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"not JSON: {error}. A line is an update such as {_EXAMPLE}") from None
+
+
+def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object]:
+    """Rows by predicate, ISO texts read where a column is of dates or timestamps."""
+    changed = {}
+    for given, rows in facts.items():
+        known = state.schema.get(resolve(given, state.schema, state.prefixes))
+        readers = [_READERS.get(column.type) for column in known.columns] if known else []
+        if any(readers) and isinstance(rows, list):
+            read = [_read(row, readers) for row in rows]
+            if any(new is not row for new, row in zip(read, rows, strict=True)):
+                changed[given] = read
+    return {**facts, **changed} if changed else facts
+
+
+_READERS: dict[Type | None, Callable[[str], object]] = {
+    Type.DATE: datetime.date.fromisoformat,
+    Type.TIMESTAMP: datetime.datetime.fromisoformat,
+}
+
+
+def _read(row: object, readers: Sequence[Callable[[str], object] | None]) -> object:
+    """A row; what is no date is left for the one to refuse who knows how."""
+    if not isinstance(row, list) or len(row) != len(readers):
+        return row
+    try:
+        pairs = zip(row, readers, strict=True)
+        values = [read(v) if read and isinstance(v, str) else v for v, read in pairs]
+    except ValueError:
+        return row
+    return row if all(new is old for new, old in zip(values, row, strict=True)) else values
 
 
 def _facts(given: Mapping[Any, Any], key: str) -> Mapping[str, object]:
