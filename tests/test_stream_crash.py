@@ -39,8 +39,8 @@ Update = dict[str, Any]
 State = dict[str, frozenset[tuple[object, ...]]]
 
 SEED = 2031
-KILLS = 54
-UPDATES = 130
+KILLS = 51
+UPDATES = 110
 WINDOW = 7
 """An edge goes again after so many updates."""
 
@@ -50,7 +50,6 @@ RULES = {
     "step": "path(X, Z) :- path(X, Y), edge(Y, Z).",
     "cut": "far(X, Y) :- path(X, Y), not edge(X, Y).",
     "degree": "degree(X, N) :- AGGREGATE(edge(X, Y)) ON X WITH COUNT(Y) AS N.",
-    "now": "now(N, X) :- at(N), edge(X, Y).",
     "back": "path(X, Y) :- path(Y, X).",
 }
 CLINGO = {"degree": "degree(X, N) :- edge(X, _), N = #count { Y : edge(X, Y) }."}
@@ -68,7 +67,7 @@ WAYS = [
 ]
 """Strategy, coalesce and source of one child after the other."""
 
-MOMENT = 0.15
+MOMENT = 0.1
 """In seconds: a child is killed up to so long after it has reported something. Some updates take less."""
 
 
@@ -83,14 +82,14 @@ def test_a_killed_process_goes_on_where_it_was(tmp_path: Path, open_kb: OpenKb) 
             way = WAYS[number % len(WAYS)]
             commit = chance.choice((0, 0, 0, chance.randint(1, 6)))
             job = Job(*way, commit, chance.random() < 0.5)
-            reports = chance.choice((None, 0, 0, 1, 1, 2)) if not commit else None
+            reports = chance.choice((None, 0, 0, 0, 1, 2)) if not commit else None
             told = _killed(nursery, job, reports, chance.uniform(0, MOMENT))
-            run.check(told, job.coalesce, thoroughly=number % 6 == 0)
+            run.check(told, job.coalesce, thoroughly=number % 10 == 0)
             if run.done > UPDATES * 0.85:
                 run.finish(lines)
     run.finish(lines)
-    assert run.killed_at_work > KILLS / 3
-    assert run.total > KILLS * 2
+    assert run.killed_at_work > KILLS / 4
+    assert run.untold  # some were killed after a COMMIT, before they could tell
 
 
 def planned(chance: random.Random) -> Iterator[Update]:
@@ -121,7 +120,7 @@ class _Run:
     """A file, and how far it has come."""
 
     def __init__(self, open_kb: OpenKb, file: Path, updates: list[Update]) -> None:
-        self.file, self.done, self.total, self.killed_at_work = file, 0, 0, 0
+        self.file, self.done, self.untold, self.killed_at_work = file, 0, 0, 0
         self._open_kb, self._updates = open_kb, updates
 
     def check(self, told: list[str], coalesce: int, thoroughly: bool) -> None:
@@ -135,6 +134,7 @@ class _Run:
         with self._open_kb(self.file) as kb:
             position = kb.position(NAME) or 0
             assert reported <= position <= reported + coalesce
+            self.untold += position > reported
             self._take(kb, position)
             if thoroughly:
                 assert kb.verify()
@@ -142,9 +142,10 @@ class _Run:
 
     def finish(self, lines: Path) -> None:
         """Apply the rest of the stream, and begin with a new file."""
-        with self._open_kb(self.file, strategy="bf_marking") as kb:
-            rest = [change.updates for change in kb.stream(lines, name=NAME)]
-            assert rest == [range(n, n + 1) for n in range(self.done + 1, UPDATES + 1)]
+        with self._open_kb(self.file) as kb:
+            changes = kb.stream(lines, name=NAME, coalesce=10)
+            rest = [number for change in changes for number in change.updates]
+            assert rest == list(range(self.done + 1, UPDATES + 1))
             assert kb.position(NAME) == UPDATES
             self._take(kb, UPDATES)
             assert kb.verify()
@@ -159,7 +160,6 @@ class _Run:
         assert found == from_scratch(self._updates[:position]), position
         if fresh:
             kb.delete("done", list(fresh))
-        self.total += position - self.done
         self.done = position
 
 

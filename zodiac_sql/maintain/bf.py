@@ -17,6 +17,7 @@ round. That changes the order of work, and with it three details:
   is disproved (S), for good.
 
 Ranks are not used, and kept only if nothing was reached: a fact may be proved by facts of higher ones.
+(Nor are they where facts are marked.)
 
 In a stream, with marking (paper 4, Algorithm 1), the facts that the update before has marked are
 reached from the start, and what is proved or added is marked if an explicit fact of the body is.
@@ -70,7 +71,7 @@ def bf(task: Task) -> Maintained:
     search = _Search(task, owns_of(task if task.merges else replace(task, ranked=False)))
     if not task.merges:  # which loses nothing
         _delete(search)
-    ranked = task.ranked and not search.reached
+    ranked = task.ranked and not (search.reached or task.marking.next)
     for own in search.owns.values():
         own.ranked = ranked
     work = search.work.and_(extend(task, search.owns, rederive=False))

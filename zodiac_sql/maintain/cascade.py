@@ -19,7 +19,7 @@ from zodiac_sql.fixpoint import is_linear
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.own import Own, Owns, context_of
 from zodiac_sql.plan import Plan, Version, delta_variants
-from zodiac_sql.relations import MARK, RANK, Part, Relation, columns_of, mark_of, rank_of, table
+from zodiac_sql.relations import RANK, Part, Relation, columns_of, mark_of, rank_of, table
 from zodiac_sql.sql import Context, compile_rule, is_empty
 from zodiac_sql.trees import anti_join, create_temp, temp_table, union_all
 from zodiac_sql.unknown import absent, unknown
@@ -160,8 +160,6 @@ def _numbered(own: Own, query: exp.Query) -> exp.Select:
             + number
         )
     columns = [exp.column(c.name, quoted=True) for c in columns_of(own.outside)]
-    if own.marks:
-        columns.append(exp.column(MARK, quoted=True))
     return exp.select(*columns, number.as_(RANK, quoted=True)).from_(
         query.subquery("q", copy=False)
     )

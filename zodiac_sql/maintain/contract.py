@@ -145,9 +145,12 @@ class Task:
         relation, marked = self.inputs(name, version), self.marking.next.get(name)
         if not marked or version not in (Version.ALL, Version.OLD, Version.INSERTED):
             return relation
-        if version is Version.INSERTED:  # all derived facts that are marked have entered
-            explicit = name not in self.before.derived
-            marked = tuple(replace(p, marks="entered") if explicit else p for p in marked)
+        if version is Version.INSERTED:
+            if relation.parts and all(part.marks == "some" for part in relation.parts):
+                return replace(relation, marked=True)
+            if name in self.before.derived:
+                return relation  # of what has entered it is not known what is marked
+            marked = tuple(replace(part, marks="entered") for part in marked)
         # A marked fact is read twice, once with its mark.
         return Relation(relation.columns, (*relation.parts, *marked), relation.ranked, True)
 

@@ -201,7 +201,7 @@ def edits_of(task: Task, owns: Owns) -> tuple[dict[str, Edit], int]:
 
 def _edit(task: Task, own: Own) -> Edit:
     gone = Part("temp", own.gone_table, own.gone, ranked=own.ranked) if own.gone else None
-    plus = Part("temp", own.plus_table, own.plus, ranked=own.ranked) if own.plus else None
+    plus = own.added if own.plus else None
     if own.united:  # what is gone has come back with another rank
         inserted = _difference(task, own, plus, None, f"{KEPT}plus_{own.stem}")
         return Edit(inserted, None, gone, plus, own.stored is None, own.united)
@@ -218,14 +218,15 @@ def _difference(
     """The facts of one temporary table that do not stand in another, under a name that lasts."""
     if these is None:
         return None
-    key = ("difference", these.table, those and those.table, name, own.ranked)
+    key = ("difference", these.table, those and those.table, name, own.ranked, these.marks)
 
     def statement() -> str:
         relation = Relation(own.columns, ())
-        query = exp.select(*own.names("c")).from_(temp_table(these.table).as_("c"))
+        marks = [mark_of("c")] if these.marks else []
+        query = exp.select(*own.names("c"), *marks).from_(temp_table(these.table).as_("c"))
         if those is not None:
             query = absent(query, relation, part_query(those, relation))
         return task.store.render(create_temp(name, query))
 
     rows = task.store.count(task.kept.get(key, statement))
-    return Part("temp", name, rows, ranked=own.ranked) if rows else None
+    return Part("temp", name, rows, ranked=own.ranked, marks=these.marks) if rows else None
