@@ -125,7 +125,7 @@ def decide(question: Question, forced: bool) -> StoredTree:
 def _holds(decision: StoredTree, question: Question) -> bool:
     """Whether a decision need not be looked at again: there is about as much to read as there was."""
     before, now = max(decision.facts, FEW), max(question.facts, FEW)
-    return 1 / GROWTH <= now / before <= GROWTH
+    return before <= now * GROWTH and now <= before * GROWTH
 
 
 def within(tree: StoredTree, tables: Mapping[str, int], facts: int) -> StoredTree:

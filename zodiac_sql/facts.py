@@ -69,7 +69,7 @@ def stage_rows(
         columns = _aligned(predicate, plain, known, offered.named)
         named = offered.named and known is None
         few = 0 < (offered.rows or 0) <= _FEW
-        staged = few and _stage_few(store, predicate, columns, offered.data, named)
+        staged = few and _stage_few(store, predicate, columns, offered.data, named, gone)
         if staged:
             return staged
     with store.offered(_OFFERED, offered.data):
@@ -160,9 +160,14 @@ _SOME = 50_000
 
 
 def _stage_few(
-    store: Store, predicate: str, columns: Sequence[_Column], data: pa.Table, named: bool
+    store: Store,
+    predicate: str,
+    columns: Sequence[_Column],
+    data: pa.Table,
+    named: bool,
+    gone: bool,
 ) -> Staged | None:
-    """Stage a few rows in one statement; None if some symbol is not known as it is written."""
+    """Stage a few rows by parameters; None if a symbol may be known by another text than its own."""
     values = {f"v{n}": data.column(c.source).to_pylist() for n, c in enumerate(columns)}
     floats = (values[f"v{n}"] for n, c in enumerate(columns) if c.source_type == "DOUBLE")
     if any(math.isnan(value) for column in floats for value in column):
@@ -182,10 +187,17 @@ def _stage_few(
         return create_temp(table, query)
 
     key = ("few", table, tuple(columns))
-    if store.count(store.kept(key, statement), values) != data.num_rows:
-        store.run(drop(table))
-        return None
-    return _of(predicate, columns, table, named, data.num_rows)
+    rows = store.count(store.kept(key, statement), values)
+    if rows < data.num_rows:
+        symbols = (values[f"v{n}"] for n, c in enumerate(columns) if c.type is Type.SYMBOL)
+        texts = {text for column in symbols for text in column}
+        if not all(map(dictionary.stands_as_it_is, texts)):
+            store.run(drop(table))
+            return None
+        if not gone:
+            dictionary.add(store, sorted(texts))
+            rows = store.count(store.kept(key, statement), values)
+    return _of(predicate, columns, table, named, rows)
 
 
 _OFFERED = "zodiac_offered_rows"
