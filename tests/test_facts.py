@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from zodiac_sql import dictionary
+from zodiac_sql import KnowledgeBase, dictionary
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts import stage_rows
 from zodiac_sql.rules import Column, Type
@@ -266,3 +266,23 @@ def test_names_in_another_order_must_all_agree(store: Store) -> None:
         stage_rows(store, "reading", table, known)
     same_order = pa.table({"turbine": ["wt1"], "place": ["north"]})
     assert stage_rows(store, "reading", same_order, known) is not None
+
+
+def test_a_few_rows_with_new_symbols(open_kb: Callable[..., KnowledgeBase]) -> None:
+    """What stands as it is becomes known at once; other texts may be ways to write a known symbol."""
+    with open_kb() as kb:
+        assert kb.insert("p", [("a", "b")]).inserted == {"p": 1}
+        assert kb.insert("p", [("a", "new"), ("new", "b"), ("a", "b")]).inserted == {"p": 2}
+        assert kb.insert("p", [('"a"', '"new"'), ("<urn:x>", "urn:x")]).inserted == {"p": 1}
+        symbols = "SELECT count(*), count(DISTINCT text), max(id) FROM zodiac.symbol"
+        assert kb.sql(symbols).fetchall() == [(4, 4, 4)]
+        assert kb.delete("p", [("a", "unheard"), ("urn:x", "<urn:x>"), ("a", "new")]).deleted == {
+            "p": 2
+        }
+        assert set(kb.table("p").fetchall()) == {("a", "b"), ("new", "b")}
+        with pytest.raises(DataError), kb.update() as update:
+            update.insert("p", [("lost", "b")])
+            update.insert("p", [(1, 2)])
+        assert kb.insert("p", [("lost", "a")]).inserted == {"p": 1}
+        assert kb.sql(symbols).fetchall() == [(5, 5, 5)]
+        assert kb.verify()

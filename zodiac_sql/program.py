@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from zodiac_sql.arrivals import Arrival, arrive
 from zodiac_sql.catalog import HypernodeRow, State, StoredRule
 from zodiac_sql.check import Candidate, arities, check, in_order
-from zodiac_sql.errors import Problem, ProgramError, Span
+from zodiac_sql.errors import DataError, Problem, ProgramError, Span
 from zodiac_sql.functions import Function, Functions
 from zodiac_sql.hypernodes import Hypergraph, hypergraph
 from zodiac_sql.hypertree.stored import StoredTree
 from zodiac_sql.infer import Inferred, infer
 from zodiac_sql.modules.inner import ModuleRow
+from zodiac_sql.relations import RESERVED
 from zodiac_sql.restructuring import Restructuring, kept_rules, restructure
 from zodiac_sql.rules import (
     Atom,
@@ -189,13 +190,22 @@ def with_staged(
     is_named: bool,
     naming_: Names,
 ) -> dict[str, Predicate]:
-    """A schema in which facts that arrived have settled their predicate's types."""
+    """A schema in which facts that arrived have settled their predicate's types.
+
+    Raises DataError for columns whose names are not free.
+    """
     known = schema.get(predicate) or _new_predicate(predicate, len(columns), schema, naming_)
     fresh = not any(known.settled) and not known.declared
     settled = tuple(t or c.type for t, c in zip(known.settled, columns, strict=True))
     if fresh:
         kept = datatypes
         names = [c.name for c in (columns if is_named else known.columns)]
+        for name in names:
+            if name.lower() in RESERVED:
+                raise DataError(
+                    f"{predicate}: no column can be called {name}, a name that zodiac_sql needs for "
+                    "columns of its own. Give it another name."
+                )
     else:
         kept = tuple(a if a == b else None for a, b in zip(known.datatypes, datatypes, strict=True))
         names = [c.name for c in known.columns]

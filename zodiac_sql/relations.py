@@ -23,12 +23,15 @@ FIRST = 1
 OUTSIDE = -(2**62)
 """The rank of facts that come from outside a recursive hypernode: lower than that of any fact in it."""
 
-MARK = "$mark"
+MARK = "zodiac$mark"
 """Column of facts that are read while some are marked: whether the next update of a stream deletes
 them, or by rules what they were derived from (paper 4)."""
 
-ENTERED = "$entered"
+ENTERED = "zodiac$entered"
 """Column of marked explicit facts: whether they entered with the update that marked them."""
+
+RESERVED = (RANK, MARK, ENTERED)
+"""Names that no column of a predicate can have, in whatever case."""
 
 SQL_TYPES = {
     Type.SYMBOL: "INTEGER",
