@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,6 +115,8 @@ def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Cha
     except BaseException as error:
         if made and opened and not opened.publishing:
             _remove(db)
+        if made and opened is None and is_interruption(error):
+            _remove_if_empty(db)
         if opened and db != MEMORY and is_interruption(error):
             raise Interrupted(opened.after_interruption(db)) from None
         raise
@@ -150,6 +152,17 @@ def require_files(files: Iterable[Path]) -> None:
 
 def _refuse_memory() -> None:
     raise Refused(f"{MEMORY} is empty, and gone when the program ends: it is for `zodiac run`.")
+
+
+def _remove_if_empty(db: str) -> None:
+    """Remove what an interruption has left while it was opened, unless somebody else made it."""
+    from zodiac_sql import ZodiacError, connect
+
+    with suppress(ZodiacError):
+        with connect(db) as kb:
+            empty = not kb.predicates().num_rows
+        if empty:
+            _remove(db)
 
 
 def _remove(db: str) -> None:
