@@ -76,7 +76,8 @@ def open_kb() -> OpenKb:
     import zodiac_sql  # here, so that the oracle's own tests need no library
 
     def open_it(path: str | Path = ":memory:", strategy: str = "auto") -> KnowledgeBase:
-        return zodiac_sql.connect(path, strategy=strategy)
+        # Two processes share two cores: threads of DuckDB's own would take a quarter more time.
+        return zodiac_sql.connect(path, strategy=strategy, threads=1)
 
     return open_it
 
