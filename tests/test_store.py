@@ -327,7 +327,8 @@ def test_tables_of_somebody_else_stay(tmp_path: Path, open_kb: OpenKb) -> None:
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
 def test_a_name_taken_in_the_meantime(file: Path, open_kb: OpenKb, kind: str) -> None:
     """By another connection of this process: it is not replaced, and nothing is half done."""
-    with open_kb(file) as kb, duckdb.connect(file) as other:
+    same = {"threads": 1}  # as open_kb has it: DuckDB wants the same settings
+    with open_kb(file) as kb, duckdb.connect(file, config=same) as other:
         before = described(kb)
         other.execute(f"CREATE {kind} late AS SELECT 42 AS mine")
         try:
