@@ -298,7 +298,7 @@ def test_a_thread_reads_ahead_so_far_and_no_further(kb: KnowledgeBase) -> None:
     assert soon(lambda: made == 4)  # one applied, three ahead
     time.sleep(0.05)
     assert made == 4
-    assert waiting(next(stream)) == 3
+    assert waiting(next(stream)) in (2, 3)  # the thread may have filled the place already
     assert readers()
     stream.close()
     assert soon(lambda: not readers())
