@@ -71,10 +71,12 @@ def test_case(case: Path, open_kb: OpenKb, tmp_path: Path) -> None:
     _assert_holds(case, Session(open_kb, tmp_path / "case.duckdb"))
 
 
-STILL = {case.parent: case for case in reversed(DIRECTORIES) if not (case / "steps.txt").exists()}
+FIRST_WITHOUT_STEPS = {
+    case.parent: case for case in reversed(DIRECTORIES) if not (case / "steps.txt").exists()
+}
 
 
-@pytest.mark.parametrize("case", STILL.values(), ids=named)
+@pytest.mark.parametrize("case", FIRST_WITHOUT_STEPS.values(), ids=named)
 def test_case_in_memory(case: Path, open_kb: OpenKb) -> None:
     _assert_holds(case, Session(open_kb))
 

@@ -75,7 +75,7 @@ def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None
     one for one. `source` is a temporary table without NULLs in `columns`.
     """
     _collect_terms(store, source, columns)
-    _add_unknown(store, "temp.term")
+    _add_terms(store)
     store.run(
         "CREATE OR REPLACE TEMP TABLE term_id AS"
         ' SELECT raw, id FROM temp.term JOIN temp."zodiac$known_symbol" USING (text)'
@@ -92,17 +92,18 @@ def stands_as_it_is(text: str) -> bool:
 
 def add(store: Store, texts: Sequence[str]) -> None:
     """Let symbols that stand as they are become known."""
-    _add_unknown(store, "(SELECT unnest($1) AS text)", [texts])
+    store.run("CREATE OR REPLACE TEMP TABLE term AS SELECT unnest($1) AS text", [texts])
+    _add_terms(store)
+    store.run("DROP TABLE temp.term")
 
 
-def _add_unknown(store: Store, source: str, parameters: Sequence[object] = ()) -> None:
-    """Give ids to those symbols of a table or query of texts that have none."""
+def _add_terms(store: Store) -> None:
+    """Give ids to those symbols of the temporary table term that have none."""
     found = store.count(
         'INSERT INTO temp."zodiac$new_symbol"'
         ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol") + row_number() OVER (),'
         " zodiac.kind(text), text"
-        f' FROM (SELECT DISTINCT text FROM {source}) AS t ANTI JOIN temp."zodiac$known_symbol" USING (text)',
-        parameters or None,
+        ' FROM (SELECT DISTINCT text FROM temp.term) AS t ANTI JOIN temp."zodiac$known_symbol" USING (text)'
     )
     store.symbols_wait = store.symbols_wait or found > 0
 

@@ -87,7 +87,7 @@ def deleted_next(
     """
 
     def statement() -> str:
-        queries = [_told(part, explicit, is_new=part == entered) for part in explicit.parts]
+        queries = [_entering(part, explicit, is_new=part == entered) for part in explicit.parts]
         columns = columns_of(explicit, "c")
         new = exp.LogicalOr(this=exp.column(ENTERED, table="e", quoted=True))
         query = exp.select(*columns, new.as_(ENTERED, quoted=True))
@@ -106,11 +106,11 @@ def deleted_next(
     return Part("temp", name, rows, marks="all") if rows else None
 
 
-def _told(part: Part, explicit: Relation, is_new: bool) -> exp.Select:
+def _entering(part: Part, explicit: Relation, is_new: bool) -> exp.Select:
     """A table of explicit facts, all of which have entered with this update, or none."""
     columns = columns_of(explicit, "t")
-    told = exp.convert(is_new).as_(ENTERED, quoted=True)
-    return exp.select(*columns, told).from_(table(part).as_("t"))
+    new = exp.convert(is_new).as_(ENTERED, quoted=True)
+    return exp.select(*columns, new).from_(table(part).as_("t"))
 
 
 def only_derived(

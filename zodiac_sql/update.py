@@ -128,7 +128,7 @@ class Update:
     def __post_init__(self) -> None:
         self._schema = dict(self.state.schema)
         self._prefixes = dict(self.state.prefixes)
-        self._rules = RuleEdits({rule.name for rule in self.state.rules}, self._before)
+        self._rules = RuleEdits({rule.name for rule in self.state.rules}, self.graph_before)
 
     @property
     def change(self) -> Change:
@@ -230,7 +230,7 @@ class Update:
         """
         if self.strategy not in MARKING or self._rules:
             return
-        derived = {p for h in self._before().hypernodes for p in h.derives}
+        derived = {p for h in self.graph_before().hypernodes for p in h.derives}
         for predicate, rows in deletes.items():
             name = resolve(predicate, self._schema, self._prefixes)
             known = self._schema.get(name)
@@ -290,8 +290,8 @@ class Update:
         given, part = self.marks.ahead.get(predicate, (None, None))
         return part if given is rows else None
 
-    def _before(self) -> Hypergraph:
-        """The HRDG as it is; parsed from the catalog if no change before this one has."""
+    def graph_before(self) -> Hypergraph:
+        """The HRDG before the update; parsed from the catalog if no change before it has."""
         if self._graph is None:
             known = self.prepared is not None and self.prepared.rules is self.state.rules
             self._graph = self.prepared.graph if known and self.prepared else None
@@ -403,8 +403,8 @@ class Update:
 
     def _mark(self, work: Materialisation, net: Net) -> None:
         """Tell the work what is marked: for this update, if it came as it was seen, and the next."""
-        unchanged_ = work.planned.restructuring.before is work.planned.restructuring.after
-        if self.marks and unchanged_ and self._came_as_seen(self.marks, net):
+        same_rules = work.planned.restructuring.before is work.planned.restructuring.after
+        if self.marks and same_rules and self._came_as_seen(self.marks, net):
             work.marks = self.marks
         turn = self.state.generation % 2  # the next update reads its table while it makes another
         for name, (_, staged) in self._ahead.items():
@@ -454,7 +454,7 @@ class Update:
         try:
             planned = plan_program(
                 self.state,
-                self._before(),
+                self.graph_before(),
                 self._rules.arrivals,
                 self._rules.dropped,
                 self._schema,

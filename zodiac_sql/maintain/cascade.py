@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Literal
 
 from sqlglot import exp
 
@@ -81,7 +80,7 @@ def cascade_new(task: Task, own: Own, new: Part) -> int:
         query: exp.Query = seeds
         if plans:
             names = columns_of(known, "c") + ([mark_of("c")] if own.marks else [])
-            heads = union_all(_heads(plans, own, context, False, own.marks))
+            heads = union_all(_heads(plans, own, context, False, own.marks is not None))
             step = exp.select(*names).from_(heads.subquery("c", copy=False))
             for number, part in enumerate(known.parts):
                 other = exp.select(*columns).from_(table(part).as_("t"))
@@ -121,10 +120,8 @@ def _steps(
     task: Task, own: Own, ranked: bool, undeleted: bool = True
 ) -> tuple[Context, list[Plan]]:
     """The rules, their recursive atom reading what the statement has found."""
-    marks: Literal["some"] | None = "some" if own.marks else None
-    found = Relation(
-        own.columns, (Part("", _R, 1, ranked=ranked, marks=marks),), ranked, own.passes_on
-    )
+    part = Part("", _R, 1, ranked=ranked, marks=own.marks)
+    found = Relation(own.columns, (part,), ranked, own.passes_on)
     inner = context_of(task, {own.predicate: own}, undeleted)
 
     def relation(name: str, version: Version) -> Relation:

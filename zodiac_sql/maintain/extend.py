@@ -7,7 +7,6 @@ back that have a derivation after all; then, round by round, to what that added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
 from zodiac_sql.apply import apply_plans, tables
 from zodiac_sql.maintain.cascade import can_cascade, cascade_new
@@ -33,8 +32,8 @@ def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = N
     gained = bool(plans)
     for own in owns.values():
         own.delta = own.candidate = None
-        own.marks = bool(task.marking.next)
-        own.passes_on = own.marks and task.marking.implicit
+        own.marks = "some" if task.marking.next else None
+        own.passes_on = task.marking.implicit and own.marks is not None
         if gained:
             own.sliced = None  # what enters can be connected with anything
         if own.gone and rederive and not own.united:
@@ -76,16 +75,15 @@ def _new(task: Task, owns: Owns, own: Own, plans: Iterable[Plan], iteration: int
     mine = [p for p in plans if p.rule.head.predicate == own.predicate and not is_empty(p, context)]
     if not mine:
         return None
-    known = own.known
+    known, marked = own.known, own.marks is not None
     # Two names in turn: a statement cannot read the table that it replaces.
     name = f"new_{iteration % 2}_{own.stem}"
     rows = apply_plans(
         task.store, task.kept, ("new", tables(known)), mine, own.columns, context, name,
-        lambda heads: unknown(heads, known, own.ranked, FIRST, own.marks), ranked=own.ranked,
-        marked=own.marks,
+        lambda heads: unknown(heads, known, own.ranked, FIRST, marked), ranked=own.ranked,
+        marked=marked,
     )  # fmt: skip
-    marks: Literal["some"] | None = "some" if own.marks else None
-    return Part("temp", name, rows, ranked=own.ranked, marks=marks) if rows else None
+    return Part("temp", name, rows, ranked=own.ranked, marks=own.marks) if rows else None
 
 
 def _add(task: Task, own: Own, new: Part | None) -> None:

@@ -47,8 +47,8 @@ class Own:
     delta: Part | None = None
     united: Part | None = None
     """Rows from tables of other hypernodes that were merged with the one `stored` belongs to."""
-    marks: bool = False
-    """Whether `plus` has marks."""
+    marks: Literal["some"] | None = None
+    """Which facts of `plus` are marked, if it has marks."""
     passes_on: bool = False
     """Whether marks of these facts pass on to what is derived from them."""
     sliced: Part | None = None
@@ -82,8 +82,7 @@ class Own:
     @property
     def added(self) -> Part:
         """What has been added."""
-        marks: Literal["some"] | None = "some" if self.marks else None
-        return Part("temp", self.plus_table, self.plus, ranked=self.ranked, marks=marks)
+        return Part("temp", self.plus_table, self.plus, ranked=self.ranked, marks=self.marks)
 
     @property
     def undeleted(self) -> Relation:

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zodiac_sql.catalog import hypergraph_of
 from zodiac_sql.change import Change, Streamed
 from zodiac_sql.errors import DataError, FunctionError, ProgramError, QueryError, StreamError
 from zodiac_sql.stream.coalesce import Net
@@ -16,7 +15,6 @@ from zodiac_sql.stream.updates import Item
 
 if TYPE_CHECKING:
     from zodiac_sql.catalog import State
-    from zodiac_sql.hypernodes import Hypergraph
     from zodiac_sql.update import Update
 
 Begin = Callable[[], AbstractContextManager["Update"]]
@@ -123,7 +121,7 @@ class Loop:
         with self.begin() as update:
             step = taken[0].step_for(update.state)
             if self.options.coalesce > 1 and not self._singly:
-                net = Net(update.state, lambda: _graph_of(update))
+                net = Net(update.state, update.graph_before)
                 if net.add(step):
                     self._take(taken, net, update.state)
             if len(taken) > 1:
@@ -174,14 +172,6 @@ class Loop:
             update.note(f"{self._called(item)} was passed over: {error}")
             self._sign(update, [item])
         return update.change
-
-
-def _graph_of(update: Update) -> Hypergraph:
-    """The HRDG before an update, parsed if no change before has."""
-    known = update.prepared
-    if known is not None and known.rules is update.state.rules:
-        return known.graph
-    return hypergraph_of(update.state)
 
 
 def _once(rows: object) -> bool:
