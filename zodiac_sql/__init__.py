@@ -12,12 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zodiac_sql.errors import (
+    BusyError,
     DataError,
+    EvaluationError,
     FunctionError,
     LockedError,
+    MissingFunctionError,
     MissingFunctionWarning,
     NewerFileError,
     ProgramError,
+    PublishedError,
     QueryError,
     ResourceError,
     SparkError,
@@ -33,14 +37,18 @@ if TYPE_CHECKING:
     from zodiac_sql.stream.updates import StreamUpdate
 
 __all__ = [
+    "BusyError",
     "DataError",
+    "EvaluationError",
     "Function",
     "FunctionError",
     "KnowledgeBase",
     "LockedError",
+    "MissingFunctionError",
     "MissingFunctionWarning",
     "NewerFileError",
     "ProgramError",
+    "PublishedError",
     "QueryError",
     "ResourceError",
     "SparkError",

@@ -6,7 +6,8 @@ costs more than running it on few facts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -14,13 +15,16 @@ from typing import TypeVar
 from sqlglot import exp
 
 from zodiac_sql import dictionary
-from zodiac_sql.hypertree.stored import is_node
+from zodiac_sql.errors import EvaluationError, StoreError
+from zodiac_sql.infer import mixes
+from zodiac_sql.names import MARK, RANK, is_node
 from zodiac_sql.plan import Plan
 from zodiac_sql.product import Product, multiply, pays, product_of
 from zodiac_sql.reducer import JoinTree, is_worth_while, join_tree, needs_first_pass, reduce
-from zodiac_sql.relations import MARK, RANK, Relation
-from zodiac_sql.rules import Column, atoms_of
-from zodiac_sql.sql import Context, compile_rule
+from zodiac_sql.relations import Relation
+from zodiac_sql.rules import Column, Rule, atoms_of
+from zodiac_sql.safety import functions_in
+from zodiac_sql.sql import Compiled, Context, compile_rule
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp, drop, temp_table, union_all
 
@@ -35,12 +39,23 @@ MANY = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Rendered SQL. `texts` are columns of text, to be encoded before `after` can run."""
+    """Rendered SQL, and the parameters that it has.
+
+    `made` finds heads with text that a function made: it is to be encoded before the statement can run.
+    """
 
     text: str
-    texts: tuple[str, ...] = ()
-    after: str = ""
-    parameters: frozenset[str] = frozenset()
+    parameters: frozenset[str]
+    made: Made | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Rendered SQL for heads some of whose columns are text."""
+
+    text: str
+    parameters: frozenset[str]
+    columns: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -69,6 +84,30 @@ class Kept:
         if key not in self.things:
             self.things[key] = make()
         return self.things[key]  # type: ignore[return-value]
+
+
+@contextmanager
+def evaluating(rules: Sequence[Rule]) -> Iterator[None]:
+    """An error inside names the rules it comes from: those that compute, if a value is the reason."""
+    try:
+        yield
+    except EvaluationError as error:
+        computing = [rule for rule in rules if any(functions_in(rule.body))]
+        raise EvaluationError(_cannot(computing or rules, error)) from error
+    except StoreError as error:
+        if type(error) is not StoreError:
+            raise
+        raise StoreError(_cannot(rules, error)) from error
+
+
+def _cannot(rules: Sequence[Rule], error: Exception) -> str:
+    named = ", ".join(f"{rule.name}: {rule.text}" for rule in rules[:_NAMED])
+    more = f" (or one of {len(rules) - _NAMED} more)" if len(rules) > _NAMED else ""
+    return f"rule {named}{more} cannot be evaluated. Nothing was changed. {error}"
+
+
+_NAMED = 3
+"""So many rules are named where any of them may be the one."""
 
 
 def apply_plans(
@@ -106,14 +145,17 @@ def apply_plans(
             trees,
         ),
     )  # fmt: skip
-    given = {k: v for k, v in (parameters or {}).items() if k in statement.parameters} or None
-    if not statement.texts:
-        return store.count(statement.text, given)
-    # Text must become symbols before it can be compared with what is there.
-    store.run(statement.text, given)
-    dictionary.encode(store, "raw", statement.texts, "found")
-    store.run(drop("raw"))
-    return store.count(statement.after)
+    given = parameters or {}
+    if statement.made:
+        # Text must become symbols before it can be compared with what is there.
+        store.run(statement.made.text, _used(given, statement.made.parameters))
+        dictionary.encode(store, "raw", statement.made.columns, "found")
+        store.run(drop("raw"))
+    return store.count(statement.text, _used(given, statement.parameters))
+
+
+def _used(given: Mapping[str, object], names: Collection[str]) -> dict[str, object] | None:
+    return {name: value for name, value in given.items() if name in names} or None
 
 
 def _products(
@@ -126,11 +168,17 @@ def _products(
     """The plans that are products and better evaluated so, by their place."""
     found = {}
     for place, plan in enumerate(plans):
-        product = kept.get(("product", id(plan)), partial(product_of, plan))
+        product = kept.get(("product", id(plan)), partial(_unless_mixed, product_of, plan, context))
         width = pays(store, product, context, given) if product else None
         if product and width:
             found[place] = product, width
     return found
+
+
+def _unless_mixed(form: Callable[[Plan], T | None], plan: Plan, context: Context) -> T | None:
+    """A plan in some form that takes its atoms one by one: each must know the types of variables."""
+    mixed = mixes(plan.rule.body, context.columns, context.functions)
+    return None if mixed else form(plan)
 
 
 def _trees(kept: Kept, plans: Sequence[Plan], context: Context) -> dict[int, tuple[JoinTree, bool]]:
@@ -141,7 +189,7 @@ def _trees(kept: Kept, plans: Sequence[Plan], context: Context) -> dict[int, tup
     found = {}
     for place, plan in enumerate(plans):
         if any(is_node(scan.atom.predicate) for scan in plan.scans):
-            tree = kept.get(("tree", id(plan)), partial(join_tree, plan))
+            tree = kept.get(("tree", id(plan)), partial(_unless_mixed, join_tree, plan, context))
             if tree and is_worth_while(tree, context):
                 found[place] = tree, needs_first_pass(tree, context)
     return found
@@ -159,23 +207,39 @@ def _statement(
     products: Mapping[int, tuple[Product, int]],
     trees: Mapping[int, tuple[JoinTree, bool]],
 ) -> Statement:
-    compiled = [
-        compile_rule(plan, columns, context, ranked=ranked, marked=marked) for plan in plans
-    ]
-    texts = tuple(sorted({text for one in compiled for text in one.texts}))
-    queries: list[exp.Query] = [one.query for one in compiled]
-    for place, (product, width) in products.items():
-        queries[place] = multiply(product, width, columns, context)
-    for place, (tree, first_pass) in trees.items():
-        queries[place] = reduce(tree, columns, context, first_pass)
-    heads = union_all(queries) if queries else None
-    used = frozenset(p.name for p in heads.find_all(exp.Parameter)) if heads else frozenset()
-    if heads is None or not texts:
-        return Statement(store.render(create_temp(table, shape(heads))), parameters=used)
-    names = [c.name for c in columns] + ([RANK] if ranked else []) + ([MARK] if marked else [])
-    found = exp.select(*(exp.column(n, quoted=True) for n in names)).from_(temp_table("found"))
-    after = store.render(create_temp(table, shape(found)))
-    return Statement(store.render(create_temp("raw", heads)), texts, after, used)
+    def compiled(place: int, as_text: Collection[str] = ()) -> Compiled:
+        if place in products:
+            return multiply(*products[place], columns, context, as_text)
+        if place in trees:
+            tree, first_pass = trees[place]
+            return reduce(tree, columns, context, first_pass, as_text)
+        return compile_rule(
+            plans[place], columns, context, ranked=ranked, marked=marked, as_text=as_text
+        )
+
+    found = [compiled(place) for place in range(len(plans))]
+    texts = {text for one in found for text in one.texts}
+    heads = [one.query for one in found if not one.texts]
+    made = None
+    if texts:
+        # A column is text in all that are united here, or in none: an id is not a symbol's text.
+        raw = [
+            (one if texts == {*one.texts} else compiled(place, texts)).query
+            for place, one in enumerate(found)
+            if one.texts
+        ]
+        made = Made(*_rendered(store, create_temp("raw", union_all(raw))), tuple(sorted(texts)))
+        names = [column.name for column in columns] + [RANK] * ranked + [MARK] * marked
+        encoded = exp.select(*(exp.column(name, quoted=True) for name in names))
+        heads.append(encoded.from_(temp_table("found")))
+    query = shape(union_all(heads) if heads else None)
+    return Statement(*_rendered(store, create_temp(table, query)), made)
+
+
+def _rendered(store: Store, statement: exp.Expr) -> tuple[str, frozenset[str]]:
+    """A statement's text, and the names of its parameters."""
+    names = frozenset(parameter.name for parameter in statement.find_all(exp.Parameter))
+    return store.render(statement), names
 
 
 def structure(plan: Plan, context: Context) -> Hashable:

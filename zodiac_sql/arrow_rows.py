@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
 import numbers
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from zodiac_sql.arrow_types import kept, unsupported
 from zodiac_sql.errors import DataError
 from zodiac_sql.rules import Type
 from zodiac_sql.schema import default_columns
@@ -73,14 +75,31 @@ def _from_pandas(predicate: str, frame: Any) -> Offered:
 
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         said = " ".join(str(part) for part in error.args)
         raise DataError(
-            f"{predicate}: {said}. Each column holds values of one type: convert it first."
+            f"{predicate}: {_refused_by_pandas(frame)}{said.rstrip('.')}. Each column holds values "
+            "of one type, and integers of 64 bits: convert it first."
         ) from None
     _check_names(predicate, table.schema.names)
     labelled = any(isinstance(label, str) for label in frame.columns)
+    table = kept(predicate, table)
     return Offered(table, table.num_columns, labelled, _untyped(table.schema))
+
+
+def _refused_by_pandas(frame: Any) -> str:
+    """Names the first column of a data frame that Arrow refuses, and an integer beyond 64 bits."""
+    import pyarrow as pa
+
+    for place, label in enumerate(frame.columns):
+        column = frame.iloc[:, place]
+        try:
+            pa.Array.from_pandas(column)
+        except (pa.ArrowException, OverflowError, TypeError, ValueError):
+            large = (v for v in column if isinstance(v, numbers.Integral) and not _in_64_bits(v))
+            value = next(large, None)
+            return f"column {label}{'' if value is None else f' holds {_shown(value)}'}: "
+    return ""
 
 
 def _from_stream(predicate: str, rows: Any) -> Offered:
@@ -88,15 +107,26 @@ def _from_stream(predicate: str, rows: Any) -> Offered:
 
     if isinstance(rows, pa.Table) and rows.num_columns:
         _check_names(predicate, rows.schema.names)
-        return Offered(rows, rows.num_columns, True, _untyped(rows.schema))
+        return Offered(kept(predicate, rows), rows.num_columns, True, _untyped(rows.schema))
+    _check_relation(predicate, rows)
     try:
         reader = pa.RecordBatchReader.from_stream(rows)
-    except (pa.ArrowInvalid, TypeError, ValueError) as error:
+    except (pa.ArrowException, OSError, TypeError, ValueError) as error:
         raise DataError(f"{predicate}: not a table ({error}). {_ACCEPTED}") from None
     _check_names(predicate, reader.schema.names)
     if not reader.schema.names:
         raise DataError(f"{predicate}: the table has no columns. Facts without columns are [()].")
+    reader = kept(predicate, reader)
     return Offered(reader, len(reader.schema.names), True, _untyped(reader.schema))
+
+
+def _check_relation(predicate: str, rows: Any) -> None:
+    """Refuse columns of a DuckDB relation that become others in Arrow: -1 for 2^128 - 1."""
+    if type(rows).__name__ != "DuckDBPyRelation":
+        return
+    for name, type_ in zip(rows.columns, rows.types, strict=True):
+        if "UHUGEINT" in str(type_):
+            raise DataError(unsupported(predicate, name, str(type_)))
 
 
 def _untyped(schema: pa.Schema) -> tuple[str, ...]:
@@ -111,6 +141,8 @@ def _check_names(predicate: str, names: Sequence[str]) -> None:
     for name in names:
         if not name:
             raise DataError(f"{predicate}: a column of the table has no name. Give it one.")
+        if "\0" in name:
+            raise DataError(f"{predicate}: no column can be called {name!r}: a name has no NUL.")
         if name.lower() in seen:
             raise DataError(
                 f"{predicate}: the columns {seen[name.lower()]} and {name} have the same name "
@@ -163,9 +195,9 @@ def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
     for kind, type_ in kinds.items():
         if type_ is None:
             at = _first(column, kind)
-            if kind is type(None):
+            if kind.__name__ in _EMPTY:
                 raise DataError(
-                    f"{where} is empty (None) in row {at + 1}. Every column of a fact has a "
+                    f"{where} is empty ({column[at]}) in row {at + 1}. Every column of a fact has a "
                     "value: fill it, or leave the row out."
                 )
             raise DataError(
@@ -190,6 +222,7 @@ def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
     try:
         match type_:
             case Type.FLOAT:
+                _check_exact(where, column, kinds)
                 return pa.array(list(map(float, column)), type=pa.float64())
             case Type.INT:
                 return pa.array(column, type=pa.int64())
@@ -200,19 +233,70 @@ def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
             case _:
                 return pa.array(column)
     except OverflowError:
-        at = next(i for i, value in enumerate(column) if not -(2**63) <= value < 2**63)
+        at = next(i for i, value in enumerate(column) if not _in_64_bits(value))
+        raise DataError(_beyond_64_bits(where, column[at], at)) from None
+    except UnicodeEncodeError:
+        at = next(i for i, value in enumerate(column) if _has_surrogate(str(value)))
         raise DataError(
-            f"{where} holds {_shown(column[at])} in row {at + 1}, which is beyond 64 bits: "
-            "use floating-point numbers, or text."
+            f"{where} cannot be read: {_shown(column[at])} in row {at + 1} holds half of a surrogate "
+            "pair, which is no character."
         ) from None
-    except (pa.ArrowInvalid, UnicodeEncodeError) as error:
+    except pa.ArrowInvalid as error:
         raise DataError(f"{where} cannot be read: {error}") from None
+
+
+def _in_64_bits(value: Any) -> bool:
+    return bool(-(2**63) <= value < 2**63)
+
+
+def _beyond_64_bits(where: str, value: object, at: int) -> str:
+    return (
+        f"{where} holds {_shown(value)} in row {at + 1}, which is beyond 64 bits: "
+        "use floating-point numbers, or text."
+    )
+
+
+def _check_exact(where: str, column: tuple[Any, ...], kinds: Mapping[type, Type | None]) -> None:
+    """Refuse numbers that a double would change: decimals, long doubles, integers beyond 64 bits.
+
+    Integers of up to 64 bits become the nearest double, as everywhere. A decimal must be the
+    shortest way to write its double, so that two decimals never become one number.
+    """
+    large = tuple(kind for kind, type_ in kinds.items() if type_ is Type.INT)
+    floats = (kind for kind, type_ in kinds.items() if type_ is Type.FLOAT)
+    others = tuple(kind for kind in floats if not issubclass(kind, float))
+    if not large and not others:
+        return
+    for at, value in enumerate(column):
+        kind = type(value)
+        if kind in large and not _in_64_bits(value):
+            raise DataError(_beyond_64_bits(where, value, at))
+        if kind in others and not _is_double(value):
+            raise DataError(
+                f"{where} holds {_shown(value)} in row {at + 1}, which would be rounded: floats "
+                "have 64 bits. Round it first, or make it text."
+            )
+
+
+def _is_double(value: Any) -> bool:
+    if not isinstance(value, decimal.Decimal):
+        return math.isnan(value) or bool(float(value) == value)
+    if not value.is_finite():
+        return not value.is_snan()
+    return decimal.Decimal(repr(float(value))) == value
 
 
 def _timestamps(where: str, column: tuple[Any, ...]) -> pa.Array:
     """Datetimes, all with a time zone (then in UTC) or all without."""
     import pyarrow as pa
 
+    of_pandas = any(hasattr(kind, "nanosecond") for kind in set(map(type, column)))
+    for at, value in enumerate(column if of_pandas else ()):
+        if getattr(value, "nanosecond", 0) > 0:  # that of NaT is NaN
+            raise DataError(
+                f"{where} holds {_shown(value)} in row {at + 1}: timestamps have microseconds. "
+                "Round it first."
+            )
     zones = set(map(operator.attrgetter("tzinfo"), column))
     if zones == {None}:
         return pa.array(column, type=pa.timestamp("us"))
@@ -226,9 +310,15 @@ def _timestamps(where: str, column: tuple[Any, ...]) -> pa.Array:
     return pa.array(column, type=pa.timestamp("us", tz="UTC"))
 
 
+_EMPTY = ("NoneType", "NaTType", "NAType")
+"""The classes of None, and of what pandas has for it."""
+
+
 def _type_of(kind: type) -> Type | None:
     """The type of a fact's column that holds values of a Python class. Order matters: a bool is
-    an int, and a datetime is a date."""
+    an int, a datetime is a date, and pandas makes NaT a datetime."""
+    if kind.__name__ in _EMPTY:
+        return None
     if kind.__name__ in ("bool", "bool_"):
         return Type.BOOL
     if issubclass(kind, str):
@@ -240,6 +330,10 @@ def _type_of(kind: type) -> Type | None:
     if issubclass(kind, datetime.datetime):
         return Type.TIMESTAMP
     return Type.DATE if issubclass(kind, datetime.date) else None
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _first(column: tuple[Any, ...], kind: type) -> int:

@@ -6,19 +6,20 @@ parsed again from their text only when something needs them, so that opening a f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from zodiac_sql.errors import LockedError
+from zodiac_sql.errors import LockedError, StoreError
 from zodiac_sql.functions import Function
 from zodiac_sql.hypernodes import Hypergraph, Hypernode
 from zodiac_sql.hypertree.stored import StoredNode, StoredTree
-from zodiac_sql.modules.contract import classes
-from zodiac_sql.modules.inner import ModuleRow, tables_of
+from zodiac_sql.modules.inner import ModuleRow
 from zodiac_sql.modules.partition import count_pairs
+from zodiac_sql.names import ASIDE, RESERVED, classes_table, derived, why_not
 from zodiac_sql.rules import Column, Rule, Type
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
+from zodiac_sql.trees import union_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,10 @@ def hypergraph_of(state: State) -> Hypergraph:
 def _parsed(stored: StoredRule) -> Rule:
     from zodiac_sql.parse import parse  # imported late: opening a file needs no parser
 
-    (rule,) = parse(stored.text, f"<rule {stored.name}>", dict(stored.prefixes)).rules
+    rules = parse(stored.text, f"<rule {stored.name}>", dict(stored.prefixes)).rules
+    if len(rules) != 1 or rules[0].head.predicate != stored.head:
+        raise StoreError(f"the catalog was edited: {stored} is no rule for {stored.head}")
+    (rule,) = rules
     return replace(rule, name=stored.name, prefixes=stored.prefixes)
 
 
@@ -117,7 +121,76 @@ def _parsed(stored: StoredRule) -> Rule:
 
 
 def load(store: Store) -> State:
-    """Read the catalog."""
+    """Read the catalog. Raises StoreError if it cannot be one that we wrote."""
+    try:
+        state = _load(store)
+        wrong = next(_wrong(state), None)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        wrong = f"it has {error!r} where something else belongs"
+    if wrong is not None:
+        raise StoreError(
+            f"the catalog of {store.path} was edited: {wrong}. Nothing was changed. Take its facts and "
+            "rules from where they came from."
+        )
+    return state
+
+
+def _wrong(state: State) -> Iterator[str]:
+    """What does not fit together in a catalog."""
+    for predicate in state.schema.values():
+        yield from _wrong_in_predicate(predicate)
+    yield from _repeated("SQL name", [p.sql_name.lower() for p in state.schema.values()])
+    yield from _repeated("rule", [rule.name for rule in state.rules])
+    yield from _repeated("hypernode", [row.id for row in state.hypernodes])
+    for rule in state.rules:
+        if rule.head not in state.schema:
+            yield f"rule {rule.name} derives {rule.head}, which is no predicate"
+    placed = sorted(name for row in state.hypernodes for name in row.rules)
+    if placed != sorted(rule.name for rule in state.rules):
+        yield "a rule is in no hypernode"
+    places = {row.id: place for place, row in enumerate(state.hypernodes)}
+    if not all(0 < id_ < state.next_hypernode for id_ in places):
+        yield "a hypernode has a number that is not given yet"
+    for before, after in state.positive | state.negative:
+        if places.get(before, len(places)) >= places.get(after, -1):
+            yield f"h{before} cannot come before h{after}"
+    for row in state.hypernodes:
+        yield from _wrong_in_hypernode(row, state.schema)
+
+
+def _wrong_in_predicate(predicate: Predicate) -> Iterator[str]:
+    lengths = {len(predicate.columns), len(predicate.settled), len(predicate.datatypes)}
+    names = [column.name.lower() for column in predicate.columns]
+    if len(lengths) > 1 or len(set(names)) < len(names):
+        yield f"the columns of {predicate.name} do not fit together"
+    if not predicate.name or not predicate.sql_name or not all(names):
+        yield "something has no name"
+    if any(why_not(name) for name in (predicate.sql_name, *names)) or set(names) & {*RESERVED}:
+        yield f"{predicate.name} has a name that none can have"
+
+
+def _wrong_in_hypernode(row: HypernodeRow, schema: Mapping[str, Predicate]) -> Iterator[str]:
+    for module in row.modules:
+        flags = (module.fed, module.parted, module.unequal, module.covers)
+        binary = module.predicate in schema and schema[module.predicate].arity == 2
+        if module.kind not in ("tc", "stc") or not binary or None in flags:
+            yield f"h{row.id} has no module {module}"
+    for tree in row.trees:
+        for place, node in enumerate(tree.nodes):
+            if node.parent is not None and not 0 <= node.parent < place:
+                yield f"the nodes of {tree} are no tree"
+            if (node.parent is None) != (place == 0):
+                yield f"the nodes of {tree} are no tree"
+        if any(not p.sql_name or p.open for p in tree.tables):
+            yield f"a node of {tree} has no table"
+
+
+def _repeated(what: str, names: Sequence[object]) -> Iterator[str]:
+    if len(set(names)) < len(names):
+        yield f"there is a {what} twice"
+
+
+def _load(store: Store) -> State:
     rule_rows = store.rows(
         "SELECT name, source, prefixes, head, hypernode, strftime(added_at, '%Y-%m-%dT%H:%M:%SZ'),"
         " position FROM zodiac.rule ORDER BY position"
@@ -212,9 +285,9 @@ def _load_rows(
         for module in row.modules:
             if module.parted:
                 name = schema[module.predicate].sql_name
-                table = f"h{row.id}_{tables_of(module, schema)[classes(module.predicate)].sql_name}"
+                table = derived(row.id, classes_table(name))
                 if ("idb", table) in found:
-                    found["idb", f"h{row.id}_{name}"] = count_pairs(store, table, module.unequal)
+                    found["idb", derived(row.id, name)] = count_pairs(store, table, module.unequal)
     return found
 
 
@@ -223,34 +296,36 @@ def _load_counts(store: Store) -> dict[tuple[str, str], int]:
     from sqlglot import exp
 
     tables = store.rows(
-        "SELECT schema_name, table_name FROM duckdb_tables()"
-        " WHERE database_name = current_database() AND schema_name IN ('edb', 'idb', 'hd')"
+        "SELECT schema_name, table_name, estimated_size FROM duckdb_tables()"
+        " WHERE database_name = $2 AND schema_name IN ('edb', 'idb', 'hd')"
         " AND NOT (schema_name = 'idb' AND starts_with(table_name, $1))",
-        [_ASIDE],
+        [ASIDE, store.database],
     )
-    if not tables:
-        return {}
-    counts = [
-        exp.select(exp.Count(this=exp.Star())).from_(exp.table_(table, db=schema, quoted=True))
-        for schema, table in tables
-    ]
-    listed = exp.select(*(query.subquery(copy=False) for query in counts))
-    return {(s, t): rows for (s, t), rows in zip(tables, store.rows(listed)[0], strict=True)}
+    # What DuckDB estimates has deleted rows in it, but no more of them than there ever were.
+    found = {(schema, table): 0 for schema, table, _ in tables}
+    filled = [(schema, table) for schema, table, size in tables if size]
+    for start in range(0, len(filled), _COUNTED):
+        some = filled[start : start + _COUNTED]
+        counts = [
+            exp.select(exp.Literal.number(place), exp.Count(this=exp.Star())).from_(
+                exp.table_(table, db=schema, quoted=True)
+            )
+            for place, (schema, table) in enumerate(some)
+        ]
+        rows = store.rows(union_all(counts))
+        found |= {some[place]: count for place, count in rows}
+    return found
 
 
-_ASIDE = "zodiac$aside_"
-
-
-def set_aside(table: str) -> str:
-    """The name in idb of a table that a change took away, until the next change."""
-    return f"{_ASIDE}{table}"
+_COUNTED = 50
+"""So many tables are counted by one statement: 5,000 take 0.3 s, and all at once 1 s."""
 
 
 def _load_aside(store: Store) -> tuple[str, ...]:
     rows = store.rows(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = $2"
         " AND schema_name = 'idb' AND starts_with(table_name, $1)",
-        [_ASIDE],
+        [ASIDE, store.database],
     )
     return tuple(name for (name,) in rows)
 
@@ -267,11 +342,14 @@ def drop_aside(store: Store, state: State) -> None:
         store.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
 
 
-def taken_names(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str]:
+def others_names(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str]:
     """Tables and views of somebody else in schema main, in lower case: their names are taken."""
     rows = store.rows(
-        "SELECT lower(table_name) FROM information_schema.tables WHERE table_schema = 'main'"
-        " AND table_catalog = current_database()"
+        "SELECT lower(table_name) FROM duckdb_tables() WHERE schema_name = 'main'"
+        " AND database_name = $1 UNION ALL"
+        " SELECT lower(view_name) FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal"
+        " AND database_name = $1",
+        [store.database],
     )
     ours = {predicate.sql_name.lower() for predicate in schema.values()}
     return frozenset(name for (name,) in rows if name not in ours)
@@ -280,11 +358,19 @@ def taken_names(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str]
 # --- state -> file --------------------------------------------------------------------------------
 
 
-def save(store: Store, old: State, new: State) -> None:
-    """Write what differs between two states: part of the publishing transaction.
+def changed_meanwhile(store: Store, what: str) -> LockedError:
+    """The error for what was computed while another connection has changed the file."""
+    return LockedError(
+        f"{store.path} was changed through another connection while {what}. "
+        "Nothing was changed by this one: do it again."
+    )
 
-    Raises LockedError if `old` is not what the file holds, because another connection of this
-    process has published a change in the meantime.
+
+def claim(store: Store, old: State, new: State) -> None:
+    """Begin to publish: from here on no other connection of this process can.
+
+    Raises LockedError if `old` is not what the file holds, because another one has published a
+    change in the meantime.
     """
     counted = store.count(
         "UPDATE zodiac.counter SET next_hypernode = $1, generation = generation + 1"
@@ -292,10 +378,11 @@ def save(store: Store, old: State, new: State) -> None:
         [new.next_hypernode, old.generation],
     )
     if counted != 1:
-        raise LockedError(
-            f"{store.path} was changed through another connection while this change was computed. "
-            "Nothing was changed by this one: do it again."
-        )
+        raise changed_meanwhile(store, "this change was computed")
+
+
+def save(store: Store, old: State, new: State) -> None:
+    """Write what differs between two states: part of the publishing transaction."""
     if new.rules != old.rules or new.hypernodes != old.hypernodes:
         _save_rules(store, old, new)
         _save_hypernodes(store, old, new)
@@ -304,8 +391,9 @@ def save(store: Store, old: State, new: State) -> None:
     if new.schema != old.schema:
         _save_schema(store, old, new)
     if new.prefixes != old.prefixes:
+        store.run("DELETE FROM zodiac.prefix")
         for prefix, iri in new.prefixes.items():
-            store.run("INSERT OR REPLACE INTO zodiac.prefix VALUES ($1, $2)", [prefix, iri])
+            store.run("INSERT INTO zodiac.prefix VALUES ($1, $2)", [prefix, iri])
     _save_positions(store, old.positions, new.positions)
     if new.functions != old.functions:
         store.run("DELETE FROM zodiac.function")

@@ -115,7 +115,7 @@ def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Cha
     except BaseException as error:
         if made and opened and not opened.publishing:
             _remove(db)
-        if made and opened is None and is_interruption(error):
+        if made and opened is None:
             _remove_if_empty(db)
         if opened and db != MEMORY and is_interruption(error):
             raise Interrupted(opened.after_interruption(db)) from None
@@ -155,7 +155,7 @@ def _refuse_memory() -> None:
 
 
 def _remove_if_empty(db: str) -> None:
-    """Remove what an interruption has left while it was opened, unless somebody else made it."""
+    """Remove what a failure or an interruption has left while it was opened, if nothing is in it."""
     from zodiac_sql import ZodiacError, connect
 
     with suppress(ZodiacError):
@@ -166,8 +166,10 @@ def _remove_if_empty(db: str) -> None:
 
 
 def _remove(db: str) -> None:
-    for path in (db, f"{db}.wal"):
-        Path(path).unlink(missing_ok=True)
+    from zodiac_sql.new_files import log_of
+
+    for path in (Path(db), log_of(Path(db))):
+        path.unlink(missing_ok=True)
 
 
 # --- interruptions --------------------------------------------------------------------------------

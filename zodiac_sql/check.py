@@ -25,7 +25,15 @@ from zodiac_sql.rules import (
     Variable,
     atoms_of,
 )
-from zodiac_sql.safety import Arranged, arrange, calls, expressions_of, variables
+from zodiac_sql.safety import (
+    LEVELS,
+    Arranged,
+    arrange,
+    calls,
+    expressions_of,
+    levels,
+    variables,
+)
 from zodiac_sql.schema import Schema
 
 
@@ -111,6 +119,19 @@ def safety(candidate: Candidate) -> Iterator[Problem]:
         yield from _unbound_head(rule, arranged)
         for aggregate in arranged.aggregates:
             yield from _unsafe_aggregate(aggregate)
+
+
+def nesting(candidate: Candidate) -> Iterator[Problem]:
+    """What is computed from what is computed must end: it nests SQL."""
+    for rule in candidate.arriving():
+        bodies = [rule.body, *(lit.body for lit in rule.body if isinstance(lit, Aggregate))]
+        longest = max(len(levels(arrange(body))) for body in bodies)
+        if longest > LEVELS:
+            yield Problem(
+                f"{rule.name} computes {longest} values each from the one before; {LEVELS} are the "
+                "limit", rule.span,
+                "Let a rule of its own derive the first of them, and go on with what it derives.",
+            )  # fmt: skip
 
 
 def _unplaced(arranged: Arranged) -> Iterator[Problem]:
@@ -271,4 +292,4 @@ def _call(call: Call, known: Functions) -> Iterator[Problem]:
         )  # fmt: skip
 
 
-CHECKS = (names, arities, safety, aggregates, stratification, functions)
+CHECKS = (names, arities, safety, nesting, aggregates, stratification, functions)

@@ -21,6 +21,7 @@ from zodiac_sql.hypertree.decompose import Costs, decompose
 from zodiac_sql.hypertree.rewrite import decomposed, edges_of, stored_tree
 from zodiac_sql.hypertree.stored import StoredNode, StoredTree
 from zodiac_sql.hypertree.tree import Edge, Hypertree, is_acyclic
+from zodiac_sql.infer import mixes
 from zodiac_sql.plan import Scan, Version
 from zodiac_sql.rules import Atom, Rule, Variable
 from zodiac_sql.safety import variables
@@ -71,6 +72,11 @@ class Question:
         names = self.rule.positive()
         return sum(self.context.relation(name, Version.ALL).rows for name in names)
 
+    @property
+    def mixes(self) -> bool:
+        """Whether an int stands for a float, which a node of a tree would not know."""
+        return mixes(self.rule.body, self.context.columns, self.context.functions)
+
 
 def may_decompose(rule: Rule) -> bool:
     """Whether a rule is cyclic, and of a kind that can be decomposed."""
@@ -82,7 +88,7 @@ def decision(
     question: Question, before: StoredTree | None, tables: Mapping[str, int], forced: bool
 ) -> StoredTree:
     """What is decided for a rule: what was before, if it still holds. `tables` counts rows of nodes."""
-    if before is None:
+    if before is None or (before.nodes and question.mixes):
         return decide(question, forced)
     if before.why == _NO_TREE or (forced and before.nodes):
         return before
@@ -105,6 +111,8 @@ def at_work(trees: Iterable[StoredTree]) -> Iterator[StoredTree]:
 def decide(question: Question, forced: bool) -> StoredTree:
     """The tree of a cyclic rule, or why it has none. If `forced`, any tree of several nodes will do."""
     rule, facts = question.rule, question.facts
+    if question.mixes:
+        return StoredTree(rule.name, "an int meets a float in it", facts)
     if facts <= FEW and not forced:
         return StoredTree(rule.name, "little to read", facts)
     statistics = Statistics(question.store, question.context, question.assumed)

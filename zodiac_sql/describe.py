@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlglot import exp
-
 from zodiac_sql.catalog import State, hypergraph_of
 from zodiac_sql.change import Change
 from zodiac_sql.draw import Before, Drawing
 from zodiac_sql.extension import Sources, count, derived_tables, sources_of
-from zodiac_sql.hypertree.stored import is_node
-from zodiac_sql.modules.contract import is_external
+from zodiac_sql.names import is_external, is_node
 from zodiac_sql.query import Answer
-from zodiac_sql.relations import Relation, table
+from zodiac_sql.relations import Relation
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
 from zodiac_sql.told import modules_at_work
@@ -55,13 +52,10 @@ def predicates(store: Store, state: State) -> Answer:
 
 def _counts(store: Store, sources: Sources, predicate: Predicate) -> tuple[int, int, int]:
     name, columns = predicate.name, predicate.columns
-    explicit = sum(
-        store.count(exp.select(exp.Count(this=exp.Star())).from_(table(part)))
-        for part in sources.explicit.get(name, ())
-    )
+    explicit = sum(part.rows for part in sources.explicit.get(name, ()))
     tables = sources.derived.get(name, {}).values()
     parts = tuple(part for table_ in tables for part in table_ if part.rows)
-    derived = count(store, Relation(columns, parts))
+    derived = parts[0].rows if len(parts) == 1 else count(store, Relation(columns, parts))
     if not parts or not explicit:
         return explicit, derived, explicit or derived
     return explicit, derived, count(store, sources.relation(name))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from zodiac_sql.catalog import State, set_aside
+from zodiac_sql.catalog import State
 from zodiac_sql.extension import comparable, count, distinct_query, sources_of
-from zodiac_sql.maintain.contract import KEPT
 from zodiac_sql.materialisation import Materialisation
+from zodiac_sql.names import KEPT, set_aside, whole
 from zodiac_sql.relations import Part, Relation, relation_query
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp
@@ -48,7 +48,7 @@ class Difference:
         """With the facts that entered in a table of their own, for a change that is not published."""
         if not self.all_new:
             return self
-        entered = _copied(store, self.inserted, f"entered_{sql_name}")
+        entered = _copied(store, self.inserted, f"entered_{whole(sql_name)}")
         return replace(self, inserted=entered, all_new=False)
 
 
@@ -73,7 +73,7 @@ def settled(store: Store, state: State, name: str, difference: Difference) -> Di
         known = sources_of(state).relation(name)
         if known.rows and comparable(known, deleted):
             query = unknown(relation_query(deleted), known)
-            table = f"{KEPT}left_{state.schema[name].sql_name}"
+            table = f"{KEPT}left_{whole(state.schema[name].sql_name)}"
             rows = store.count(create_temp(table, query))
             deleted = replace(deleted, parts=(Part("temp", table, rows),) if rows else ())
     return replace(difference, deleted_count=_count(store, deleted), deleted=deleted, waits=False)
@@ -106,7 +106,7 @@ def _difference(work: Materialisation, predicate: str) -> Difference:
     deleted = delta.deleted
     if not all(_lasting(part) or _is_discarded(work, predicate, part) for part in deleted.parts):
         # Some rows of the tables that it reads are about to be deleted.
-        deleted = _copied(work.store, deleted, f"left_{known.sql_name}")
+        deleted = _copied(work.store, deleted, f"left_{whole(known.sql_name)}")
     lasting = all(_lasting(part) for part in delta.inserted.parts)
     return Difference(
         _count(work.store, delta.inserted),
@@ -118,7 +118,8 @@ def _difference(work: Materialisation, predicate: str) -> Difference:
 
 
 def _lasting(part: Part) -> bool:
-    return part.table.startswith(KEPT) and (part.minus or KEPT).startswith(KEPT)
+    kept = part.schema == "temp" and part.table.startswith(KEPT)
+    return kept and (part.minus or KEPT).startswith(KEPT)
 
 
 def _is_discarded(work: Materialisation, predicate: str, part: Part) -> bool:

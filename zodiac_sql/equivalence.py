@@ -6,11 +6,11 @@ Labels do not count. Nothing is reasoned about: X < Y and Y > X are different.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
 from zodiac_sql.errors import Span
-from zodiac_sql.rules import Aggregate, Atom, Literal, Negation, Rule, Variable
+from zodiac_sql.rules import Aggregate, Literal, Rule, Variable
 
 Names = Mapping[str, str]
 """Which variable of the second rule each variable of the first one is: one to one."""
@@ -18,21 +18,35 @@ Names = Mapping[str, str]
 
 def same(first: Rule, second: Rule) -> bool:
     """Whether two rules are equal up to the names of variables and the order of the body."""
-    if outline(first) != outline(second):
+    if first.head.predicate != second.head.predicate or outline(first) != outline(second):
         return False
     heads = _things(first.head, second.head, {})
     return any(True for names in heads for _ in _bodies(first.body, second.body, names))
 
 
-def outline(rule: Rule) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """What equal rules have in common: the head's predicate, and what the body is made of."""
-    return rule.head.predicate, tuple(sorted(Counter(map(_kind, rule.body)).items()))
+def outline(rule: Rule) -> Hashable:
+    """What equal rules have in common: all but names of variables and the order of the body.
+
+    So of many rules for one head few have to be compared with each other.
+    """
+    return _shape(rule.head), _shapes(rule.body)
 
 
-def _kind(literal: Literal) -> str:
-    atom = literal.atom if isinstance(literal, Negation) else literal
-    name = atom.predicate if isinstance(atom, Atom) else ""
-    return f"{type(literal).__name__} {name}"
+def _shapes(body: tuple[Literal, ...]) -> Hashable:
+    return frozenset(Counter(map(_shape, body)).items())
+
+
+def _shape(thing: object) -> Hashable:
+    """A part of a rule without the names of variables."""
+    if isinstance(thing, Variable):
+        return Variable
+    if isinstance(thing, Aggregate):
+        return thing.function, len(thing.group), _shapes(thing.body)
+    if isinstance(thing, tuple):
+        return tuple(map(_shape, thing))
+    if is_dataclass(thing):
+        return type(thing), *map(_shape, _parts(thing))
+    return type(thing), thing
 
 
 def _bodies(first: tuple[object, ...], second: tuple[object, ...], names: Names) -> Iterator[Names]:

@@ -4,32 +4,56 @@
     ├── ProgramError            rules refused; carries every Problem found
     ├── DataError               facts refused: malformed, or of the wrong type or arity
     ├── QueryError              a goal or an SQL statement that cannot be answered
-    ├── FunctionError           a registered function is missing, clashes, or failed
+    ├── EvaluationError         a rule or a query computes what does not exist, as too large an integer
+    ├── FunctionError           a registered function clashes, or failed
+    │   └── MissingFunctionError    rules of the file need one that is not registered
     ├── StreamError             an update of a stream is refused; the cause is one of the above
     ├── SparkError              Spark lacks something, refuses a rule, or failed
     └── StoreError              the database file
         ├── NewerFileError      written by a newer zodiac_sql
         ├── LockedError         another process is writing it
-        └── ResourceError       out of memory or disk; nothing was changed
+        ├── BusyError           another thread has it, or a call that is under way
+        ├── ResourceError       out of memory or disk; nothing was changed
+        └── PublishedError      a change is in the file, but something failed after that
 
     MissingFunctionWarning      a file was opened whose rules use a function not registered now
 
-Whatever is raised, nothing was changed: changes are published whole or not at all. (Of a stream,
-the updates before the one refused are kept: each was a change.)
+Whatever is raised, nothing was changed: changes are published whole or not at all. (But for a
+PublishedError; and of a stream, the updates before the one refused are kept: each was a change.)
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """A text and the name a person knows it by: a path, or `<rules>` for text given in Python."""
 
     name: str
     text: str
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *accumulate(len(line) + 1 for line in self.lines)]
+
+    def offset(self, line: int, column: int) -> int:
+        """How many characters stand before a place."""
+        return self._starts[line - 1] + column - 1
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """The line and the column after so many characters."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +70,28 @@ class Span:
         return f"{self.source.name}:{self.line}:{self.column}"
 
     def excerpt(self) -> str:
-        """The first line of the span, underlined."""
-        lines = self.source.text.split("\n")
+        """The first line of the span, underlined; of a long line what stands around it."""
+        lines = self.source.lines
         text = lines[min(self.line, len(lines)) - 1].expandtabs(1)
         end = self.end_column if self.end_line == self.line else len(text) + 1
-        width = max(1, end - self.column)
-        return f"    {text}\n    {' ' * (self.column - 1)}{'^' * width}"
+        cut = max(0, self.column - 1 - _AROUND) if len(text) > _WIDE else 0
+        before, text = (
+            "..." * bool(cut),
+            text[cut : cut + _WIDE] + "..." * (len(text) > cut + _WIDE),
+        )
+        at = len(before) + self.column - 1 - cut
+        width = max(1, min(end - self.column, len(before + text) - at))
+        return f"    {before}{text}\n    {' ' * at}{'^' * width}"
+
+
+_WIDE, _AROUND = 400, 60
+"""Of a longer line so many characters are shown, and so many of them before the place in question."""
+
+
+def shortened(text: object) -> str:
+    """A text to be shown in a message, which may have been a million characters long."""
+    shown = str(text)
+    return shown if len(shown) <= _WIDE else f"{shown[:_AROUND]}..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +118,13 @@ class ProgramError(ZodiacError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        said = [str(problem) for problem in self.problems[:_SHOWN]]
+        more = len(self.problems) - _SHOWN
+        super().__init__("\n".join([*said, f"... and {more:,} more"] if more > 0 else said))
+
+
+_SHOWN = 100
+"""So many problems are said; a file in another language has one in every line."""
 
 
 class DataError(ZodiacError):
@@ -89,15 +135,24 @@ class QueryError(ZodiacError):
     """A goal or an SQL statement that cannot be answered."""
 
 
+class EvaluationError(ZodiacError):
+    """Values of the facts make a rule or a query compute what does not exist: an integer beyond 64
+    bits. Nothing was changed."""
+
+
 class FunctionError(ZodiacError):
     """A function that rules use is not registered, clashes with another, or failed."""
+
+
+class MissingFunctionError(FunctionError):
+    """Rules in the file need a function that is not registered now. Nothing was changed."""
 
 
 class StreamError(ZodiacError):
     """An update of a stream was refused, or the stream is another one than its name says.
 
     `update` is its number, from 1. What is wrong with it is the `__cause__`: a ProgramError,
-    DataError, QueryError or FunctionError. All updates before it were applied, and nothing of it.
+    DataError, QueryError, EvaluationError or FunctionError. All updates before it were applied, and nothing of it.
     """
 
     def __init__(self, message: str, update: int) -> None:
@@ -121,8 +176,19 @@ class LockedError(StoreError):
     """Another process has the file open for writing."""
 
 
+class BusyError(StoreError):
+    """Another thread, another process or another call has the knowledge base. Nothing was done."""
+
+
 class ResourceError(StoreError):
     """Memory or disk ran out. Nothing was changed."""
+
+
+class PublishedError(StoreError):
+    """A change is in the file as a whole, but DuckDB failed after it was written there.
+
+    There is no `Change` that could tell what it did. The knowledge base has opened the file again.
+    """
 
 
 class MissingFunctionWarning(UserWarning):

@@ -19,11 +19,13 @@ from zodiac_sql.decomposing import (
 )
 from zodiac_sql.extension import Sources, inside
 from zodiac_sql.hypernodes import Hypernode
-from zodiac_sql.hypertree.stored import StoredTree, is_node
+from zodiac_sql.hypertree.rewrite import fits
+from zodiac_sql.hypertree.stored import StoredTree
 from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.materialisation import Materialisation
 from zodiac_sql.modules import modules_of
 from zodiac_sql.modules.inner import Inner, inner_of, with_trees
+from zodiac_sql.names import is_node
 from zodiac_sql.plan import Version
 from zodiac_sql.relations import Relation
 from zodiac_sql.rules import Rule, Type
@@ -48,8 +50,20 @@ def with_decisions(work: Materialisation, hypernode: Hypernode, inner: Inner, ne
     if not cyclic or work.hypertree is False:
         return inner
     before = {} if new else {t.rule: t for t in work.trees.get(hypernode.id, ())}
+    before = {
+        r.name: before[r.name] for r in cyclic if _lasts(work, hypernode, r, before.get(r.name))
+    }
     trees = _decided(work, inner, cyclic, before, {})
     return expand(work, hypernode, inner, trees)
+
+
+def _lasts(
+    work: Materialisation, hypernode: Hypernode, rule: Rule, tree: StoredTree | None
+) -> bool:
+    """Whether what was decided for a rule can still be done."""
+    if tree is None or not tree.nodes:
+        return tree is not None
+    return work.kept.of(hypernode.id).get(("fits", rule.name, tree.nodes), lambda: fits(rule, tree))
 
 
 def expand(

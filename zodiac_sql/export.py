@@ -19,10 +19,12 @@ from sqlglot import exp
 from zodiac_sql.errors import DataError
 from zodiac_sql.load import urns
 from zodiac_sql.load.literals import is_zoned
+from zodiac_sql.permitted import require_harmless
 from zodiac_sql.rules import Type
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
 from zodiac_sql.symbols import RDF_TYPE, XSD
+from zodiac_sql.trees import shown
 
 _MACROS = r"""
 -- Symbols in the object position: plain strings are literals.
@@ -81,12 +83,14 @@ def export_predicates(
 
     Raises DataError for an unknown format, StoreError where DuckDB cannot write.
     """
-    directory = Path(directory)
+    directory, predicates = Path(directory), list(predicates)
     if format not in ("parquet", "csv", "nt"):
         raise DataError(f"Unknown export format {format}. Known are parquet, csv and nt.")
+    for predicate in predicates:
+        require_harmless(store, predicate.sql_name)
     directory.mkdir(parents=True, exist_ok=True)
     if format == "nt":
-        return _export_triples(store, list(predicates), directory / "facts.nt")
+        return _export_triples(store, predicates, directory / "facts.nt")
     files, skipped = [], []
     for predicate in predicates:
         if predicate.open:
@@ -94,7 +98,9 @@ def export_predicates(
             continue
         path = directory / f"{_file_name(predicate.sql_name)}.{format}"
         columns = [c.name for c in predicate.columns] or ["holds"]
-        query = exp.select(*(exp.column(c, quoted=True) for c in columns)).from_(_view(predicate))
+        query = exp.select(*(exp.column(c, quoted=True) for c in columns)).from_(
+            shown(store.database, predicate.sql_name)
+        )
         options: dict[str, str | bool] = {"format": format}
         if format == "csv":
             options["header"] = True
@@ -111,22 +117,25 @@ def _file_name(name: str) -> str:
     return "".join("_" if c in '/\\:*?"<>|\0' else c for c in name)
 
 
-def _view(predicate: Predicate) -> exp.Table:
-    return exp.table_(predicate.sql_name, db="main", quoted=True)
-
-
 def _copy(store: Store, query: exp.Query, path: Path, options: dict[str, str | bool]) -> None:
     parameters = [
         exp.CopyParameter(this=exp.var(name.upper()), expression=exp.convert(value))
         for name, value in options.items()
     ]
     copy = exp.Copy(
-        this=query.subquery(copy=False),
+        this=exp.select("*").from_(_ROWS).subquery(copy=False),
         kind=False,
         files=[exp.Literal.string(str(path))],
         params=parameters,
     )
-    store.run(copy)
+    with store.outside() as outside, outside.offered(_ROWS, store.batches(query, _BATCH)):
+        outside.run(copy)
+
+
+_ROWS = "zodiac_export_rows"
+
+_BATCH = 20_480
+"""Rows that go outside at a time."""
 
 
 # --- N-Triples --------------------------------------------------------------------------------------
@@ -136,7 +145,7 @@ def _export_triples(store: Store, predicates: Sequence[Predicate], path: Path) -
     store.run(urns.MACROS + _MACROS)
     skipped = [(p.name, reason) for p in predicates if (reason := _not_rdf(p))]
     out = {name for name, _ in skipped}
-    lines = [_lines(p) for p in predicates if p.name not in out]
+    lines = [_lines(store, p) for p in predicates if p.name not in out]
     if not lines:
         path.write_text("")
         return Exported((path,), tuple(skipped))
@@ -161,7 +170,7 @@ def _not_rdf(predicate: Predicate) -> str:
     return ""
 
 
-def _lines(predicate: Predicate) -> exp.Select:
+def _lines(store: Store, predicate: Predicate) -> exp.Select:
     """The facts of a predicate as lines of N-Triples."""
     names = [exp.column(column.name, quoted=True) for column in predicate.columns]
     iri = f"<{urns.predicate_iri(predicate.name)}>"
@@ -173,7 +182,7 @@ def _lines(predicate: Predicate) -> exp.Select:
         line = exp.func(
             "concat", subject, exp.Literal.string(f" {iri} "), object_, exp.Literal.string(" .")
         )
-    return exp.select(line.as_("line")).from_(_view(predicate))
+    return exp.select(line.as_("line")).from_(shown(store.database, predicate.sql_name))
 
 
 def _object(predicate: Predicate, value: exp.Expr) -> exp.Expr:

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from zodiac_sql.catalog import State
-from zodiac_sql.hypertree.stored import is_node, tables_of_trees
-from zodiac_sql.modules.contract import classes, external, given
+from zodiac_sql.hypertree.stored import tables_of_trees
 from zodiac_sql.modules.inner import Inner, ModuleRow, tables_of
+from zodiac_sql.names import classes, derived, external, given, is_node
 from zodiac_sql.pairs import Pairs, joined, pairs_query
 from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query, table
 from zodiac_sql.rules import Type
 from zodiac_sql.schema import Predicate, Schema
 from zodiac_sql.store import Store
-from zodiac_sql.trees import anti_join, create_temp, minus, semi_join
+from zodiac_sql.trees import anti_join, create_temp, minus, semi_join, shown
 from zodiac_sql.unknown import unknown
 
 EXPLICIT = 0
@@ -85,7 +85,7 @@ def _parted(module: ModuleRow, hypernode: int, rows: int, schema: Schema) -> Par
     """The facts that a table of classes in the file makes up."""
     table = tables_of(module, schema)[classes(module.predicate)].sql_name
     pairs = Pairs(unequal=module.unequal)
-    return Part("idb", f"h{hypernode}_{table}", rows, pairs=pairs, covers=module.covers)
+    return Part("idb", derived(hypernode, table), rows, pairs=pairs, covers=module.covers)
 
 
 def inside(sources: Sources, inner: Inner, number: int) -> Sources:
@@ -102,7 +102,7 @@ def inside(sources: Sources, inner: Inner, number: int) -> Sources:
 
 def place(known: Predicate, hypernode: int) -> tuple[str, str]:
     """Schema and name of a hypernode's table."""
-    return "hd" if is_node(known.name) else "idb", f"h{hypernode}_{known.sql_name}"
+    return "hd" if is_node(known.name) else "idb", derived(hypernode, known.sql_name)
 
 
 def derived_tables(state: State) -> Iterable[tuple[str, int, tuple[str, str]]]:
@@ -284,7 +284,7 @@ def _decoded_pairs(part: Part, relation: Relation) -> exp.Query:
     return pairs_query(part.pairs, nodes.subquery(), names, "text")
 
 
-def view(predicate: Predicate, relation: Relation, replace: bool) -> exp.Create:
+def view(predicate: Predicate, relation: Relation, replace: bool, database: str) -> exp.Create:
     """CREATE VIEW main."p": the extension, decoded, for any DuckDB client.
 
     `replace` is for a view that is ours; a new one never takes the place of somebody else's.
@@ -296,5 +296,5 @@ def view(predicate: Predicate, relation: Relation, replace: bool) -> exp.Create:
         body = _decoded_pairs(covering[0], relation)
     else:
         body = decoded(relation, distinct_query(relation), "zodiac.symbol")
-    name = exp.table_(predicate.sql_name, db="main", quoted=True)
+    name = shown(database, predicate.sql_name)
     return exp.Create(this=name, kind="VIEW", expression=body, replace=replace)

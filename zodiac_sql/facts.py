@@ -11,17 +11,20 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from zodiac_sql import dictionary
 from zodiac_sql.arrow_rows import as_arrow
+from zodiac_sql.arrow_types import unsupported
 from zodiac_sql.errors import DataError
+from zodiac_sql.names import NUMBER
 from zodiac_sql.rules import Column, Type
 from zodiac_sql.schema import Predicate, Staged, default_columns
 from zodiac_sql.store import Store
-from zodiac_sql.trees import create_temp, drop, parameter, temp_table
+from zodiac_sql.trees import create_temp, drop, parameter, temp_table, without_sign_of_zero
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,11 +77,11 @@ def stage_rows(
             return staged
     with store.offered(_OFFERED, offered.data):
         if plain is not None:
-            source_table = exp.to_table(_OFFERED)
+            source_table = temp_table(_OFFERED)
             return _staged(store, predicate, columns, source_table, named, gone, offered.rows)
         source = store.fresh("rows")
         with scratch(store, source):
-            store.run(create_temp(source, exp.select("*").from_(_OFFERED)))
+            store.run(create_temp(source, exp.select("*").from_(temp_table(_OFFERED))))
             return stage_table(
                 store, predicate, source, known, named=offered.named, untyped=offered.untyped,
                 gone=gone,
@@ -95,14 +98,17 @@ def stage_table(
     untyped: Collection[str] = (),
     place: Place = "row {}".format,
     gone: bool = False,
+    whole: bool = False,
 ) -> Staged:
     """Stage the rows of a temporary table, which stays as it is.
 
     `named` tells whether its column names mean something; `untyped` are columns that no value
-    has given a type, whatever DuckDB made of them. Raises DataError.
+    has given a type, whatever DuckDB made of them; `whole` that all cells are known to be good.
+    Raises DataError.
     """
     columns = _aligned(predicate, _columns_of(store, source, untyped), known, named)
-    _check_cells(store, predicate, source, columns, place)
+    if not whole:
+        _check_cells(store, predicate, source, columns, place)
     named = named and known is None
     return _staged(store, predicate, columns, temp_table(source), named, gone)
 
@@ -212,11 +218,29 @@ def _plain_columns(data: object) -> list[_Column] | None:
     columns = []
     for field, values in zip(data.schema, data.columns, strict=True):
         known = _PLAIN.get(str(field.type))
-        if known is None or values.null_count:
+        if known is None or values.null_count or not _in_calendar(values):
             return None
         columns.append(_Column(field.name, known, field.name, _SOURCE_TYPES[known]))
     return columns
 
+
+def _in_calendar(values: pa.ChunkedArray) -> bool:
+    """Whether dates and timestamps, if these are some, are of the years 1 to 9999."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_date32(values.type):
+        scale, number = 1, pa.int32()
+    elif pa.types.is_timestamp(values.type):
+        scale, number = 86_400_000_000, pa.int64()
+    else:
+        return True
+    ends = pc.min_max(values.cast(number)).as_py()
+    low, high = ends["min"], ends["max"]
+    return low is None or (low >= _FIRST_DAY * scale and high < (_LAST_DAY + 1) * scale)
+
+
+_FIRST_DAY, _LAST_DAY = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
 
 _PLAIN = {
     "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN", "date32[day]": "DATE",
@@ -281,12 +305,29 @@ class _Column:
     name: str
     type: Type | None
 
+    @property
+    def kind(self) -> str:
+        return _kind(self.source_type)
+
     def cast(self) -> exp.Expr:
         value: exp.Expr = exp.column(self.source, quoted=True)
         if self.source_type == "TIMESTAMP WITH TIME ZONE":
-            # Not a cast: that would give the wall clock of the session's time zone.
-            value = exp.func("make_timestamp", exp.func("epoch_us", value, dialect="duckdb"))
-        return exp.cast(value, SQL_TYPES[self.type] if self.type else "INTEGER")
+            value = _in_utc(value)
+        elif self.kind == "DECIMAL":
+            # DuckDB's own cast to a double divides by a power of ten, which rounds twice.
+            value = exp.cast(value, "VARCHAR")
+        value = exp.cast(value, SQL_TYPES[self.type] if self.type else "INTEGER")
+        return without_sign_of_zero(value) if self.type is Type.FLOAT else value
+
+
+def _in_utc(value: exp.Expr) -> exp.Expr:
+    # Not a cast: that would give the wall clock of the session's time zone.
+    return exp.func("make_timestamp", exp.func("epoch_us", value, dialect="duckdb"))
+
+
+def _kind(source_type: str) -> str:
+    """A DuckDB type without its parameters."""
+    return source_type if source_type.endswith("]") else source_type.split("(")[0]
 
 
 def _columns_of(store: Store, source: str, untyped: Collection[str]) -> list[_Column]:
@@ -295,8 +336,7 @@ def _columns_of(store: Store, source: str, untyped: Collection[str]) -> list[_Co
     columns = []
     for name, code, *_ in described:
         source_type = "NULL" if name in untyped else str(code)
-        plain = source_type if source_type.endswith("]") else source_type.split("(")[0]
-        columns.append(_Column(name, plain, name, _SOURCE_TYPES.get(plain)))
+        columns.append(_Column(name, source_type, name, _SOURCE_TYPES.get(_kind(source_type))))
     return columns
 
 
@@ -338,11 +378,7 @@ def _counted(arity: int) -> str:
 
 def _check_supported(predicate: str, column: _Column) -> None:
     if column.type is None and column.source_type != "NULL":
-        raise DataError(
-            f"{predicate}: column {column.name} has the type {column.source_type}. A fact's column "
-            "holds text, integers, floating-point numbers, booleans, dates or timestamps: "
-            "convert it, or leave it out."
-        )
+        raise DataError(unsupported(predicate, column.name, column.source_type))
 
 
 def _agreed(predicate: str, column: _Column, target: Column) -> Type | None:
@@ -371,48 +407,91 @@ def clash(predicate: str, target: Column, found: Type) -> str:
 # --- cells --------------------------------------------------------------------------------------
 
 
-_NUMBER = "zodiac$row"
-
-
 def _numbered(source: str) -> exp.Subquery:
     """A temporary table with the number of each row, whatever its columns are called."""
-    number = exp.Window(this=exp.RowNumber()).as_(_NUMBER, quoted=True)
+    number = exp.Window(this=exp.RowNumber()).as_(NUMBER, quoted=True)
     return exp.select("*", number).from_(temp_table(source)).subquery("n", copy=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """What a cell of a column must not be; `condition` never holds for an empty cell, but _EMPTY's.
+
+    `said` follows the value, `hint` says what would be right.
+    """
+
+    column: _Column
+    condition: exp.Expr
+    said: str
+    hint: str
+
+
+def _faults(column: _Column) -> list[_Fault]:
+    value = exp.column(column.source, quoted=True)
+    faults = [_Fault(column, value.is_(exp.null()), "", _NOT_EMPTY)]
+    if column.kind in _WIDE_INTEGERS:
+        fits = _try_cast(value, "BIGINT")
+        faults.append(_Fault(column, _lost(value, fits.is_(exp.null())), *_WIDE))
+    elif column.kind == "DECIMAL":
+        double = exp.cast(exp.cast(value, "VARCHAR"), "DOUBLE")
+        back = _try_cast(exp.cast(double, "VARCHAR"), column.source_type)
+        changed = exp.NullSafeNEQ(this=back, expression=value)
+        faults.append(_Fault(column, _lost(value, changed), *_ROUNDED))
+    elif column.type is Type.DATE or column.type is Type.TIMESTAMP:
+        moment = _in_utc(value) if column.source_type == "TIMESTAMP WITH TIME ZONE" else value
+        year = exp.func("year", exp.func("try", moment, dialect="duckdb"), dialect="duckdb")
+        known = exp.func("coalesce", year, exp.Literal.number(0))  # none is that of infinity
+        outside = exp.Between(
+            this=known, low=exp.Literal.number(1), high=exp.Literal.number(9999)
+        ).not_()
+        faults.append(_Fault(column, _lost(value, outside), *_NO_YEAR))
+    return faults
+
+
+def _lost(value: exp.Expr, condition: exp.Expr) -> exp.Expr:
+    return exp.and_(value.is_(exp.null()).not_(), condition)
+
+
+def _try_cast(value: exp.Expr, type_: str) -> exp.Expr:
+    return exp.TryCast(this=value.copy(), to=exp.DataType.build(type_, dialect="duckdb"))
+
+
+_NOT_EMPTY = "Every column of a fact has a value: fill the cell, or leave the row out."
+_WIDE = ("which is beyond 64 bits", "Use floating-point numbers, or text.")
+_ROUNDED = (
+    "which would be rounded",
+    "Floats have 64 bits, about 16 digits: round it first, or make it text.",
+)
+_NO_YEAR = ("which is no day of the years 1 to 9999", "Correct it, or leave the row out.")
 
 
 def _check_cells(
     store: Store, predicate: str, source: str, columns: Sequence[_Column], place: Place
 ) -> None:
-    """Refuse empty cells and integers beyond 64 bits; one scan if all is well.
+    """Refuse empty cells and values that would change; one scan if all is well.
 
     Raises DataError naming the first row.
     """
-    faults: list[tuple[_Column, str, exp.Expr]] = []
-    for column in columns:
-        value = exp.column(column.source, quoted=True)
-        faults.append((column, _EMPTY, value.is_(exp.null())))
-        if column.source_type in _WIDE_INTEGERS:
-            fits = exp.TryCast(this=value.copy(), to=exp.DataType.build("BIGINT"))
-            faults.append((column, "is beyond 64 bits", fits.is_(exp.null())))
-    rows = [exp.case().when(fault, exp.column(_NUMBER, quoted=True)) for _, _, fault in faults]
+    faults = [fault for column in columns for fault in _faults(column)]
+    number = exp.column(NUMBER, quoted=True)
+    rows = [exp.case().when(fault.condition, number) for fault in faults]
     found = store.rows(
         exp.select(
             *(exp.func("min", row) for row in rows), *(exp.func("count", row) for row in rows)
         ).from_(_numbered(source))
     )[0]
     first = [row for row in found[: len(faults)] if row is not None]
-    if first:
-        at = found.index(min(first))
-        column, said, _ = faults[at]
-        count = found[len(faults) + at]
-        more = f" (and {count - 1} more)" if count > 1 else ""
-        hint = (
-            "Every column of a fact has a value: fill the cell, or leave the row out."
-            if said == _EMPTY
-            else "Integers have 64 bits: use floating-point numbers, or text."
-        )
-        where = f"{predicate}: column {column.source} {said} in {place(min(first))}{more}."
-        raise DataError(f"{where} {hint}")
-
-
-_EMPTY = "is empty (NULL)"
+    if not first:
+        return
+    at = found.index(min(first))
+    fault, count = faults[at], found[len(faults) + at]
+    where = f"{predicate}: column {fault.column.source}"
+    more = f" (and {count - 1} more)" if count > 1 else ""
+    if not fault.said:
+        said = f"is empty (NULL) in {place(min(first))}{more}"
+    else:
+        value = exp.cast(exp.column(fault.column.source, quoted=True), "VARCHAR")
+        mine = number.eq(exp.Literal.number(min(first)))
+        ((text,),) = store.rows(exp.select(value).from_(_numbered(source)).where(mine))
+        said = f"holds {text} in {place(min(first))}{more}, {fault.said}"
+    raise DataError(f"{where} {said}. {fault.hint}")

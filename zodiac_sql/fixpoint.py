@@ -19,12 +19,11 @@ from sqlglot import exp
 
 from zodiac_sql.apply import Kept, apply_plans
 from zodiac_sql.hypernodes import Hypernode
-from zodiac_sql.hypertree.stored import is_node
 from zodiac_sql.modules.closure import Closure, begin_closure
-from zodiac_sql.modules.contract import given
 from zodiac_sql.modules.inner import ModuleRow
+from zodiac_sql.names import RANK, given, is_node
 from zodiac_sql.plan import Version, whole
-from zodiac_sql.relations import RANK, Part, Relation
+from zodiac_sql.relations import Part, Relation
 from zodiac_sql.rules import Rule
 from zodiac_sql.safety import used_functions
 from zodiac_sql.schema import Schema
@@ -108,9 +107,10 @@ def _single(
     if is_empty(plan, context):
         return Fixpoint({}, 0, "rule")
     name = table_name(hypernode, predicate, schema)
+    columns = schema[predicate].columns
     rows = apply_plans(
-        store, kept, "whole", [plan], schema[predicate].columns, context, name,
-        distinct if has_duplicates(plan, context) else _as_they_are,
+        store, kept, "whole", [plan], columns, context, name,
+        distinct if has_duplicates(plan, columns, context) else _as_they_are,
     )  # fmt: skip
     return Fixpoint({predicate: Part("temp", name, rows)} if rows else {}, 1, "rule")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from zodiac_sql.errors import FunctionError
+from zodiac_sql.errors import MissingFunctionError
 from zodiac_sql.rules import Type
 
 _NUMBER = frozenset({Type.INT, Type.FLOAT})
@@ -114,12 +114,12 @@ Functions = Mapping[str, Function]
 
 
 def require(names: Iterable[str], functions: Functions, who: str) -> None:
-    """Raise FunctionError if one of the functions is known, but not registered now."""
+    """Raise MissingFunctionError if one of the functions is known, but not registered now."""
     for name in sorted(set(names)):
         known = functions.get(name)
         if known is not None and known.call is None:
             verb = "register_aggregate" if known.aggregate else "register_function"
-            raise FunctionError(
+            raise MissingFunctionError(
                 f"{who} needs the function {name}, which is not registered. Nothing was changed. "
                 f"Register it first: kb.{verb}({name!r}, ...)."
             )
@@ -139,4 +139,4 @@ def result_type(builtin: Builtin, arguments: Sequence[Type | None]) -> Type | No
         return builtin.returns
     if any(argument is None for argument in arguments):
         return None
-    return Type.FLOAT if Type.FLOAT in arguments else arguments[0]
+    return Type.FLOAT if Type.FLOAT in arguments else next(iter(arguments), None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from zodiac_sql.graph import components, rule_graph
 from zodiac_sql.rules import Rule
@@ -24,20 +24,20 @@ class Hypernode:
     rules: tuple[Rule, ...]
     recursive: bool
     stratum: int
+    derives: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """Predicates in the heads, each once, in the order of the rules."""
+    reads: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Predicates in the bodies, positive, negated or aggregated."""
+
+    def __post_init__(self) -> None:
+        heads = tuple(dict.fromkeys(rule.head.predicate for rule in self.rules))
+        bodies = frozenset(p for rule in self.rules for p in rule.positive() | rule.negative())
+        object.__setattr__(self, "derives", heads)
+        object.__setattr__(self, "reads", bodies)
 
     @property
     def name(self) -> str:
         return f"h{self.id}"
-
-    @property
-    def derives(self) -> tuple[str, ...]:
-        """Predicates in the heads, each once, in the order of the rules."""
-        return tuple(dict.fromkeys(rule.head.predicate for rule in self.rules))
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """Predicates in the bodies, positive, negated or aggregated."""
-        return frozenset(p for rule in self.rules for p in rule.positive() | rule.negative())
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,13 @@ class Hypergraph:
     hypernodes: tuple[Hypernode, ...] = ()
     positive: frozenset[tuple[int, int]] = frozenset()
     negative: frozenset[tuple[int, int]] = frozenset()
+    by_id: Mapping[int, Hypernode] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_id", {h.id: h for h in self.hypernodes})
 
     def __getitem__(self, number: int) -> Hypernode:
-        return next(h for h in self.hypernodes if h.id == number)
+        return self.by_id[number]
 
     def rules(self) -> Iterator[Rule]:
         """All rules, in the order of the hypernodes."""

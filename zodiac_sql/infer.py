@@ -6,7 +6,7 @@ or a rule settles it, INT and FLOAT join to FLOAT, and everything else is a clas
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zodiac_sql.errors import Problem, Span
@@ -120,7 +120,7 @@ def _grow(
 def body_types(
     body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
 ) -> Scope:
-    """The types of a body's variables."""
+    """The types of a body's variables: float for each that stands for an int and a float."""
     typing = _Typing(columns, functions)
     typing.body(body)
     return Scope(typing.types, tuple(typing.problems))
@@ -151,6 +151,29 @@ def _joined(first: Type | None, second: Type | None) -> Type | None:
 
 def _mixed_numbers(first: Type, second: Type) -> bool:
     return first != second and first.numeric and second.numeric
+
+
+def widens(
+    terms: Iterable[Term], columns: Iterable[Type | None], types: Mapping[str, Type | None]
+) -> bool:
+    """Whether an int of some columns stands for a float: then two ints may stand for the same."""
+    return any(
+        column is Type.INT
+        and (types.get(term.name) if isinstance(term, Variable) else term.type) is Type.FLOAT
+        for term, column in zip(terms, columns, strict=True)
+    )
+
+
+def mixes(
+    body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
+) -> bool:
+    """Whether an int of a body stands for a float: a part of the body would take it for an int."""
+    types = body_types(body, columns, functions).types
+    arranged = arrange(body)
+    return any(widens(a.terms, columns[a.predicate], types) for a in arranged.atoms) or any(
+        widens([step.variable], [expression_type(step.expression, types, functions)], types)
+        for step in arranged.steps
+    )
 
 
 def _head_types(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Type | None]:
@@ -196,10 +219,10 @@ class _Typing:
             self.atom(atom)
         for aggregate in arranged.aggregates:
             self.aggregate(aggregate)
-        for step in arranged.steps:
-            self.types[step.variable.name] = self.expression(step.expression)
         for negation in arranged.negations:
             self.atom(negation.atom)
+        for step in arranged.steps:
+            self.meet(step.variable, self.expression(step.expression), f"{step.expression}")
         for comparison in arranged.filters:
             self.comparison(comparison)
 
@@ -234,7 +257,8 @@ class _Typing:
         builtin = signature(expression.function, False, self.functions)
         if builtin is None:
             return None
-        self.arguments(expression, arguments, builtin)
+        if builtin.accepts(len(arguments)):
+            self.arguments(expression, arguments, builtin)
         return result_type(builtin, arguments)
 
     def arguments(self, call: Call, types: Sequence[Type | None], builtin: Builtin) -> None:

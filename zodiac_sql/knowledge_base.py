@@ -16,20 +16,24 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Literal, Self, overload
+from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from zodiac_sql import catalog, dictionary
 from zodiac_sql.errors import (
+    BusyError,
     FunctionError,
     MissingFunctionWarning,
+    PublishedError,
     StoreError,
     ZodiacError,
 )
 from zodiac_sql.functions import AGGREGATES, BUILTINS, Function
+from zodiac_sql.guard import Guard, exclusive
 from zodiac_sql.rules import Type
 from zodiac_sql.store import Store, Tracer, open_store
 
@@ -46,6 +50,11 @@ if TYPE_CHECKING:
     from zodiac_sql.stream.channel import UpdateQueue
     from zodiac_sql.update import Prepared, Update
     from zodiac_sql.verify import Verification
+
+_Answer = TypeVar("_Answer")
+
+_TRIES = 5
+"""So often something is asked while other connections change the file again and again."""
 
 _PYTHON_TYPES = {
     str: Type.SYMBOL,
@@ -73,6 +82,7 @@ def connect(
     threads: int | None = None,
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
+    external_access: bool = False,
     functions: Iterable[Function] = (),
     strategy: str = "auto",
     modules: bool = True,
@@ -80,7 +90,8 @@ def connect(
 ) -> KnowledgeBase:
     """Open a knowledge base: a DuckDB file, created if it is not there, or memory.
 
-    `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB.
+    `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB. Without
+    `external_access`, no SQL, be it of a query or in the file, reaches other files or the network.
     `functions` are Python functions that the file's rules use (see `register_function`).
     `strategy` is how rules follow a change of facts: "auto" chooses for each hypernode; "support",
     "bf", "dred" and "recompute" are there to compare, and so are "bf_marking" and "dred_marking",
@@ -94,15 +105,18 @@ def connect(
     _require_strategy(strategy)
     if hypertree not in ("auto", True, False):
         raise ValueError(f'hypertree is "auto", True or False; not {hypertree!r}')
-    store = open_store(
+    reopen = partial(
+        open_store,
         path,
         read_only=read_only,
         threads=threads,
         memory_limit=memory_limit,
         temp_directory=temp_directory,
+        external_access=external_access,
     )
+    store = reopen()
     try:
-        return KnowledgeBase(store, functions, strategy, modules, hypertree)
+        return KnowledgeBase(store, functions, strategy, modules, hypertree, reopen)
     except ZodiacError:
         store.close()
         raise
@@ -120,7 +134,8 @@ class KnowledgeBase:
     """Facts, rules and all their consequences. Get one from `connect`; close it after use.
 
     Every verb that changes something is atomic and returns a `Change`. A knowledge base belongs to
-    one thread at a time.
+    the thread that opened it, and does one thing at a time: a call from another thread, or within a
+    call, raises BusyError at once.
     """
 
     def __init__(
@@ -130,8 +145,10 @@ class KnowledgeBase:
         strategy: str = "auto",
         modules: bool = True,
         hypertree: Literal["auto"] | bool = "auto",
+        reopen: Callable[[], Store] | None = None,
     ) -> None:
-        self._store = store
+        self._held = store
+        self._reopen = reopen
         self._hypertree = hypertree
         self._strategy = strategy
         self._modules = modules
@@ -142,7 +159,8 @@ class KnowledgeBase:
         self._has_changed = False
         self._last: weakref.ref[Change] | None = None
         dictionary.prepare(store)
-        self._state = catalog.load(store)
+        with store.transaction(read_only=True):
+            self._state = catalog.load(store)
         for function in functions:
             self._register(function)
         if self.missing_functions:
@@ -153,6 +171,17 @@ class KnowledgeBase:
                 MissingFunctionWarning,
                 stacklevel=3,
             )
+
+    @property
+    def _guard(self) -> Guard:
+        return self._held.guard
+
+    @property
+    def _store(self) -> Store:
+        """The open database; it is opened again if a failure has damaged it."""
+        if self._held.damaged:
+            self._open_again()
+        return self._held
 
     # Changing
 
@@ -322,36 +351,68 @@ class KnowledgeBase:
         from zodiac_sql.stream.run import Options, stream
 
         options = Options(name, coalesce, queue, skip_bad)
-        return stream(updates, self.update, self.position, options)
+        self._guard.check()
+        return stream(updates, self.update, self.position, self._guard, options)
 
     @contextmanager
     def _updating_with(self) -> Iterator[Update]:
-        from zodiac_sql.update import Update, clean
-
         if self._store.read_only:
             raise StoreError(f"{self._store.path} was opened with read_only=True")
+        self._guard.check()
         if self._updating:
-            raise StoreError("an update is under way: use its verbs, or end it first")
+            raise BusyError("an update is under way: use its verbs, or end it first")
         self._updating = True
+        update: Update | None = None
         try:
             self._count_last()
-            dictionary.forget_new(self._store)
-            self._store.start_names()
-            self._state = replace(self._current())  # the facts of the last change are gone now
-            update = Update(
-                self._store, self._state, dict(self._functions), self._strategy, self._modules,
-                self._hypertree, self._prepared, marks=self._marks,
-            )  # fmt: skip
+            update = self._begun()
             yield update
             self._prepared = update.prepared
             self._marks = update.marks
-        except BaseException:
+        except BaseException as error:
             self._marks = None
-            clean(self._store)
-            dictionary.forget_new(self._store)
+            if not self._guard.inherited:
+                self._clean()
+                if update is not None and self._held is not update.store:
+                    self._tell_if_published(update, error)
+                elif type(error) is StoreError and self._is_overtaken():
+                    said = "this change was computed"
+                    raise catalog.changed_meanwhile(self._store, said) from error
             raise
         finally:
             self._updating = False
+            if update is not None:
+                update.ended = True
+
+    @exclusive
+    def _begun(self) -> Update:
+        from zodiac_sql.update import Update
+
+        dictionary.forget_new(self._store)
+        self._store.start_names()
+        self._state = replace(self._current())  # the facts of the last change are gone now
+        return Update(
+            self._store, self._state, dict(self._functions), self._strategy, self._modules,
+            self._hypertree, self._prepared, marks=self._marks,
+        )  # fmt: skip
+
+    @exclusive
+    def _clean(self) -> None:
+        """Leave nothing of an update that has failed."""
+        from zodiac_sql.update import clean
+
+        clean(self._store)
+        dictionary.forget_new(self._store)
+
+    def _tell_if_published(self, update: Update, error: BaseException) -> None:
+        """Raise PublishedError if an update is in the file that was opened again after a failure."""
+        if not isinstance(error, ZodiacError) or isinstance(error, PublishedError):
+            return
+        if self._state.generation > update.state.generation:
+            raise PublishedError(
+                f"The change is in {self._held.path}, as a whole, but something failed when it was "
+                f"there: {error}"
+            ) from error
 
     def _count_last(self) -> None:
         """Let the last change count what it has not yet, if anybody still holds it."""
@@ -363,14 +424,16 @@ class KnowledgeBase:
 
     # Reading
 
+    @exclusive
     def sql(self, text: str, parameters: Sequence[object] | None = None) -> Answer:
         """Answer one reading SQL statement over the views, one per predicate. `?` or `$1` in it
         stand for parameters. Raises QueryError if it would change anything.
         """
         from zodiac_sql.query import answer_sql
 
-        return answer_sql(self._store, text, parameters)
+        return answer_sql(self._store.reader, text, parameters)
 
+    @exclusive
     def query(self, goals: str) -> Answer:
         """Answer goals in the rule language: `anomaly(X), hasTemperature(X, T), T > 30`.
 
@@ -378,13 +441,16 @@ class KnowledgeBase:
         """
         from zodiac_sql.query import answer_goals
 
-        return answer_goals(self._store, self._current(), self._known_functions(), goals)
+        return self._read(
+            lambda state: answer_goals(self._store, state, self._known_functions(), goals)
+        )
 
+    @exclusive
     def table(self, predicate: str) -> Answer:
         """The extension of a predicate: explicit and derived facts, each once."""
         from zodiac_sql.query import answer_table
 
-        return answer_table(self._store, self._current(), predicate)
+        return self._read(lambda state: answer_table(self._store, state, predicate))
 
     @contextmanager
     def batches(self, predicate: str, rows: int = 100_000) -> Iterator[pa.RecordBatchReader]:
@@ -392,29 +458,39 @@ class KnowledgeBase:
 
         For extensions that are too large to be held in memory. The reader is good inside the block.
         """
+        with ExitStack() as opened:
+            yield self._batches(opened, predicate, rows)
+
+    @exclusive
+    def _batches(self, opened: ExitStack, predicate: str, rows: int) -> pa.RecordBatchReader:
         from zodiac_sql.query import stream_table
 
-        with stream_table(self._store, self._current(), predicate, rows) as reader:
-            yield reader
+        return self._read(
+            lambda state: opened.enter_context(stream_table(self._store, state, predicate, rows))
+        )
 
+    @exclusive
     def rules(self) -> Answer:
         """The rules: name, text, hypernode, when added (UTC)."""
         from zodiac_sql.describe import rules
 
         return rules(self._current())
 
+    @exclusive
     def predicates(self) -> Answer:
         """The predicates: name, SQL name, columns, and how many facts are explicit, derived, and in
         the extension.
         """
         from zodiac_sql.describe import predicates
 
-        return predicates(self._store, self._current())
+        return self._read(lambda state: predicates(self._store, state))
 
+    @exclusive
     def position(self, stream: str) -> int | None:
         """How far a stream of updates has come: what `Update.record` noted last, or None."""
         return self._current().positions.get(stream)
 
+    @exclusive
     def hypernodes(self) -> Answer:
         """The hypernodes in the order of evaluation: stratum, rules, what they derive and read.
 
@@ -424,6 +500,7 @@ class KnowledgeBase:
 
         return hypernodes(self._current())
 
+    @exclusive
     def graph(self, change: Change | None = None) -> Drawing:
         """The HRDG, to draw: `.svg()`, `.mermaid()`, `.dot()`, `.save(path)`.
 
@@ -434,6 +511,7 @@ class KnowledgeBase:
 
         return drawing(self._current(), change)
 
+    @exclusive
     def export(self, directory: str | Path, format: str = "parquet", *predicates: str) -> Exported:
         """Write extensions to files, one per predicate ("parquet", "csv") or together ("nt").
 
@@ -442,12 +520,14 @@ class KnowledgeBase:
         from zodiac_sql.export import export_predicates
         from zodiac_sql.query import known_predicate
 
-        state = self._current()
-        schema = state.schema
-        names = [known_predicate(name, state) for name in predicates] or list(schema)
-        chosen = [schema[name] for name in names]
-        return export_predicates(self._store, chosen, Path(directory), format)
+        def write(state: State) -> Exported:
+            names = [known_predicate(name, state) for name in predicates] or list(state.schema)
+            chosen = [state.schema[name] for name in names]
+            return export_predicates(self._store, chosen, Path(directory), format)
 
+        return self._read(write)
+
+    @exclusive
     def verify(self, *, progress: Progress | None = None) -> Verification:
         """Derive everything once more, aside, and tell what differs from what the file holds.
 
@@ -460,6 +540,7 @@ class KnowledgeBase:
 
     # Functions
 
+    @exclusive
     def register_function(
         self,
         name: str,
@@ -478,6 +559,7 @@ class KnowledgeBase:
         """
         self._register(_function(name, function, parameters, returns, False, arrow))
 
+    @exclusive
     def register_aggregate(
         self,
         name: str,
@@ -506,46 +588,94 @@ class KnowledgeBase:
             raise FunctionError(
                 f"rules use {_shown(used)}; it cannot be registered as {_shown(function)}"
             )
-        types = [_UDF_TYPES[type_] for type_ in function.parameters]
-        if function.aggregate:
-            types = [f"{type_}[]" for type_ in types]
-        call = function.call
-        if call is None or not _takes(call, len(types)):
-            raise FunctionError(f"{function.name} does not take {len(types)} arguments")
+        if function.call is None or not _takes(function.call, len(function.parameters)):
+            raise FunctionError(
+                f"{function.name} does not take {len(function.parameters)} arguments"
+            )
         if function.name in self._functions:
             self._store.remove_function(python_function(function.name))
-        self._store.add_function(
-            python_function(function.name),
-            _with_arity(call, len(types)),
-            types,
-            _UDF_TYPES[function.returns],
-            function.arrow,
-        )
+        _add_function(self._store, function)
         self._functions[function.name] = function
 
     def _current(self) -> State:
         """The state of the file: another connection of this process may have changed it."""
         if catalog.generation(self._store) != self._state.generation:
-            self._state = catalog.load(self._store)
+            with self._store.transaction(read_only=True):
+                self._state = catalog.load(self._store)
         return self._state
+
+    def _read(self, ask: Callable[[State], _Answer]) -> _Answer:
+        """What is asked of one state: again, if another connection has changed the file meanwhile.
+
+        (A transaction would do, but DuckDB ends it where it must plan a statement anew.)
+        """
+        for _ in range(_TRIES):
+            state = self._state
+            try:
+                answer = ask(state)
+            except ZodiacError:
+                if self._current() is state:
+                    raise
+            else:
+                if self._current() is state:
+                    return answer
+        raise catalog.changed_meanwhile(self._store, "it was read")
+
+    def _is_overtaken(self) -> bool:
+        """Whether another connection has changed the file since the last call here."""
+        with suppress(StoreError):
+            return catalog.generation(self._store) != self._state.generation
+        return False
 
     def _known_functions(self) -> dict[str, Function]:
         return {**self._state.functions, **self._functions}
 
     # Life
 
+    def _open_again(self) -> None:
+        """Leave a damaged database, and go on with what is in the file.
+
+        Raises StoreError if it cannot be opened again now; the next call tries once more.
+        """
+        old = self._held
+        if self._reopen is None or old.in_memory:
+            raise StoreError("DuckDB failed, and what was in memory is lost: begin with a new one")
+        old.close()
+        store = self._reopen()
+        try:
+            dictionary.prepare(store)
+            state = catalog.load(store)
+            for function in self._functions.values():
+                _add_function(store, function)
+        except BaseException:
+            store.close()
+            raise
+        store.tracer, store.guard = old.tracer, old.guard
+        self._held, self._state = store, state
+        self._prepared = self._marks = self._last = None
+        self._has_changed = False
+
     def trace(self, tracer: Tracer | None) -> None:
-        """Let a function see every SQL statement and its parameters before it runs; None ends it."""
-        self._store.tracer = tracer
+        """Let a function see every SQL statement and its parameters before it runs; None ends it.
+
+        It must not call the knowledge base.
+        """
+        self._held.tracer = tracer
 
     def close(self) -> None:
         """Close the database. Everything is on disk already; what only a Change needs is dropped."""
+        self._guard.check()
+        if self._has_changed:
+            self._count_last()
+        self._close()
+
+    @exclusive
+    def _close(self) -> None:
         if self._has_changed:
             with suppress(ZodiacError):  # if not now, the next change does it
-                self._count_last()
                 self._drop_aside()
         self._has_changed = False
-        self._store.close()
+        self._held.close()
 
     def _drop_aside(self) -> None:
         """Drop what the last change has set aside, if no other connection has changed anything."""
@@ -562,11 +692,29 @@ class KnowledgeBase:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        if not self._guard.inherited:  # a fork closes nothing
+            self.close()
 
     def __repr__(self) -> str:
         rules, predicates = len(self._state.rules), len(self._state.schema)
-        return f"<zodiac_sql {self._store.path}: {rules} rules, {predicates} predicates>"
+        return f"<zodiac_sql {self._held.path}: {rules} rules, {predicates} predicates>"
+
+
+def _add_function(store: Store, function: Function) -> None:
+    """Make a registered function callable from SQL."""
+    from zodiac_sql.sql_functions import python_function
+
+    types = [_UDF_TYPES[type_] for type_ in function.parameters]
+    if function.aggregate:
+        types = [f"{type_}[]" for type_ in types]
+    assert function.call is not None
+    store.add_function(
+        python_function(function.name),
+        _with_arity(function.call, len(types)),
+        types,
+        _UDF_TYPES[function.returns],
+        function.arrow,
+    )
 
 
 def _function(

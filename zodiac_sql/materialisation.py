@@ -17,9 +17,10 @@ from zodiac_sql.decomposing import (
 from zodiac_sql.extension import Sources, comparable, difference
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypertree.stored import StoredTree
-from zodiac_sql.maintain.contract import KEPT, Delta, Edit
+from zodiac_sql.maintain.contract import Delta, Edit
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.modules.inner import ModuleRow
+from zodiac_sql.names import KEPT, whole
 from zodiac_sql.program import Planned
 from zodiac_sql.relations import Part, Relation, relation_query
 from zodiac_sql.rules import Type
@@ -120,7 +121,7 @@ def _delta(work: Materialisation, predicate: str, without: int | None) -> Delta:
         return Delta(new, old)
     if any(len(side.parts) == 1 and side.parts[0].pairs for side in (old, new)):
         return _delta_of_pairs(work, predicate, without, new, old)
-    end = known.sql_name if without is None else f"{known.sql_name}_outside_h{without}"
+    end = whole(known.sql_name, without)
     if _names(new) != _names(old):
         return _compared(work, end, new, old)
     edits = {o: e for (p, o), e in work.edits.items() if p == predicate and o != without}
@@ -146,8 +147,7 @@ def _delta_of_pairs(
             Relation(old.columns, (lost,) if lost else ()),
         )
     sql_name = work.state.schema[predicate].sql_name
-    end = sql_name if without is None else f"{sql_name}_outside_h{without}"
-    return _compared(work, end, new, old)
+    return _compared(work, whole(sql_name, without), new, old)
 
 
 def _covering(owners: Mapping[int, tuple[Part, ...]], without: int | None) -> int | None:

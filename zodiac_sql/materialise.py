@@ -16,12 +16,11 @@ from dataclasses import asdict, replace
 
 from sqlglot import exp
 
-from zodiac_sql.apply import Kept
+from zodiac_sql.apply import Kept, evaluating
 from zodiac_sql.catalog import State
 from zodiac_sql.decomposing import (
     Decomposing,
 )
-from zodiac_sql.errors import StoreError
 from zodiac_sql.expanding import (
     expand,
     is_otherwise,
@@ -33,13 +32,12 @@ from zodiac_sql.expanding import (
 from zodiac_sql.extension import EXPLICIT, Sources, inside, sources_of
 from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
-from zodiac_sql.hypertree.stored import is_node
 from zodiac_sql.maintain import maintain
-from zodiac_sql.maintain.contract import KEPT, Delta, Edit, Maintained, Marking, Task
+from zodiac_sql.maintain.contract import Delta, Edit, Maintained, Marking, Task
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.materialisation import Materialisation, Net
-from zodiac_sql.modules.contract import given, is_external
 from zodiac_sql.modules.inner import Inner
+from zodiac_sql.names import KEPT, given, is_external, is_node
 from zodiac_sql.program import Planned
 from zodiac_sql.relations import Part, table
 from zodiac_sql.restructuring import Heritage, Restructuring, execution_plan, table_heirs
@@ -343,17 +341,10 @@ def _maintained(
     work: Materialisation, task: Task, hypernode: Hypernode, fresh: bool
 ) -> tuple[Maintained, str, str]:
     """What comes of a task, by which strategy, and why that one."""
-    try:
+    with evaluating(hypernode.rules):
         if fresh:
             return recompute(task), "recompute", "its rules, columns, modules or trees are new"
         return maintain(task, work.strategy)
-    except StoreError as error:
-        if type(error) is not StoreError:
-            raise
-        names = ", ".join(rule.name for rule in hypernode.rules)
-        raise StoreError(
-            f"rule {names} cannot be evaluated. Nothing was changed. {error}"
-        ) from error
 
 
 def _types(

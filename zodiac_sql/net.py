@@ -10,18 +10,10 @@ from sqlglot import exp
 from zodiac_sql.apply import Kept, tables
 from zodiac_sql.catalog import State
 from zodiac_sql.extension import sources_of
-from zodiac_sql.maintain.contract import KEPT
 from zodiac_sql.materialisation import Net
+from zodiac_sql.names import ENTERED, KEPT, whole
 from zodiac_sql.program import Planned
-from zodiac_sql.relations import (
-    ENTERED,
-    SQL_TYPES,
-    Part,
-    Relation,
-    columns_of,
-    relation_query,
-    table,
-)
+from zodiac_sql.relations import SQL_TYPES, Part, Relation, columns_of, relation_query, table
 from zodiac_sql.schema import Predicate, Staged
 from zodiac_sql.store import Store
 from zodiac_sql.trees import anti_join, create_temp, semi_join, temp_table, union_all
@@ -45,7 +37,7 @@ def net_changes(
     minus = {}
     for name, staged in inserts.items():
         there = bool(state.rows.get(("edb", schema[name].sql_name)))
-        plus_table = f"{KEPT}edb_plus_{schema[name].sql_name}"
+        plus_table = f"{KEPT}edb_plus_{whole(schema[name].sql_name)}"
         make = partial(_net_inserts, store, schema[name], staged, there, plus_table)
         shape = _shape(schema[name], staged)
         rows = store.count(kept.of(name).get((plus_table, there, shape), make))
@@ -56,7 +48,7 @@ def net_changes(
         if name in seen and same and _all_new(inserts.get(name, []), plus.get(name)):
             minus[name] = seen[name]
         elif ("edb", schema[name].sql_name) in state.rows:
-            minus_table = f"{KEPT}edb_minus_{schema[name].sql_name}"
+            minus_table = f"{KEPT}edb_minus_{whole(schema[name].sql_name)}"
             back = inserts.get(name, [])
             make = partial(_net_deletes, store, schema[name], staged, back, minus_table)
             shapes = _shape(schema[name], staged), _shape(schema[name], back)
@@ -126,7 +118,7 @@ def only_derived(
         if not derived:
             continue
         explicit = Relation(predicate.columns, sources.explicit.get(name, ()))
-        asked = f"asked_{predicate.sql_name}"
+        asked = f"asked_{whole(predicate.sql_name)}"
         if not store.count(create_temp(asked, unknown(_staged(predicate, staged), explicit))):
             continue
         columns = columns_of(explicit, "c")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -18,7 +19,7 @@ from lark import Lark, Token, Tree, UnexpectedInput
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
 from zodiac_sql import symbols
-from zodiac_sql.errors import Problem, ProgramError, Source, Span
+from zodiac_sql.errors import Problem, ProgramError, Source, Span, shortened
 from zodiac_sql.rules import (
     Aggregate,
     Atom,
@@ -37,6 +38,7 @@ from zodiac_sql.rules import (
     Type,
     Variable,
 )
+from zodiac_sql.safety import DEEPEST
 
 WELL_KNOWN_PREFIXES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -82,6 +84,8 @@ def parse_what_can_be(
 ) -> tuple[Program, list[Problem]]:
     """Like `parse`, but leaves out what is wrong and returns the problems, to be told with others."""
     source = Source(name, text)
+    if half := _half_a_character(source):
+        return Program(), [half]
     reader = _Reader(source, prefixes or {})
     try:
         reader.read(_parser("start").parse(text), 0, 0)
@@ -99,6 +103,8 @@ def parse_goals(
     Raises ProgramError.
     """
     source = Source(name, text)
+    if half := _half_a_character(source):
+        raise ProgramError([half])
     reader = _Reader(source, prefixes or {})
     try:
         goals = reader.goals(_parser("body").parse(text.rstrip().removesuffix(".")))
@@ -107,6 +113,21 @@ def parse_goals(
     if reader.problems:
         raise ProgramError(reader.problems)
     return goals
+
+
+def _half_a_character(source: Source) -> Problem | None:
+    """The problem of a Python string that is no text: it can be neither stored nor shown."""
+    found = _SURROGATE.search(source.text)
+    if found is None:
+        return None
+    shown = Source(source.name, _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", source.text))
+    line, column = shown.place(found.start())
+    span = Span(shown, line, column, line, column + 1)
+    return Problem(f"U+{ord(found[0]):04X} is half of a character", span, _WHOLE)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_WHOLE = 'A character beyond U+FFFF is written as it is, or with eight digits: "\\U0001F600".'
 
 
 @cache
@@ -132,14 +153,13 @@ _CLAUSE_PARTS = re.compile(
 def _read_clause_by_clause(reader: _Reader, source: Source) -> None:
     """Read what can be read, and note a problem for each clause that cannot."""
     for start, end in _clauses(source.text):
-        line = source.text.count("\n", 0, start)
-        column = start - (source.text.rfind("\n", 0, start) + 1)
+        line, column = source.place(start)
         try:
             tree = _parser("start").parse(source.text[start:end])
         except UnexpectedInput as error:
-            reader.problems.append(_syntax_problem(error, source, line, column))
+            reader.problems.append(_syntax_problem(error, source, line - 1, column - 1))
         else:
-            reader.read(tree, line, column)
+            reader.read(tree, line - 1, column - 1)
 
 
 def _clauses(text: str) -> list[tuple[int, int]]:
@@ -161,7 +181,7 @@ _EXPECTED = {
 def _syntax_problem(error: UnexpectedInput, source: Source, line: int, column: int) -> Problem:
     found, width, expected = _found(error)
     if error.line < 1:
-        at_line, at_column = _end_of(source.text)
+        at_line, at_column = source.place(len(source.text.rstrip()))
     else:
         at_line = error.line + line
         at_column = error.column + (column if error.line == 1 else 0)
@@ -177,26 +197,23 @@ def _found(error: UnexpectedInput) -> tuple[str, int, set[str]]:
         expected = set(error.accepts or error.expected)
         if token.type == "$END":
             return "the text ends in the middle of a clause", 1, expected
-        return f"unexpected `{token}`", len(str(token).split("\n")[0]) or 1, expected
+        return f"unexpected `{shortened(token)}`", len(str(token).split("\n")[0]) or 1, expected
     if isinstance(error, UnexpectedCharacters):
         return f"unexpected `{error.char}`", 1, set(error.allowed or ())
     assert isinstance(error, UnexpectedEOF)
     return "the text ends in the middle of a clause", 1, set(error.expected)
 
 
-def _end_of(text: str) -> tuple[int, int]:
-    stripped = text.rstrip()
-    return stripped.count("\n") + 1, len(stripped) - (stripped.rfind("\n") + 1) + 1
-
-
 def _hint(source: Source, line: int, right: str) -> str:
-    lines = source.text.split("\n")
-    text = lines[line - 1] if line <= len(lines) else ""
+    text = source.lines[line - 1] if line <= len(source.lines) else ""
     if "'" in text:
         return 'Text stands in double quotes: "wt1". ' + right
     if re.search(r"\S\s*%\s", text):
         return "After a value % is an operator; a comment there begins with //. " + right
     return right
+
+
+_FLATTER = "Each operator counts: X + 1 + 1 is two deep. Name a part of it with BIND."
 
 
 # --- tree -> rules --------------------------------------------------------------------------------
@@ -366,20 +383,27 @@ class _Reader:
 
     # Expressions
 
-    def _expression(self, tree: Tree[Token]) -> Expression:
+    def _expression(self, tree: Tree[Token], depth: int = 0) -> Expression:
         children = cast("list[Any]", tree.children)
-        span = self._span(tree)
+        span, depth = self._span(tree), depth + 1
+        if depth > DEEPEST + 1:
+            self._problem(f"an expression is more than {DEEPEST} calls deep", span, _FLATTER)
+            return Constant(Type.INT, 0, span)
         match tree.data:
             case "variable":
                 return self._variable(children[0])
             case "arithmetic":
                 left, operator, right = children
-                operands = (self._expression(left), self._expression(right))
+                operands = (self._expression(left, depth), self._expression(right, depth))
                 return Call(str(operator), operands, span)
             case "sign":
-                return self._signed(str(children[0]), self._expression(children[1]), span)
+                sign, operand = children
+                if operand.data == "number":
+                    return self._number(operand.children[0], span, str(sign))
+                return self._signed(str(sign), self._expression(operand, depth), span)
             case "call":
-                arguments = tuple(self._expression(c) for c in children[1:] if c is not None)
+                given = [child for child in children[1:] if child is not None]
+                arguments = tuple(self._expression(child, depth) for child in given)
                 return Call(str(children[0]).lower(), arguments, span)
             case _:
                 return self._constant(tree, span)
@@ -388,7 +412,7 @@ class _Reader:
         if sign == "+":
             return operand
         if isinstance(operand, Constant) and operand.type.numeric:
-            return Constant(operand.type, -cast("float", operand.value), span)
+            return self._within(operand.type, 0 - cast("float", operand.value), span)
         return Call("-", (Constant(Type.INT, 0, span), operand), span)
 
     def _variable(self, token: Token) -> Variable:
@@ -405,24 +429,31 @@ class _Reader:
             case "boolean":
                 return Constant(Type.BOOL, str(token) == "true", span)
             case "text":
-                return Constant(Type.SYMBOL, symbols.plain(_unquoted(token)), span)
+                return Constant(Type.SYMBOL, symbols.plain(self._unquoted(token)), span)
             case "tagged":
-                text = symbols.literal(_unquoted(token), language=more[0][1:])
+                text = symbols.literal(self._unquoted(token), language=more[0][1:])
                 return Constant(Type.SYMBOL, text, span)
             case "typed":
-                return self._typed(_unquoted(token), self._iri(more[0]), span)
+                return self._typed(self._unquoted(token), self._iri(more[0]), span)
             case _:
                 text = str(token) if token.type == "NAME" else symbols.iri(self._iri(token))
                 return Constant(Type.SYMBOL, text, span)
 
-    def _number(self, token: Token, span: Span) -> Constant:
+    def _number(self, token: Token, span: Span, sign: str = "") -> Constant:
+        text = sign + token
         if re.fullmatch(r"\d+", token):
-            if int(token) >= 2**63:
-                self._problem(f"the integer {token} has more than 64 bits", span)
-            return Constant(Type.INT, int(token), span)
-        if math.isinf(float(token)):
-            self._problem(f"the number {token} is too large for a float", span)
-        return Constant(Type.FLOAT, float(token), span)
+            few = len(token) < sys.int_info.default_max_str_digits  # Python reads no more of them
+            return self._within(Type.INT, int(text) if few else 2**64, span)
+        value = _float(text)
+        if math.isinf(value):
+            self._problem(f"the number {shortened(text)} is too large for a float", span)
+        return Constant(Type.FLOAT, value, span)
+
+    def _within(self, type_: Type, value: float, span: Span) -> Constant:
+        """A number; an integer must have 64 bits."""
+        if type_ is Type.INT and not -(2**63) <= value < 2**63:
+            self._problem(f"the integer {shortened(value)} has more than 64 bits", span)
+        return Constant(type_, value, span)
 
     def _typed(self, text: str, datatype: str, span: Span) -> Constant:
         local = datatype.removeprefix(symbols.XSD)
@@ -430,10 +461,26 @@ class _Reader:
         if type_ is None:
             return Constant(Type.SYMBOL, symbols.literal(text, datatype=datatype), span)
         try:
-            return Constant(type_, _VALUES[type_](text.strip()), span)
-        except ValueError:
-            self._problem(f'"{text}" is not an xsd:{local}', span)
+            value = _VALUES[type_](text.strip())
+        except (ValueError, OverflowError):  # the latter in other time zones at the calendar's ends
+            self._problem(f'"{shortened(text)}" is not an xsd:{local}', span)
             return Constant(type_, 0, span)
+        return self._within(type_, value, span)
+
+    def _unquoted(self, token: Token) -> str:
+        """The text between the quotes, with \\n, \\t, \\", \\\\ and \\uXXXX read."""
+
+        def read(match: re.Match[str]) -> str:
+            digits = match[1] or match[2]
+            if not digits:
+                return _SIMPLE.get(match[3], match[3])
+            code = int(digits, 16)
+            if code > sys.maxunicode or 0xD800 <= code <= 0xDFFF:
+                self._problem(f"there is no character {match[0]}", token, _WHOLE)
+                return ""
+            return chr(code)
+
+        return _ESCAPED.sub(read, str(token)[1:-1])
 
     # Names and places
 
@@ -457,11 +504,11 @@ class _Reader:
 
     def _text(self, first: Tree[Token], whole: Tree[Token]) -> str:
         """The source of a rule from its head to its period."""
-        lines = re.split(r"(?<=\n)", self.source.text)
         start, end = self._span(first), self._span(whole)
-        text = "".join(lines[start.line - 1 : end.end_line])
-        tail = len(lines[end.end_line - 1]) - (end.end_column - 1)
-        return text[start.column - 1 : len(text) - tail]
+        offset = self.source.offset
+        return self.source.text[
+            offset(start.line, start.column) : offset(end.end_line, end.end_column)
+        ]
 
     def _span(self, tree: Tree[Token]) -> Span:
         meta = tree.meta
@@ -488,15 +535,13 @@ class _Reader:
         self.problems.append(Problem(message, span, hint))
 
 
-def _unquoted(token: Token) -> str:
-    """The text between the quotes, with \\n, \\t, \\", \\\\ and \\uXXXX read."""
-    simple = {"n": "\n", "t": "\t", "r": "\r"}
+_ESCAPED = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_SIMPLE = {"n": "\n", "t": "\t", "r": "\r"}
 
-    def read(match: re.Match[str]) -> str:
-        code = match[1] or match[2]
-        return chr(int(code, 16)) if code else simple.get(match[3], match[3])
 
-    return re.sub(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", read, str(token)[1:-1])
+def _float(text: str) -> float:
+    """A float; -0.0 is 0.0."""
+    return float(text) + 0.0
 
 
 def _boolean(text: str) -> bool:
@@ -512,7 +557,7 @@ def _timestamp(text: str) -> datetime.datetime:
 
 _VALUES: dict[Type, Any] = {
     Type.INT: int,
-    Type.FLOAT: float,
+    Type.FLOAT: _float,
     Type.BOOL: _boolean,
     Type.DATE: datetime.date.fromisoformat,
     Type.TIMESTAMP: _timestamp,

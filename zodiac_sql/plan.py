@@ -8,10 +8,20 @@ of the rule that uses the delta is found exactly once (paper 3, section 3, "Repe
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from zodiac_sql.rules import Aggregate, Atom, Constant, Negation, Rule, Term, Variable, atoms_of
+from zodiac_sql.rules import (
+    Aggregate,
+    Atom,
+    Comparison,
+    Constant,
+    Negation,
+    Rule,
+    Term,
+    Variable,
+    atoms_of,
+)
 from zodiac_sql.safety import Arranged, arrange, variables
 
 
@@ -152,25 +162,25 @@ def touched(rule: Rule, index: int) -> Scan:
 def check(rule: Rule) -> Plan:
     """The rule over all that is known, as far as it derives facts among the candidates.
 
-    Where a head holds computed values, it finds others as well.
+    A candidate meets only bodies that derive just this fact, because its rank is compared with
+    theirs. So its values are those of all variables of the head, computed ones too, until the body
+    has them; and a variable that the head repeats is compared once more, for its columns may differ
+    in type.
     """
     body = arrange(rule.body)
-    scanned = {v.name for atom in body.atoms for v in variables(*atom.terms)}
-    scanned |= {v.name for a in body.aggregates for v in (*a.group, a.result)}
-    terms = _only(rule.head.terms, scanned, "head")
-    candidate = Scan(Atom(rule.head.predicate, terms), Version.CANDIDATE)
+    terms: list[Term] = []
+    ties: list[Comparison] = []
+    for place, term in enumerate(rule.head.terms):
+        if isinstance(term, Variable) and term in terms:
+            ties.append(Comparison(repeated := Variable(f"_:head:{place}"), "=", term))
+            terms.append(repeated)
+        else:
+            terms.append(term)
+    candidate = Scan(Atom(rule.head.predicate, tuple(terms)), Version.CANDIDATE)
     scans = join_order([candidate, *(Scan(atom, Version.ALL) for atom in body.atoms)])
     groups = tuple(_guard(candidate, aggregate) for aggregate in body.aggregates)
-    return Plan(rule, scans, body, Version.ALL, groups)
-
-
-def is_injective(rule: Rule) -> bool:
-    """Whether each fact that the rule derives has one derivation by it: its head tells the body."""
-    body = arrange(rule.body)
-    kept = {term.name for term in rule.head.terms if isinstance(term, Variable)}
-    return not body.aggregates and all(
-        variable.name in kept for atom in body.atoms for variable in variables(*atom.terms)
-    )
+    tied = replace(body, filters=(*body.filters, *ties))
+    return Plan(rule, scans, tied, Version.ALL, groups)
 
 
 def _guard(driver: Scan, aggregate: Aggregate) -> Scan | None:

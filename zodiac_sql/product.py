@@ -10,8 +10,8 @@ numbers of distinct values, and only asked for where relations are of some size.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -20,7 +20,7 @@ from zodiac_sql.plan import Plan, Scan
 from zodiac_sql.rules import Column, Variable
 from zodiac_sql.safety import variables
 from zodiac_sql.sides import column_names, heads, needed, quoted, side
-from zodiac_sql.sql import Context
+from zodiac_sql.sql import Compiled, Context
 from zodiac_sql.store import Store
 
 FEWEST, MOST = 5_000, 1_000_000
@@ -136,22 +136,29 @@ def _distinct(value: exp.Expr) -> exp.Expr:
 
 
 def multiply(
-    product: Product, width: int, columns: Sequence[Column], context: Context
-) -> exp.Select:
+    product: Product,
+    width: int,
+    columns: Sequence[Column],
+    context: Context,
+    as_text: Collection[str] = (),
+) -> Compiled:
     """The heads of a plan, each once, where the column has at most `width` values."""
-    query = _heads(product, columns, context)
+    compiled = _heads(product, columns, context, as_text)
+    query = compiled.query
     for name, part in _parts(product, width, context):
         query = query.with_(name, as_=part, materialized=True, copy=False)
-    return exp.select("*").from_(query.subquery("p", copy=False))
+    return replace(compiled, query=exp.select("*").from_(query.subquery("p", copy=False)))
 
 
-def _heads(product: Product, columns: Sequence[Column], context: Context) -> exp.Select:
+def _heads(
+    product: Product, columns: Sequence[Column], context: Context, as_text: Collection[str]
+) -> Compiled:
     """The rule over what the product found, which stands for its two atoms."""
     kept = (*product.rows, product.column)
     rule = product.plan.rule
     types = body_types(rule.body, context.columns, context.functions).types
     found = [types.get(variable.name) for variable in kept]
-    return heads(product.plan, _PRODUCT, kept, found, columns, context).query
+    return heads(product.plan, _PRODUCT, kept, found, columns, context, as_text)
 
 
 def _parts(product: Product, width: int, context: Context) -> Iterable[tuple[str, exp.Select]]:

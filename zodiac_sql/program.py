@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from zodiac_sql.arrivals import Arrival, arrive
 from zodiac_sql.catalog import HypernodeRow, State, StoredRule
@@ -19,7 +19,7 @@ from zodiac_sql.hypernodes import Hypergraph, hypergraph
 from zodiac_sql.hypertree.stored import StoredTree
 from zodiac_sql.infer import Inferred, infer
 from zodiac_sql.modules.inner import ModuleRow
-from zodiac_sql.relations import RESERVED
+from zodiac_sql.names import RESERVED, derived, why_not
 from zodiac_sql.restructuring import Restructuring, kept_rules, restructure
 from zodiac_sql.rules import (
     Atom,
@@ -32,8 +32,8 @@ from zodiac_sql.rules import (
 from zodiac_sql.safety import used_functions
 from zodiac_sql.schema import Predicate, default_columns, sql_name
 
-Names = Callable[[str, Mapping[str, Predicate]], str]
-"""How a new predicate gets its SQL name, given those that there are."""
+Names = Callable[[str], str]
+"""How a new predicate gets its SQL name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _inferred(
 
 def _rows(state: State, hypernode: int, predicate: str) -> int:
     """How many there are in the table of a hypernode and a predicate."""
-    return state.rows.get(("idb", f"h{hypernode}_{state.schema[predicate].sql_name}"), 0)
+    return state.rows.get(("idb", derived(hypernode, state.schema[predicate].sql_name)), 0)
 
 
 def declare(
@@ -166,7 +166,7 @@ def declare(
                     "A declaration comes before the first facts; this one must say the same.",
                 )
             ]  # fmt: skip
-    base = known or _new_predicate(name, len(types), schema, names_)
+    base = known or _new_predicate(name, len(types), names_)
     declared = replace(base, columns=declaration.columns, settled=types, declared=True)
     return {**schema, name: declared}, []
 
@@ -178,7 +178,7 @@ def with_mentioned(
     result = dict(schema)
     for atom in atoms:
         if atom.predicate not in result:
-            result[atom.predicate] = _new_predicate(atom.predicate, len(atom.terms), result, names)
+            result[atom.predicate] = _new_predicate(atom.predicate, len(atom.terms), names)
     return result
 
 
@@ -188,13 +188,13 @@ def with_staged(
     columns: tuple[Column, ...],
     datatypes: tuple[str | None, ...],
     is_named: bool,
-    naming_: Names,
-) -> dict[str, Predicate]:
-    """A schema in which facts that arrived have settled their predicate's types.
+    names_: Names,
+) -> Predicate:
+    """A predicate as facts of it that arrived have settled its types.
 
     Raises DataError for columns whose names are not free.
     """
-    known = schema.get(predicate) or _new_predicate(predicate, len(columns), schema, naming_)
+    known = schema.get(predicate) or _new_predicate(predicate, len(columns), names_)
     fresh = not any(known.settled) and not known.declared
     settled = tuple(t or c.type for t, c in zip(known.settled, columns, strict=True))
     if fresh:
@@ -210,8 +210,7 @@ def with_staged(
         kept = tuple(a if a == b else None for a, b in zip(known.datatypes, datatypes, strict=True))
         names = [c.name for c in known.columns]
     named_columns = tuple(Column(n, t) for n, t in zip(names, settled, strict=True))
-    changed = replace(known, columns=named_columns, settled=settled, datatypes=kept)
-    return {**schema, predicate: changed}
+    return replace(known, columns=named_columns, settled=settled, datatypes=kept)
 
 
 def settle_facts(
@@ -257,7 +256,9 @@ def _fact_clash(
 
 
 def typed(predicate: Predicate, types: Sequence[Type | None]) -> Predicate:
-    """A predicate with the types that inference found."""
+    """A predicate with the types that inference found: mostly itself."""
+    if all(c.type is t for c, t in zip(predicate.columns, types, strict=True)):
+        return predicate
     columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
     return replace(predicate, columns=columns)
 
@@ -315,10 +316,10 @@ def _atoms(rules: Iterable[Rule]) -> Iterator[Atom]:
         yield from atoms_of(rule.body)
 
 
-def _new_predicate(
-    name: str, arity: int, schema: Mapping[str, Predicate], names: Names
-) -> Predicate:
-    return _open(name, names(name, schema), arity)
+def _new_predicate(name: str, arity: int, names: Names) -> Predicate:
+    if reason := why_not(name):
+        raise DataError(f"there cannot be a predicate {name!r}: {reason}.")
+    return _open(name, names(name), arity)
 
 
 def _open(name: str, sql_name_: str, arity: int) -> Predicate:
@@ -328,11 +329,24 @@ def _open(name: str, sql_name_: str, arity: int) -> Predicate:
     return Predicate(name, sql_name_, columns, nothing, nothing)
 
 
-def naming(prefixes: Mapping[str, str], reserved: Callable[[], Collection[str]]) -> Names:
-    """SQL names from prefixes, different from each other and from names that are taken."""
+@dataclass(slots=True)
+class SqlNames:
+    """How the new predicates of a change are called in SQL.
 
-    def name(predicate: str, schema: Mapping[str, Predicate]) -> str:
-        taken = {known.sql_name.lower() for known in schema.values()}
-        return sql_name(predicate, prefixes, taken.union(reserved()))
+    `ask` tells the names that are taken, in lower case: it is asked once, when there is a new predicate.
+    """
 
-    return name
+    ask: Callable[[], Collection[str]]
+    given: dict[str, str] = field(default_factory=dict)
+    _taken: set[str] | None = None
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def name(self, predicate: str, prefixes: Mapping[str, str]) -> str:
+        """The name of a predicate, different from all others where case is ignored."""
+        if self._taken is None:
+            self._taken = set(self.ask())
+        if predicate not in self.given:
+            found = sql_name(predicate, prefixes, self._taken, self._numbers)
+            self.given[predicate] = found
+            self._taken.add(found.lower())
+        return self.given[predicate]

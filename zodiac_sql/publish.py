@@ -17,15 +17,14 @@ from zodiac_sql.apply import Kept
 from zodiac_sql.catalog import State
 from zodiac_sql.errors import StoreError
 from zodiac_sql.extension import EXPLICIT, Sources, inner_tables, place, sources_of, view
-from zodiac_sql.hypertree.stored import is_node
 from zodiac_sql.maintain.contract import Edit
-from zodiac_sql.modules.contract import classes, is_external
+from zodiac_sql.names import RANK, classes, derived, is_external, is_node, moving, set_aside
 from zodiac_sql.pairs import pairs_query
-from zodiac_sql.relations import RANK, Part, Relation, columns_of, relation_query, table
+from zodiac_sql.relations import Part, Relation, columns_of, relation_query, table
 from zodiac_sql.restructuring import Restructuring
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
-from zodiac_sql.trees import rename
+from zodiac_sql.trees import rename, shown
 
 Edits = Mapping[tuple[str, int], Edit]
 """What becomes of tables, by predicate and owner: a hypernode, or EXPLICIT."""
@@ -46,13 +45,14 @@ def publish(
 ) -> State:
     """Write a change. Returns `new` with the row counts of its tables.
 
-    Tables of idb in `discarded` stay under another name (catalog.set_aside) until the next change.
+    Tables of idb in `discarded` stay under another name (set_aside) until the next change.
     `inside` are edits of tables of modules and trees, which `tables` describes.
     """
     rows = dict(old.rows)
     recursive = {row.id for row in new.hypernodes if row.recursive}
-    views = {f"h{h}_{old.schema[p].sql_name}" for h, p in _parted(old)}
+    views = {derived(h, old.schema[p].sql_name) for h, p in _parted(old)}
     with store.transaction():
+        catalog.claim(store, old, new)
         dictionary.publish(store)
         catalog.drop_aside(store, old)
         remover = _Remover(store, rows, discarded, views)
@@ -70,7 +70,7 @@ def publish(
                     _show_pairs(remover, known, owner, edit, tables[classes(name)])
                 else:
                     _carry_out(remover, known, owner, edit, owner in recursive, kept.of(name))
-        aside = tuple(catalog.set_aside(name) for name in discarded)
+        aside = tuple(set_aside(name) for name in discarded)
         state = replace(new, rows=rows, aside=aside, generation=old.generation + 1)
         catalog.save(store, old, state)
         same = new.schema == old.schema and new.hypernodes == old.hypernodes
@@ -195,7 +195,7 @@ class _Remover:
             self.store.run(exp.Drop(tables=[_stored(name)], kind="VIEW"))
             self.views.remove(name)
         elif schema == "idb" and name in self.discarded:
-            self.store.run(rename(_stored(name), catalog.set_aside(name)))
+            self.store.run(rename(_stored(name), set_aside(name)))
         else:
             _drop(self.store, schema, name)
         del self.rows[key]
@@ -251,10 +251,10 @@ def _pass_tables(
             remover.remove(key)
     renamed = [move for move in moves if move.source != move.target]
     for number, move in enumerate(renamed):  # in two steps, for a target can be another's source
-        store.run(rename(_stored(move.source), f"zodiac$moving_{number}"))
+        store.run(rename(_stored(move.source), moving(number)))
     counts = [rows.pop(("idb", move.source)) for move in renamed]
     for number, move in enumerate(renamed):
-        store.run(rename(_stored(f"zodiac$moving_{number}"), move.target))
+        store.run(rename(_stored(moving(number)), move.target))
         rows["idb", move.target] = counts[number]
     for move in moves:
         _settle_ranks(store, move)
@@ -274,7 +274,7 @@ def _moves(restructuring: Restructuring, new: State, edits: Edits) -> Iterator[_
             if passes and not (edit and edit.rewritten):
                 end = new.schema[predicate].sql_name
                 yield _Move(
-                    f"{base.name}_{end}", f"{hypernode.name}_{end}", base.recursive,
+                    derived(base.id, end), derived(hypernode.id, end), base.recursive,
                     hypernode.recursive,
                 )  # fmt: skip
 
@@ -320,16 +320,17 @@ def _refresh_views(store: Store, old: State, new: State) -> None:
     before, after = sources_of(old), sources_of(new)
     for name, predicate in old.schema.items():
         if name not in new.schema:
-            target = exp.table_(predicate.sql_name, db="main", quoted=True)
+            target = shown(store.database, predicate.sql_name)
             store.run(exp.Drop(tables=[target], kind="VIEW"))
     for name, predicate in new.schema.items():
         same = name in old.schema and old.schema[name].columns == predicate.columns
         if not same or _tables(before, name) != _tables(after, name):
             parts = tuple(part for parts in after.owners(name).values() for part in parts)
-            store.run(view(predicate, Relation(predicate.columns, parts), name in old.schema))
+            relation = Relation(predicate.columns, parts)
+            store.run(view(predicate, relation, name in old.schema, store.database))
 
 
-def _tables(sources: Sources, predicate: str) -> set[Part]:
-    """The tables of a predicate, whatever their sizes."""
+def _tables(sources: Sources, predicate: str) -> set[tuple[object, ...]]:
+    """The tables of a predicate, whatever their sizes, and what of them a view depends on."""
     owners = sources.owners(predicate)
-    return {replace(part, rows=0) for parts in owners.values() for part in parts}
+    return {(p.schema, p.table, p.pairs, p.covers) for parts in owners.values() for p in parts}

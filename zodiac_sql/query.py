@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from zodiac_sql.catalog import State
-from zodiac_sql.check import Candidate, arities, functions, in_order, safety
-from zodiac_sql.errors import ProgramError, QueryError, ResourceError, StoreError
+from zodiac_sql.check import Candidate, arities, functions, in_order, nesting, safety
+from zodiac_sql.errors import EvaluationError, ProgramError, QueryError, ResourceError, StoreError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
 from zodiac_sql.functions import Functions, require
 from zodiac_sql.infer import body_types
 from zodiac_sql.parse import parse_goals
+from zodiac_sql.permitted import require_harmless, require_permitted
 from zodiac_sql.relations import HOLDS
 from zodiac_sql.rules import (
     Aggregate,
@@ -34,6 +35,7 @@ from zodiac_sql.safety import arrange, expressions_of, functions_in, symbols_in,
 from zodiac_sql.schema import resolve
 from zodiac_sql.sql import Context, compile_goals, goals_are_empty
 from zodiac_sql.store import Store
+from zodiac_sql.trees import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,26 +156,34 @@ def _shown(value: object) -> str:
 
 
 def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> Answer:
-    """Run one reading SQL statement. Raises QueryError for any other, and for what DuckDB refuses."""
+    """Run one reading SQL statement, or CHECKPOINT, after which the file can be copied alone.
+
+    Raises QueryError for any other, and for what DuckDB refuses.
+    """
+    if _CHECKPOINT.fullmatch(text):
+        return Answer(store.arrow("CHECKPOINT"))
     try:
         kinds = store.statement_kinds(text)
     except StoreError as error:
         raise QueryError(str(error)) from error
     if len(kinds) != 1:
         raise QueryError(f"one statement at a time: this text has {len(kinds)}")
+    statement = text
     if kinds[0] == "EXPLAIN":
-        kinds = _explained_kinds(store, text)
+        statement = _explained(text)
+        kinds = store.statement_kinds(statement)
     if kinds != ["SELECT"]:
         raise QueryError(
-            f"sql() only reads, and this is {_kind(kinds)}. Facts and rules change "
+            f"sql() only reads (and takes CHECKPOINT), and this is {_kind(kinds)}. Facts and rules change "
             "through insert, delete, load, add_rules and drop_rules; files are written by export."
         )
+    require_permitted(store, text, statement)
     try:
         with store.transaction(read_only=True):
             return Answer(store.arrow(text, parameters))
     except ResourceError:
         raise
-    except StoreError as error:
+    except (EvaluationError, StoreError) as error:
         raise QueryError(str(error)) from error
 
 
@@ -181,25 +191,26 @@ def _kind(kinds: Sequence[str]) -> str:
     return f"a statement of kind {kinds[0]}" if kinds else "none"
 
 
-def _explained_kinds(store: Store, text: str) -> list[str]:
-    """The kind of the statement that an EXPLAIN is about: EXPLAIN ANALYZE runs it."""
+def _explained(text: str) -> str:
+    """The statement that an EXPLAIN is about: EXPLAIN ANALYZE runs it."""
     explained = _EXPLAIN.match(text)
-    return [] if explained is None else store.statement_kinds(text[explained.end() :])
+    return "" if explained is None else text[explained.end() :]
 
 
 _GAP = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
+_CHECKPOINT = re.compile(rf"{_GAP}CHECKPOINT{_GAP};?{_GAP}", re.IGNORECASE | re.DOTALL)
 _EXPLAIN = re.compile(rf"{_GAP}EXPLAIN\b{_GAP}(?:ANALYZE\b)?", re.IGNORECASE | re.DOTALL)
 
 
 def answer_table(store: Store, state: State, predicate: str) -> Answer:
     """The extension of a predicate, symbols as text. Raises QueryError if there is none."""
-    return Answer(store.arrow(_extension(state, known_predicate(predicate, state))))
+    return Answer(store.arrow(_extension(store, state, known_predicate(predicate, state))))
 
 
-def _extension(state: State, name: str) -> exp.Query:
+def _extension(store: Store, state: State, name: str) -> exp.Query:
     if state.schema[name].open:
-        view = exp.table_(state.schema[name].sql_name, db="main", quoted=True)
-        return exp.select("*").from_(view)
+        require_harmless(store, state.schema[name].sql_name)
+        return exp.select("*").from_(shown(store.database, state.schema[name].sql_name))
     relation = sources_of(state).relation(name)
     return decoded(relation, distinct_query(relation), "zodiac.symbol")
 
@@ -209,7 +220,7 @@ def stream_table(
     store: Store, state: State, predicate: str, rows: int
 ) -> Iterator[pa.RecordBatchReader]:
     """The extension of a predicate in Arrow batches, on a connection of its own. Raises QueryError."""
-    query = _extension(state, known_predicate(predicate, state))
+    query = _extension(store, state, known_predicate(predicate, state))
     with store.aside() as other:
         yield other.batches(query, rows)
 
@@ -235,7 +246,7 @@ def answer_goals(store: Store, state: State, known: Functions, text: str) -> Ans
     names = _answers(goals)
     rule = Rule("query", Atom("", tuple(Variable(name) for name in names)), goals)
     candidate = Candidate((rule,), frozenset({rule.name}), (), (), state.schema, known)
-    problems = [p for check in (arities, safety, functions) for p in check(candidate)]
+    problems = [p for check in (arities, safety, nesting, functions) for p in check(candidate)]
     types = {name: [c.type for c in p.columns] for name, p in state.schema.items()}
     if not problems:
         problems = list(body_types(goals, types, known).problems)
@@ -246,7 +257,10 @@ def answer_goals(store: Store, state: State, known: Functions, text: str) -> Ans
     context = Context(lambda name, _: sources.relation(name), types, known, _ids(store, rule))
     if goals_are_empty(goals, context):
         return _empty(names)
-    return Answer(store.arrow(compile_goals(goals, names, context)))
+    try:
+        return Answer(store.arrow(compile_goals(goals, names, context)))
+    except EvaluationError as error:
+        raise EvaluationError(f"the query cannot be answered: {error}") from error
 
 
 def _empty(names: Sequence[str]) -> Answer:

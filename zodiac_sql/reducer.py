@@ -16,7 +16,7 @@ there is nothing to reduce, step 2 costs a tenth to a third. So steps 2 and 3 ar
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -26,7 +26,7 @@ from zodiac_sql.relations import HOLDS
 from zodiac_sql.rules import Column, Type, Variable
 from zodiac_sql.safety import variables
 from zodiac_sql.sides import column_names, heads, needed, quoted, side
-from zodiac_sql.sql import Context
+from zodiac_sql.sql import Compiled, Context
 from zodiac_sql.trees import distinct
 
 FEWEST = 10_000
@@ -178,8 +178,12 @@ def needs_first_pass(tree: JoinTree, context: Context) -> bool:
 
 
 def reduce(
-    tree: JoinTree, columns: Sequence[Column], context: Context, first_pass: bool
-) -> exp.Select:
+    tree: JoinTree,
+    columns: Sequence[Column],
+    context: Context,
+    first_pass: bool,
+    as_text: Collection[str] = (),
+) -> Compiled:
     """The heads of a plan, each once: its scans reduced by each other, then joined bottom-up."""
     reduction = _Reduction(tree, context)
     reduction.scan()
@@ -188,10 +192,11 @@ def reduce(
     reduction.bottom_up()
     reduction.top_down()
     reduction.join()
-    query = _heads(tree, reduction.names[0], columns, context)
+    compiled = _heads(tree, reduction.names[0], columns, context, as_text)
+    query = distinct(compiled.query) if compiled.duplicates else compiled.query
     for name, part in reduction.parts:
         query = query.with_(name, as_=part, materialized=True, copy=False)
-    return exp.select("*").from_(query.subquery("r", copy=False))
+    return replace(compiled, query=exp.select("*").from_(query.subquery("r", copy=False)))
 
 
 @dataclass(slots=True)
@@ -293,12 +298,17 @@ class _Reduction:
         )
 
 
-def _heads(tree: JoinTree, name: str, columns: Sequence[Column], context: Context) -> exp.Select:
+def _heads(
+    tree: JoinTree,
+    name: str,
+    columns: Sequence[Column],
+    context: Context,
+    as_text: Collection[str],
+) -> Compiled:
     """The rule over what was joined."""
     kept = tree.handed[0]
     types = [_type_of(variable, tree, context) for variable in kept]
-    compiled = heads(tree.plan, name, kept, types, columns, context)
-    return distinct(compiled.query) if compiled.duplicates else compiled.query
+    return heads(tree.plan, name, kept, types, columns, context, as_text)
 
 
 def _type_of(variable: Variable, tree: JoinTree, context: Context) -> Type | None:

@@ -7,31 +7,16 @@ from typing import Literal
 
 from sqlglot import exp
 
+from zodiac_sql.names import ENTERED, MARK, RANK
 from zodiac_sql.pairs import Pairs, pairs_query
 from zodiac_sql.rules import Column, Type
 from zodiac_sql.trees import parameter, temp_table
-
-RANK = "$rank"
-"""Column of a recursive hypernode's tables: an order in which each fact comes after some facts that
-it can be derived from. Numbers begin at FIRST, but those of facts that are united with a table can
-be lower. Facts from outside the hypernode count as OUTSIDE.
-"""
 
 FIRST = 1
 """The lowest rank that is given to a derived fact."""
 
 OUTSIDE = -(2**62)
 """The rank of facts that come from outside a recursive hypernode: lower than that of any fact in it."""
-
-MARK = "zodiac$mark"
-"""Column of facts that are read while some are marked: whether the next update of a stream deletes
-them, or by rules what they were derived from (paper 4)."""
-
-ENTERED = "zodiac$entered"
-"""Column of marked explicit facts: whether they entered with the update that marked them."""
-
-RESERVED = (RANK, MARK, ENTERED)
-"""Names that no column of a predicate can have, in whatever case."""
 
 SQL_TYPES = {
     Type.SYMBOL: "INTEGER",

@@ -3,12 +3,15 @@
 A positive atom binds its variables, an aggregate its group and result, and `V = expression` or
 BIND binds V once the expression's variables are bound. Everything else must find its variables
 bound, except that a variable occurring only under a negation is existential there.
+
+A deep expression is cut: what is inside of it becomes bindings of hidden variables, so that what SQL
+is made of, and DuckDB's own trees, stay shallow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from zodiac_sql.rules import (
     Aggregate,
@@ -51,7 +54,7 @@ def arrange(body: tuple[Literal, ...]) -> Arranged:
     for aggregate in aggregates:
         bound |= {v.name for v in (*aggregate.group, aggregate.result)}
 
-    waiting = [literal for literal in body if isinstance(literal, Comparison | Binding)]
+    waiting = _shallow([lit for lit in body if isinstance(lit, Comparison | Binding)])
     steps: list[Binding] = []
     filters: list[Comparison] = []
     while True:
@@ -87,6 +90,107 @@ def _place(
             bound.add(target.name)
             return True
     return False
+
+
+# --- deep expressions, and bindings that need each other ------------------------------------------
+
+DEEP = 24
+"""An expression is cut where it is deeper."""
+
+DEEPEST = 250
+"""No expression may be deeper. Python's own limit, 1,000 calls, must leave room for who calls us."""
+
+LEVELS = 40
+"""No more bindings may need each other, one after the other; nor parts of expressions that were cut."""
+
+
+def _shallow(literals: Iterable[Comparison | Binding]) -> list[Comparison | Binding]:
+    """The literals with deep expressions cut, each after the bindings that it then needs."""
+    result: list[Comparison | Binding] = []
+    for literal in literals:
+        if all(depth(expression) <= DEEP for expression in expressions_of(literal)):
+            pass
+        elif isinstance(literal, Binding):
+            literal = replace(literal, expression=_cut(literal.expression, result)[0])
+        else:
+            left, right = (_cut(side, result)[0] for side in (literal.left, literal.right))
+            literal = replace(literal, left=left, right=right)
+        result.append(literal)
+    return result
+
+
+def _cut(expression: Expression, made: list[Comparison | Binding]) -> tuple[Expression, int]:
+    """An expression no deeper than DEEP, and its depth; what was cut out of it is `made` before."""
+    if not isinstance(expression, Call):
+        return expression, 0
+    arguments, deepest = [], 0
+    for argument in expression.arguments:
+        shallow, below = _cut(argument, made)
+        if below == DEEP:
+            hidden = Variable(f"_:cut{len(made)}", expression.span)
+            made.append(Binding(shallow, hidden, expression.span))
+            shallow, below = hidden, 0
+        arguments.append(shallow)
+        deepest = max(deepest, below)
+    return replace(expression, arguments=tuple(arguments)), deepest + 1
+
+
+def depth(expression: Expression) -> int:
+    """How many calls stand one inside the other."""
+    if not isinstance(expression, Call):
+        return 0
+    return 1 + max(map(depth, expression.arguments), default=0)
+
+
+def levels(arranged: Arranged) -> list[list[Binding]]:
+    """The bindings, in groups whose values can be computed side by side.
+
+    Nothing is computed beside what a test needs, so that what the test excludes is not computed
+    with; but where that makes too many levels, only what needs each other is apart.
+    """
+    tests = [needed(test) for test in arranged.filters]
+    tests += [needed(negation.atom) for negation in arranged.negations]
+    guarded = _levels(arranged.steps, tests)
+    return guarded if len(guarded) <= LEVELS else _levels(arranged.steps, [])
+
+
+def _levels(steps: Sequence[Binding], tests: Sequence[set[str]]) -> list[list[Binding]]:
+    later = {step.variable.name for step in steps}
+    found = []
+    while steps:
+        waiting = [test & later for test in tests if not test.isdisjoint(later)]
+        level, steps = _level(steps, waiting, later)
+        later -= {step.variable.name for step in level}
+        found.append(level)
+    return found
+
+
+def _level(
+    steps: Sequence[Binding], waiting: Sequence[set[str]], later: set[str]
+) -> tuple[list[Binding], list[Binding]]:
+    """The steps that can be computed now, up to the first after which a test can be made."""
+    level: list[Binding] = []
+    left: list[Binding] = []
+    bound: set[str] = set()
+    for place, step in enumerate(steps):
+        if any(variable.name in later for variable in variables(step.expression)):
+            left.append(step)
+            continue
+        level.append(step)
+        bound.add(step.variable.name)
+        if any(step.variable.name in test and test <= bound for test in waiting):
+            left += steps[place + 1 :]
+            break
+    return level, left
+
+
+def needed(test: Comparison | Atom) -> set[str]:
+    """The variables that a test needs."""
+    terms = expressions_of(test) if isinstance(test, Comparison) else test.terms
+    return {variable.name for variable in variables(*terms)}
+
+
+# --- what occurs in bodies ------------------------------------------------------------------------
 
 
 def variables(*expressions: Expression) -> Iterator[Variable]:

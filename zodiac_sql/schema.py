@@ -60,21 +60,31 @@ def default_columns(arity: int) -> tuple[str, ...]:
     return ("s", "o")[:arity] if arity <= 2 else tuple(f"c{i}" for i in range(arity))
 
 
-def sql_name(name: str, prefixes: Mapping[str, str], taken: Collection[str]) -> str:
+def sql_name(
+    name: str, prefixes: Mapping[str, str], taken: Collection[str], numbers: dict[str, int]
+) -> str:
     """A short name for a predicate that differs from `taken` (lower case) where case is ignored.
 
-    A plain name stands for itself, an IRI for its local name; then with its prefix; then numbered.
+    A plain name stands for itself, an IRI for its local name; then with its prefix; then numbered:
+    `numbers` tells from where on, by name.
     """
-    local = re.split(r"[/#:]", name.rstrip("/#"))[-1] or name
+    local = local_name(name)
     prefix = _prefix_of(name, prefixes)
     candidates = [local] if prefix is None else [local, f"{prefix}_{local}"]
     for candidate in candidates:
         if candidate.lower() not in taken:
             return candidate
-    number = 2
-    while f"{candidates[-1]}_{number}".lower() in taken:
+    stem = candidates[-1]
+    number = numbers.get(stem, 2)
+    while f"{stem}_{number}".lower() in taken:
         number += 1
-    return f"{candidates[-1]}_{number}"
+    numbers[stem] = number + 1
+    return f"{stem}_{number}"
+
+
+def local_name(name: str) -> str:
+    """What a predicate is called in SQL if nothing else is: for an IRI, what follows its namespace."""
+    return re.split(r"[/#:]", name.rstrip("/#"))[-1] or name
 
 
 def _prefix_of(name: str, prefixes: Mapping[str, str]) -> str | None:
@@ -83,10 +93,16 @@ def _prefix_of(name: str, prefixes: Mapping[str, str]) -> str | None:
     return max(matching)[1] if matching else None
 
 
-def resolve(name: str, schema: Schema, prefixes: Mapping[str, str]) -> str:
+def resolve(
+    name: str,
+    schema: Schema,
+    prefixes: Mapping[str, str],
+    by_sql_name: Mapping[str, str] | None = None,
+) -> str:
     """The predicate that a person means: by its name, `<iri>`, `prefix:local` or SQL name.
 
-    A name that means none of the known predicates stands for itself, a new one.
+    A name that means none of the known predicates stands for itself, a new one. `by_sql_name` saves
+    a look at them all.
     """
     if name in schema:
         return name
@@ -95,7 +111,6 @@ def resolve(name: str, schema: Schema, prefixes: Mapping[str, str]) -> str:
     prefix, colon, local = name.partition(":")
     if colon and prefix in prefixes:
         return prefixes[prefix] + local
-    for predicate in schema.values():
-        if predicate.sql_name == name:
-            return predicate.name
-    return name
+    if by_sql_name is None:
+        by_sql_name = {predicate.sql_name: known for known, predicate in schema.items()}
+    return by_sql_name.get(name, name)

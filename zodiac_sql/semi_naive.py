@@ -16,10 +16,10 @@ from sqlglot import exp
 from zodiac_sql.apply import Kept, apply_plans, tables
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.modules.closure import Closure
-from zodiac_sql.modules.contract import external
 from zodiac_sql.modules.partition import settle
+from zodiac_sql.names import RANK, external, stem
 from zodiac_sql.plan import Plan, Version, delta_variants, whole
-from zodiac_sql.relations import RANK, Part, Relation, columns_of, relation_query, source
+from zodiac_sql.relations import Part, Relation, columns_of, relation_query, source
 from zodiac_sql.rules import Column
 from zodiac_sql.schema import Schema
 from zodiac_sql.sql import Context, is_empty
@@ -49,7 +49,7 @@ class Fixpoint:
 
 def table_name(hypernode: Hypernode, predicate: str, schema: Schema) -> str:
     """The name of a hypernode's table for a predicate, in idb as among temporary tables."""
-    return f"{hypernode.name}_{schema[predicate].sql_name}"
+    return stem(hypernode.id, predicate, schema[predicate].sql_name)
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ For statements that are more than one flat join: products (product.py) and reduc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -62,6 +62,7 @@ def heads(
     types: Sequence[Type | None],
     columns: Sequence[Column],
     context: Context,
+    as_text: Collection[str],
 ) -> Compiled:
     """The rule of a plan over a table of some variables, which stands for all of its atoms."""
     given = tuple(Column(n, t) for n, t in zip(column_names(kept), types, strict=True))
@@ -78,4 +79,4 @@ def heads(
     body = replace(plan.body, atoms=(atom,))
     scans = (Scan(atom, Version.ALL),)
     rule = Rule(plan.rule.name, plan.rule.head, (atom, *others))
-    return compile_rule(Plan(rule, scans, body, plan.state), columns, inside)
+    return compile_rule(Plan(rule, scans, body, plan.state), columns, inside, as_text=as_text)

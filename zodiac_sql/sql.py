@@ -1,33 +1,24 @@
 """Plan -> sqlglot tree, dialect-neutral. No SQL is ever put together as text.
 
 A rule becomes one SELECT: its scans joined, negations as anti joins, filters in WHERE, the head as
-projection. Each BIND closes what is there so far into a subquery, so that its value is computed
-once. Variables of symbol type are ids; inside functions and order comparisons they are their text,
+projection. BINDs that do not need each other close what is there so far into a subquery, so that
+their values are computed once. Variables of symbol type are ids; inside functions and order comparisons they are their text,
 which is joined in from the dictionary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from zodiac_sql.dictionary import KNOWN
-from zodiac_sql.functions import Functions
-from zodiac_sql.infer import body_types, expression_type
+from zodiac_sql.functions import Functions, result_type, signature
+from zodiac_sql.infer import body_types, expression_type, widens
+from zodiac_sql.names import MARK, RANK
 from zodiac_sql.plan import Plan, Scan, Version, join_order
-from zodiac_sql.relations import (
-    HOLDS,
-    MARK,
-    OUTSIDE,
-    RANK,
-    SQL_TYPES,
-    Relation,
-    mark_of,
-    rank_of,
-    source,
-)
+from zodiac_sql.relations import HOLDS, OUTSIDE, SQL_TYPES, Relation, mark_of, rank_of, source
 from zodiac_sql.rules import (
     Aggregate,
     Atom,
@@ -42,9 +33,20 @@ from zodiac_sql.rules import (
     Type,
     Variable,
 )
-from zodiac_sql.safety import Arranged, arrange, expressions_of, variables
-from zodiac_sql.sql_functions import BUILT, OPERATORS, aggregated, literal, python_call
-from zodiac_sql.trees import temp_table
+from zodiac_sql.safety import Arranged, arrange, levels, needed, variables
+from zodiac_sql.sql_functions import (
+    OPERATORS,
+    POSITIVE,
+    aggregated,
+    built,
+    is_total,
+    literal,
+    python_call,
+    python_call_if_there,
+    spelled,
+    typed,
+)
+from zodiac_sql.trees import temp_table, text
 
 Relations = Callable[[str, Version], Relation]
 
@@ -84,10 +86,12 @@ def compile_rule(
     *,
     ranked: bool = False,
     marked: bool = False,
+    as_text: Collection[str] = (),
 ) -> Compiled:
     """The SELECT of a plan: one output column for each column of the head's predicate.
 
-    With `ranked` it has the column of ranks, too: the least rank that comes after all facts of
+    Symbols are ids, but for those that a function made, and those in the columns `as_text`. With
+    `ranked` it has the column of ranks, too: the least rank that comes after all facts of
     ranked relations in the body. Where a ranked candidate is scanned, only facts of lower ranks
     than its own take part. With `marked` it has that of marks: whether a fact of the body is marked.
     """
@@ -97,16 +101,18 @@ def compile_rule(
     query = body.query
     for column, term in zip(head, plan.rule.head.terms, strict=True):
         value = body.value(term)
-        if value.text:
+        made = value.text or column.name in as_text
+        if made:
             texts.append(column.name)
-        query = query.select(body.stored(value, column).as_(column.name, quoted=True), copy=False)
+        stored = body.shown(value) if made else body.stored(value, column)
+        query = query.select(stored.as_(column.name, quoted=True), copy=False)
     if not head:
         query = query.select(exp.true().as_(HOLDS.name, quoted=True))
     if ranked:
         query = query.select(body.next_rank().as_(RANK, quoted=True), copy=False)
     if marked:
         query = query.select(body.some_marked().as_(MARK, quoted=True), copy=False)
-    return Compiled(query, tuple(texts), has_duplicates(plan, context))
+    return Compiled(query, tuple(texts), has_duplicates(plan, head, context))
 
 
 def compile_goals(
@@ -151,20 +157,63 @@ def goals_are_empty(
     return any(goals_are_empty(aggregate.body, context, state) for aggregate in arranged.aggregates)
 
 
-def has_duplicates(plan: Plan, context: Context) -> bool:
+def has_duplicates(plan: Plan, head: Sequence[Column], context: Context) -> bool:
     """Whether the same row may come out twice.
 
-    A head with all variables of a body whose scans read single tables repeats no row."""
-    kept = {term.name for term in plan.rule.head.terms if isinstance(term, Variable)}
+    A head that tells all variables of a body whose scans read single tables repeats no row."""
+    types = body_types(plan.rule.body, context.columns, context.functions).types
+    told = _told(plan.rule, head, types)
     for scan in plan.scans:
-        if len(context.relation(scan.atom.predicate, scan.version).parts) > 1:
+        relation = context.relation(scan.atom.predicate, scan.version)
+        if len(relation.parts) > 1:
             return True
-        if any(v.name not in kept for v in variables(*scan.atom.terms)):
+        if not _tells_row(told, scan.atom, [c.type for c in relation.columns], types):
             return True
     for aggregate in plan.body.aggregates:
-        if any(v.name not in kept for v in (*aggregate.group, aggregate.result)):
+        if any(v.name not in told for v in (*aggregate.group, aggregate.result)):
+            return True
+        if _widens_groups(aggregate, types, context):
             return True
     return False
+
+
+def is_injective(rule: Rule, head: Sequence[Column], context: Context) -> bool:
+    """Whether each fact that the rule derives has one derivation by it: its head tells the body."""
+    body = arrange(rule.body)
+    types = body_types(rule.body, context.columns, context.functions).types
+    told = _told(rule, head, types)
+    return not body.aggregates and all(
+        _tells_row(told, atom, context.columns[atom.predicate], types) for atom in body.atoms
+    )
+
+
+def _widens_groups(
+    aggregate: Aggregate, types: Mapping[str, Type | None], context: Context
+) -> bool:
+    """Whether groups of an aggregate that differ by an int are one by the float that it becomes."""
+    inside = body_types(aggregate.body, context.columns, context.functions).types
+    return widens(aggregate.group, [inside.get(v.name) for v in aggregate.group], types)
+
+
+def _told(rule: Rule, head: Sequence[Column], types: Mapping[str, Type | None]) -> set[str]:
+    """The variables whose values a head tells: not of an int that becomes a float there."""
+    return {
+        term.name
+        for term, column in zip(rule.head.terms, head, strict=True)
+        if isinstance(term, Variable)
+        and not (types.get(term.name) is Type.INT and column.type is Type.FLOAT)
+    }
+
+
+def _tells_row(
+    told: Collection[str],
+    atom: Atom,
+    columns: Sequence[Type | None],
+    types: Mapping[str, Type | None],
+) -> bool:
+    """Whether values of variables tell which row an atom of a body stands for."""
+    known = all(variable.name in told for variable in variables(*atom.terms))
+    return known and not widens(atom.terms, columns, types)
 
 
 # --- bodies ---------------------------------------------------------------------------------------
@@ -208,6 +257,8 @@ class _Body:
     below: exp.Expr | None = None
     aliases: int = 0
     empty: bool = True
+    conditions: list[exp.Expr] = field(default_factory=list)
+    """Of WHERE: put there together, for one by one each would nest the others deeper."""
 
     def build_goals(self, arranged: Arranged, guard: Scan | None = None) -> None:
         """Goals over all that is known in a state; a guard limits what its variables can be."""
@@ -216,7 +267,7 @@ class _Body:
         self.build(Plan(_GOALS, ordered, arranged, self.state))
 
     def build(self, plan: Plan) -> None:
-        """Scans and aggregates, then binding by binding; each test as soon as it can be made."""
+        """Scans and aggregates, then level by level of bindings; each test as soon as it can be made."""
         self.types = body_types(
             self.literals, self.context.columns, self.context.functions
         ).types  # fmt: skip
@@ -229,10 +280,17 @@ class _Body:
         waiting += [negation.atom for negation in arranged.negations]
         later = {step.variable.name for step in arranged.steps}
         waiting = self.tests(waiting, later)
-        for step in arranged.steps:
-            self.bind(step)
-            later.discard(step.variable.name)
+        for level in levels(arranged):
+            self.bind(level)
+            later -= {step.variable.name for step in level}
             waiting = self.tests(waiting, later)
+        self.restrict()
+
+    def restrict(self) -> None:
+        """Put the conditions found so far into WHERE."""
+        if self.conditions:
+            self.query = self.query.where(*self.conditions, copy=False)
+            self.conditions = []
 
     def alias(self, letter: str) -> str:
         self.aliases += 1
@@ -269,11 +327,15 @@ class _Body:
         return exp.Add(this=highest.copy(), expression=exp.Literal.number(1))
 
     def join(self, item: exp.Expr, conditions: Sequence[exp.Expr], kind: str = "") -> None:
-        """Add an item to FROM."""
+        """Add an item to FROM. What only looks for partners needs a row that looks: one of nothing."""
+        if self.empty and kind:
+            nothing = exp.select(exp.Literal.number(1).as_("one")).subquery(self.alias("o"))
+            self.query = self.query.from_(nothing, copy=False)
+            self.empty = False
         if self.empty:
             self.query = self.query.from_(item, copy=False)
-            for condition in conditions:
-                self.query = self.query.where(condition, copy=False)
+            self.conditions += conditions
+            self.restrict()
             self.empty = False
         elif conditions:
             self.query = self.query.join(
@@ -299,10 +361,17 @@ class _Body:
             if known is not None:
                 conditions.append(here.eq(self.as_id(known)))
                 if bind and term.name in self.provisional:
-                    self.settle(term.name, _Value(here, column.type))
+                    self.settle(term.name, self.widened(term, _Value(here, column.type)))
             else:
-                (self.values if bind else local)[term.name] = _Value(here, column.type)
+                value = self.widened(term, _Value(here, column.type))
+                (self.values if bind else local)[term.name] = value
         return conditions
+
+    def widened(self, variable: Variable, value: _Value) -> _Value:
+        """A value as a variable has it: an int that meets floats in the body is one of them."""
+        if value.type is Type.INT and self.types.get(variable.name) is Type.FLOAT:
+            return _Value(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
+        return value
 
     def settle(self, variable: str, value: _Value) -> None:
         """Give a provisional variable the value that a literal of the body has for it."""
@@ -311,19 +380,18 @@ class _Body:
 
     def aggregate(self, aggregate: Aggregate, groups: Scan | None) -> None:
         alias = self.alias("g")
-        query, texts = _aggregate_query(aggregate, self.context, self.state, groups)
+        query, found = _aggregate_query(aggregate, alias, self.context, self.state, groups)
         conditions: list[exp.Expr] = []
-        for index, variable in enumerate((*aggregate.group, aggregate.result)):
-            here = exp.column(f"v{index}", table=alias)
+        for variable, one in zip((*aggregate.group, aggregate.result), found, strict=True):
             known = self.values.get(variable.name)
-            value = _Value(here, self.types.get(variable.name), texts[index])
+            value = self.widened(variable, one)
             if known is None:
                 self.values[variable.name] = value
                 continue
-            if texts[index]:
+            if value.text:
                 conditions.append(self.shown(known).eq(self.shown(value)))
             else:
-                conditions.append(here.eq(self.as_id(known)))
+                conditions.append(value.sql.copy().eq(self.as_id(known)))
             if variable.name in self.provisional:
                 self.settle(variable.name, value)
         self.join(query.subquery(alias, copy=False), conditions)
@@ -334,14 +402,10 @@ class _Body:
         """Make every test that needs no variable bound later; return those that do."""
         left = []
         for test in waiting:
-            if isinstance(test, Comparison):
-                needed = variables(*expressions_of(test))
-            else:
-                needed = variables(*test.terms)
-            if any(variable.name in later for variable in needed):
+            if not later.isdisjoint(needed(test)):
                 left.append(test)
             elif isinstance(test, Comparison):
-                self.query = self.query.where(self.comparison(test), copy=False)
+                self.conditions.append(self.comparison(test))
             else:
                 self.negate(test)
         return left
@@ -360,7 +424,7 @@ class _Body:
         inner = exp.select(exp.Literal.number(1)).from_(item)
         for condition in conditions:
             inner = inner.where(condition, copy=False)
-        self.query = self.query.where(exp.not_(exp.Exists(this=inner)), copy=False)
+        self.conditions.append(exp.not_(exp.Exists(this=inner)))
 
     def comparison(self, comparison: Comparison) -> exp.Expr:
         return self.compared(
@@ -392,7 +456,7 @@ class _Body:
             # An id that no symbol has stands for one that the dictionary does not know.
             shown = str(constant.value)
             if self.context.spelled:
-                return _Value(exp.Literal.string(shown), Type.SYMBOL, shown=shown)
+                return _Value(text(shown), Type.SYMBOL, shown=shown)
             id_ = self.context.ids.get(shown, -1)
             return _Value(exp.Literal.number(id_), Type.SYMBOL, shown=shown)
         return _Value(literal(constant), constant.type)
@@ -406,16 +470,19 @@ class _Body:
                 SQL_TYPES[p] if p is not Type.SYMBOL else "TEXT" for p in registered.parameters
             )
             cast = [exp.cast(a, t) for a, t in zip(arguments, wanted, strict=True)]
-            sql: exp.Expr = python_call(call.function, cast)
-            if any(isinstance(argument, Call) for argument in call.arguments):
-                # What has no value is not given to a function.
-                there = exp.and_(*(a.copy().is_(exp.null()).not_() for a in cast))
-                sql = exp.case().when(there, sql)
+            computed = any(isinstance(argument, Call) for argument in call.arguments)
+            sql = (python_call_if_there if computed else python_call)(call.function, cast)
         else:
-            sql = BUILT[call.function](*arguments)
+            if call.function == "concat":
+                types = (
+                    expression_type(a, self.types, self.context.functions) for a in call.arguments
+                )
+                arguments = list(map(spelled, arguments, types))
+            sql = built(call.function, type_, arguments)
         if type_ is Type.SYMBOL:
             return _Value(sql, type_, text=True)
-        return _Value(exp.cast(sql, SQL_TYPES[type_ or Type.INT]), type_)
+        positive = registered is None and call.function in POSITIVE
+        return _Value(typed(type_ or Type.INT, sql, positive), type_)
 
     def argument(self, expression: Expression) -> exp.Expr:
         """What a function gets: symbols as text."""
@@ -433,7 +500,7 @@ class _Body:
         if value.type is not Type.SYMBOL:
             return value.sql.copy()
         if value.shown is not None:
-            return exp.Literal.string(value.shown)
+            return text(value.shown)
         if value.text:
             return exp.Anonymous(this="zodiac.quote_where_needed", expressions=[value.sql.copy()])
         if self.context.spelled:
@@ -458,52 +525,61 @@ class _Body:
         return exp.column("id", table=alias)
 
     def stored(self, value: _Value, column: Column) -> exp.Expr:
-        """A value as the head's column stores it; text stays text, to be encoded afterwards."""
-        if value.text:
-            return self.shown(value)
+        """A value that is no text as the head's column stores it."""
         if value.type is column.type or column.type is None:
             return value.sql.copy()
         return exp.cast(value.sql.copy(), SQL_TYPES[column.type])
 
     # Bindings
 
-    def bind(self, step: Binding) -> None:
-        """Close what is there into a subquery that has the new value as a column."""
-        value = self.value(step.expression)
-        name = step.variable.name
-        if name in self.provisional:
-            self.query = self.query.where(
-                self.compared("=", self.values[name], value), copy=False
-            )  # fmt: skip
-            self.settle(name, value)
-        if not isinstance(step.expression, Call):  # another name for a variable or constant
+    def bind(self, steps: Sequence[Binding]) -> None:
+        """Close what is there into a subquery that has the new values as columns."""
+        found = [self.widened(step.variable, self.value(step.expression)) for step in steps]
+        made = set()
+        partial = set()
+        for step, value in zip(steps, found, strict=True):
+            name = step.variable.name
+            if name in self.provisional:
+                self.conditions.append(self.compared("=", self.values[name], value))
+                self.settle(name, value)
             self.values[name] = value
-            return
+            if isinstance(step.expression, Call):  # else another name for a variable or constant
+                made.add(name)
+                if not is_total(step.expression, self.context.functions):
+                    partial.add(name)
+        if made:
+            self.close(made, partial)
+
+    def close(self, made: Collection[str], partial: Collection[str]) -> None:
+        """Make a subquery of all there is. Where what was made has no value, there is no solution.
+
+        That is tested of `partial` ones only: DuckDB makes a test before the joins, where it can, and
+        integers that no solution has may overflow there.
+        """
         names = {known: f"v{index}" for index, known in enumerate(self.values)}
+        self.restrict()
         inner = self.query.select(
             *(v.sql.copy().as_(names[known]) for known, v in self.values.items()),
-            value.sql.copy().as_("v"),
             *([self.next_rank().as_("k")] if self.ranks else []),
             *([self.some_marked().as_("m")] if self.marks else []),
+            copy=False,
         )
         alias = self.alias("b")
         values = {
-            known: _Value(exp.column(names[known], table=alias), v.type, v.text, v.shown)
+            known: _Value(
+                exp.column(names[known], table=alias),
+                v.type, v.text, None if known in made else v.shown,
+            )
             for known, v in self.values.items()
-        }
-        values[name] = _Value(exp.column("v", table=alias), value.type, value.text)
-        self.query = exp.select().from_(inner.subquery(alias, copy=False))
-        self.query = self.query.where(
-            exp.column("v", table=alias).is_(exp.null()).not_(), copy=False
-        )
+        }  # fmt: skip
+        self.query = exp.select().from_(inner.subquery(alias, copy=False), copy=False)
+        self.conditions += [values[name].sql.is_(exp.null()).not_() for name in partial]
         self.values, self.texts, self.empty = values, {}, False
         self.ranks = [exp.column("k", table=alias) - 1] if self.ranks else []
         self.marks = [exp.column("m", table=alias)] if self.marks else []
 
 
-def _repeats_solutions(
-    aggregate: Aggregate, context: Context, state: Version, groups: Scan | None
-) -> bool:
+def _repeats_solutions(aggregate: Aggregate, body: _Body, groups: Scan | None) -> bool:
     """Whether the same solution of an aggregate's body may come out twice.
 
     Named variables make up a solution; where each atom's are all named, and it reads a single table,
@@ -511,24 +587,28 @@ def _repeats_solutions(
     """
     if groups is not None and groups.version is not Version.TOUCHED:
         return True
-    arranged = arrange(aggregate.body)
+    arranged, context = arrange(aggregate.body), body.context
+    named = {name for name in body.types if not Variable(name).anonymous}
     for atom in arranged.atoms:
-        if len(context.relation(atom.predicate, state).parts) > 1:
+        if len(context.relation(atom.predicate, body.state).parts) > 1:
             return True
-        if any(variable.anonymous for variable in variables(*atom.terms)):
+        if not _tells_row(named, atom, context.columns[atom.predicate], body.types):
             return True
-    inner = (v for a in arranged.aggregates for v in (*a.group, a.result))
-    return any(variable.anonymous for variable in inner)
+    return any(
+        any(variable.anonymous for variable in (*inner.group, inner.result))
+        or _widens_groups(inner, body.types, context)
+        for inner in arranged.aggregates
+    )
 
 
 def _aggregate_query(
-    aggregate: Aggregate, context: Context, state: Version, groups: Scan | None
-) -> tuple[exp.Select, list[bool]]:
+    aggregate: Aggregate, alias: str, context: Context, state: Version, groups: Scan | None
+) -> tuple[exp.Select, list[_Value]]:
     """SELECT group AS v0.., f(argument) AS vN over the distinct solutions of the body.
 
     `groups`, if given, limits the groups to those that it finds.
 
-    Also tells of each of these columns whether it holds text rather than an id or a native value.
+    Also tells what the values in these columns are, where the query is joined under an alias.
     """
     body = _Body(context, aggregate.body, state)
     body.build_goals(arrange(aggregate.body), groups)
@@ -553,7 +633,7 @@ def _aggregate_query(
         *(body.values[name].sql.copy().as_(places[name]) for name in solution),
         *([extra] if extra is not None else []),
     )
-    if _repeats_solutions(aggregate, context, state, groups):
+    if _repeats_solutions(aggregate, body, groups):
         inner = inner.distinct(copy=False)
     group = [exp.column(places[v.name], table="d") for v in aggregate.group]
     value = exp.column(places[aggregate.argument.name], table="d")
@@ -564,14 +644,21 @@ def _aggregate_query(
     ).from_(inner.subquery("d", copy=False))
     made = argument.text and aggregate.function != "count"
     result_text = made if registered is None else registered.returns is Type.SYMBOL
-    texts = [*(body.values[v.name].text for v in aggregate.group), result_text]
+    builtin = signature(aggregate.function, True, context.functions)
+    assert builtin is not None
+    kinds = [(body.values[v.name].type, body.values[v.name].text) for v in aggregate.group]
+    kinds.append((result_type(builtin, [argument.type]), result_text))
+    values = [
+        _Value(exp.column(f"v{index}", table=alias), type_, text)
+        for index, (type_, text) in enumerate(kinds)
+    ]
     if group:
         outer = outer.group_by(*(g.copy() for g in group))
     else:
         # Without groups SQL would answer for an empty body, too; Datalog has no solution there.
         outer = outer.having(exp.Count(this=exp.Star()) > 0)
     if registered is None:
-        return outer, texts
+        return outer, values
     # A registered aggregate may have no value for a group.
     there = exp.column(f"v{len(group)}").is_(exp.null()).not_()
-    return exp.select("*").from_(outer.subquery("g", copy=False)).where(there), texts
+    return exp.select("*").from_(outer.subquery("g", copy=False)).where(there), values

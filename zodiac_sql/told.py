@@ -13,6 +13,7 @@ from zodiac_sql.decomposing import at_work
 from zodiac_sql.difference import Difference, settled
 from zodiac_sql.errors import QueryError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
+from zodiac_sql.guard import Guard, exclusive
 from zodiac_sql.relations import Relation
 from zodiac_sql.restructuring import Restructuring
 from zodiac_sql.schema import Predicate, resolve
@@ -59,17 +60,32 @@ class ChangedFacts:
     is_current: Callable[[State], bool]
     marked: Mapping[str, Relation] = field(default_factory=dict)
 
+    @property
+    def _guard(self) -> Guard:
+        return self.store.guard
+
     def deleted(self) -> dict[str, int]:
-        """How many facts left each extension."""
+        """How many facts left each extension. Who is told that asks the database only once."""
+        if any(difference.waits for difference in self.differences.values()):
+            self._ask()
+        return {n: d.deleted_count for n, d in self.differences.items() if d.deleted_count}
+
+    @exclusive
+    def _ask(self) -> None:
+        self._settle()
+
+    def _settle(self) -> None:
+        """Count what has not been counted yet."""
         for name, difference in self.differences.items():
             if difference.waits:
                 self._require_current()
                 self.differences[name] = settled(self.store, self.state, name, difference)
-        return {n: d.deleted_count for n, d in self.differences.items() if d.deleted_count}
 
+    @exclusive
     def table(self, which: str, predicate: str, limit: int | None) -> pa.Table:
+        """Facts that were inserted, deleted or marked."""
         self._require_current()
-        self.deleted()
+        self._settle()
         schemas = (self.before, self.state.schema)
         schema = (
             {**schemas[0], **schemas[1]} if which == "inserted" else {**schemas[1], **schemas[0]}
@@ -82,7 +98,10 @@ class ChangedFacts:
         query = decoded(
             relation, facts if limit is None else facts.limit(limit), f'temp."{dictionary.KNOWN}"'
         )
-        return self.store.arrow(query)
+        try:
+            return self.store.arrow(query)
+        finally:  # another connection may have taken away, or replaced, what was read
+            self._require_current()
 
     def _require_current(self) -> None:
         if not self.is_current(self.state) or generation(self.store) != self.state.generation:

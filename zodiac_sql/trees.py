@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
@@ -12,10 +12,61 @@ def temp_table(name: str) -> exp.Table:
     return exp.table_(name, db="main", catalog="temp", quoted=True)
 
 
+def shown(database: str, name: str) -> exp.Table:
+    """The view in main that shows a predicate: DuckDB has a main for temporary tables, too."""
+    return exp.table_(name, db="main", catalog=database, quoted=True)
+
+
+def text(value: str) -> exp.Expr:
+    """A text in SQL. In a literal, DuckDB's parser takes a NUL for the end of the statement."""
+    first, *others = (exp.Literal.string(part) for part in value.split("\0"))
+    result: exp.Expr = first
+    for other in others:
+        nul = exp.Anonymous(this="chr", expressions=[exp.Literal.number(0)])
+        result = exp.DPipe(this=exp.DPipe(this=result, expression=nul), expression=other)
+    return exp.paren(result, copy=False) if others else result
+
+
+def without_sign_of_zero(value: exp.Expr) -> exp.Expr:
+    """A float, of which -0.0 is 0.0: added to 0.0 it is, and every other float stays as it is."""
+    return exp.paren(exp.Add(this=value, expression=exp.Literal.number("0e0")), copy=False)
+
+
+HEAVY = 4
+"""An expression that has so many parts of which each writes its own parts twice is not written twice."""
+
+
+def once(
+    values: Sequence[exp.Expr], build: Callable[..., exp.Expr], each: str, first: str
+) -> exp.Expr:
+    """What is built of values and may have each several times.
+
+    Nested, such expressions would double with each level. So heavy values are elements of lists of
+    one, of which functions of a dialect compute `each`, and take the `first`.
+    """
+    for place, value in enumerate(values):
+        if _is_heavy(value):
+            name = f"p{place}"
+            others = [*values[:place], exp.column(name), *values[place + 1 :]]
+            inside = once(others, build, each, first)
+            element = exp.Lambda(this=inside, expressions=[exp.to_identifier(name)])
+            computed = exp.Anonymous(
+                this=each, expressions=[exp.Array(expressions=[value]), element]
+            )
+            return exp.Anonymous(this=first, expressions=[computed, exp.Literal.number(1)])
+    return build(*values)
+
+
+def _is_heavy(value: exp.Expr) -> bool:
+    if value.find(exp.Lambda):
+        return True
+    return sum(1 for _ in value.find_all(exp.Case, exp.Nullif)) >= HEAVY
+
+
 def create_temp(name: str, query: exp.Query) -> exp.Create:
     """CREATE OR REPLACE TEMP TABLE name AS query."""
     return exp.Create(
-        this=exp.table_(name, quoted=True), kind="TABLE", expression=query, replace=True,
+        this=temp_table(name), kind="TABLE", expression=query, replace=True,
         properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from zodiac_sql import dictionary
 from zodiac_sql.apply import Kept
-from zodiac_sql.catalog import State, StoredRule, hypergraph_of, taken_names
+from zodiac_sql.catalog import State, StoredRule, hypergraph_of, others_names
 from zodiac_sql.change import Change, Streamed
 from zodiac_sql.check import in_order
 from zodiac_sql.decomposing import Decomposing
@@ -24,19 +24,20 @@ from zodiac_sql.difference import Difference, differences_of
 from zodiac_sql.errors import DataError, Problem, ProgramError, QueryError
 from zodiac_sql.facts import stage_rows, staged_explicit
 from zodiac_sql.functions import Functions
+from zodiac_sql.guard import Guard, exclusive
 from zodiac_sql.hypernodes import Hypergraph
 from zodiac_sql.maintain import MARKING
-from zodiac_sql.maintain.contract import KEPT, RANKED
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.materialisation import Materialisation, Net
 from zodiac_sql.materialise import Progress, materialise
-from zodiac_sql.modules.closure import VIEWS
+from zodiac_sql.names import KEPT, RANKED, VIEWS, whole
 from zodiac_sql.net import absent_facts, deleted_next, net_changes, only_derived
 from zodiac_sql.parse import parse_what_can_be
 from zodiac_sql.program import (
+    Names,
     Planned,
+    SqlNames,
     declare,
-    naming,
     plan_program,
     stored,
     with_staged,
@@ -48,7 +49,7 @@ from zodiac_sql.restructuring import unchanged
 from zodiac_sql.rule_edits import RuleEdits, rule_text
 from zodiac_sql.rules import Atom, Constant, Rule
 from zodiac_sql.safety import symbols_in
-from zodiac_sql.schema import Predicate, Staged, resolve
+from zodiac_sql.schema import Predicate, Staged, local_name, resolve
 from zodiac_sql.store import Store
 from zodiac_sql.told import ChangedFacts, hypernode_change, modules_at_work, tables_read
 from zodiac_sql.trees import drop, drop_view
@@ -110,6 +111,8 @@ class Update:
     marks: Marks | None = None
     """What the update before has found out about this one, and then this one about the next."""
     loaded: list[Loaded] = field(default_factory=list)
+    ended: bool = False
+    """Whether the block of the update has been left: then nothing can be told it any more."""
     _schema: dict[str, Predicate] = field(default_factory=dict)
     _prefixes: dict[str, str] = field(default_factory=dict)
     _problems: list[Problem] = field(default_factory=list)
@@ -120,6 +123,10 @@ class Update:
     _positions: dict[str, int] = field(default_factory=dict)
     _seen: dict[str, Part] = field(default_factory=dict)
     _ahead: dict[str, tuple[object, Staged]] = field(default_factory=dict)
+    _sql_names: SqlNames = field(init=False)
+    _others: frozenset[str] = frozenset()
+    """Names, in lower case, of tables and views in main that are not ours."""
+    _by_sql_name: dict[str, str] | None = None
     _graph: Hypergraph | None = None
     _change: Change | None = None
     _started: float = field(default_factory=time.perf_counter)
@@ -127,6 +134,7 @@ class Update:
 
     def __post_init__(self) -> None:
         self._schema = dict(self.state.schema)
+        self._sql_names = SqlNames(self._taken_names)
         self._prefixes = dict(self.state.prefixes)
         self._rules = RuleEdits({rule.name for rule in self.state.rules}, self.graph_before)
 
@@ -137,8 +145,15 @@ class Update:
             raise QueryError("an update's change is known when its with block has ended")
         return self._change
 
+    @property
+    def _guard(self) -> Guard:
+        if self.ended:
+            raise QueryError("this update has ended: its verbs are for inside its with block")
+        return self.store.guard
+
     # Verbs
 
+    @exclusive
     def add_rules(self, rules: str | Path, *, replace: bool = False, strict: bool = False) -> None:
         """Add rules, facts, declarations and prefixes from a text or a file.
 
@@ -153,10 +168,12 @@ class Update:
         self._problems += problems
         self._prefixes.update(program.prefixes)
         self._rules.add(program, replace, strict)
+        self._by_sql_name = None
         for declaration in program.declarations:
             self._schema, problems = declare(self._schema, declaration, self._names())
             self._problems += problems
 
+    @exclusive
     def drop_rules(self, *rules: str | Path, strict: bool = False) -> None:
         """Remove rules: by name, as text, or all of a file.
 
@@ -169,21 +186,26 @@ class Update:
         for given in rules:
             self._rules.drop(given, self._prefixes, strict)
 
+    @exclusive
     def insert(self, predicate: str, rows: object) -> None:
         """Insert explicit facts: tuples, or a table in columns. Raises DataError."""
-        name = resolve(predicate, self._schema, self._prefixes)
+        self._insert(predicate, rows)
+
+    def _insert(self, predicate: str, rows: object) -> None:
+        name = self._meant(predicate)
         with self._timed("stage"):
             staged = stage_rows(self.store, name, rows, self._schema.get(name))
         if staged is not None:
             self._settle(staged)
             self._inserts[name].append(staged)
 
+    @exclusive
     def delete(self, predicate: str, rows: object) -> None:
         """Delete explicit facts; those that are not there are passed over. Raises DataError.
 
         The change's notes tell how many are not explicit, but derived: those stay.
         """
-        name = resolve(predicate, self._schema, self._prefixes)
+        name = self._meant(predicate)
         known = self._schema.get(name)
         if known is None or known.open:
             return
@@ -198,18 +220,20 @@ class Update:
         if staged is not None:
             self._deletes[name].append(staged)
 
+    @exclusive
     def replace(self, predicate: str, rows: object) -> None:
         """Let these rows be the explicit facts of a predicate: what else there is goes.
 
         Only the difference changes anything. Raises DataError.
         """
-        self.insert(predicate, rows)
-        name = resolve(predicate, self._schema, self._prefixes)
+        self._insert(predicate, rows)
+        name = self._meant(predicate)
         known = self.state.schema.get(name)
         if known is not None and self.state.rows.get(("edb", known.sql_name)):
             with self._timed("stage"):
                 self._deletes[name].append(staged_explicit(self.store, known))
 
+    @exclusive
     def record(self, stream: str, position: int) -> None:
         """Note in the file, with this change, how far a stream of updates has come.
 
@@ -217,10 +241,12 @@ class Update:
         """
         self._positions[stream] = position
 
+    @exclusive
     def note(self, text: str) -> None:
         """Add a remark to the change's notes."""
         self._remarks.append(text)
 
+    @exclusive
     def look_ahead(self, deletes: Mapping[str, object]) -> None:
         """Say which facts, by predicate, the update after this one will delete.
 
@@ -232,7 +258,7 @@ class Update:
             return
         derived = {p for h in self.graph_before().hypernodes for p in h.derives}
         for predicate, rows in deletes.items():
-            name = resolve(predicate, self._schema, self._prefixes)
+            name = self._meant(predicate)
             known = self._schema.get(name)
             if known is None or known.open or name in derived:
                 continue
@@ -241,6 +267,7 @@ class Update:
                 if staged is not None:
                     self._ahead[name] = rows, staged
 
+    @exclusive
     def load(
         self, path: str | Path, predicate: str | None = None, *, skip_bad: bool = False
     ) -> None:
@@ -257,6 +284,7 @@ class Update:
                 self._inserts[staged.predicate].append(staged)
         self.loaded.append(loaded)
 
+    @exclusive
     def unload(
         self, path: str | Path, predicate: str | None = None, *, skip_bad: bool = False
     ) -> None:
@@ -302,11 +330,11 @@ class Update:
         """Stage the facts of a file."""
         from zodiac_sql.load import load_file  # imported late: most changes read no file
 
-        name = resolve(predicate, self._schema, self._prefixes) if predicate else None
+        name = self._meant(predicate) if predicate else None
         return load_file(self.store, path, self._schema, predicate=name, skip_bad=skip_bad)
 
     def _settle(self, staged: Staged) -> None:
-        self._schema = with_staged(
+        self._schema[staged.predicate] = with_staged(
             self._schema,
             staged.predicate,
             staged.columns,
@@ -314,9 +342,22 @@ class Update:
             staged.named,
             self._names(),
         )
+        if self._by_sql_name is not None:
+            self._by_sql_name[self._schema[staged.predicate].sql_name] = staged.predicate
 
-    def _names(self) -> Callable[[str, Mapping[str, Predicate]], str]:
-        return naming(self._prefixes, lambda: taken_names(self.store, self.state.schema))
+    def _meant(self, predicate: str) -> str:
+        """The predicate that a person means."""
+        if self._by_sql_name is None:
+            self._by_sql_name = {known.sql_name: name for name, known in self._schema.items()}
+        return resolve(predicate, self._schema, self._prefixes, self._by_sql_name)
+
+    def _names(self) -> Names:
+        return lambda name: self._sql_names.name(name, self._prefixes)
+
+    def _taken_names(self) -> set[str]:
+        """The SQL names that no new predicate can have, in lower case."""
+        self._others = others_names(self.store, self.state.schema)
+        return {p.sql_name.lower() for p in self.state.schema.values()} | self._others
 
     @contextmanager
     def _timed(self, phase: str) -> Iterator[None]:
@@ -327,6 +368,7 @@ class Update:
             spent = time.perf_counter() - started
             self._seconds[phase] = self._seconds.get(phase, 0.0) + spent
 
+    @exclusive
     def apply(self, is_current: Callable[[State], bool], progress: Progress | None) -> State:
         """Carry the update out. Returns the new state; `change` tells what happened.
 
@@ -352,6 +394,7 @@ class Update:
         self._change = self._described(work, differences, state, is_current)
         return state
 
+    @exclusive
     def preview(self, is_current: Callable[[State], bool], progress: Progress | None) -> State:
         """Work everything out, and leave it at that. `change` tells what would have happened."""
         prepared = self.prepared
@@ -374,12 +417,12 @@ class Update:
         self, progress: Progress | None
     ) -> tuple[Materialisation, Net, Mapping[str, int]]:
         """Everything about the change, in temporary tables."""
-        ids: Mapping[str, int] = self.state.ids
+        ids: Mapping[str, int] | None = self.state.ids
         with self._timed("check"):
             if self.prepared is None or not self.prepared.fits(self):
                 planned = self._plan()
                 self.prepared = Prepared(None, {}, self.functions, planned, self._lasting(planned))
-                ids = {}
+                ids = None
             else:
                 planned = self.prepared.planned
         with self._timed("stage"):
@@ -391,8 +434,9 @@ class Update:
             )  # fmt: skip
             self._remarks += [*self._rules.remarks, *planned.remarks]
             self._remarks += only_derived(self.store, self.state, planned, self._deletes)
-            before = planned.restructuring.before.rules()
-            ids = ids or _known_ids(self.store, self.state, [*planned.rules, *before])
+            if ids is None:
+                before = planned.restructuring.before.rules()
+                ids = _known_ids(self.store, self.state, [*planned.rules, *before])
         with self._timed("reason"):
             work = materialise(
                 self.store, self.state, planned, net, self.functions, ids, self.prepared.kept,
@@ -411,7 +455,7 @@ class Update:
             known = work.planned.schema[name]
             part = deleted_next(
                 self.store, known, work.new.relation(name), net.inserts.get(name), staged,
-                f"{KEPT}ahead{turn}_{known.sql_name}", work.kept,
+                f"{KEPT}ahead{turn}_{whole(known.sql_name)}", work.kept,
             )  # fmt: skip
             if part:
                 work.next[name] = part
@@ -524,7 +568,19 @@ class Update:
                     f"{name} in the rules is a predicate without facts; SQL's {other.sql_name} is "
                     f"<{other.name}>. If that is meant, write it so, or with a prefix."
                 )
+        notes += self._homonyms(schema)
         return tuple(dict.fromkeys(notes))
+
+    def _homonyms(self, schema: Mapping[str, Predicate]) -> Iterator[str]:
+        """What is to be said of new predicates that are called as tables of somebody else are."""
+        for name, sql_name in self._sql_names.given.items():
+            local = local_name(name)
+            if name in schema and local.lower() in self._others:
+                yield (
+                    f"the predicate {name} is not {local}, a table or view that was in the file "
+                    f"before: SQL knows the predicate as {sql_name}. For rules to read the rows of "
+                    f'that table, insert them: kb.insert("{name}", kb.sql("SELECT * FROM {local}")).'
+                )
 
     def _described(
         self,

@@ -7,7 +7,8 @@ versions that semi-naive variants read, and the check of a candidate is the orac
 
 Where it departs from the paper: variables that nobody else needs are projected away in the node, not
 after it; a node of one atom needs no rule and no table; nodes that differ in the names of variables
-only are one. Tests stand in each node that has their variables, negated atoms in the smallest.
+only are one. Tests stand in each node that has their variables, negated atoms in the smallest. A
+binding that nobody reads is a test, too: there may be no value.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from zodiac_sql import names
 from zodiac_sql.equivalence import same
 from zodiac_sql.functions import Functions
-from zodiac_sql.hypertree.stored import StoredNode, StoredTree, node_name
+from zodiac_sql.hypertree.stored import StoredNode, StoredTree
 from zodiac_sql.hypertree.tree import Edge, Hypertree, Node
 from zodiac_sql.infer import body_types
 from zodiac_sql.rules import (
@@ -35,7 +37,7 @@ from zodiac_sql.rules import (
 from zodiac_sql.safety import Arranged, arrange, expressions_of, variables
 
 Types = Mapping[str, Sequence[Type | None]]
-Test = Comparison | Negation
+Test = Comparison | Negation | Binding
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +69,10 @@ def decomposed(rule: Rule, tree: Hypertree) -> Decomposed:
     """The rules that a rule becomes by its tree."""
     body = arrange(rule.body)
     tabled = [place for place, node in enumerate(tree.nodes) if len(node.atoms) > 1]
-    inside = _placed(body, tree, tabled)
+    unread = _unread(body, rule.head)
+    inside = _placed(body, tree, tabled, unread)
     done = {id(test) for tests in inside.values() for test in tests}
-    tests: tuple[Test, ...] = (*body.filters, *body.negations)
+    tests: tuple[Test, ...] = (*body.filters, *body.negations, *unread)
     left = [test for test in tests if id(test) not in done]
     outside = _with_steps(body, left, _names(rule.head))
     needed = {*_names(rule.head), *(v for literal in outside for v in _needs(literal, body))}
@@ -111,12 +114,23 @@ def stored_tree(
                 return None
             stored = replace(
                 stored,
-                table=f"{rule.name}_n{place + 1}",
+                table=names.node_table(rule.name, place + 1),
                 columns=_columns(_ordered(one.head)),
                 types=tuple(t.value for t in found if t),
             )
         nodes.append(stored)
     return StoredTree(rule.name, why, facts, tuple(nodes))
+
+
+def fits(rule: Rule, stored: StoredTree) -> bool:
+    """Whether a stored tree has the tables that its nodes need: a file may be older than our way of
+    placing tests."""
+    needed = {
+        place: _columns(_ordered(node.head))
+        for place, node in decomposed(rule, stored.tree).nodes.items()
+    }
+    there = {place: node.columns for place, node in enumerate(stored.nodes) if node.table}
+    return needed == there
 
 
 def _columns(names: Sequence[str]) -> tuple[str, ...]:
@@ -132,7 +146,7 @@ def _columns(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _node_rule(rule: Rule, place: int, kept: Iterable[str], body: tuple[Literal, ...]) -> Rule:
-    name = node_name(rule.name, place + 1)
+    name = names.node(rule.name, place + 1)
     return Rule(
         f"{rule.name} n{place + 1}", Atom(name, tuple(map(Variable, sorted(kept)))), body,
         rule.text, rule.prefixes, rule.span,
@@ -167,7 +181,16 @@ def _ordered(atom: Atom) -> list[str]:
 # --- tests ----------------------------------------------------------------------------------------
 
 
-def _placed(body: Arranged, tree: Hypertree, tabled: Sequence[int]) -> dict[int, list[Test]]:
+def _unread(body: Arranged, head: Atom) -> tuple[Binding, ...]:
+    """The bindings whose values neither the head nor any literal reads."""
+    others: tuple[Test, ...] = (*body.steps, *body.filters, *body.negations)
+    read = _names(head).union(*(_needs(literal, body) for literal in others))
+    return tuple(step for step in body.steps if step.variable.name not in read)
+
+
+def _placed(
+    body: Arranged, tree: Hypertree, tabled: Sequence[int], unread: Sequence[Binding]
+) -> dict[int, list[Test]]:
     """The tests made in each node that has a table: comparisons wherever they can be."""
     inside: dict[int, list[Test]] = {place: [] for place in tabled}
     can = {place: _computable(body, tree.nodes[place]) for place in tabled}
@@ -175,10 +198,11 @@ def _placed(body: Arranged, tree: Hypertree, tabled: Sequence[int]) -> dict[int,
         for place in tabled:
             if _needs(comparison, body) <= can[place]:
                 inside[place].append(comparison)
-    for negation in body.negations:
-        able = [place for place in tabled if _needs(negation, body) <= can[place]]
+    tests: tuple[Test, ...] = (*body.negations, *unread)
+    for test in tests:
+        able = [place for place in tabled if _needs(test, body) <= can[place]]
         if able:
-            inside[min(able, key=lambda p: len(tree.nodes[p].variables))].append(negation)
+            inside[min(able, key=lambda p: len(tree.nodes[p].variables))].append(test)
     return inside
 
 
@@ -200,14 +224,16 @@ def _needs(literal: Literal, body: Arranged) -> set[str]:
 
 
 def _with_steps(
-    body: Arranged, tests: Iterable[Test], also: Collection[str] = ()
+    body: Arranged, tests: Sequence[Test], also: Collection[str] = ()
 ) -> tuple[Literal, ...]:
     """Tests, after the bindings of what they and others need."""
-    tests = tuple(tests)
-    needed = {*also, *(name for test in tests for name in _needs(test, body))}
+    bindings = [test for test in tests if isinstance(test, Binding)]
+    others = [test for test in tests if not isinstance(test, Binding)]
+    needed = {*also, *(name for test in others for name in _needs(test, body))}
+    needed |= {binding.variable.name for binding in bindings}
     steps = []
     for step in reversed(body.steps):
         if step.variable.name in needed:
             steps.append(step)
             needed |= _needs(step, body)
-    return (*reversed(steps), *tests)
+    return (*reversed(steps), *others)

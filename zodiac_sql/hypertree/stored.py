@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from zodiac_sql import names
 from zodiac_sql.hypertree.tree import Hypertree, Node
 from zodiac_sql.rules import Column, Type
 from zodiac_sql.schema import Predicate
-
-
-def node_name(rule: str, number: int) -> str:
-    """The name inside a hypernode of what a node of a rule's tree has: no predicate has a space."""
-    return f"{rule} node {number}"
-
-
-def is_node(name: str) -> bool:
-    """Whether a name inside a hypernode is that of a node."""
-    return " node " in name
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +79,7 @@ class StoredTree:
             if node.table is not None:
                 types = tuple(Type(t) for t in node.types)
                 columns = tuple(Column(c, t) for c, t in zip(node.columns, types, strict=True))
-                name = node_name(self.rule, number)
+                name = names.node(self.rule, number)
                 yield Predicate(name, node.table, columns, types, (None,) * len(types))
 
 

@@ -13,7 +13,8 @@ Its width is the most atoms that cover a node. A rule is cyclic if no decomposit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 Edge = frozenset[str]
@@ -65,17 +66,25 @@ class Hypertree:
 
 def is_acyclic(edges: Sequence[Edge]) -> bool:
     """Whether a body's hypergraph has a decomposition of width 1 (by GYO reduction)."""
-    left = [set(edge) for edge in edges]
-    changed = True
-    while changed:
-        changed = False
-        for edge in left:
-            lone = {v for v in edge if sum(v in other for other in left) == 1}
-            changed = changed or bool(lone)
-            edge -= lone
-        for i, edge in enumerate(left):
-            if any(i != j and edge <= other for j, other in enumerate(left)):
-                del left[i]
-                changed = True
-                break
+    left = {place: set(edge) for place, edge in enumerate(edges)}
+    holding: dict[str, set[int]] = defaultdict(set)
+    for place, edge in left.items():
+        for variable in edge:
+            holding[variable].add(place)
+    waiting = list(left)
+    while waiting:
+        place = waiting.pop()
+        if place not in left:
+            continue
+        edge = left[place]
+        edge -= {variable for variable in edge if len(holding[variable]) == 1}
+        # One that is within another shares all its variables with it.
+        sharing: list[Collection[int]] = [holding[variable] for variable in edge]
+        others = min(sharing, key=len, default=left.keys())
+        if any(other != place and edge <= left[other] for other in others):
+            del left[place]
+            for variable in edge:
+                holding[variable].discard(place)
+                if len(holding[variable]) == 1:
+                    waiting += holding[variable]  # where it is alone now
     return len(left) <= 1

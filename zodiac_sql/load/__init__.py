@@ -9,6 +9,7 @@ from pathlib import Path
 from zodiac_sql.errors import DataError
 from zodiac_sql.load import rdf, tables
 from zodiac_sql.load.result import Loaded, listed
+from zodiac_sql.load.source import opened
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
 
@@ -32,15 +33,16 @@ def load_file(
     """
     path = Path(path)
     suffix = _suffix(path)
-    if suffix in rdf.SUFFIXES:
-        if predicate is not None:
-            raise DataError(
-                f"{path}: RDF has the names of its predicates in itself; {predicate} cannot be "
-                "given. Leave it out."
-            )
-        loaded = rdf.load_rdf(store, path, suffix, known, skip_bad)
-    else:
-        loaded = tables.load_table(store, path, suffix, predicate, known, skip_bad)
+    if suffix in rdf.SUFFIXES and predicate is not None:
+        raise DataError(
+            f"{path}: RDF has the names of its predicates in itself; {predicate} cannot be "
+            "given. Leave it out."
+        )
+    with opened(path) as file:
+        if suffix in rdf.SUFFIXES:
+            loaded = rdf.load_rdf(store, file, suffix, known, skip_bad)
+        else:
+            loaded = tables.load_table(store, file, suffix, predicate, known, skip_bad)
     return _with_skipped_noted(loaded, path)
 
 

@@ -11,10 +11,9 @@ In syntaxes where nodes need no label they are numbered in the order of the file
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 from zodiac_sql.facts import scratch
-from zodiac_sql.load.lines import open_bytes
+from zodiac_sql.load.source import SourceFile
 from zodiac_sql.store import Store
 
 MACROS = r"""
@@ -40,7 +39,7 @@ UPDATE temp.zodiac_triple SET o = numbered FROM temp.zodiac_blank WHERE o = labe
 """
 
 
-def tag(store: Store, path: Path, numbered: bool) -> str:
+def tag(store: Store, source: SourceFile, numbered: bool) -> str:
     """What to put before the labels in zodiac_triple; numbers them first if so asked."""
     any_blank = store.count(
         "SELECT count(*) FROM temp.zodiac_triple WHERE zodiac_unscoped(s) OR zodiac_unscoped(o)"
@@ -50,5 +49,5 @@ def tag(store: Store, path: Path, numbered: bool) -> str:
     if numbered:
         with scratch(store, "zodiac_blank"):
             store.run(_NUMBER)
-    with open_bytes(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:12]  # type: ignore[arg-type]
+    with source.data.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:12]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
-from zodiac_sql.errors import DataError, StoreError
+from sqlglot import exp
 
-REJECTED = "zodiac_rejected"
-"""Temporary table of what read_csv itself refused: not UTF-8, or longer than 16 MiB."""
+from zodiac_sql.errors import DataError, EvaluationError, StoreError
+from zodiac_sql.load.source import SourceFile
+from zodiac_sql.store import BrokenStreamError, Store
+from zodiac_sql.trees import create_temp
 
-LINES = (
-    "SELECT line FROM read_csv($path, columns = {'line': 'VARCHAR'}, compression = $compression,"
+LINES = "zodiac_lines"
+"""What the lines of a file can be read from, while they are offered."""
+
+READ_LINES = (
+    "SELECT line FROM read_csv($path, columns = {'line': 'VARCHAR'}, compression = 'none',"
     " delim = chr(1) || chr(2) || chr(3) || chr(4), quote = '', escape = '', header = false,"
     " auto_detect = false, strict_mode = false, new_line = '\\n',"
     " max_line_size = 16777216, buffer_size = 33554432, store_rejects = true,"
@@ -23,8 +27,31 @@ LINES = (
 """The lines of a file; empty ones are NULL. The delimiter is one that no text holds.
 
 Carriage returns end lines too (with the other settings of read_csv some text would be lost), so
-CRLF gives an empty line more: `true_lines` turns the numbers of rows into those of lines.
+CRLF gives an empty line more: `true_lines` turns the numbers of rows into those of lines. What
+read_csv itself refused (not UTF-8) is in zodiac_rejected, outside.
 """
+
+
+@contextmanager
+def lines_of(store: Store, outside: Store, file: SourceFile) -> Iterator[None]:
+    """Let one statement inside read the lines of a file from LINES."""
+    lines = outside.batches(READ_LINES, _BATCH, {"path": file.unglobbed})
+    with reading(str(file.path)), store.offered(LINES, lines):
+        yield
+
+
+def read_into(
+    store: Store, outside: Store, table: str, query: str, values: Mapping[str, object]
+) -> None:
+    """Create a temporary table of what a query outside finds in a file."""
+    with store.offered(_ROWS, outside.batches(query, _BATCH, values)):
+        store.run(create_temp(table, exp.select("*").from_(_ROWS)))
+
+
+_ROWS = "zodiac_file_rows"
+
+_BATCH = 20_480
+"""Rows that go from outside to inside at a time: ten vectors of DuckDB's."""
 
 
 @contextmanager
@@ -32,8 +59,8 @@ def reading(name: str) -> Iterator[None]:
     """Turn what DuckDB says about a file into a DataError that names the file."""
     try:
         yield
-    except StoreError as error:
-        if type(error) is not StoreError:
+    except (EvaluationError, StoreError, BrokenStreamError) as error:
+        if type(error) not in (EvaluationError, StoreError, BrokenStreamError):
             raise
         raise DataError(f"{name} cannot be read: {str(error).partition(_SETTINGS)[0]}") from error
 
@@ -42,33 +69,12 @@ _SETTINGS = "\nPossible"
 """What follows in a DuckDB message are settings that the reader of the message cannot set."""
 
 
-def parameters(path: Path) -> dict[str, object]:
-    """The parameters of LINES."""
-    return {"path": unglobbed(path), "compression": "gzip" if is_gzip(path) else "none"}
-
-
-def is_gzip(path: Path) -> bool:
-    return path.suffix.lower() == ".gz"
-
-
-def open_bytes(path: Path) -> IO[bytes]:
-    """The file's bytes, decompressed."""
-    if is_gzip(path):
-        return cast("IO[bytes]", gzip.open(path, "rb"))
-    return path.open("rb")
-
-
-def unglobbed(path: Path) -> str:
-    """The path as DuckDB must be given it, which would take *, ? and [ for patterns."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
-
-
 def true_lines(path: Path, rows: Iterable[int]) -> dict[int, int]:
-    """Row of LINES -> number of the line in the file. For errors: it reads the file again."""
+    """Row of READ_LINES -> number of the line in the file. For errors: it reads the file again."""
     wanted = sorted(set(rows))
     found: dict[int, int] = {}
     row = line = 0
-    with open_bytes(path) as file:
+    with path.open("rb") as file:
         for block in _blocks(file):
             if len(found) == len(wanted):
                 break

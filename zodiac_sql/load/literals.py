@@ -64,6 +64,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     WHEN 'decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
                         AND zodiac_significant(v) <= 15
                         AND NOT regexp_matches(v, '[.][0-9]{15}[0-9]*[1-9]')
+    WHEN 'known decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+                              AND zodiac_written_as(v, TRY_CAST(v AS DOUBLE))
     WHEN 'double' THEN v IN ('INF', '+INF', '-INF', 'NaN')
                        OR (regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)'
                                                 || '([eE][+-]?[0-9]+)?')
@@ -96,11 +98,14 @@ def form_of_free(datatype: str, type_: Type) -> str:
 def form_of_known(datatype: str, type_: Type, known: str | None) -> str | None:
     """What a literal must look like to enter a column of a known type; None: it cannot.
 
-    A column known to be FLOAT rounds decimals, as FLOAT does.
+    Where a column is known to be FLOAT, integers of 64 bits become the nearest double, as everywhere;
+    a decimal must be what its double is written as.
     """
     found = TYPES.get(datatype)
     if found is not type_ and (found, type_) != (Type.INT, Type.FLOAT):
         return None
+    if type_ is Type.FLOAT and datatype not in (XSD + "double", XSD + "float"):
+        return "integer" if found is Type.INT else "known decimal"
     if type_ is Type.TIMESTAMP and known is not None:
         return "zoned moment" if is_zoned(known) else "local moment"
     return _FORMS[type_]

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts import scratch
-from zodiac_sql.load.lines import LINES, REJECTED, parameters, reading, true_lines
+from zodiac_sql.load.lines import LINES, lines_of, true_lines
 from zodiac_sql.load.result import SHOWN, Skipped, listed
+from zodiac_sql.load.source import SourceFile, check_lines
 from zodiac_sql.store import Store
 
 Syntax = Literal["nt", "nq"]
@@ -131,11 +130,11 @@ _TERMS = (
 )
 _READ = (
     "CREATE OR REPLACE TEMP TABLE zodiac_triple AS SELECT s, p, o, named FROM ("
-    + _TERMS.format(number="", lines=LINES)
+    + _TERMS.format(number="", lines=f"SELECT line FROM {LINES}")
     + ")"
 )
 _READ_NUMBERED = _TERMS.format(
-    number="number,", lines=f"SELECT row_number() OVER () AS number, line FROM ({LINES})"
+    number="number,", lines=f"SELECT row_number() OVER () AS number, line FROM {LINES}"
 )
 _MALFORMED = "s = '' OR p = '' OR o = ''"
 
@@ -152,19 +151,22 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class LineFile:
-    """A file of N-Triples or N-Quads, and the name that its user knows it by.
+    """A file of N-Triples or N-Quads.
 
     `written` tells that a user wrote it, so that its line numbers mean something to him.
     """
 
-    path: Path
+    source: SourceFile
     syntax: Syntax
-    name: str
     written: bool = True
 
     @property
+    def name(self) -> str:
+        return str(self.source.path)
+
+    @property
     def parameters(self) -> dict[str, object]:
-        return {**parameters(self.path), **_PATTERNS[self.syntax]}
+        return dict(_PATTERNS[self.syntax])
 
 
 def read(store: Store, file: LineFile, skip_bad: bool) -> Reading:
@@ -172,15 +174,16 @@ def read(store: Store, file: LineFile, skip_bad: bool) -> Reading:
 
     Raises DataError if lines are malformed, unless `skip_bad`.
     """
+    check_lines(file.source)
     store.run(_MACROS)
-    with scratch(store, REJECTED, f"{REJECTED}_scan"):
-        with reading(file.name):
+    with store.outside() as outside:
+        with lines_of(store, outside, file.source):
             store.run(_READ, file.parameters)
         triples, malformed, graphs = store.rows(
             "SELECT count(s), count(*) FILTER (s = '' OR p = '' OR o = ''), bool_or(named)"
             " FROM temp.zodiac_triple"
         )[0]
-        unreadable = _unreadable(store)
+        unreadable = _unreadable(outside)
     count = malformed + len(unreadable)
     skipped: tuple[Skipped, ...] = ()
     if count:
@@ -212,25 +215,26 @@ def located(
 def _rows_where(
     store: Store, file: LineFile, condition: str, values: Mapping[str, object]
 ) -> list[tuple[int, str]]:
-    """The first rows of LINES, by number, that meet a condition."""
+    """The first lines of a file, by number, that meet a condition."""
     matching = f"SELECT number, line FROM ({_READ_NUMBERED}) WHERE {condition}"
     query = f"{matching} ORDER BY number LIMIT {SHOWN}"
-    with scratch(store, REJECTED, f"{REJECTED}_scan"):
-        found = store.rows(query, {**file.parameters, **values})
-        gone = [row for row, _, _ in _unreadable(store)]
+    with store.outside() as outside:
+        with lines_of(store, outside, file.source):
+            found = store.rows(query, {**file.parameters, **values})
+        gone = [row for row, _, _ in _unreadable(outside)]
     return [(_shifted(row, gone), text) for row, text in found]
 
 
-def _unreadable(store: Store) -> list[tuple[int, str, str]]:
+def _unreadable(outside: Store) -> list[tuple[int, str, str]]:
     """Rows that read_csv itself refused, with the reason."""
-    rejected = store.rows(
+    rejected = outside.rows(
         "SELECT line, any_value(csv_line), any_value(error_type::VARCHAR)"
         " FROM temp.zodiac_rejected GROUP BY line ORDER BY line"
     )
     return [(row, text, _REJECTIONS.get(kind, kind.lower())) for row, text, kind in rejected]
 
 
-_REJECTIONS = {"INVALID ENCODING": "not UTF-8", "LINE SIZE OVER MAXIMUM": "longer than 16 MiB"}
+_REJECTIONS = {"INVALID ENCODING": "not UTF-8"}
 
 
 def _shifted(row: int, gone: list[int]) -> int:
@@ -244,5 +248,5 @@ def _as_skipped(file: LineFile, bad: list[tuple[int, str, str]]) -> tuple[Skippe
     bad = sorted(bad)[:SHOWN]
     if not file.written:
         return tuple(Skipped(None, text, reason) for _, text, reason in bad)
-    lines = true_lines(file.path, [row for row, _, _ in bad])
+    lines = true_lines(file.source.data, [row for row, _, _ in bad])
     return tuple(Skipped(lines[row], text, reason) for row, text, reason in bad)

@@ -11,21 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from sqlglot import exp
 
 from zodiac_sql import dictionary
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts import SQL_TYPES, scratch
-from zodiac_sql.load import blanks, literals, ntriples, properties, syntaxes, urns
+from zodiac_sql.load import blanks, cells, literals, ntriples, properties, syntaxes, urns
 from zodiac_sql.load.ntriples import LineFile
 from zodiac_sql.load.properties import Property
 from zodiac_sql.load.result import SHOWN, Loaded, Skipped
+from zodiac_sql.load.source import SourceFile
 from zodiac_sql.rules import Type
 from zodiac_sql.schema import Predicate, Staged
 from zodiac_sql.store import Store
-from zodiac_sql.trees import create_temp, temp_table
+from zodiac_sql.trees import create_temp, temp_table, without_sign_of_zero
 
 SUFFIXES = (".nt", ".nq", *syntaxes.SUFFIXES)
 
@@ -48,25 +48,34 @@ WHERE NOT doubtful OR zodiac_fits(value, form)
 
 
 def load_rdf(
-    store: Store, path: Path, suffix: str, known: Mapping[str, Predicate], skip_bad: bool
+    store: Store, source: SourceFile, suffix: str, known: Mapping[str, Predicate], skip_bad: bool
 ) -> Loaded:
     """Stage the facts of an RDF file, whose syntax the suffix tells. Raises DataError."""
     if suffix == ".nt":
-        return _load(store, LineFile(path, "nt", str(path)), known, skip_bad)
+        return _load(store, LineFile(source, "nt"), source, known, skip_bad)
     if suffix == ".nq":
-        return _load(store, LineFile(path, "nq", str(path)), known, skip_bad)
-    with syntaxes.as_nquads(path, suffix, skip_bad) as (converted, prefixes):
-        file = LineFile(converted, "nq", str(path), written=False)
-        return replace(_load(store, file, known, skip_bad), prefixes=prefixes)
+        return _load(store, LineFile(source, "nq"), source, known, skip_bad)
+    with syntaxes.as_nquads(source, suffix, skip_bad) as (converted, prefixes):
+        file = LineFile(converted, "nq", written=False)
+        return replace(_load(store, file, source, known, skip_bad), prefixes=prefixes)
 
 
-def _load(store: Store, file: LineFile, known: Mapping[str, Predicate], skip_bad: bool) -> Loaded:
+def _load(
+    store: Store,
+    file: LineFile,
+    source: SourceFile,
+    known: Mapping[str, Predicate],
+    skip_bad: bool,
+) -> Loaded:
+    """Stage the facts of the statements in `file`, which are those of `source`."""
     with scratch(store, *_TABLES):
         reading = ntriples.read(store, file, skip_bad)
-        store.run(properties.MACROS + literals.MACROS + urns.MACROS + blanks.MACROS)
+        store.run(
+            properties.MACROS + cells.WRITTEN_AS + literals.MACROS + urns.MACROS + blanks.MACROS
+        )
         found = properties.profiled(store, file.name, known)
         misfits = _misfits(store, file, found, skip_bad)
-        tag = blanks.tag(store, Path(file.name), numbered=not file.written)
+        tag = blanks.tag(store, source, numbered=not file.written)
         store.run(_FACTS, {"tag": tag})
         store.run("DROP TABLE temp.zodiac_triple")
         dictionary.encode(store, "zodiac_fact", ["s", "o"], "zodiac_fact_id")
@@ -131,5 +140,7 @@ def _object(type_: Type) -> exp.Expr:
             return value.isin("true", "1")
         case Type.TIMESTAMP:
             return exp.func("zodiac_moment", value, dialect="duckdb")
+        case Type.FLOAT:
+            return without_sign_of_zero(exp.cast(value, SQL_TYPES[type_]))
         case _:
             return exp.cast(value, SQL_TYPES[type_])

@@ -9,11 +9,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from zodiac_sql.errors import DataError
-from zodiac_sql.load.lines import open_bytes
+from zodiac_sql.load.bounds import check_entities, check_nesting
+from zodiac_sql.load.source import SourceFile
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -26,28 +28,69 @@ _FORMATS = {
 SUFFIXES = tuple(_FORMATS)
 
 
+_ALWAYS = 256 << 20
+_RATIO = 50
+"""So many bytes, or times its own size, may a file become as N-Quads, where prefixes are written out."""
+
+
 @contextmanager
 def as_nquads(
-    path: Path, suffix: str, skip_bad: bool
-) -> Iterator[tuple[Path, tuple[tuple[str, str], ...]]]:
+    source: SourceFile, suffix: str, skip_bad: bool
+) -> Iterator[tuple[SourceFile, tuple[tuple[str, str], ...]]]:
     """A temporary N-Quads file with the statements of another, and the prefixes of that.
 
     Relative IRIs are resolved against the file's own. Raises DataError with the line.
     """
     import pyoxigraph
 
+    path = source.path
+    if _FORMATS[suffix] == "RDF_XML":
+        check_entities(source)
+    elif _FORMATS[suffix] == "JSON_LD":
+        check_nesting(source)
     syntax = getattr(pyoxigraph.RdfFormat, _FORMATS[suffix])
     with tempfile.TemporaryDirectory(prefix="zodiac_sql_") as folder:
         target = Path(folder) / "converted.nq"
-        with open_bytes(path) as source:
+        most = max(_ALWAYS, _RATIO * source.data.stat().st_size)
+        with source.data.open("rb") as data, target.open("wb") as plain:
             try:
-                quads = pyoxigraph.parse(source, format=syntax, base_iri=path.resolve().as_uri())
-                pyoxigraph.serialize(quads, str(target), format=pyoxigraph.RdfFormat.N_QUADS)
+                quads = pyoxigraph.parse(data, format=syntax, base_iri=path.resolve().as_uri())
+                pyoxigraph.serialize(
+                    quads,
+                    cast("IO[bytes]", _Bounded(plain, path, most)),
+                    format=pyoxigraph.RdfFormat.N_QUADS,
+                )
             except SyntaxError as error:
                 raise DataError(_said(path, error, skip_bad)) from None
+            except MemoryError:  # so it calls a statement that its buffer cannot hold
+                raise DataError(
+                    f"{path}: a statement, or a text in it, is longer than 16 MiB, which none may be."
+                    " Nothing was loaded; break it up, or leave it out."
+                ) from None
             except (EOFError, OSError, ValueError) as error:
                 raise DataError(f"{path} cannot be read: {error}") from error
-        yield target, _prefixes(quads)
+        yield SourceFile(path, target), _prefixes(quads)
+
+
+@dataclass(slots=True)
+class _Bounded:
+    """A file for writing that refuses to become too large."""
+
+    file: IO[bytes]
+    path: Path
+    room: int
+
+    def write(self, data: bytes) -> int:
+        self.room -= len(data)
+        if self.room < 0:
+            raise DataError(
+                f"{self.path} becomes more than {_RATIO} times as large with its prefixes written "
+                "out. Nothing was loaded; shorten them."
+            )
+        return self.file.write(data)
+
+    def flush(self) -> None:
+        self.file.flush()
 
 
 def _prefixes(quads: pyoxigraph.QuadParser) -> tuple[tuple[str, str], ...]:

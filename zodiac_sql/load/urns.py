@@ -23,6 +23,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_from_urn(t) AS
 CREATE OR REPLACE TEMP MACRO zodiac_as_node(t) AS
     CASE WHEN starts_with(t, '_:') THEN t
          WHEN zodiac.kind(t) <> 'iri' OR starts_with(t, 'urn:zodiac:')
+              OR regexp_matches(t, '[\x00-\x20]')
               THEN '<urn:zodiac:' || url_encode(t) || '>'
          WHEN starts_with(t, '<') THEN t
          ELSE '<' || t || '>' END;

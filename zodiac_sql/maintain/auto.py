@@ -46,6 +46,10 @@ BUDGET = 0.3
 """The share of a hypernode's facts that may be checked before it starts over."""
 
 
+WAYS = 400
+"""Up to so many joins of one rule are planned for a change, where a part for each atom that it reaches
+joins all others; else a rule of 100 atoms over one predicate takes a minute to plan, for a few rows."""
+
 GROWTH = 0.15
 """The share of a recursive hypernode's facts that a change of facts may add before it starts over.
 (Measured on the closure of chains and trees, 4.6 million facts: adding 1.5 million in rounds takes 9.5
@@ -64,6 +68,8 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
         return recompute(task), "recompute", "its tables have no ranks that may be relied upon"
     if incremental > full:
         return recompute(task), "recompute", why
+    if incremental == 0 and (joins := _joins(task)) > WAYS:
+        return recompute(task), "recompute", f"one of its rules would have {joins:,} joins"
     budget = max(int(own * BUDGET), SMALL)
     growth = own if task.heritage else max(int(own * GROWTH), SMALL)
     try:
@@ -104,6 +110,12 @@ def _instances(task: Task, rule: Rule, own: int) -> int:
     return task.store.count(
         exp.select(exp.Count(this=exp.Star())).from_(some.subquery("i", copy=False))
     )
+
+
+def _joins(task: Task) -> int:
+    """The joins of the rule that has most, if each atom that changes is joined with all others."""
+    bodies = [[atom.predicate for atom in r.positive_atoms()] for r in task.hypernode.rules]
+    return max(len(body) * sum(name in task.deltas for name in body) for body in bodies)
 
 
 def _costs(task: Task, own: int) -> tuple[float, float]:

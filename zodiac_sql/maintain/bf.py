@@ -38,8 +38,9 @@ from zodiac_sql.maintain.overdelete import checks, onwards
 from zodiac_sql.maintain.own import Own, context_of, edits_of, put
 from zodiac_sql.maintain.touched import find_touched
 from zodiac_sql.maintain.unite import owns_of
+from zodiac_sql.names import MARK
 from zodiac_sql.plan import Plan, Version, check
-from zodiac_sql.relations import MARK, Part, Relation, columns_of, part_query, relation_query
+from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query
 from zodiac_sql.rules import Rule
 from zodiac_sql.sql import Context, is_empty
 from zodiac_sql.trees import create_temp, semi_join, temp_table, union_all

@@ -14,14 +14,15 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.apply import apply_plans, tables
-from zodiac_sql.maintain.contract import KEPT, Edit, Maintained, Task, Work
+from zodiac_sql.maintain.contract import Edit, Maintained, Task, Work
 from zodiac_sql.maintain.marking import marked_among
 from zodiac_sql.maintain.own import TooMuch
 from zodiac_sql.maintain.touched import find_touched
-from zodiac_sql.plan import Plan, Version, check, is_injective
+from zodiac_sql.names import KEPT
+from zodiac_sql.plan import Plan, Version, check
 from zodiac_sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.rules import Rule
-from zodiac_sql.sql import Context, is_empty
+from zodiac_sql.sql import Context, is_empty, is_injective
 from zodiac_sql.trees import distinct, temp_table
 from zodiac_sql.unknown import absent, unknown
 
@@ -145,7 +146,8 @@ def _is_sure(task: Task, rule: Rule) -> bool:
     """
     if (task.heritage and task.heritage.lost) or (task.marking.given and task.marking.implicit):
         return False
-    return task.kept.get(("injective", rule.name), lambda: is_injective(rule))
+    head, context = task.schema[rule.head.predicate].columns, task.context(task.inputs)
+    return task.kept.get(("injective", rule.name), lambda: is_injective(rule, head, context))
 
 
 def _solvable(plans: list[Plan], context: Context) -> list[Plan]:

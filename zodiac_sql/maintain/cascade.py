@@ -17,8 +17,9 @@ from zodiac_sql.apply import structure, tables
 from zodiac_sql.fixpoint import is_linear
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.own import Own, Owns, context_of
+from zodiac_sql.names import RANK
 from zodiac_sql.plan import Plan, Version, delta_variants
-from zodiac_sql.relations import RANK, Part, Relation, columns_of, mark_of, rank_of, table
+from zodiac_sql.relations import Part, Relation, columns_of, mark_of, rank_of, table
 from zodiac_sql.sql import Context, compile_rule, is_empty
 from zodiac_sql.trees import anti_join, create_temp, temp_table, union_all
 from zodiac_sql.unknown import absent, unknown

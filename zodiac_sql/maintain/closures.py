@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from zodiac_sql.maintain.contract import KEPT, Edit, Task
+from zodiac_sql.maintain.contract import Edit, Task
 from zodiac_sql.maintain.own import Owns
 from zodiac_sql.modules.closure import Closure, begin_closure, links
-from zodiac_sql.modules.contract import classes, external, given
 from zodiac_sql.modules.partition import rows_changed, settle
+from zodiac_sql.names import KEPT, classes, external, given
 from zodiac_sql.plan import Version
 from zodiac_sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.trees import anti_join

@@ -32,6 +32,7 @@ from zodiac_sql.functions import Functions
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.modules.closure import Closure
 from zodiac_sql.modules.inner import ModuleRow
+from zodiac_sql.names import stem
 from zodiac_sql.plan import Plan, Version, gained_variants, lost_variants, whole
 from zodiac_sql.relations import Part, Relation
 from zodiac_sql.restructuring import Heritage
@@ -39,12 +40,6 @@ from zodiac_sql.rules import Rule, Type
 from zodiac_sql.schema import Schema
 from zodiac_sql.sql import Context
 from zodiac_sql.store import Store
-
-KEPT = "zodiac$change_"
-"""How the temporary tables begin that a Change reads its facts from."""
-
-RANKED = "zodiac$ranked_"
-"""How the temporary views begin that give tables ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +114,7 @@ class Task:
 
     def stem(self, predicate: str) -> str:
         """What the names of tables of the hypernode and a predicate end with."""
-        return f"{self.hypernode.name}_{self.schema[predicate].sql_name}"
+        return stem(self.hypernode.id, predicate, self.schema[predicate].sql_name)
 
     def inputs(self, name: str, version: Version) -> Relation:
         """What a scan of an input reads."""

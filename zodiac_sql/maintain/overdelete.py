@@ -23,16 +23,9 @@ from zodiac_sql.maintain.closures import lose_fed, lose_given
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.own import Own, Owns, TooMuch, context_of, put, without_outside
 from zodiac_sql.maintain.slices import LARGE, slice_tables
+from zodiac_sql.names import RANK
 from zodiac_sql.plan import Plan, check, delta_variants
-from zodiac_sql.relations import (
-    RANK,
-    Part,
-    Relation,
-    columns_of,
-    rank_of,
-    relation_query,
-    table,
-)
+from zodiac_sql.relations import Part, Relation, columns_of, rank_of, relation_query, table
 from zodiac_sql.rules import Rule
 from zodiac_sql.sql import is_empty
 from zodiac_sql.trees import anti_join, create_temp, temp_table, union_all

@@ -8,10 +8,10 @@ from __future__ import annotations
 from zodiac_sql.apply import tables
 from zodiac_sql.extension import apart, comparable, lacking
 from zodiac_sql.fixpoint import evaluate
-from zodiac_sql.maintain.contract import KEPT, Edit, Maintained, Task, Work
+from zodiac_sql.maintain.contract import Edit, Maintained, Task, Work
 from zodiac_sql.modules.closure import Closure
-from zodiac_sql.modules.contract import classes
 from zodiac_sql.modules.partition import compare, nodes
+from zodiac_sql.names import KEPT, classes
 from zodiac_sql.plan import Version
 from zodiac_sql.relations import Part, Relation, relation_query
 from zodiac_sql.trees import create_temp

@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from zodiac_sql.hypernodes import Hypernode
-from zodiac_sql.maintain.contract import RANKED, Task
+from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.own import Own, own_of
-from zodiac_sql.relations import RANK, Part, columns_of, rank_of, table
+from zodiac_sql.names import RANK, RANKED, derived
+from zodiac_sql.relations import Part, columns_of, rank_of, table
 from zodiac_sql.restructuring import Heritage
 from zodiac_sql.trees import create_temp, create_temp_view, temp_table, union_all
 
@@ -85,7 +86,7 @@ def _range(task: Task, heritage: Heritage, origin: Hypernode) -> tuple[int, int]
 
 def _part(task: Task, heritage: Heritage, predicate: str, origin: Hypernode) -> Part | None:
     """The table of a predicate that an old hypernode brings along, if it has rows."""
-    name = f"{origin.name}_{task.schema[predicate].sql_name}"
+    name = derived(origin.id, task.schema[predicate].sql_name)
     return next((part for part in task.held(predicate) if part.table == name), None)
 
 

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from zodiac_sql.modules.inner import ModuleRow
 from zodiac_sql.modules.partition import Partition, begin, connect, part
+from zodiac_sql.names import VIEWS
 from zodiac_sql.pairs import NODE, Pairs
 from zodiac_sql.plan import Version
 from zodiac_sql.relations import Part, Relation, columns_of, relation_query, table
@@ -21,9 +22,6 @@ from zodiac_sql.trees import create_temp, create_temp_view, temp_table, union_al
 
 MEMBERS = "zodiac$change_members_"
 """How the names of tables of members begin: they last until the next change, for its facts."""
-
-VIEWS = "zodiac$view_"
-"""How the names of temporary views begin."""
 
 _REDO = "zodiac$redo"
 

@@ -58,23 +58,3 @@ class Module(ABC):
     @abstractmethod
     def rules(self, fed: bool) -> tuple[Rule, ...]:
         """What is evaluated in place of the rules taken; `fed` if other rules give external facts."""
-
-
-def given(predicate: str) -> str:
-    """The name inside a hypernode of what is known of a predicate from outside."""
-    return f"{predicate} given"
-
-
-def external(predicate: str) -> str:
-    """The name inside a hypernode of what its other rules derive of a closed predicate."""
-    return f"{predicate} external"
-
-
-def is_external(name: str) -> bool:
-    """Whether a name inside a hypernode is that of external facts."""
-    return name.endswith(" external")
-
-
-def classes(predicate: str) -> str:
-    """The name inside a hypernode of the classes that a closed predicate is made of."""
-    return f"{predicate} classes"

@@ -1,7 +1,6 @@
 """A hypernode as it is evaluated: what its modules leave of its rules, cyclic ones decomposed.
 
-Names of predicates inside it, and of their tables, cannot clash with those of a program: they have a
-space, which no predicate of a rule has.
+Names of predicates inside it, and of their tables, are none of a program's (names.py).
 """
 
 from __future__ import annotations
@@ -10,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from zodiac_sql.hypernodes import Hypernode
-from zodiac_sql.hypertree.rewrite import decomposed
+from zodiac_sql.hypertree.rewrite import decomposed, fits
 from zodiac_sql.hypertree.stored import StoredTree, tables_of_trees
-from zodiac_sql.modules.contract import Module, classes, external, given
+from zodiac_sql.modules.contract import Module
+from zodiac_sql.names import classes, classes_table, external, external_table, given
 from zodiac_sql.pairs import NODE
 from zodiac_sql.rules import Atom, Column, Rule, Type
 from zodiac_sql.schema import Predicate, Schema
@@ -39,7 +39,7 @@ def tables_of(row: ModuleRow, schema: Schema) -> dict[str, Predicate]:
     found = {}
     if row.fed:
         name = external(row.predicate)
-        found[name] = replace(known, name=name, sql_name=f"{known.sql_name} external")
+        found[name] = replace(known, name=name, sql_name=external_table(known.sql_name))
     if row.parted:
         name = classes(row.predicate)
         columns = (
@@ -48,7 +48,7 @@ def tables_of(row: ModuleRow, schema: Schema) -> dict[str, Predicate]:
             Column("loop", Type.BOOL),
         )
         types = tuple(column.type for column in columns)
-        sql_name = f"{known.sql_name} classes"
+        sql_name = classes_table(known.sql_name)
         found[name] = Predicate(name, sql_name, columns, types, (None,) * 3)
     return found
 
@@ -94,7 +94,7 @@ def with_trees(inner: Inner, trees: Sequence[StoredTree]) -> Inner:
     by_rule = {tree.rule: tree for tree in trees if tree.nodes}
     rules: list[Rule] = []
     for rule in inner.hypernode.rules:
-        if rule.name in by_rule:
+        if rule.name in by_rule and fits(rule, by_rule[rule.name]):
             written = decomposed(rule, by_rule[rule.name].tree)
             rules += (*written.nodes.values(), written.join)
         else:

@@ -19,8 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from zodiac_sql.modules.contract import Module, external, given
+from zodiac_sql.modules.contract import Module
 from zodiac_sql.modules.shapes import extends, transitive
+from zodiac_sql.names import external, given
 from zodiac_sql.rules import Atom, Comparison, Literal, Rule, Variable
 
 LEFT, RIGHT = 0, 1

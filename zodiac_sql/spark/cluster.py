@@ -204,7 +204,7 @@ class _Run:
         started = time.perf_counter()
         columns = self.planned.schema[predicate].columns
         query: exp.Query = compile_rule(plan, columns, self.context).query
-        if has_duplicates(plan, self.context):
+        if has_duplicates(plan, columns, self.context):
             query = distinct(query)
         self.tell(hypernode, 1, {predicate: self.keep(predicate, query)}, started)
 

@@ -7,10 +7,12 @@ each string becomes a parameter (`:p0`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
+
+from zodiac_sql.trees import once
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +43,18 @@ def _translated(node: exp.Expr) -> exp.Expr:
     """One node; what it is made of is translated already."""
     if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.TIMESTAMP:
         return exp.DataType.build("TIMESTAMPNTZ")
+    if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.INT128:
+        return exp.DataType.build("DECIMAL(38, 0)")
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Anonymous):
         name, arguments = node.this.name.lower(), node.this.expressions
         if name in _ROUNDED and node.to.this is exp.DataType.Type.DOUBLE:
-            return _ROUNDED[name](*arguments)
+            return _once(arguments, _ROUNDED[name])
     if isinstance(node, exp.Anonymous):
         name = node.name.lower()
         if name in _RENAMED:
             return exp.Anonymous(this=_RENAMED[name], expressions=node.expressions)
         if name in _BUILT:
-            return _BUILT[name](*node.expressions)
+            return _once(node.expressions, _BUILT[name])
     if isinstance(node, exp.Avg) and not isinstance(node.this, exp.Order):
         # Spark adds integers up as doubles, which loses digits.
         total = exp.cast(exp.Sum(this=node.this), "DOUBLE")
@@ -62,7 +66,12 @@ def _translated(node: exp.Expr) -> exp.Expr:
 
 _RENAMED = {
     "arg_min": "min_by", "arg_max": "max_by", "starts_with": "startswith", "ends_with": "endswith",
+    "list_transform": "transform", "list_extract": "element_at",
 }  # fmt: skip
+
+
+def _once(values: Sequence[exp.Expr], build: Callable[..., exp.Expr]) -> exp.Expr:
+    return once(values, build, "transform", "element_at")
 
 
 # --- rounding -------------------------------------------------------------------------------------
@@ -160,7 +169,7 @@ def matches(value: exp.Expr, pattern: str) -> exp.Expr:
     return call("regexp_like", value, text(rf"\A(?:{pattern})\z"))
 
 
-_NOT_IN_IRI = r'[^\t\n\x0B\f\r <>"{}|\\^`]'
+_NOT_IN_IRI = r'[^\t\n\f\r <>"{}|\\^`]'
 _BARE_IRI = rf"(?:[A-Za-z][A-Za-z0-9+.-]*://|urn:){_NOT_IN_IRI}*+"
 _STRING = r'"(?:[^"\\\n\r]++|\\.)*+"'
 

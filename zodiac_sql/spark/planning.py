@@ -14,7 +14,7 @@ from zodiac_sql.errors import DataError, Problem, ProgramError
 from zodiac_sql.functions import Function
 from zodiac_sql.hypernodes import Hypergraph
 from zodiac_sql.parse import parse_what_can_be
-from zodiac_sql.program import Planned, declare, naming, plan_program, with_staged
+from zodiac_sql.program import Planned, SqlNames, declare, plan_program, with_staged
 from zodiac_sql.relations import HOLDS
 from zodiac_sql.rule_edits import rule_text
 from zodiac_sql.rules import Column, Constant, Program, atoms_of
@@ -70,7 +70,11 @@ def plan_rules(
     """
     programs, prefixes, problems = parsed(rules)
     schema: dict[str, Predicate] = {}
-    names = naming(prefixes, lambda: ())
+    sql_names = SqlNames(tuple)
+
+    def names(name: str) -> str:
+        return sql_names.name(name, prefixes)
+
     for program in programs:
         for declaration in program.declarations:
             schema, more = declare(schema, declaration, names)
@@ -82,7 +86,8 @@ def plan_rules(
             columns = ()
         _require_declared(schema.get(meant[name]), columns)
         nothing = (None,) * len(columns)
-        schema = with_staged(schema, meant[name], tuple(columns), nothing, True, names)
+        predicate = with_staged(schema, meant[name], tuple(columns), nothing, True, names)
+        schema = {**schema, meant[name]: predicate}
     known = {function.name: function for function in functions}
     arrivals = [Arrival(program) for program in programs]
     try:

@@ -62,10 +62,11 @@ def into(
     and one that was published right before a kill perhaps not at all.
 
     `kb.position(query.id)` is the number of the last batch applied. A new checkpoint makes a new
-    query, whose batches are all applied. While a query runs, nobody else may use `kb`: to read at
-    the same time, `connect` to the same file once more in this process. A micro-batch passes
-    through the memory of the driver: maxFilesPerTrigger, maxOffsetsPerTrigger and other options of
-    sources limit its size.
+    query, whose batches are all applied. Spark calls in a thread of its own: while a batch is
+    applied, whoever else uses `kb` is refused (BusyError), and a batch fails if it comes during
+    another call. To read meanwhile, `connect` to the same file once more in this process. A
+    micro-batch passes through the memory of the driver: maxFilesPerTrigger, maxOffsetsPerTrigger
+    and other options of sources limit its size.
 
     A batch that is refused changes nothing and fails the query; its StreamingQueryException has
     the reason. DataError: another operation or none (NULL), or rows that cannot be facts of the
@@ -74,6 +75,10 @@ def into(
     """
 
     def apply(df: DataFrame, batch: int) -> None:
+        with kb._guard.borrowed():
+            follow(df, batch)
+
+    def follow(df: DataFrame, batch: int) -> None:
         query = _query(df)
         if not _is_new(kb, query, batch):
             # Still it is computed: else stateful operators would lack what the next batch needs.

@@ -89,6 +89,8 @@ def as_fact_column(predicate: str, field: T.StructField) -> SparkColumn:
         value = in_utc(value)
     if field.dataType != SPARK_TYPES[type_]:
         value = value.cast(SPARK_TYPES[type_])
+    if type_ is Type.FLOAT:
+        value = value + F.lit(0.0)  # -0.0 is 0.0
     if field.nullable:
         empty = F.raise_error(F.lit(empty_cell(predicate, field.name)))
         value = F.when(value.isNotNull(), value).otherwise(empty.cast(SPARK_TYPES[type_]))

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from zodiac_sql.change import Change
+from zodiac_sql.guard import Guard
 from zodiac_sql.stream.channel import Channel
 from zodiac_sql.stream.run import Begin, Loop, Options, ended_early
 from zodiac_sql.stream.sources import AHEAD
@@ -15,12 +16,16 @@ from zodiac_sql.stream.updates import Item
 
 
 async def changes_of(
-    updates: Any, begin: Begin, position: Callable[[str], int | None], options: Options
+    updates: Any,
+    begin: Begin,
+    position: Callable[[str], int | None],
+    guard: Guard,
+    options: Options,
 ) -> AsyncIterator[Change]:
     """The changes that the updates of an asynchronous iterable make.
 
     The worker has the knowledge base only while the consumer awaits the next change and an update
-    is there. If the consumer is cancelled meanwhile, that update is still brought to its end.
+    is there; meanwhile others of the event loop who call it are refused. If the consumer is cancelled meanwhile, that update is still brought to its end.
     """
     loop = asyncio.get_running_loop()
     moved = asyncio.Event()
@@ -32,7 +37,7 @@ async def changes_of(
         with ThreadPoolExecutor(1, "zodiac-stream") as worker:
             while True:
                 await _until(lambda: channel.ready, moved)
-                change = await _next(worker, changes)
+                change = await _next(worker, changes, guard)
                 if change is None:
                     return
                 yield change
@@ -65,10 +70,12 @@ async def _until(true: Callable[[], bool], moved: asyncio.Event) -> None:
         await moved.wait()
 
 
-async def _next(worker: ThreadPoolExecutor, changes: Iterator[Change]) -> Change | None:
+async def _next(
+    worker: ThreadPoolExecutor, changes: Iterator[Change], guard: Guard
+) -> Change | None:
     """The next change, worked out in the worker; None at the end."""
     loop = asyncio.get_running_loop()
-    working = loop.run_in_executor(worker, lambda: next(changes, None))
+    working = loop.run_in_executor(worker, guard.lent(lambda: next(changes, None)))
     try:
         return await asyncio.shield(working)
     except asyncio.CancelledError:

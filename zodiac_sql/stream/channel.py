@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from queue import Full
 from threading import Condition
 
+from zodiac_sql.forks import require_not_forked
 from zodiac_sql.stream.updates import Item
 
 
@@ -106,12 +108,15 @@ class UpdateQueue:
     def __init__(self, size: int = 100) -> None:
         self.channel = Channel(size)
         """What the stream reads."""
+        self._process = os.getpid()
 
     def put(self, update: Mapping[str, object], timeout: float | None = None) -> None:
         """Put an update (see `StreamUpdate`) in, from any thread; wait while the queue is full.
 
-        Raises queue.Full after `timeout` seconds, and ValueError once the queue is closed.
+        Raises queue.Full after `timeout` seconds, ValueError once the queue is closed, and
+        BusyError in a fork of the process: its updates would come nowhere.
         """
+        require_not_forked(self._process, "UpdateQueue")
         if not self.channel.put(Item(update), timeout):
             raise ValueError("the UpdateQueue is closed: nothing can be put into it any more")
 

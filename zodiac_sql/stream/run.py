@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zodiac_sql.change import Change, Streamed
-from zodiac_sql.errors import DataError, FunctionError, ProgramError, QueryError, StreamError
+from zodiac_sql.errors import (
+    DataError,
+    EvaluationError,
+    FunctionError,
+    MissingFunctionError,
+    ProgramError,
+    QueryError,
+    StreamError,
+)
+from zodiac_sql.guard import Guard
 from zodiac_sql.stream.coalesce import Net
 from zodiac_sql.stream.sources import Source, opened, require_source
-from zodiac_sql.stream.updates import Item
+from zodiac_sql.stream.updates import Item, once
 
 if TYPE_CHECKING:
     from zodiac_sql.catalog import State
@@ -20,8 +29,11 @@ if TYPE_CHECKING:
 Begin = Callable[[], AbstractContextManager["Update"]]
 """Begins an update of the knowledge base, which is applied at the end of the block."""
 
-REFUSALS = (ProgramError, DataError, QueryError, FunctionError)
-"""What is wrong with an update itself."""
+REFUSALS = (ProgramError, DataError, QueryError, EvaluationError, FunctionError)
+"""What is wrong with an update itself: no other error ends with its number, or is passed over."""
+
+_UNREADABLE = (ValueError, TypeError, ArithmeticError, NotImplementedError, RecursionError)
+"""What Python and Arrow raise of values that they cannot read or convert."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +57,22 @@ class Options:
 
 
 def stream(
-    updates: object, begin: Begin, position: Callable[[str], int | None], options: Options
+    updates: object,
+    begin: Begin,
+    position: Callable[[str], int | None],
+    guard: Guard,
+    options: Options,
 ) -> Iterator[Change] | AsyncIterator[Change]:
     """The changes that updates make; asynchronous if their source is.
 
-    `position` tells how far a stream of this name has come. Raises DataError for what is no source.
+    `position` tells how far a stream of this name has come, and `guard` who may use the knowledge
+    base. Raises DataError for what is no source.
     """
     require_source(updates, options.queue)
     if hasattr(updates, "__aiter__"):
         from zodiac_sql.stream.asynchronous import changes_of  # late: asyncio is large
 
-        return changes_of(updates, begin, position, options)
+        return changes_of(updates, begin, position, guard, options)
     return _changes(updates, begin, position, options)
 
 
@@ -96,42 +113,55 @@ class Loop:
         """
         while (item := self.source.next()) is not None:
             taken = [item]
+            change = None
             try:
-                change = self._applied(taken)
-            except REFUSALS as error:
-                if len(taken) > 1:
-                    self._singly = len(taken)
+                change = self._made_by(taken)
+            finally:
+                if change is None:
                     self.source.put_back(taken)
-                    continue
-                if not self.options.skip_bad:
-                    self.source.put_back(taken)
-                    said = f"{self._called(item)}: {error}"
-                    raise StreamError(said, self.done + 1) from error
-                change = self._passed_over(item, error)
-            except BaseException:
-                self.source.put_back(taken)
-                raise
-            self.done += len(taken)
-            self._singly = max(0, self._singly - 1)
-            yield change
+            if change is not None:
+                self.done += len(taken)
+                self._singly = max(0, self._singly - 1)
+                yield change
+
+    def _made_by(self, taken: list[Item]) -> Change | None:
+        """The change of an update, and of those taken with it; None if together they are refused.
+
+        Then they are to be tried one by one.
+        """
+        try:
+            return self._applied(taken)
+        except REFUSALS as error:
+            if len(taken) > 1:
+                self._singly = len(taken)
+                return None
+            if not self.options.skip_bad or isinstance(error, MissingFunctionError):
+                said = f"{self._called(taken[0])}: {error}"
+                raise StreamError(said, self.done + 1) from error
+            return self._passed_over(taken[0], error)
 
     def _applied(self, taken: list[Item]) -> Change:
         """Apply an update, and with it those that have arrived and can be coalesced."""
-        taken[0].step()  # a bad one is refused before anything begins
+        taken[0].read()  # a bad one is refused before anything begins
         with self.begin() as update:
-            step = taken[0].step_for(update.state)
-            if self.options.coalesce > 1 and not self._singly:
-                net = Net(update.state, update.graph_before)
-                if net.add(step):
-                    self._take(taken, net, update.state)
-            if len(taken) > 1:
-                net.tell(update)
-            else:
-                step.tell(update)
+            with _reading():
+                self._tell(update, taken)
             self._sign(update, taken)
             if self.options.coalesce == 1:
                 self._look_ahead(update)
         return update.change
+
+    def _tell(self, update: Update, taken: list[Item]) -> None:
+        """Tell an update what to do, and take others with it."""
+        step = taken[0].step_for(update.state)
+        if self.options.coalesce > 1 and not self._singly:
+            net = Net(update.state, update.graph_before)
+            if net.add(step):
+                self._take(taken, net, update.state)
+            if len(taken) > 1:
+                net.tell(update)
+                return
+        step.tell(update)
 
     def _take(self, taken: list[Item], net: Net, state: State) -> None:
         """Take those that have arrived and can be netted."""
@@ -157,9 +187,9 @@ class Loop:
         item = self.source.ahead()
         if item is None:
             return
-        with suppress(*REFUSALS):  # told when its turn comes
+        with suppress(*REFUSALS), _reading():  # told when its turn comes
             step = item.step_for(update.state)
-            if step.deletes and not step.has_rules and not any(map(_once, step.deletes.values())):
+            if step.deletes and not step.has_rules and not any(map(once, step.deletes.values())):
                 update.look_ahead(step.deletes)
 
     def _called(self, item: Item) -> str:
@@ -174,6 +204,10 @@ class Loop:
         return update.change
 
 
-def _once(rows: object) -> bool:
-    """Whether rows can be read only once: then nobody may read them before their turn."""
-    return hasattr(rows, "__next__") or hasattr(rows, "read_next_batch")
+@contextmanager
+def _reading() -> Iterator[None]:
+    """What Python or Arrow raises of rows inside is a DataError."""
+    try:
+        yield
+    except _UNREADABLE as error:
+        raise DataError(f"what it says cannot be read. {type(error).__name__}: {error}") from error

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.rules import Type
@@ -73,12 +73,31 @@ class Item:
     where: str = ""
     arrived: float = field(default_factory=time.perf_counter)
     _step: Step | None = None
+    _spent: bool = False
+    """Whether rows that can be read only once have been."""
 
     def step(self) -> Step:
         """What is to be done. Raises DataError, which says what would be right."""
         if self._step is None:
             self._step = step_of(_parsed(self.given) if self.where else self.given)
         return self._step
+
+    def read(self) -> None:
+        """Read rows that can be read only once, and keep them: an update may be tried again.
+
+        A stream of Arrow is left as it is, for it may be large. Raises DataError for what has been
+        read, and whatever the rows raise.
+        """
+        step = self.step()
+        if not any(map(once, (*step.deletes.values(), *step.inserts.values()))):
+            return
+        if self._spent:
+            raise DataError(
+                "rows that can be read only once have been, when the update was tried before: "
+                "give them anew, or as a list"
+            )
+        self._spent = True
+        self._step = replace(step, deletes=_kept(step.deletes), inserts=_kept(step.inserts))
 
     def step_for(self, state: State) -> Step:
         """The same, with the dates that JSON can only give as text, where columns are known to hold such."""
@@ -88,6 +107,19 @@ class Item:
             if deletes is not step.deletes or inserts is not step.inserts:
                 step = self._step = replace(step, deletes=deletes, inserts=inserts)
         return step
+
+
+def once(rows: object) -> TypeGuard[Iterator[object]]:
+    """Whether rows can be read only once: then nobody may read them before their turn."""
+    return hasattr(rows, "__next__") or hasattr(rows, "read_next_batch")
+
+
+def _kept(facts: Mapping[str, object]) -> Mapping[str, object]:
+    """Rows by predicate, those of iterators as lists."""
+    return {
+        predicate: list(rows) if once(rows) and not hasattr(rows, "__arrow_c_stream__") else rows
+        for predicate, rows in facts.items()
+    }
 
 
 def step_of(given: object) -> Step:

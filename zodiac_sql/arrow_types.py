@@ -1,0 +1,149 @@
+"""Arrow columns of types that DuckDB lacks or rounds -> the same values in types that it keeps.
+
+    half-float            -> float
+    decimal256            -> decimal128
+    date64                -> date32
+    timestamp[s, ms, ns]  -> timestamp[us]
+
+A value that would change is refused, by column and row. Dictionaries and runs of such types are
+written out. What else there is (nested types, times, blobs, ...) is left for the check of types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from zodiac_sql.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_EXTENSIONS = ("arrow.uuid", "arrow.bool8", "arrow.json")
+"""Extension types whose values mean in DuckDB what they mean in Arrow."""
+
+
+def kept(predicate: str, data: pa.Table | pa.RecordBatchReader) -> pa.Table | pa.RecordBatchReader:
+    """The table or stream with columns as DuckDB reads them without loss. Raises DataError.
+
+    What a stream holds is looked at while it is read.
+    """
+    import pyarrow as pa
+
+    for field in data.schema:
+        name = _extension(field)
+        if name is not None and name not in _EXTENSIONS:
+            raise DataError(unsupported(predicate, field.name, name))
+    types = {field.name: _kept_type(field.type) for field in data.schema}
+    wanted = {name: type_ for name, type_ in types.items() if type_ is not None}
+    if not wanted:
+        return data
+    schema = pa.schema(
+        [pa.field(f.name, wanted[f.name]) if f.name in wanted else f for f in data.schema]
+    )
+    if isinstance(data, pa.Table):
+        batches = _converted(predicate, iter(data.to_batches()), wanted, schema)
+        return pa.Table.from_batches(list(batches), schema)
+    return pa.RecordBatchReader.from_batches(schema, _converted(predicate, data, wanted, schema))
+
+
+def unsupported(predicate: str, column: str, type_: str) -> str:
+    """Says that a column's values cannot be facts, and the way out."""
+    return (
+        f"{predicate}: column {column} has the type {type_}. A fact's column holds text, integers, "
+        "floating-point numbers, booleans, dates or timestamps: convert it, or leave it out."
+    )
+
+
+def _extension(field: pa.Field) -> str | None:
+    """The name of a field's extension type, known to pyarrow or not."""
+    import pyarrow as pa
+
+    if isinstance(field.type, pa.BaseExtensionType):
+        return str(field.type.extension_name)
+    name = (field.metadata or {}).get(b"ARROW:extension:name")
+    return None if name is None else name.decode(errors="replace")
+
+
+def _kept_type(type_: pa.DataType) -> pa.DataType | None:
+    """The type that values of a type are converted to; None if they stay as they are."""
+    import pyarrow as pa
+
+    kind = pa.types
+    if kind.is_dictionary(type_) or kind.is_run_end_encoded(type_):
+        return _kept_type(type_.value_type)
+    if kind.is_float16(type_):
+        return pa.float32()
+    if kind.is_decimal256(type_):
+        return pa.decimal128(38, min(max(type_.scale, 0), 38))
+    if kind.is_date64(type_):
+        return pa.date32()
+    if kind.is_timestamp(type_) and type_.unit != "us":
+        return pa.timestamp("us", type_.tz)
+    return None
+
+
+def _converted(
+    predicate: str,
+    batches: Iterator[pa.RecordBatch],
+    wanted: Mapping[str, pa.DataType],
+    schema: pa.Schema,
+) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    before = 0
+    for batch in batches:
+        columns = [
+            _cast(f"{predicate}: column {name}", column, wanted[name], before)
+            if name in wanted
+            else column
+            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        before += batch.num_rows
+
+
+def _cast(where: str, column: pa.Array, type_: pa.DataType, before: int) -> pa.Array:
+    """The column in another type. Raises DataError naming the first value that would change."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    elif pa.types.is_run_end_encoded(column.type):
+        column = pc.run_end_decode(column)
+    try:
+        return column.cast(type_)
+    except pa.ArrowInvalid:
+        at = _first_changed(column, type_)
+        held = column.slice(at, 1)
+        raise DataError(
+            f"{where} holds {_text(held)} in row {before + at + 1}, a value of type {column.type} "
+            f"that {type_} cannot hold without a change. Convert it first, or make it text."
+        ) from None
+
+
+def _first_changed(column: pa.Array, type_: pa.DataType) -> int:
+    """The place of the first value that cannot be cast, by halves."""
+    import pyarrow as pa
+
+    low, high = 0, len(column)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            column.slice(low, middle - low).cast(type_)
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    return low
+
+
+def _text(value: pa.Array) -> str:
+    """A value as a person reads it; dates and moments that Python has none for, as a number."""
+    import pyarrow as pa
+
+    try:
+        return str(value[0].as_py())
+    except (OverflowError, ValueError):
+        number = pa.int32() if pa.types.is_date32(value.type) else pa.int64()
+        return f"{value.type} {value.cast(number)[0]}"

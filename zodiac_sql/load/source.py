@@ -1,0 +1,102 @@
+"""A file as its user knows it, and its plain bytes, which are what all readers read.
+
+A .gz file is unpacked beside, once and whole, before anything of it is used: a damaged one would
+give wrong facts up to the place of the damage, and its checksum stands at its end.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import mmap
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from zodiac_sql.errors import DataError, ResourceError
+
+LONGEST_LINE = 16 << 20
+"""DuckDB reads lines of up to 16 MiB; beyond 32 MiB it would pass over them in silence."""
+
+_ALWAYS = 256 << 20
+_RATIO = 200
+"""A packed file may unpack to so many bytes, or to so many times its own size."""
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """`path` is what errors name, `data` a file with the plain bytes."""
+
+    path: Path
+    data: Path
+
+    @property
+    def unglobbed(self) -> str:
+        """The path of the data as DuckDB must be given it, which would take *, ? and [ for patterns."""
+        return "".join(f"[{c}]" if c in "*?[" else c for c in str(self.data))
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[SourceFile]:
+    """A file, unpacked if it is packed. Raises DataError for a damaged one."""
+    if path.suffix.lower() != ".gz":
+        yield SourceFile(path, path)
+        return
+    with tempfile.TemporaryDirectory(prefix="zodiac_sql_") as folder:
+        target = Path(folder) / "unpacked"
+        _unpack(path, target)
+        yield SourceFile(path, target)
+
+
+def _unpack(path: Path, target: Path) -> None:
+    most = max(_ALWAYS, _RATIO * path.stat().st_size)
+    written = 0
+    try:
+        with gzip.open(path, "rb") as source, target.open("wb") as plain:
+            while block := source.read(_BLOCK):
+                written += len(block)
+                if written > most:
+                    raise DataError(
+                        f"{path} unpacks to more than {_RATIO} times its size, and to more than "
+                        f"{most >> 20} MiB. Nothing was loaded. If it means no harm, unpack it first."
+                    )
+                plain.write(block)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(
+            f"{path} cannot be read: it is damaged or cut off ({error}). Nothing was loaded; make it "
+            "anew, or fetch it again."
+        ) from None
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise ResourceError(
+                f"{path}: the disk is full where it was to be unpacked ({target.parent.parent}). "
+                "Nothing was changed. Make room, or set the environment variable TMPDIR."
+            ) from error
+        raise DataError(f"{path} cannot be read: {error}") from error
+
+
+def check_lines(file: SourceFile) -> None:
+    """Raise DataError if a line of a text file is longer than the reader of lines reads.
+
+    Looks for the last line end in each piece of that length, so it sees little of the file.
+    """
+    size = file.data.stat().st_size
+    if size <= LONGEST_LINE:
+        return
+    with file.data.open("rb") as source, mmap.mmap(source.fileno(), 0, prot=mmap.PROT_READ) as data:
+        start = 0
+        while size - start > LONGEST_LINE:
+            end = start + LONGEST_LINE
+            last = max(data.rfind(b"\n", start, end), data.rfind(b"\r", start, end))
+            if last < 0:
+                line = data[:start].count(b"\n") + 1
+                raise DataError(
+                    f"{file.path}: line {line} is longer than 16 MiB, which no line may be. Nothing "
+                    "was loaded; break it up, or leave it out."
+                )
+            start = last + 1

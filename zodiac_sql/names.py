@@ -1,0 +1,138 @@
+"""Every name that zodiac_sql makes: none that a user can choose is ever one of these.
+
+    in rules, inside a hypernode   a NUL, which no predicate has: "p\\0external", "r3\\0node 1"
+    tables of idb and hd           the hypernode's number first: h7_p, "h7_p external", h7_r3_n1
+    other tables of idb            zodiac$...
+    temporary tables               what is done, whose it is, and the user's name last: gone_h7_p
+    columns                        zodiac$... and $rank, which are refused where a user gives them
+
+A name ends with what a user has chosen, and what stands before that tells where it begins, so that
+two names are the same only if all their parts are. SQL that users write sees no temporary table.
+"""
+
+from __future__ import annotations
+
+RANK = "$rank"
+"""Column of a recursive hypernode's tables: an order in which each fact comes after some facts that
+it can be derived from. Numbers begin at FIRST, but those of facts that are united with a table can
+be lower. Facts from outside the hypernode count as OUTSIDE (relations.py)."""
+
+MARK = "zodiac$mark"
+"""Column of facts that are read while some are marked: whether the next update of a stream deletes
+them, or by rules what they were derived from (paper 4)."""
+
+ENTERED = "zodiac$entered"
+"""Column of marked explicit facts: whether they entered with the update that marked them."""
+
+NUMBER = "zodiac$row"
+"""Column of rows that are looked at before they are facts: the number of each."""
+
+RESERVED = (RANK, MARK, ENTERED, NUMBER)
+"""Names that no column of a predicate can have, in whatever case."""
+
+KEPT = "zodiac$change_"
+"""How the temporary tables begin that a Change reads its facts from."""
+
+RANKED = "zodiac$ranked_"
+"""How the temporary views begin that give tables ranks."""
+
+VIEWS = "zodiac$view_"
+"""How the temporary views begin that show a table of classes after a change."""
+
+ASIDE = "zodiac$aside_"
+"""How the tables of idb begin that a change took away."""
+
+
+# --- predicates inside a hypernode ----------------------------------------------------------------
+
+
+def given(predicate: str) -> str:
+    """What is known of a predicate from outside."""
+    return f"{predicate}\0given"
+
+
+def external(predicate: str) -> str:
+    """What the other rules of a hypernode derive of a predicate that a module closes."""
+    return f"{predicate}\0external"
+
+
+def is_external(name: str) -> bool:
+    """Whether a name is that of external facts."""
+    return name.endswith("\0external")
+
+
+def classes(predicate: str) -> str:
+    """The classes that a closed predicate is made of."""
+    return f"{predicate}\0classes"
+
+
+def is_classes(name: str) -> bool:
+    """Whether a name is that of classes."""
+    return name.endswith("\0classes")
+
+
+def node(rule: str, number: int) -> str:
+    """What a node of a rule's tree has."""
+    return f"{rule}\0node {number}"
+
+
+def is_node(name: str) -> bool:
+    """Whether a name is that of a node."""
+    return "\0node " in name
+
+
+def why_not(predicate: str) -> str | None:
+    """Why no predicate can be called so, if none can."""
+    if not predicate:
+        return "a predicate has a name"
+    if "\0" in predicate:
+        return "a name has no NUL character"
+    if any("\ud800" <= character <= "\udfff" for character in predicate):
+        return "a name is text, and this has half of a surrogate pair"
+    return None
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def derived(hypernode: int, sql_name: str) -> str:
+    """The table in idb or hd of what a hypernode derives."""
+    return f"h{hypernode}_{sql_name}"
+
+
+def external_table(sql_name: str) -> str:
+    """The end of the name of a table of external facts: rules derive no predicate with a space."""
+    return f"{sql_name} external"
+
+
+def classes_table(sql_name: str) -> str:
+    """The end of the name of a table of classes."""
+    return f"{sql_name} classes"
+
+
+def node_table(rule: str, number: int) -> str:
+    """The end of the name of a node's table."""
+    return f"{rule}_n{number}"
+
+
+def set_aside(table: str) -> str:
+    """The name in idb of a table that a change took away, until the next change."""
+    return f"{ASIDE}{table}"
+
+
+def moving(number: int) -> str:
+    """The name in idb of a table on its way from one hypernode to another."""
+    return f"zodiac$moving_{number}"
+
+
+# --- temporary tables -----------------------------------------------------------------------------
+
+
+def stem(hypernode: int, name: str, sql_name: str) -> str:
+    """What the names of temporary tables of a hypernode and a predicate, or node, end with."""
+    return f"n{hypernode}_{sql_name}" if is_node(name) else derived(hypernode, sql_name)
+
+
+def whole(sql_name: str, without: int | None = None) -> str:
+    """What the names of temporary tables of an extension end with, or of one without a hypernode."""
+    return f"x{'' if without is None else without}_{sql_name}"

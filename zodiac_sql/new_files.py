@@ -1,0 +1,51 @@
+"""Making a new database file aside, and putting it in its place as a whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+
+_MARKED = ".zodiac-new-"
+"""How the directories begin where files are made. (DuckDB cannot write a log where a ? is in one.)"""
+
+_LEFT = 60.0
+"""After so many seconds, what another process makes aside is taken for left by one that was killed."""
+
+
+@contextmanager
+def aside(path: Path) -> Iterator[Path]:
+    """A path of the same name on the same file system, which is gone at the end."""
+    for left in path.parent.glob(f"{_MARKED}*"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _LEFT:
+                shutil.rmtree(left)
+    directory = Path(mkdtemp(prefix=_MARKED, dir=path.parent))
+    try:
+        yield directory / path.name
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def log_of(path: Path) -> Path:
+    """Where DuckDB writes the log of a database: it takes what follows a ? for something else."""
+    name, mark, rest = str(path).partition("?")
+    return Path(f"{name}.wal{mark}{rest}")
+
+
+def put_in_place(new: Path, path: Path) -> None:
+    """Put a file and its log in their place, the log first, unless another process was faster."""
+    log, its_log = log_of(new), log_of(path)
+    if os.path.lexists(path):
+        return
+    os.replace(log, its_log)  # one without a database is good for nothing
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        os.rename(new, path)
