@@ -1,5 +1,6 @@
 # make demo   set up, and find anomalous wind turbines with rules over an embedded database
 # make test   set up, and run everything that CI runs
+# make fuzz   set up, and look for new failures with all random tests, for an hour (MINUTES=10)
 # make bench  set up, and print the benchmark tables
 
 PYTHON ?= python3
@@ -7,7 +8,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check java bench clean
+MINUTES ?= 60
+
+.PHONY: demo test check java fuzz bench clean
 
 demo: $(READY)
 	$(BIN)/python examples/wind_farm/demo.py
@@ -21,6 +24,9 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: $(READY) java
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 bench: $(READY) java
 	$(BIN)/python -m tests.benchmarks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import budget
 from programs import (
     AddRule,
     Change,
@@ -31,6 +32,7 @@ def insert_all(kb: KnowledgeBase, facts: Facts) -> None:
 
 def make(kb: KnowledgeBase, change: Change, style: Style) -> Told:
     """A change of one step through the verb itself, one of several through `update`."""
+    budget.tried("changes")
     if len(change) == 1:
         told: Told = _step(kb, change[0], style)
         return told
@@ -71,6 +73,7 @@ def assert_told(told: Told, before: Extensions, after: Extensions) -> None:
 
 def assert_agrees(kb: KnowledgeBase, expected: Extensions) -> None:
     """The tables hold exactly these facts, each once."""
+    budget.tried("states compared with an oracle")
     for predicate, rows in expected.items():
         actual = _extension(kb, predicate, rows == {()})
         missing, surplus = rows - actual, actual - rows

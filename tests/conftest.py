@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
+import budget
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, Phase, settings
 
 if TYPE_CHECKING:
@@ -39,7 +43,13 @@ settings.register_profile(
     settings.get_profile("ci"),
     phases=[Phase.explicit, Phase.generate],
 )
-settings.load_profile("ci")
+# `make fuzz` runs each test as often as its share of the time allows: see budget.py.
+settings.register_profile(
+    "fuzz",
+    settings.get_profile("explore"),
+    max_examples=max(140, min(1820, int(30 * budget.MINUTES))),
+)
+settings.load_profile("fuzz" if budget.FUZZING else "ci")
 
 
 STRATEGIES = ("auto", "support", "bf", "dred", "recompute")
@@ -52,7 +62,61 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("strategy", STRATEGIES)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if budget.FUZZING:
+        random_ones = [item for item in items if _share(item)]
+        mine = random_ones[budget.PART :: budget.PARTS]
+        config.hook.pytest_deselected(items=[item for item in items if item not in mine])
+        items[:] = mine
+        for item in items:
+            _count_examples(item)
+    _keep_spark_together(items)
+
+
+def _share(item: pytest.Item) -> float:
+    """What part of the time of `make fuzz` belongs to a test: none, if nothing in it is random."""
+    mark = item.get_closest_marker("fuzz")
+    if mark:
+        return float(mark.kwargs.get("share", 1))
+    return float(hasattr(getattr(item, "obj", None), "hypothesis"))
+
+
+def _count_examples(item: pytest.Item) -> None:
+    """Each example of hypothesis counts for what the test's file is about."""
+    test = item.obj  # type: ignore[attr-defined]
+    if not hasattr(test, "hypothesis") or hasattr(test, "counted"):
+        return
+    inner, test.counted = test.hypothesis.inner_test, True
+
+    @wraps(inner)
+    def counted(*args: Any, **kwargs: Any) -> None:
+        budget.tried(f"examples of {item.path.stem}")
+        inner(*args, **kwargs)
+
+    test.hypothesis.inner_test = counted
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Under `make fuzz`, run a test until its share of the time is up, or it fails."""
+    if not budget.FUZZING:
+        return None
+    left = item.session.items[item.session.items.index(item) :]
+    end = monotonic() + budget.share([_share(one) for one in left])
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    while True:
+        item._initrequest()  # type: ignore[attr-defined]  # fixtures anew
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        budget.tried("runs of tests")
+        budget.write_tally()
+        if monotonic() >= end or not all(report.passed for report in reports):
+            break
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def _keep_spark_together(items: list[pytest.Item]) -> None:
     """Where two processes share the tests, those that need Spark's session stay together, in two
     groups of about the same time: a session takes long to start."""
     for item in items:
@@ -75,9 +139,13 @@ def open_kb() -> OpenKb:
     """
     import zodiac_sql  # here, so that the oracle's own tests need no library
 
-    def open_it(path: str | Path = ":memory:", strategy: str = "auto") -> KnowledgeBase:
+    def open_it(
+        path: str | Path = ":memory:", strategy: str = "auto", external_access: bool = False
+    ) -> KnowledgeBase:
         # Two processes share two cores: threads of DuckDB's own would take a quarter more time.
-        return zodiac_sql.connect(path, strategy=strategy, threads=1)
+        return zodiac_sql.connect(
+            path, strategy=strategy, threads=1, external_access=external_access
+        )
 
     return open_it
 

@@ -17,8 +17,10 @@
     drop r9 r10                 drop rules by name
     reopen                      close the file and open it again; nothing in memory
 
+Steps on one line, with ` ; ` between them, are one change.
+
 Every case runs on a file; one that has steps also with a maintenance strategy other than `auto`, turn
-and turn about (the property tests try all of them). Of those that have none, each topic's first one
+and turn about (the property tests try all of them), and those of the topic `strategies` with each. Of those that have none, each topic's first one
 also runs in memory.
 
 Cells: numbers as numbers (2 and 2.0 are the same), `true` and `false`, anything else as its text.
@@ -31,7 +33,7 @@ import csv
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import STRATEGIES
@@ -83,7 +85,11 @@ def test_case_in_memory(case: Path, open_kb: OpenKb) -> None:
 
 OTHERS = [name for name in STRATEGIES if name != "auto"]
 CHANGING = [case for case in DIRECTORIES if (case / "steps.txt").exists()]
-BY_STRATEGY = [(case, OTHERS[number % len(OTHERS)]) for number, case in enumerate(CHANGING)]
+BY_STRATEGY = [
+    (case, other)
+    for number, case in enumerate(CHANGING)
+    for other in (OTHERS if case.parent.name == "strategies" else [OTHERS[number % len(OTHERS)]])
+]
 
 
 @pytest.mark.parametrize(
@@ -126,25 +132,36 @@ def _run(case: Path, session: Session) -> None:
         session.kb.add_rules(facts)
     if steps.exists():
         for line in steps.read_text().splitlines():
-            _step(case, session, line)
+            _change(case, session, line)
 
 
-def _step(case: Path, session: Session, line: str) -> None:
-    verb, _, rest = line.strip().partition(" ")
-    if verb == "insert":
-        session.kb.insert(*_facts(rest))
-    elif verb == "delete":
-        session.kb.delete(*_facts(rest))
-    elif verb == "add":
-        session.kb.add_rules(rest)
-    elif verb == "add-rules":
-        session.kb.add_rules(case / rest)
-    elif verb == "drop":
-        session.kb.drop_rules(*rest.split())
-    elif verb == "reopen":
+def _change(case: Path, session: Session, line: str) -> None:
+    first, *others = line.split(" ; ")
+    if first == "reopen":
         session.reopen()
+    elif others:
+        with session.kb.update() as update:
+            for step in (first, *others):
+                _step(case, update, step)
     else:
-        pytest.fail(f"unknown step: {line}")
+        _step(case, session.kb, first)
+
+
+def _step(case: Path, target: Any, step: str) -> None:
+    """`target` is a knowledge base or an update: both have the same verbs."""
+    verb, _, rest = step.strip().partition(" ")
+    if verb == "insert":
+        target.insert(*_facts(rest))
+    elif verb == "delete":
+        target.delete(*_facts(rest))
+    elif verb == "add":
+        target.add_rules(rest)
+    elif verb == "add-rules":
+        target.add_rules(case / rest)
+    elif verb == "drop":
+        target.drop_rules(*rest.split())
+    else:
+        pytest.fail(f"unknown step: {step}")
 
 
 # A parser of facts of our own, so that insert and delete are tested without the library's.

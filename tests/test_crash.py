@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator
 from itertools import cycle, islice
 from pathlib import Path
 
+import budget
 import clingo
 import crash_child
 import pytest
@@ -48,10 +49,11 @@ MOMENT = 0.2
 """In seconds. The first change in a file takes about as long, further ones less."""
 
 
-@pytest.mark.parametrize("seed", [SEED])
+@pytest.mark.fuzz(share=4)
 def test_a_killed_process_leaves_whole_changes(
-    tmp_path: Path, open_kb: OpenKb, seed: int, strategies: tuple[str, ...]
+    tmp_path: Path, open_kb: OpenKb, strategies: tuple[str, ...]
 ) -> None:
+    seed = budget.seed(SEED)
     file = tmp_path / "killed.duckdb"
     changes = list(planned(seed))
     chance = random.Random(seed)
@@ -63,6 +65,7 @@ def test_a_killed_process_leaves_whole_changes(
                 before, done = done, reached(changes, reported, state_of(kb))
                 _assert_whole(kb)
             total += done - before
+            budget.tried("kills")
             if done > CHANGES * 0.9:
                 file.unlink()
                 done = 0

@@ -41,7 +41,7 @@ def viewed(store: Store, staged: Staged, sql_name: str) -> Predicate:
         for c in staged.columns
     )
     store.run(
-        f'CREATE TABLE main."{sql_name}" AS'
+        f'CREATE TABLE memory.main."{sql_name}" AS'
         f' SELECT DISTINCT {texts or "holds"} FROM temp."{staged.table}" AS x'
     )
     types = tuple(column.type for column in staged.columns)
@@ -59,7 +59,7 @@ def made(
 
 
 def content(store: Store, predicate: Predicate) -> list[tuple[Any, ...]]:
-    return sorted(store.rows(f'SELECT * FROM main."{predicate.sql_name}"'))
+    return sorted(store.rows(f'SELECT * FROM memory.main."{predicate.sql_name}"'))
 
 
 def loaded_again(path: Path) -> dict[str, tuple[tuple[str | None, ...], list[tuple[Any, ...]]]]:

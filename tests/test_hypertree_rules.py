@@ -31,7 +31,8 @@ def rewritten(text: str) -> list[str]:
 
 
 def shown(rule: Rule) -> str:
-    return f"{rule.head} :- {', '.join(map(str, rule.body))}"
+    """Nodes are called `sq node 1` here."""
+    return f"{rule.head} :- {', '.join(map(str, rule.body))}".replace("\0", " ")
 
 
 def test_a_square_is_two_paths_that_look_the_same() -> None:
@@ -68,6 +69,17 @@ def test_a_node_of_one_atom_has_no_table() -> None:
     assert rewritten("r: q(X, T) :- e(X, Y), e(Y, Z), e(Z, W), e(W, X), f(X, T, _).") == [
         "r node 2(X, Z) :- e(X, Y), e(Y, Z)",
         "q(X, T) :- f(X, T, _), r node 2(X, Z), r node 2(Z, X)",
+    ]
+
+
+def test_a_value_that_nobody_reads_must_be_there() -> None:
+    text = (
+        "r: q(X, Y) :- e(X, A), e(A, Y), e(Y, B), e(B, X), U = A + 1, V = 1 / U, W = 1 / (A - B)."
+    )
+    assert rewritten(text) == [
+        "r node 1(A, X, Y) :- e(X, A), e(A, Y), BIND((A + 1) AS U), BIND((1 / U) AS V)",
+        "r node 2(B, X, Y) :- e(Y, B), e(B, X)",
+        "q(X, Y) :- r node 1(A, X, Y), r node 2(B, X, Y), BIND((1 / (A - B)) AS W)",
     ]
 
 
@@ -129,6 +141,38 @@ def test_a_fault_in_a_table_of_a_node_is_found(tmp_path: Path) -> None:
         raw.execute("DELETE FROM hd.h1_sq_n1 WHERE X = 1")
     with zodiac_sql.connect(file) as kb:
         assert kb.verify().tables == {"hd.h1_sq_n1": (1, 0)}
+
+
+def test_a_value_that_nobody_reads_must_be_there_in_all_nodes() -> None:
+    rule = "p(X, Y) :- e(X, A), e(A, Y), e(Y, B), e(B, X), V = 1 / X, W = 1 / (A - 5), 1 < 2."
+    with zodiac_sql.connect(hypertree=True) as kb:
+        kb.insert("e", [(0, 1), (1, 0), (1, 5), (5, 1)])
+        kb.add_rules(rule)
+        assert sorted(kb.table("p").fetchall()) == [(1, 1), (5, 0), (5, 5)]
+        kb.insert("e", [(2, 2), (2, 0), (0, 2)])
+        kb.delete("e", [(0, 1)])
+        assert sorted(kb.table("p").fetchall()) == [(2, 0), (2, 2), (5, 5)]
+        assert kb.verify()
+
+
+def test_a_tree_of_a_file_that_is_older_than_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its nodes were one, and their tables lack what the join needs now."""
+    from zodiac_sql.hypertree import rewrite
+
+    file = tmp_path / "older.duckdb"
+    rule = "p(X, Y) :- e(X, A), e(A, Y), e(Y, B), e(B, X), V = 1 / A, W = 1 / (X - Y)."
+    with monkeypatch.context() as before:
+        before.setattr(rewrite, "_unread", lambda body, head: ())
+        with zodiac_sql.connect(file, hypertree=True) as kb:
+            kb.insert("e", [(0, 1), (1, 0), (1, 2), (2, 3), (3, 1)])
+            kb.add_rules(rule)
+    with zodiac_sql.connect(file, hypertree=True) as kb:
+        assert not kb.verify()
+        kb.insert("e", [(3, 4), (4, 1)])
+        assert kb.verify()
+        assert sorted(kb.table("p").fetchall()) == [(1, 3), (2, 4), (3, 1), (4, 2)]
 
 
 def test_names_of_rules_that_differ_in_case_only() -> None:

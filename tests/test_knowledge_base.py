@@ -46,8 +46,10 @@ def rows(table: Any) -> list[tuple[Any, ...]]:
 def test_exported_names() -> None:
     """Adding a name here is a decision: others will type it."""
     assert zodiac_sql.__all__ == [
-        "DataError", "Function", "FunctionError", "KnowledgeBase", "LockedError",
-        "MissingFunctionWarning", "NewerFileError", "ProgramError", "QueryError", "ResourceError",
+        "BusyError", "DataError", "EvaluationError", "Function", "FunctionError", "KnowledgeBase",
+        "LockedError", "MissingFunctionError",
+        "MissingFunctionWarning", "NewerFileError", "ProgramError", "PublishedError", "QueryError",
+        "ResourceError",
         "SparkError", "StoreError", "StreamError", "StreamUpdate", "UpdateQueue", "ZodiacError",
         "connect",
     ]  # fmt: skip
@@ -530,3 +532,37 @@ def test_tables(graph: KnowledgeBase) -> None:
     assert len(graph.table("path")) == 3
     with pytest.raises(QueryError, match="Did you mean path"):
         graph.table("pat")
+
+
+# --- text that is none ----------------------------------------------------------------------------
+
+HALF = "a\ud800b"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda kb: kb.add_rules(f'p("{HALF}").'),
+        lambda kb: kb.query(f'edge(X, "{HALF}")'),
+        lambda kb: kb.sql(f"SELECT '{HALF}'"),
+        lambda kb: kb.sql("SELECT $1", [HALF]),
+        lambda kb: kb.insert("edge", [("a", HALF)]),
+        lambda kb: kb.insert(HALF, [("a",)]),
+        lambda kb: kb.delete("edge", [("a", HALF)]),
+        lambda kb: kb.load("x.csv", predicate=HALF),
+        lambda kb: list(kb.stream([{"insert": {"edge": [("x", "y")]}}], name=HALF)),
+    ],
+)
+def test_half_a_character(graph: KnowledgeBase, use: Callable[[KnowledgeBase], object]) -> None:
+    """A Python string may hold one. It is refused wherever text comes in."""
+    with pytest.raises(ZodiacError):
+        use(graph)
+    assert len(graph.table("edge")) == 2 and len(graph.predicates()) == 2
+
+
+def test_a_text_full_of_problems(kb: KnowledgeBase) -> None:
+    """Neither the time nor the message grows with the square of the text."""
+    with pytest.raises(ProgramError) as caught:
+        kb.add_rules("p(X) : q(X). " * 2_000 + "p(a\n" * 2_000)
+    assert len(caught.value.problems) > 2_000
+    assert len(str(caught.value)) < 100_000 and "... and 1,9" in str(caught.value)

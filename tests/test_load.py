@@ -467,10 +467,10 @@ def test_a_known_type_is_followed(store: Store, tmp_path: Path) -> None:
     loaded = load(store, path, literal_file("5 integer"), symbol)
     assert facts(store, loaded)[P] == [("http://e.org/0", f'"5"^^<{symbols.XSD}integer>')]
     float_ = {P: predicate(P, Type.SYMBOL, Type.FLOAT)}
-    loaded = load(store, path, literal_file("5 integer", "0.12345678901234567 decimal"), float_)
+    loaded = load(store, path, literal_file("5 integer", "0.12345678901234568 decimal"), float_)
     assert facts(store, loaded)[P] == [
         ("http://e.org/0", 5.0),
-        ("http://e.org/1", 0.12345678901234567),
+        ("http://e.org/1", 0.12345678901234568),
     ]
 
 
@@ -630,7 +630,7 @@ def test_malformed_json(store: Store, tmp_path: Path) -> None:
     loaded = load_file(store, tmp_path / "p.jsonl", {}, skip_bad=True)
     assert facts(store, loaded) == {"p": [(1, "x"), (3, "z")]}
     assert [skip.line for skip in loaded.skipped] == [3, 5]
-    with pytest.raises(DataError, match=r"type BIGINT\[\]"):
+    with pytest.raises(DataError, match="is an object or an array"):
         load(store, tmp_path / "p.jsonl", '{"a": [1]}\n')
 
 

@@ -33,7 +33,7 @@ def _rule(rule: Rule) -> str:
 
 
 def _atom(atom: Atom) -> str:
-    return str(atom).replace(" ", "#", atom.predicate.count(" "))
+    return str(atom).replace("\0", "#")
 
 
 def lines(text: str) -> str:
@@ -50,7 +50,9 @@ def told(found: Inner) -> list[str]:
 
 def tables(found: Inner) -> dict[str, str]:
     return {
-        f"{name}: {', '.join(str(c.type) for c in known.columns)}": known.sql_name
+        f"{name}: {', '.join(str(c.type) for c in known.columns)}".replace(
+            "\0", " "
+        ): known.sql_name
         for name, known in found.tables.items()
     }
 
@@ -78,8 +80,8 @@ def test_tc_alone() -> None:
     found = inner(T)
     assert printed(found) == "p(X, Z) :- p(X, Y), p#given(Y, Z)"
     assert told(found) == ["tc(p)"]
-    assert found.tables == {} and set(found.schema) == {"p given"}
-    assert found.schema["p given"].sql_name == "p"
+    assert found.tables == {} and set(found.schema) == {"p\0given"}
+    assert found.schema["p\0given"].sql_name == "p"
 
 
 def test_tc_alone_by_two_rules() -> None:
@@ -116,7 +118,7 @@ def test_tc_fed() -> None:
     """)
     assert told(found) == ["tc(p) fed"]
     assert tables(found) == EXTERNAL
-    assert set(found.schema) == {"p given", "p external"}
+    assert set(found.schema) == {"p\0given", "p\0external"}
 
 
 def test_tc_fed_with_an_inequality() -> None:
@@ -200,7 +202,7 @@ def test_stc_alone() -> None:
     assert found.hypernode.recursive
     assert told(found) == ["stc(p) covers parted"]
     assert tables(found) == CLASSES
-    assert set(found.schema) == {"p given", "p classes"}
+    assert set(found.schema) == {"p\0given", "p\0classes"}
 
 
 def test_stc_with_inequalities() -> None:
@@ -257,7 +259,7 @@ def test_several_modules_and_other_rules() -> None:
     assert tables(found) == {
         **EXTERNAL, **CLASSES, "q external: symbol, symbol": "q external"
     }  # fmt: skip
-    assert set(found.schema) == {"p given", "p external", "p classes", "q given", "q external"}
+    assert set(found.schema) == {"p\0given", "p\0external", "p\0classes", "q\0given", "q\0external"}
 
 
 def test_names_of_rules_inside_are_different() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_verify import found, id_of, tamper
 
-from zodiac_sql import KnowledgeBase
+from zodiac_sql import KnowledgeBase, StoreError
 
 OpenKb = Callable[..., KnowledgeBase]
 
@@ -80,7 +80,6 @@ FAULTS = {
         f"INSERT INTO {NEAR} SELECT {id_of('x')}, class, false FROM {NEAR} WHERE node = {D}",
         {}, {"near": 4},
     ),
-    "the table is missing": (f"DROP TABLE {NEAR}", {"near": 9}, {}),
 }  # fmt: skip
 """Also facts that are explicit, for the view shows the pairs alone."""
 
@@ -94,6 +93,13 @@ def test_classes(
     assert not result
     assert (result.missing, result.surplus) == (missing, surplus)
     assert result.tables.keys() - {"main.near"} == {"idb.h1_near"}
+
+
+def test_classes_that_are_gone(file: Path) -> None:
+    """A view without the table that it is made of is not ours: nothing in the file is read."""
+    tamper(file, f"DROP TABLE {NEAR}")
+    with pytest.raises(StoreError, match="it has the view idb.h1_near"):
+        found(file)
 
 
 @pytest.mark.parametrize("number", ["class", "1000"])

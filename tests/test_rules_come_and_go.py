@@ -1052,7 +1052,7 @@ def test_nothing_temporary_piles_up(open_kb: OpenKb) -> None:
 
     def temporary() -> int:
         tables = "SELECT count(*) FROM duckdb_{}() WHERE temporary"
-        return sum(kb.sql(tables.format(kind)).fetchall()[0][0] for kind in ("tables", "views"))
+        return sum(kb._store.count(tables.format(kind)) for kind in ("tables", "views"))
 
     seen = []
     for _ in range(6):

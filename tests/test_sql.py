@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -178,7 +179,7 @@ FROM (
     "a1"."s" AS v0,
     CAST((
       "a1"."s" + CAST(1 AS BIGINT)
-    ) AS BIGINT) AS v,
+    ) AS BIGINT) AS v1,
     "a1"."zodiac$mark" AS m
   FROM (
     SELECT
@@ -195,7 +196,7 @@ FROM (
     ON "a2"."s" = "a1"."s"
 ) AS b3
 WHERE
-  NOT b3.v IS NULL AND b3.v > CAST(3 AS BIGINT)
+  b3.v1 > CAST(3 AS BIGINT)
 """
 
 
@@ -262,6 +263,10 @@ text(X, Z) :- e(X, Y), BIND(concat(X, Y) AS Z).
 @pytest.mark.parametrize("name", NASTY, ids=lambda name: name[:20])
 def test_file_names(tmp_path: Path, open_kb: OpenKb, name: str) -> None:
     file = tmp_path / f"{name.replace('/', '_')[:200]}.duckdb"
+    if "?" in name:
+        with pytest.raises(StoreError, match="choose another name"):
+            open_kb(file)
+        open_kb = partial(connect, external_access=True)
     with open_kb(file) as kb:
         kb.add_rules("p(X) :- q(X), X != b.")
         kb.insert("q", [("a",), ("b",)])

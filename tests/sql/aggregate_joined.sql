@@ -11,7 +11,9 @@ FROM "edb"."turbine" AS a1
 JOIN (
   SELECT
     d.x0 AS v0,
-    CAST(median(d.x1) AS DOUBLE) AS v1
+    (
+      CAST(median(d.x1) AS DOUBLE) + 0e0
+    ) AS v1
   FROM (
     SELECT
       "a1"."a" AS x0,

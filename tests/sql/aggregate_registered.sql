@@ -12,7 +12,9 @@ FROM (
   FROM (
     SELECT
       d.x0 AS v0,
-      "py_spread"(list(CAST(d.x1 AS DOUBLE))) AS v1
+      (
+        CAST("py_spread"(list(CAST(d.x1 AS DOUBLE))) AS DOUBLE) + 0e0
+      ) AS v1
     FROM (
       SELECT
         "a1"."a" AS x0,

@@ -4,7 +4,7 @@
 -- p(N, Y) <- e(X, Y)@all, BIND(concat(upper(X), -, length(Y)) AS N), not f(N)
 -- text to encode: s
 SELECT
-  zodiac.quote_where_needed(b4.v) AS "s",
+  zodiac.quote_where_needed(b4.v2) AS "s",
   b4.v1 AS "o"
 FROM (
   SELECT
@@ -12,7 +12,7 @@ FROM (
     "a1"."b" AS v1,
     (
       CAST(upper(zodiac.lexical(t2.text)) AS TEXT) || CAST(zodiac.lexical('-') AS TEXT) || CAST(CAST(length(zodiac.lexical(t3.text)) AS BIGINT) AS TEXT)
-    ) AS v
+    ) AS v2
   FROM "edb"."e" AS a1
   JOIN "temp"."main"."zodiac$known_symbol" AS t2
     ON t2.id = "a1"."a"
@@ -20,8 +20,6 @@ FROM (
     ON t3.id = "a1"."b"
 ) AS b4
 LEFT JOIN "temp"."main"."zodiac$known_symbol" AS k6
-  ON k6.text = zodiac.quote_where_needed(b4.v)
+  ON k6.text = zodiac.quote_where_needed(b4.v2)
 ANTI JOIN "edb"."f" AS n5
-  ON "n5"."s" = k6.id
-WHERE
-  NOT b4.v IS NULL;
+  ON "n5"."s" = k6.id;

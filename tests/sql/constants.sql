@@ -6,12 +6,11 @@
 SELECT
   "a1"."a" AS "c0",
   2 AS "c1",
-  CAST(1.5 AS DOUBLE) AS "c2"
+  CAST('1.5' AS DOUBLE) AS "c2"
 FROM "edb"."e" AS a1
 JOIN "edb"."f" AS a2
   ON "a2"."s" = 1 AND "a2"."o" = "a1"."a"
 WHERE
-  (
-    "a1"."b" = CAST(-3 AS BIGINT) AND "a1"."c" = CAST('2024-05-01' AS DATE)
-  )
+  "a1"."b" = CAST(-3 AS BIGINT)
+  AND "a1"."c" = CAST('2024-05-01' AS DATE)
   AND "a1"."d" = TRUE;

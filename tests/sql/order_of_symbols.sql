@@ -10,8 +10,6 @@ JOIN "temp"."main"."zodiac$known_symbol" AS t2
 JOIN "temp"."main"."zodiac$known_symbol" AS t3
   ON t3.id = "a1"."b"
 WHERE
-  (
-    zodiac.lexical(t2.text) < zodiac.lexical(t3.text)
-    AND zodiac.lexical(t3.text) >= zodiac.lexical('m')
-  )
+  zodiac.lexical(t2.text) < zodiac.lexical(t3.text)
+  AND zodiac.lexical(t3.text) >= zodiac.lexical('m')
   AND "a1"."a" <> 2;

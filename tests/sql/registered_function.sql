@@ -5,15 +5,15 @@
 -- text to encode: o
 SELECT
   b3.v0 AS "s",
-  zodiac.quote_where_needed(b3.v) AS "o"
+  zodiac.quote_where_needed(b3.v2) AS "o"
 FROM (
   SELECT
     "a1"."a" AS v0,
     "a1"."t" AS v1,
-    "py_model"(CAST("a1"."t" AS DOUBLE), CAST(zodiac.lexical(t2.text) AS TEXT)) AS v
+    "py_model"(CAST("a1"."t" AS DOUBLE), CAST(zodiac.lexical(t2.text) AS TEXT)) AS v2
   FROM "edb"."e" AS a1
   JOIN "temp"."main"."zodiac$known_symbol" AS t2
     ON t2.id = "a1"."a"
 ) AS b3
 WHERE
-  NOT b3.v IS NULL AND zodiac.quote_where_needed(b3.v) <> 'cold';
+  NOT b3.v2 IS NULL AND zodiac.quote_where_needed(b3.v2) <> 'cold';
