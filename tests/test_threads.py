@@ -411,8 +411,9 @@ def test_between_the_verbs_of_an_update_it_can_be_asked(kb: KnowledgeBase) -> No
     assert len(kb.table("copy")) == len(kb.table("path")) == 6
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interruption_leaves_it_usable(kb: KnowledgeBase) -> None:
-    """Wherever it strikes: nobody stays locked out."""
+    """Wherever it strikes: nobody stays locked out. (In a destructor Python only prints it.)"""
 
     class Struck(BaseException):
         pass

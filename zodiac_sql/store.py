@@ -212,10 +212,13 @@ class Store:
             raise explained(error, self.path) from error
         except UnicodeEncodeError as error:
             raise DataError(_HALF) from error
+        except GeneratorExit:  # an interruption came before anything ran, and this is cleared away
+            raise
         except BaseException as error:
             # Without this, DuckDB 1.5.6 waits for ever when it clears a recursive query away that an
             # interruption has left, be it before the next statement or to close the connection.
-            self._connection.interrupt()
+            with suppress(duckdb.ConnectionException):  # closed meanwhile
+                self._connection.interrupt()
             if not isinstance(error, RuntimeError):
                 raise
             if "interrupted" in str(error).lower():  # how DuckDB passes Control-C on
