@@ -123,7 +123,7 @@ class ProgramError(ZodiacError):
         super().__init__("\n".join([*said, f"... and {more:,} more"] if more > 0 else said))
 
 
-_SHOWN = 100
+_SHOWN = 20
 """So many problems are said; a file in another language has one in every line."""
 
 
