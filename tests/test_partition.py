@@ -23,14 +23,13 @@ from zodiac_sql.modules.partition import (
     Partition,
     compare,
     connect,
-    count_pairs,
     nodes,
     part,
     repeated_nodes,
     rows_changed,
     settle,
 )
-from zodiac_sql.pairs import Pairs, joined
+from zodiac_sql.pairs import Pairs, count_pairs, joined
 from zodiac_sql.relations import Part, Relation, part_query
 from zodiac_sql.rules import Column, Type
 from zodiac_sql.store import Store, open_store

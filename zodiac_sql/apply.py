@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from sqlglot import exp
 
@@ -25,16 +24,12 @@ from zodiac_sql.relations import Relation
 from zodiac_sql.rules import Column, Rule, atoms_of
 from zodiac_sql.safety import functions_in
 from zodiac_sql.sql import Compiled, Context, compile_rule
+from zodiac_sql.statement_cache import Kept, T
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp, drop, temp_table, union_all
 
 Shape = Callable[[exp.Query | None], exp.Query]
 """What becomes of the heads that plans find, repetitions included; None where there is no plan."""
-
-T = TypeVar("T")
-
-MANY = 1_000
-"""So many texts of one hypernode are a sign that old ones are of no use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,34 +51,6 @@ class Made:
     text: str
     parameters: frozenset[str]
     columns: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Kept:
-    """What is worked out once for a program: plans, and the text of statements.
-
-    What belongs to one hypernode (by number) or predicate (by name) stands apart: it lasts while
-    other rules come and go.
-    """
-
-    things: dict[Hashable, object] = field(default_factory=dict)
-    parts: dict[int | str, Kept] = field(default_factory=dict)
-
-    def of(self, owner: int | str) -> Kept:
-        """What belongs to a hypernode or a predicate."""
-        return self.parts.setdefault(owner, Kept())
-
-    def carried(self, lasts: Callable[[int | str], bool]) -> Kept:
-        """What lasts, but for what has grown large: other tables may never be read again."""
-        return Kept(
-            parts={o: k for o, k in self.parts.items() if len(k.things) < MANY and lasts(o)}
-        )
-
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` returned when this key was first asked for."""
-        if key not in self.things:
-            self.things[key] = make()
-        return self.things[key]  # type: ignore[return-value]
 
 
 @contextmanager

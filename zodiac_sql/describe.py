@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from zodiac_sql.catalog import State, hypergraph_of
 from zodiac_sql.change import Change
 from zodiac_sql.draw import Before, Drawing
 from zodiac_sql.extension import Sources, count, derived_tables, sources_of
@@ -13,6 +12,7 @@ from zodiac_sql.names import is_external, is_node
 from zodiac_sql.query import Answer
 from zodiac_sql.relations import Relation
 from zodiac_sql.schema import Predicate
+from zodiac_sql.state import State, hypergraph_of
 from zodiac_sql.store import Store
 from zodiac_sql.told import modules_at_work
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from zodiac_sql.catalog import State
 from zodiac_sql.extension import comparable, count, distinct_query, sources_of
 from zodiac_sql.materialisation import Materialisation
 from zodiac_sql.names import KEPT, set_aside, whole
 from zodiac_sql.relations import Part, Relation, relation_query
+from zodiac_sql.state import State
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp
 from zodiac_sql.unknown import unknown

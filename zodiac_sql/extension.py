@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from zodiac_sql.catalog import State
 from zodiac_sql.hypertree.stored import tables_of_trees
 from zodiac_sql.modules.inner import Inner, ModuleRow, tables_of
 from zodiac_sql.names import classes, derived, external, given, is_node
@@ -19,6 +18,7 @@ from zodiac_sql.pairs import Pairs, joined, pairs_query
 from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query, table
 from zodiac_sql.rules import Type
 from zodiac_sql.schema import Predicate, Schema
+from zodiac_sql.state import State
 from zodiac_sql.store import Store
 from zodiac_sql.trees import anti_join, create_temp, minus, semi_join, shown
 from zodiac_sql.unknown import unknown

@@ -17,7 +17,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.apply import Kept, apply_plans
+from zodiac_sql.apply import apply_plans
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.modules.closure import Closure, begin_closure
 from zodiac_sql.modules.inner import ModuleRow
@@ -29,6 +29,7 @@ from zodiac_sql.safety import used_functions
 from zodiac_sql.schema import Schema
 from zodiac_sql.semi_naive import Fixpoint, semi_naive, table_name
 from zodiac_sql.sql import Context, compile_rule, has_duplicates, is_empty, makes_text
+from zodiac_sql.statement_cache import Kept
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp, distinct, union_all
 

@@ -40,13 +40,13 @@ from zodiac_sql.store import Store, Tracer, open_store
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from zodiac_sql.catalog import State
     from zodiac_sql.change import Change
     from zodiac_sql.draw import Drawing
     from zodiac_sql.export import Exported
     from zodiac_sql.maintain.marking import Marks
     from zodiac_sql.materialise import Progress
     from zodiac_sql.query import Answer
+    from zodiac_sql.state import State
     from zodiac_sql.stream.channel import UpdateQueue
     from zodiac_sql.update import Prepared, Update
     from zodiac_sql.verify import Verification
@@ -348,7 +348,8 @@ class KnowledgeBase:
         so many updates ahead. A bad update ends the stream (StreamError, with its number; what came
         before it is kept); with `skip_bad` it is passed over, and told in the change's notes.
         """
-        from zodiac_sql.stream.run import Options, stream
+        from zodiac_sql.stream.loop import Options
+        from zodiac_sql.stream.run import stream
 
         options = Options(name, coalesce, queue, skip_bad)
         self._guard.check()

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from zodiac_sql.apply import Kept, tables
-from zodiac_sql.catalog import State
+from zodiac_sql.apply import tables
 from zodiac_sql.decomposing import (
     Decomposing,
 )
+from zodiac_sql.edits import Delta, Edit
 from zodiac_sql.extension import Sources, comparable, difference
 from zodiac_sql.functions import Functions
 from zodiac_sql.hypertree.stored import StoredTree
-from zodiac_sql.maintain.contract import Delta, Edit
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.modules.inner import ModuleRow
 from zodiac_sql.names import KEPT, whole
@@ -25,6 +24,8 @@ from zodiac_sql.program import Planned
 from zodiac_sql.relations import Part, Relation, relation_query
 from zodiac_sql.rules import Type
 from zodiac_sql.schema import Predicate
+from zodiac_sql.state import State
+from zodiac_sql.statement_cache import Kept
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp
 from zodiac_sql.unknown import unknown

@@ -16,11 +16,11 @@ from dataclasses import asdict, replace
 
 from sqlglot import exp
 
-from zodiac_sql.apply import Kept, evaluating
-from zodiac_sql.catalog import State
+from zodiac_sql.apply import evaluating
 from zodiac_sql.decomposing import (
     Decomposing,
 )
+from zodiac_sql.edits import Delta, Edit
 from zodiac_sql.expanding import (
     expand,
     is_otherwise,
@@ -33,7 +33,7 @@ from zodiac_sql.extension import EXPLICIT, Sources, inside, sources_of
 from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.maintain import maintain
-from zodiac_sql.maintain.contract import Delta, Edit, Maintained, Marking, Task
+from zodiac_sql.maintain.contract import Maintained, Marking, Task
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.materialisation import Materialisation, Net
 from zodiac_sql.modules.inner import Inner
@@ -43,6 +43,8 @@ from zodiac_sql.relations import Part, table
 from zodiac_sql.restructuring import Heritage, Restructuring, execution_plan, table_heirs
 from zodiac_sql.rules import Column, Rule, Type
 from zodiac_sql.safety import used_functions
+from zodiac_sql.state import State
+from zodiac_sql.statement_cache import Kept
 from zodiac_sql.store import Store
 from zodiac_sql.trees import create_temp
 

@@ -7,14 +7,15 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.apply import Kept, tables
-from zodiac_sql.catalog import State
+from zodiac_sql.apply import tables
 from zodiac_sql.extension import sources_of
 from zodiac_sql.materialisation import Net
 from zodiac_sql.names import ENTERED, KEPT, whole
 from zodiac_sql.program import Planned
 from zodiac_sql.relations import SQL_TYPES, Part, Relation, columns_of, relation_query, table
 from zodiac_sql.schema import Predicate, Staged
+from zodiac_sql.state import State
+from zodiac_sql.statement_cache import Kept
 from zodiac_sql.store import Store
 from zodiac_sql.trees import anti_join, create_temp, semi_join, temp_table, union_all
 from zodiac_sql.unknown import unknown

@@ -11,12 +11,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-NODE = "node"
-"""The column of nodes."""
-
-LOOPS = {"class": "loop", "prev": "loop_prev", "before": "loop_before"}
-"""The columns of classes: now, before the last step, before the change. With each, the column that
-tells whether a node is related to itself where that does not follow from its class."""
+from zodiac_sql.modules.contract import LOOPS, NODE
+from zodiac_sql.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +117,16 @@ def _holds(column: str, unequal: bool, a: str = "a", b: str = "b") -> exp.Expr:
     first, second = (exp.column(NODE, table=alias, quoted=True) for alias in (a, b))
     loop = exp.column(LOOPS[column], table=a, quoted=True)
     return exp.and_(same, exp.paren(exp.or_(first.neq(second), loop)))
+
+
+def count_pairs(store: Store, table_name: str, unequal: bool) -> int:
+    """How many facts a table of classes in the file makes up."""
+    there = exp.table_(table_name, db="idb", quoted=True)
+    number = exp.Count(this=exp.Star())
+    facts: exp.Expr = exp.Mul(this=number, expression=number.copy())
+    if unequal:
+        loops = exp.CountIf(this=exp.column("loop", quoted=True))
+        facts = facts - number.copy() + loops
+    sizes = exp.select(facts.as_("n")).from_(there).group_by(exp.column("class", quoted=True))
+    total = exp.Coalesce(this=exp.Sum(this=exp.column("n")), expressions=[exp.Literal.number(0)])
+    return store.count(exp.select(total).from_(sizes.subquery("sizes")))

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 
 from zodiac_sql.arrivals import Arrival, arrive
-from zodiac_sql.catalog import HypernodeRow, State, StoredRule
 from zodiac_sql.check import Candidate, arities, check, in_order
 from zodiac_sql.errors import DataError, Problem, ProgramError, Span
 from zodiac_sql.functions import Function, Functions
@@ -31,6 +30,7 @@ from zodiac_sql.rules import (
 )
 from zodiac_sql.safety import used_functions
 from zodiac_sql.schema import Predicate, default_columns, sql_name
+from zodiac_sql.state import HypernodeRow, State, StoredRule
 
 Names = Callable[[str], str]
 """How a new predicate gets its SQL name."""

@@ -13,21 +13,18 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql import catalog, dictionary
-from zodiac_sql.apply import Kept
-from zodiac_sql.catalog import State
+from zodiac_sql.edits import Edit, Edits
 from zodiac_sql.errors import StoreError
 from zodiac_sql.extension import EXPLICIT, Sources, inner_tables, place, sources_of, view
-from zodiac_sql.maintain.contract import Edit
 from zodiac_sql.names import RANK, classes, derived, is_external, is_node, moving, set_aside
 from zodiac_sql.pairs import pairs_query
 from zodiac_sql.relations import Part, Relation, columns_of, relation_query, table
 from zodiac_sql.restructuring import Restructuring
 from zodiac_sql.schema import Predicate
+from zodiac_sql.state import State
+from zodiac_sql.statement_cache import Kept
 from zodiac_sql.store import Store
 from zodiac_sql.trees import rename, shown
-
-Edits = Mapping[tuple[str, int], Edit]
-"""What becomes of tables, by predicate and owner: a hypernode, or EXPLICIT."""
 
 Rows = dict[tuple[str, str], int]
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from zodiac_sql.catalog import State
 from zodiac_sql.check import Candidate, arities, functions, in_order, nesting, safety
 from zodiac_sql.errors import EvaluationError, ProgramError, QueryError, ResourceError, StoreError
 from zodiac_sql.extension import decoded, distinct_query, sources_of
@@ -34,6 +33,7 @@ from zodiac_sql.rules import (
 from zodiac_sql.safety import arrange, expressions_of, functions_in, symbols_in, variables
 from zodiac_sql.schema import resolve
 from zodiac_sql.sql import Context, compile_goals, goals_are_empty
+from zodiac_sql.state import State
 from zodiac_sql.store import Store
 from zodiac_sql.trees import shown
 

@@ -13,7 +13,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.apply import Kept, apply_plans, tables
+from zodiac_sql.apply import apply_plans, tables
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.modules.closure import Closure
 from zodiac_sql.modules.partition import settle
@@ -23,6 +23,7 @@ from zodiac_sql.relations import Part, Relation, columns_of, relation_query, sou
 from zodiac_sql.rules import Column
 from zodiac_sql.schema import Schema
 from zodiac_sql.sql import Context, is_empty
+from zodiac_sql.statement_cache import Kept
 from zodiac_sql.store import Store
 from zodiac_sql.trees import anti_join, create_temp, drop, parameter, rename, temp_table
 

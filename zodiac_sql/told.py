@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zodiac_sql import dictionary
-from zodiac_sql.catalog import State, generation
+from zodiac_sql.catalog import generation
 from zodiac_sql.change import AtWork, HypernodeChange
 from zodiac_sql.decomposing import at_work
 from zodiac_sql.difference import Difference, settled
@@ -17,6 +17,7 @@ from zodiac_sql.guard import Guard, exclusive
 from zodiac_sql.relations import Relation
 from zodiac_sql.restructuring import Restructuring
 from zodiac_sql.schema import Predicate, resolve
+from zodiac_sql.state import State
 from zodiac_sql.store import Store
 
 if TYPE_CHECKING:

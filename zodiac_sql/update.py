@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zodiac_sql import dictionary
-from zodiac_sql.apply import Kept
-from zodiac_sql.catalog import State, StoredRule, hypergraph_of, others_names
+from zodiac_sql.catalog import others_names
 from zodiac_sql.change import Change, Streamed
 from zodiac_sql.check import in_order
 from zodiac_sql.decomposing import Decomposing
@@ -50,6 +49,8 @@ from zodiac_sql.rule_edits import RuleEdits, rule_text
 from zodiac_sql.rules import Atom, Constant, Rule
 from zodiac_sql.safety import symbols_in
 from zodiac_sql.schema import Predicate, Staged, local_name, resolve
+from zodiac_sql.state import State, StoredRule, hypergraph_of
+from zodiac_sql.statement_cache import Kept
 from zodiac_sql.store import Store
 from zodiac_sql.told import ChangedFacts, hypernode_change, modules_at_work, tables_read
 from zodiac_sql.trees import drop, drop_view

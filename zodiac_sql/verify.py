@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from zodiac_sql import catalog, dictionary
-from zodiac_sql.apply import Kept, evaluating
-from zodiac_sql.catalog import HypernodeRow, State, hypergraph_of
+from zodiac_sql.apply import evaluating
 from zodiac_sql.errors import QueryError, StoreError
 from zodiac_sql.expanding import types_of
 from zodiac_sql.extension import (
@@ -50,6 +49,8 @@ from zodiac_sql.schema import Predicate, resolve
 from zodiac_sql.second_opinion import Program, derive, unsupported
 from zodiac_sql.semi_naive import Fixpoint
 from zodiac_sql.sql import Context
+from zodiac_sql.state import HypernodeRow, State, hypergraph_of, parsed_rules
+from zodiac_sql.statement_cache import Kept
 from zodiac_sql.store import Store
 from zodiac_sql.together import Compared, all_given_once, batches, same
 from zodiac_sql.trees import anti_join, create_temp, create_temp_view, temp_table
@@ -188,7 +189,7 @@ def _compared(store: Store, state: State, functions: Functions, progress: Progre
 
 def _begin(store: Store, state: State, functions: Functions) -> _Work:
     """Read explicit facts anew, for the file may have changed behind our back."""
-    ids = dictionary.ids_of(store, symbols_in(catalog.parsed_rules(state)))
+    ids = dictionary.ids_of(store, symbols_in(parsed_rules(state)))
     there, wanted = sources_of(state), Sources(state.schema)
     work = _Work(store, state, functions, ids, there, wanted, types_of(state.schema))
     explicit = work.there.explicit

@@ -26,8 +26,9 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from zodiac_sql.edits import Delta
 from zodiac_sql.maintain.candidates import candidates
-from zodiac_sql.maintain.contract import Delta, Maintained, Task
+from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.maintain.own import TooMuch
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.maintain.support import support

@@ -14,7 +14,8 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.apply import apply_plans, tables
-from zodiac_sql.maintain.contract import Edit, Maintained, Task, Work
+from zodiac_sql.edits import Edit
+from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.marking import marked_among
 from zodiac_sql.maintain.own import TooMuch
 from zodiac_sql.maintain.touched import find_touched

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from zodiac_sql.maintain.contract import Edit, Task
+from zodiac_sql.edits import Edit
+from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.own import Owns
 from zodiac_sql.modules.closure import Closure, begin_closure, links
 from zodiac_sql.modules.partition import rows_changed, settle

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from zodiac_sql.edits import Delta, Edit
 from zodiac_sql.extension import Sources
-from zodiac_sql.maintain.contract import Delta, Edit, Maintained, Task, Work
+from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.relations import Part, Relation
 from zodiac_sql.rules import Rule
 

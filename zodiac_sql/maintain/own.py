@@ -14,7 +14,8 @@ from typing import Literal
 from sqlglot import exp
 
 from zodiac_sql.apply import tables
-from zodiac_sql.maintain.contract import Edit, Task
+from zodiac_sql.edits import Edit
+from zodiac_sql.maintain.contract import Task
 from zodiac_sql.names import KEPT
 from zodiac_sql.plan import Version
 from zodiac_sql.relations import Part, Relation, columns_of, mark_of, part_query, rank_of

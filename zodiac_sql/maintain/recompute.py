@@ -6,9 +6,10 @@ The oracle of the other strategies: its cost follows the data, not the change.
 from __future__ import annotations
 
 from zodiac_sql.apply import tables
+from zodiac_sql.edits import Edit
 from zodiac_sql.extension import apart, comparable, lacking
 from zodiac_sql.fixpoint import evaluate
-from zodiac_sql.maintain.contract import Edit, Maintained, Task, Work
+from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.modules.closure import Closure
 from zodiac_sql.modules.partition import compare, nodes
 from zodiac_sql.names import KEPT, classes

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from zodiac_sql.modules.contract import NODE
 from zodiac_sql.modules.inner import ModuleRow
 from zodiac_sql.modules.partition import Partition, begin, connect, part
 from zodiac_sql.names import VIEWS
-from zodiac_sql.pairs import NODE, Pairs
+from zodiac_sql.pairs import Pairs
 from zodiac_sql.plan import Version
 from zodiac_sql.relations import Part, Relation, columns_of, relation_query, table
 from zodiac_sql.rules import Column

@@ -58,3 +58,12 @@ class Module(ABC):
     @abstractmethod
     def rules(self, fed: bool) -> tuple[Rule, ...]:
         """What is evaluated in place of the rules taken; `fed` if other rules give external facts."""
+
+
+NODE = "node"
+"""The column of nodes."""
+
+
+LOOPS = {"class": "loop", "prev": "loop_prev", "before": "loop_before"}
+"""The columns of classes: now, before the last step, before the change. With each, the column that
+tells whether a node is related to itself where that does not follow from its class."""

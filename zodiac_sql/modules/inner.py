@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from zodiac_sql.hypernodes import Hypernode
 from zodiac_sql.hypertree.rewrite import decomposed, fits
 from zodiac_sql.hypertree.stored import StoredTree, tables_of_trees
-from zodiac_sql.modules.contract import Module
+from zodiac_sql.modules.contract import NODE, Module
 from zodiac_sql.names import classes, classes_table, external, external_table, given
-from zodiac_sql.pairs import NODE
 from zodiac_sql.rules import Atom, Column, Rule, Type
 from zodiac_sql.schema import Predicate, Schema
 

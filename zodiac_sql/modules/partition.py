@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from zodiac_sql.modules.components import find_roots
-from zodiac_sql.pairs import NODE, Pairs
+from zodiac_sql.modules.contract import NODE
+from zodiac_sql.pairs import Pairs
 from zodiac_sql.relations import SQL_TYPES, Part, table
 from zodiac_sql.rules import Type
 from zodiac_sql.store import Store
@@ -308,19 +309,6 @@ def rows_changed(partition: Partition, left: str, came: str) -> tuple[int, int]:
         store.run(drop(new))
         store.run(rename(temp_table(name), new))
     return counts
-
-
-def count_pairs(store: Store, table_name: str, unequal: bool) -> int:
-    """How many facts a table of classes in the file makes up."""
-    there = exp.table_(table_name, db="idb", quoted=True)
-    number = exp.Count(this=exp.Star())
-    facts: exp.Expr = exp.Mul(this=number, expression=number.copy())
-    if unequal:
-        loops = exp.CountIf(this=exp.column("loop", quoted=True))
-        facts = facts - number.copy() + loops
-    sizes = exp.select(facts.as_("n")).from_(there).group_by(exp.column("class", quoted=True))
-    total = exp.Coalesce(this=exp.Sum(this=exp.column("n")), expressions=[exp.Literal.number(0)])
-    return store.count(exp.select(total).from_(sizes.subquery("sizes")))
 
 
 def repeated_nodes(store: Store, table_name: str) -> int:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zodiac_sql.arrivals import Arrival
-from zodiac_sql.catalog import State
 from zodiac_sql.check import in_order
 from zodiac_sql.errors import DataError, Problem, ProgramError
 from zodiac_sql.functions import Function
@@ -19,6 +18,7 @@ from zodiac_sql.relations import HOLDS
 from zodiac_sql.rule_edits import rule_text
 from zodiac_sql.rules import Column, Constant, Program, atoms_of
 from zodiac_sql.schema import Predicate, resolve
+from zodiac_sql.state import State
 
 Rules = str | Path | Sequence[str | Path]
 """Rules as a text or a file (.rules, .dl), or several of these."""

@@ -10,7 +10,7 @@ from typing import Any
 from zodiac_sql.change import Change
 from zodiac_sql.guard import Guard
 from zodiac_sql.stream.channel import Channel
-from zodiac_sql.stream.run import Begin, Loop, Options, ended_early
+from zodiac_sql.stream.loop import Begin, Loop, Options, ended_early
 from zodiac_sql.stream.sources import AHEAD
 from zodiac_sql.stream.updates import Item
 

@@ -36,8 +36,8 @@ from zodiac_sql.schema import Predicate, resolve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from zodiac_sql.catalog import State
     from zodiac_sql.hypernodes import Hypergraph
+    from zodiac_sql.state import State
     from zodiac_sql.stream.updates import Step
     from zodiac_sql.update import Update
 

@@ -15,7 +15,7 @@ from zodiac_sql.rules import Type
 from zodiac_sql.schema import resolve
 
 if TYPE_CHECKING:
-    from zodiac_sql.catalog import State
+    from zodiac_sql.state import State
     from zodiac_sql.update import Update
 
 Rules = str | Path | Sequence[str | Path]

@@ -1,0 +1,184 @@
+"""The loop: each update that arrives is one change of the knowledge base, durable and then told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zodiac_sql.change import Change, Streamed
+from zodiac_sql.errors import (
+    DataError,
+    EvaluationError,
+    FunctionError,
+    MissingFunctionError,
+    ProgramError,
+    QueryError,
+    StreamError,
+)
+from zodiac_sql.stream.coalesce import Net
+from zodiac_sql.stream.sources import Source
+from zodiac_sql.stream.updates import Item, once
+
+if TYPE_CHECKING:
+    from zodiac_sql.state import State
+    from zodiac_sql.update import Update
+
+
+Begin = Callable[[], AbstractContextManager["Update"]]
+"""Begins an update of the knowledge base, which is applied at the end of the block."""
+
+
+REFUSALS = (ProgramError, DataError, QueryError, EvaluationError, FunctionError)
+"""What is wrong with an update itself: no other error ends with its number, or is passed over."""
+
+
+_UNREADABLE = (ValueError, TypeError, ArithmeticError, NotImplementedError, RecursionError)
+"""What Python and Arrow raise of values that they cannot read or convert."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a stream is applied; see `KnowledgeBase.stream`."""
+
+    name: str | None = None
+    coalesce: int = 1
+    queue: int | None = None
+    skip_bad: bool = False
+
+    def __post_init__(self) -> None:
+        if self.coalesce < 1:
+            raise ValueError(f"coalesce is at least 1; not {self.coalesce}")
+        if self.queue is not None and self.queue < 1:
+            raise ValueError(f"queue is at least 1; not {self.queue}")
+
+    def passed_over(self, position: Callable[[str], int | None]) -> int:
+        """How many updates are in the file already."""
+        return (position(self.name) or 0) if self.name is not None else 0
+
+
+def ended_early(name: str | None, done: int, there: int) -> StreamError:
+    return StreamError(
+        f"stream {name} has come to update {done}, but this source has only {there}: "
+        "is it another one?",
+        done,
+    )
+
+
+@dataclass(slots=True)
+class Loop:
+    """What is applied of a source, after its first updates that are `done`."""
+
+    source: Source
+    begin: Begin
+    options: Options
+    done: int
+    _singly: int = 0
+    """So many updates to come are applied one by one: together they were refused."""
+
+    def changes(self) -> Iterator[Change]:
+        """One change for each update, or for several that are coalesced.
+
+        Nothing is under way while one is yielded. What is not applied is put back into the source.
+        """
+        while (item := self.source.next()) is not None:
+            taken = [item]
+            change = None
+            try:
+                change = self._made_by(taken)
+            finally:
+                if change is None:
+                    self.source.put_back(taken)
+            if change is not None:
+                self.done += len(taken)
+                self._singly = max(0, self._singly - 1)
+                yield change
+
+    def _made_by(self, taken: list[Item]) -> Change | None:
+        """The change of an update, and of those taken with it; None if together they are refused.
+
+        Then they are to be tried one by one.
+        """
+        try:
+            return self._applied(taken)
+        except REFUSALS as error:
+            if len(taken) > 1:
+                self._singly = len(taken)
+                return None
+            if not self.options.skip_bad or isinstance(error, MissingFunctionError):
+                said = f"{self._called(taken[0])}: {error}"
+                raise StreamError(said, self.done + 1) from error
+            return self._passed_over(taken[0], error)
+
+    def _applied(self, taken: list[Item]) -> Change:
+        """Apply an update, and with it those that have arrived and can be coalesced."""
+        taken[0].read()  # a bad one is refused before anything begins
+        with self.begin() as update:
+            with _reading():
+                self._tell(update, taken)
+            self._sign(update, taken)
+            if self.options.coalesce == 1:
+                self._look_ahead(update)
+        return update.change
+
+    def _tell(self, update: Update, taken: list[Item]) -> None:
+        """Tell an update what to do, and take others with it."""
+        step = taken[0].step_for(update.state)
+        if self.options.coalesce > 1 and not self._singly:
+            net = Net(update.state, update.graph_before)
+            if net.add(step):
+                self._take(taken, net, update.state)
+            if len(taken) > 1:
+                net.tell(update)
+                return
+        step.tell(update)
+
+    def _take(self, taken: list[Item], net: Net, state: State) -> None:
+        """Take those that have arrived and can be netted."""
+        while len(taken) < self.options.coalesce:
+            item = self.source.ahead()
+            try:
+                if item is None or not net.add(item.step_for(state)):
+                    return
+            except DataError:  # told when its turn comes
+                return
+            self.source.next()
+            taken.append(item)
+
+    def _sign(self, update: Update, taken: list[Item]) -> None:
+        """Say which updates a change applies, and note how far the stream has come."""
+        last = self.done + len(taken)
+        update.streamed = Streamed(self.done + 1, last, taken[0].arrived, self.source.waiting())
+        if self.options.name is not None:
+            update.record(self.options.name, last)
+
+    def _look_ahead(self, update: Update) -> None:
+        """Say what the next update will delete, if it is here already."""
+        item = self.source.ahead()
+        if item is None:
+            return
+        with suppress(*REFUSALS), _reading():  # told when its turn comes
+            step = item.step_for(update.state)
+            if step.deletes and not step.has_rules and not any(map(once, step.deletes.values())):
+                update.look_ahead(step.deletes)
+
+    def _called(self, item: Item) -> str:
+        """What a person calls the update after those done."""
+        return f"update {self.done + 1}" + (f" ({item.where})" if item.where else "")
+
+    def _passed_over(self, item: Item, error: Exception) -> Change:
+        """A change that does nothing but tell that an update was passed over."""
+        with self.begin() as update:
+            update.note(f"{self._called(item)} was passed over: {error}")
+            self._sign(update, [item])
+        return update.change
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """What Python or Arrow raises of rows inside is a DataError."""
+    try:
+        yield
+    except _UNREADABLE as error:
+        raise DataError(f"what it says cannot be read. {type(error).__name__}: {error}") from error
