@@ -13,7 +13,7 @@ from zodiac_sql.load.source import opened
 from zodiac_sql.schema import Predicate
 from zodiac_sql.store import Store
 
-__all__ = ["Loaded", "Skipped", "load_file"]
+__all__ = ["Loaded", "load_file"]
 
 
 def load_file(
