@@ -20,7 +20,7 @@ from programs import (
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
-    from zodiac_sql.change import Change as Told
+    from zodiac_sql.change.change import Change as Told
 
 Extensions = dict[str, set[Row]]
 

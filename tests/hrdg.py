@@ -20,7 +20,7 @@ from programs import Aggregate, Atom, Facts, Literal, Not, Row, Rule, Var, predi
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
-    from zodiac_sql.change import HypernodeChange
+    from zodiac_sql.change.change import HypernodeChange
 
 Names = frozenset[str]
 """A hypernode: the names of its rules. Its number is the library's own affair."""

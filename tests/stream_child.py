@@ -19,7 +19,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from zodiac_sql import connect
-from zodiac_sql.change import Change
+from zodiac_sql.change.change import Change
 from zodiac_sql.spark import local_session
 from zodiac_sql.spark.streaming import into
 

@@ -110,7 +110,7 @@ def _prepare() -> None:
     """Import what is imported late; but open no database: threads would not outlive a fork."""
     for name in ("knowledge_base", "update", "publish", "maintain", "stream.run"):
         import_module(f"zodiac_sql.{name}")
-    from zodiac_sql.parse import parse
+    from zodiac_sql.language.parse import parse
 
     parse("p(X) :- q(X).")
 

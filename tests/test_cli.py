@@ -24,7 +24,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from zodiac_sql.cli import Format, app, is_sql
+from zodiac_sql.cli.main import Format, app, is_sql
 
 ZODIAC = Path(sys.executable).with_name("zodiac")
 COMMANDS = [
@@ -929,10 +929,10 @@ def test_the_command_line_itself_imports_nothing_heavy() -> None:
     script = """
 import sys, zodiac_sql
 before = set(sys.modules)
-import zodiac_sql.cli
+import zodiac_sql.cli.main
 try:
     sys.argv = ["zodiac", "--help"]
-    zodiac_sql.cli.main()
+    zodiac_sql.cli.main.main()
 except SystemExit as end:
     assert end.code == 0
 new = {name.partition(".")[0] for name in set(sys.modules) - before}
@@ -1075,6 +1075,6 @@ def test_control_c_that_a_library_loses(
     """DuckDB imports pandas and pyarrow as it sees fit, and forgets what is raised meanwhile."""
     before = digest(farm)
     command, *rest = arguments
-    monkeypatch.setattr("zodiac_sql.changing._interrupted", [signal.SIGINT])
+    monkeypatch.setattr("zodiac_sql.cli.databases._interrupted", [signal.SIGINT])
     assert refused(command, farm, *rest, status=130) == "interrupted; nothing was changed\n"
     assert digest(farm) == before

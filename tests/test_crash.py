@@ -24,13 +24,13 @@ from crash_child import CHANGES, RULES, Change, planned
 from oracle import only_model
 
 from zodiac_sql import KnowledgeBase
-from zodiac_sql.hypernodes import Hypergraph, hypergraph
-from zodiac_sql.modules import modules_of
-from zodiac_sql.modules.inner import inner_of
-from zodiac_sql.parse import parse
-from zodiac_sql.restructuring import kept_rules, restructure
-from zodiac_sql.rules import Column, Type
-from zodiac_sql.schema import Predicate
+from zodiac_sql.graph.hypergraph import Hypergraph, hypergraph
+from zodiac_sql.graph.restructuring import kept_rules, restructure
+from zodiac_sql.language.parse import parse
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.rewrite.closures.recognise import modules_of
+from zodiac_sql.rewrite.rewritten_hypernode import inner_of
 
 OpenKb = Callable[..., KnowledgeBase]
 Child = subprocess.Popen[bytes]

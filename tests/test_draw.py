@@ -11,13 +11,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from zodiac_sql.draw import Before, Drawing
 from zodiac_sql.errors import QueryError
-from zodiac_sql.hypernodes import Hypergraph, Hypernode, hypergraph
-from zodiac_sql.layout import Box, Edge, Layout, layout
-from zodiac_sql.modules.inner import ModuleRow
-from zodiac_sql.panel import COLOURS, MARKS
-from zodiac_sql.rules import Atom, Literal, Negation, Rule, Variable
+from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode, hypergraph
+from zodiac_sql.language.syntax import Atom, Literal, Negation, Rule, Variable
+from zodiac_sql.read.drawing.draw import Before, Drawing
+from zodiac_sql.read.drawing.layout import Box, Edge, Layout, layout
+from zodiac_sql.read.drawing.panel import COLOURS, MARKS
+from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 
 SVG = "{http://www.w3.org/2000/svg}"
 

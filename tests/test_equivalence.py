@@ -26,9 +26,9 @@ from programs import (
     shuffled,
 )
 
-from zodiac_sql.equivalence import same
-from zodiac_sql.parse import parse
-from zodiac_sql.rules import Rule
+from zodiac_sql.language.equivalence import same
+from zodiac_sql.language.parse import parse
+from zodiac_sql.language.syntax import Rule
 
 SUM = "p(X, S) :- AGGREGATE(e(X, Y), f(Y, Z), Y > 1) ON X, Z WITH SUM(Y) AS S."
 

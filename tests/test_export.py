@@ -12,15 +12,16 @@ import duckdb
 import pyoxigraph as ox
 import pytest
 
-from zodiac_sql import dictionary, symbols
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.store import Store, open_store
 from zodiac_sql.errors import DataError
-from zodiac_sql.export import Exported, export_predicates
-from zodiac_sql.facts import stage_rows
-from zodiac_sql.load import load_file
-from zodiac_sql.load.literals import ZONED
-from zodiac_sql.rules import Column, Type
-from zodiac_sql.schema import Predicate, Staged
-from zodiac_sql.store import Store, open_store
+from zodiac_sql.facts.export import Exported, export_predicates
+from zodiac_sql.facts.load.literals import ZONED
+from zodiac_sql.facts.load.load_file import load_file
+from zodiac_sql.facts.stage import stage_rows
+from zodiac_sql.language import symbols
+from zodiac_sql.language.schema import Predicate, Staged
+from zodiac_sql.language.syntax import Column, Type
 
 XSD = symbols.XSD
 

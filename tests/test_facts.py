@@ -14,12 +14,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from zodiac_sql import KnowledgeBase, dictionary
+from zodiac_sql import KnowledgeBase
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.store import Store, open_store
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts import stage_rows
-from zodiac_sql.rules import Column, Type
-from zodiac_sql.schema import Predicate, Staged
-from zodiac_sql.store import Store, open_store
+from zodiac_sql.facts.stage import stage_rows
+from zodiac_sql.language.schema import Predicate, Staged
+from zodiac_sql.language.syntax import Column, Type
 
 EAST = dt.timezone(dt.timedelta(hours=2))
 

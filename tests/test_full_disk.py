@@ -22,8 +22,8 @@ from zodiac_sql import (
     ZodiacError,
     connect,
 )
-from zodiac_sql.functions import Function
-from zodiac_sql.rules import Type
+from zodiac_sql.language.functions import Function
+from zodiac_sql.language.syntax import Type
 
 resource = pytest.importorskip("resource")
 full_disk = pytest.importorskip("full_disk")

@@ -342,7 +342,7 @@ def test_functions_given_at_opening(file: Path) -> None:
 
 
 def _int() -> Any:
-    from zodiac_sql.rules import Type
+    from zodiac_sql.language.syntax import Type
 
     return Type.INT
 

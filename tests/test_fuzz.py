@@ -20,9 +20,9 @@ import pytest
 from odd_texts import body, corpus, mutated, odd_text
 
 from zodiac_sql.errors import ZodiacError
-from zodiac_sql.parse import parse, parse_what_can_be
-from zodiac_sql.rules import Rule, atoms_of
-from zodiac_sql.safety import functions_in
+from zodiac_sql.language.binding import functions_in
+from zodiac_sql.language.parse import parse, parse_what_can_be
+from zodiac_sql.language.syntax import Rule, atoms_of
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from zodiac_sql.graph import components, rule_graph
-from zodiac_sql.hypernodes import Hypergraph, hypergraph
-from zodiac_sql.parse import parse
-from zodiac_sql.restructuring import kept_rules
-from zodiac_sql.rules import Rule
+from zodiac_sql.graph.hypergraph import Hypergraph, hypergraph
+from zodiac_sql.graph.restructuring import kept_rules
+from zodiac_sql.graph.rule_graph import components, rule_graph
+from zodiac_sql.language.parse import parse
+from zodiac_sql.language.syntax import Rule
 
 PAPERS = Path(__file__).parent / "cases" / "papers"
 

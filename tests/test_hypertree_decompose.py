@@ -15,8 +15,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from zodiac_sql.hypertree.decompose import MOST_ATOMS, Costs, decompose
-from zodiac_sql.hypertree.tree import Edge, Hypertree, is_acyclic
+from zodiac_sql.rewrite.hypertree.decompose import MOST_ATOMS, Costs, decompose
+from zodiac_sql.rewrite.hypertree.tree import Edge, Hypertree, is_acyclic
 
 EXAMPLES = settings().max_examples
 SMALL = max(1, EXAMPLES // 3)

@@ -9,10 +9,10 @@ import pytest
 
 import zodiac_sql
 from zodiac_sql import KnowledgeBase
-from zodiac_sql.hypertree.decompose import Costs, decompose
-from zodiac_sql.hypertree.rewrite import decomposed, edges_of
-from zodiac_sql.parse import parse
-from zodiac_sql.rules import Rule
+from zodiac_sql.language.parse import parse
+from zodiac_sql.language.syntax import Rule
+from zodiac_sql.rewrite.hypertree.decompose import Costs, decompose
+from zodiac_sql.rewrite.hypertree.rewrite import decomposed, edges_of
 
 OpenKb = Callable[..., KnowledgeBase]
 
@@ -159,7 +159,7 @@ def test_a_tree_of_a_file_that_is_older_than_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its nodes were one, and their tables lack what the join needs now."""
-    from zodiac_sql.hypertree import rewrite
+    from zodiac_sql.rewrite.hypertree import rewrite
 
     file = tmp_path / "older.duckdb"
     rule = "p(X, Y) :- e(X, A), e(A, Y), e(Y, B), e(B, X), V = 1 / A, W = 1 / (X - Y)."
@@ -208,7 +208,7 @@ def hub(ends: int) -> list[tuple[int, int]]:
 def test_it_is_looked_at_again_when_there_is_much_more_to_read(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zodiac_sql.decomposing.LEAST", 5_000)
+    monkeypatch.setattr("zodiac_sql.evaluate.cost.choose_trees.LEAST", 5_000)
     with open_kb() as kb:
         kb.insert("e", hub(5))
         kb.add_rules(PETAL)
@@ -220,9 +220,9 @@ def test_it_is_looked_at_again_when_there_is_much_more_to_read(
 
 
 def test_tables_of_nodes_have_a_limit(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zodiac_sql.decomposing.LEAST", 5_000)
-    monkeypatch.setattr("zodiac_sql.decomposing.LIMIT", 0)
-    monkeypatch.setattr("zodiac_sql.decomposing.ALLOWED", 10)
+    monkeypatch.setattr("zodiac_sql.evaluate.cost.choose_trees.LEAST", 5_000)
+    monkeypatch.setattr("zodiac_sql.evaluate.cost.choose_trees.LIMIT", 0)
+    monkeypatch.setattr("zodiac_sql.evaluate.cost.choose_trees.ALLOWED", 10)
     with open_kb() as kb:
         kb.insert("e", hub(60))
         kb.add_rules(PETAL)
@@ -239,7 +239,7 @@ def test_an_unknown_choice() -> None:
 
 def test_a_preview_may_decide_otherwise(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept for the next change must not be about the other rules."""
-    monkeypatch.setattr("zodiac_sql.decomposing.LEAST", 5_000)
+    monkeypatch.setattr("zodiac_sql.evaluate.cost.choose_trees.LEAST", 5_000)
     with open_kb() as kb:
         kb.insert("e", hub(30))
         kb.add_rules(PETAL)

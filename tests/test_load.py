@@ -15,12 +15,13 @@ import pyarrow.parquet
 import pyoxigraph as ox
 import pytest
 
-from zodiac_sql import dictionary, symbols
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.store import Store, open_store
 from zodiac_sql.errors import DataError
-from zodiac_sql.load import Loaded, load_file
-from zodiac_sql.rules import Column, Type
-from zodiac_sql.schema import Predicate
-from zodiac_sql.store import Store, open_store
+from zodiac_sql.facts.load.load_file import Loaded, load_file
+from zodiac_sql.language import symbols
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Column, Type
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 EX = "http://example.org/"

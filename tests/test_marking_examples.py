@@ -14,7 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
-    from zodiac_sql.change import Change
+    from zodiac_sql.change.change import Change
 
 OpenKb = Callable[..., "KnowledgeBase"]
 Update = dict[str, Any]

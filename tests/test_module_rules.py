@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from test_module_shapes import SYMBOLS, S, T, schema_of
 
-from zodiac_sql.hypernodes import hypergraph
-from zodiac_sql.modules import modules_of
-from zodiac_sql.modules.inner import Inner, inner_of
-from zodiac_sql.parse import parse
-from zodiac_sql.rules import Atom, Rule
+from zodiac_sql.graph.hypergraph import hypergraph
+from zodiac_sql.language.parse import parse
+from zodiac_sql.language.syntax import Atom, Rule
+from zodiac_sql.rewrite.closures.recognise import modules_of
+from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of
 
 T_UNEQUAL = "t: p(X, Z) :- p(X, Y), p(Y, Z), X != Z. "
 COPY, BACK = "m: q(X, Y) :- p(X, Y). ", "n: p(X, Y) :- q(X, Y). "

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from zodiac_sql.hypernodes import hypergraph
-from zodiac_sql.infer import infer
-from zodiac_sql.modules import modules_of
-from zodiac_sql.modules.contract import Module
-from zodiac_sql.modules.shapes import extends, symmetric, transitive
-from zodiac_sql.modules.symmetric_transitive import SymmetricTransitive
-from zodiac_sql.modules.transitive import RIGHT, Transitive
-from zodiac_sql.parse import parse
-from zodiac_sql.rules import Column, Program, Rule, atoms_of
-from zodiac_sql.schema import Predicate, default_columns
+from zodiac_sql.graph.hypergraph import hypergraph
+from zodiac_sql.language.parse import parse
+from zodiac_sql.language.schema import Predicate, default_columns
+from zodiac_sql.language.syntax import Column, Program, Rule, atoms_of
+from zodiac_sql.language.types import infer
+from zodiac_sql.rewrite.closures.module import Module
+from zodiac_sql.rewrite.closures.recognise import modules_of
+from zodiac_sql.rewrite.closures.shapes import extends, symmetric, transitive
+from zodiac_sql.rewrite.closures.symmetric_transitive import SymmetricTransitive
+from zodiac_sql.rewrite.closures.transitive import RIGHT, Transitive
 
 
 def rule(text: str) -> Rule:

@@ -16,7 +16,7 @@ from agreement import assert_agrees
 
 import zodiac_sql
 from zodiac_sql import FunctionError, KnowledgeBase, LockedError
-from zodiac_sql.change import Change
+from zodiac_sql.change.change import Change
 
 OpenKb = Callable[..., KnowledgeBase]
 Rows = set[tuple[Any, ...]]

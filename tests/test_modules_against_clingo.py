@@ -30,7 +30,7 @@ from test_maintenance import as_if_large
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
-    from zodiac_sql.change import Change as Told
+    from zodiac_sql.change.change import Change as Told
 
 Say = Callable[[str], None]
 

@@ -17,7 +17,7 @@ OpenKb = Callable[..., KnowledgeBase]
 
 KILLED = """
 import os, sys, duckdb, zodiac_sql
-from zodiac_sql.store import Store
+from zodiac_sql.database.store import Store
 left = int(sys.argv[2])
 def counted(call):
     def called(*args, **named):

@@ -21,7 +21,7 @@ FIRST_WITH_STREAMS = "08"
 
 KILLED = """
 import os, sys, zodiac_sql
-from zodiac_sql.store import Store
+from zodiac_sql.database.store import Store
 run, left = Store.run, [int(sys.argv[2])]
 def counted(self, *args):
     left[0] -= 1

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from zodiac_sql.modules.closure import Closure, begin_closure
-from zodiac_sql.modules.components import find_roots
-from zodiac_sql.modules.inner import ModuleRow
-from zodiac_sql.modules.partition import (
+from zodiac_sql.database.store import Store, open_store
+from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
+from zodiac_sql.evaluate.partition.components import find_roots
+from zodiac_sql.evaluate.partition.partition import (
     Partition,
     compare,
     connect,
@@ -29,10 +29,10 @@ from zodiac_sql.modules.partition import (
     rows_changed,
     settle,
 )
-from zodiac_sql.pairs import Pairs, count_pairs, joined
-from zodiac_sql.relations import Part, Relation, part_query
-from zodiac_sql.rules import Column, Type
-from zodiac_sql.store import Store, open_store
+from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+from zodiac_sql.sql.class_pairs import Pairs, count_pairs, joined
+from zodiac_sql.sql.relations import Part, Relation, part_query
 
 Edge = tuple[int, int]
 Link = tuple[int, int, bool]

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from zodiac_sql.parse import parse
-from zodiac_sql.plan import Plan, Version, delta_variants, join_order, whole
-from zodiac_sql.rules import Rule, atoms_of
+from zodiac_sql.language.parse import parse
+from zodiac_sql.language.syntax import Rule, atoms_of
+from zodiac_sql.sql.plan import Plan, Version, delta_variants, join_order, whole
 
 
 def rule(text: str) -> Rule:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from test_maintenance import as_if_large
 
-from zodiac_sql import product
-from zodiac_sql.parse import parse
-from zodiac_sql.plan import whole
-from zodiac_sql.product import product_of
+from zodiac_sql.language.parse import parse
+from zodiac_sql.sql import product
+from zodiac_sql.sql.plan import whole
+from zodiac_sql.sql.product import product_of
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from zodiac_sql import DataError, KnowledgeBase, LockedError, ProgramError, QueryError
-from zodiac_sql.change import Change
+from zodiac_sql.change.change import Change
 
 OpenKb = Callable[..., KnowledgeBase]
 Rows = Sequence[tuple[object, ...]]

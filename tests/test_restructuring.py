@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zodiac_sql.hypernodes import Hypergraph, hypergraph
-from zodiac_sql.parse import parse
-from zodiac_sql.restructuring import (
+from zodiac_sql.graph.hypergraph import Hypergraph, hypergraph
+from zodiac_sql.graph.restructuring import (
     Restructuring,
     execution_plan,
     kept_rules,
@@ -14,7 +13,8 @@ from zodiac_sql.restructuring import (
     table_heirs,
     unchanged,
 )
-from zodiac_sql.rules import Rule
+from zodiac_sql.language.parse import parse
+from zodiac_sql.language.syntax import Rule
 
 FIGURE_1 = """\
 r1: p1(X, Y) :- p0(X, Y).

@@ -20,7 +20,7 @@ from zodiac_sql import MissingFunctionWarning, ProgramError, QueryError
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
-    from zodiac_sql.change import Change
+    from zodiac_sql.change.change import Change
 
 OpenKb = Callable[..., "KnowledgeBase"]
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 import pytest
 from sqlglot import exp
 
-from zodiac_sql import KnowledgeBase, fixpoint, semi_naive, sql
-from zodiac_sql.plan import Plan, delta_variants
-from zodiac_sql.rules import Rule
+from zodiac_sql import KnowledgeBase
+from zodiac_sql.evaluate import fixpoint, semi_naive
+from zodiac_sql.language.syntax import Rule
+from zodiac_sql.sql import select as sql
+from zodiac_sql.sql.plan import Plan, delta_variants
 
 OpenKb = Callable[..., KnowledgeBase]
 
@@ -90,8 +92,8 @@ ring(A, C) :- near(A, B), near(B, C), near(C, D), near(D, A), V = concat(A, D), 
 @pytest.mark.parametrize("largest", [0, 1000])
 def test_it_agrees(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, largest: int) -> None:
     """Whether modules and trees are evaluated or not."""
-    monkeypatch.setattr("zodiac_sql.verify.AFFORDABLE_FACTS", largest)
-    monkeypatch.setattr("zodiac_sql.verify.AFFORDABLE_BODY", largest)
+    monkeypatch.setattr("zodiac_sql.read.verify.AFFORDABLE_FACTS", largest)
+    monkeypatch.setattr("zodiac_sql.read.verify.AFFORDABLE_BODY", largest)
     with open_kb() as kb:
         result = filled(kb, RULES).verify()
         assert result, result

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zodiac_sql import unknown
-from zodiac_sql.maintain import cascade, overdelete, slices
-from zodiac_sql.maintain.slices import handed_on
-from zodiac_sql.parse import parse
+from zodiac_sql.language.parse import parse
+from zodiac_sql.maintain.steps import cascade, overdelete, slices
+from zodiac_sql.maintain.steps.slices import handed_on
+from zodiac_sql.sql import set_difference as unknown
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase

@@ -94,8 +94,8 @@ def with_explicit_facts(kb: KnowledgeBase) -> list[str]:
 
 def explicit(kb: KnowledgeBase, name: str) -> pa.Table:
     """The explicit facts of a predicate, symbols as text."""
-    from zodiac_sql.extension import decoded
-    from zodiac_sql.relations import Part, Relation, relation_query
+    from zodiac_sql.sql.relations import Part, Relation, relation_query
+    from zodiac_sql.storage.extensions import decoded
 
     predicate = kb._state.schema[name]
     relation = Relation(predicate.columns, (Part("edb", predicate.sql_name, 1),))

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from zodiac_sql import DataError, Function, ProgramError, QueryError
-from zodiac_sql.rules import Type
+from zodiac_sql.language.syntax import Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -322,7 +322,7 @@ def test_names_that_differ_where_sql_sees_none(spark: SparkSession) -> None:
 
 
 def test_a_knowledge_base_is_renewed_after_some_devices(monkeypatch: pytest.MonkeyPatch) -> None:
-    from zodiac_sql.rules import Column
+    from zodiac_sql.language.syntax import Column
     from zodiac_sql.spark import devices
     from zodiac_sql.spark.device_facts import Input
 

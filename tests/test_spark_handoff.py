@@ -163,7 +163,7 @@ def test_the_rest_does_not_import_spark() -> None:
     import sys
 
     script = (
-        "import sys, zodiac_sql.cli, zodiac_sql.knowledge_base\n"
+        "import sys, zodiac_sql.cli.main, zodiac_sql.knowledge_base\n"
         "kb = zodiac_sql.connect(); kb.insert('p', [('a',)])\n"
         "assert not {'pyspark', 'py4j', 'zodiac_sql.spark'} & set(sys.modules)"
     )
@@ -195,7 +195,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def test_workers_without_the_extra_are_explained() -> None:
-    from zodiac_sql.spark_frames import said
+    from zodiac_sql.facts.spark_frames import said
 
     told = said(
         "PythonException: ...\nModuleNotFoundError: No module named 'pyarrow'\n SQLSTATE: 38000"

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from zodiac_sql.errors import DataError, SparkError
-from zodiac_sql.rules import Type
+from zodiac_sql.language.syntax import Type
 from zodiac_sql.spark.mapping import FactMapping, Field, read_mappings
 from zodiac_sql.spark.pipeline import PreparedFacts, prepare_facts, run_pipeline
 

@@ -21,7 +21,7 @@ import stream_child
 from pyspark.errors import StreamingQueryException
 
 from zodiac_sql import KnowledgeBase, SparkError
-from zodiac_sql.change import Change
+from zodiac_sql.change.change import Change
 from zodiac_sql.spark.streaming import into
 
 if TYPE_CHECKING:

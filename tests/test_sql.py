@@ -20,16 +20,16 @@ from sqlglot import ErrorLevel
 
 from zodiac_sql import KnowledgeBase, connect
 from zodiac_sql.errors import DataError, StoreError, ZodiacError
-from zodiac_sql.functions import Function
-from zodiac_sql.infer import infer
-from zodiac_sql.parse import parse
-from zodiac_sql.plan import Plan, Version, delta_variants, whole
-from zodiac_sql.relations import Part, Relation
-from zodiac_sql.rules import Column, Program, Rule, Type, atoms_of
-from zodiac_sql.safety import symbols_in
-from zodiac_sql.schema import default_columns
-from zodiac_sql.sql import Compiled, Context, compile_rule, is_empty
-from zodiac_sql.symbols import plain, quoted
+from zodiac_sql.language.binding import symbols_in
+from zodiac_sql.language.functions import Function
+from zodiac_sql.language.parse import parse
+from zodiac_sql.language.schema import default_columns
+from zodiac_sql.language.symbols import plain, quoted
+from zodiac_sql.language.syntax import Column, Program, Rule, Type, atoms_of
+from zodiac_sql.language.types import infer
+from zodiac_sql.sql.plan import Plan, Version, delta_variants, whole
+from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.sql.select import Compiled, Context, compile_rule, is_empty
 
 OpenKb = Callable[..., KnowledgeBase]
 

@@ -24,8 +24,8 @@ from zodiac_sql import (
     ZodiacError,
     connect,
 )
-from zodiac_sql.migrating import migrations
-from zodiac_sql.store import open_store
+from zodiac_sql.database.migrate import migrations
+from zodiac_sql.database.store import open_store
 
 OpenKb = Callable[..., KnowledgeBase]
 

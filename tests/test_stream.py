@@ -22,12 +22,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from zodiac_sql import DataError, KnowledgeBase, StreamError, UpdateQueue
-from zodiac_sql.change import Change
-from zodiac_sql.cli import app
-from zodiac_sql.hypernodes import Hypergraph
+from zodiac_sql.change.change import Change
+from zodiac_sql.change.update import Update
+from zodiac_sql.cli.main import app
+from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.stream.coalesce import Net
 from zodiac_sql.stream.updates import step_of
-from zodiac_sql.update import Update
 
 OpenKb = Callable[..., KnowledgeBase]
 Given = dict[str, Any]

@@ -17,7 +17,7 @@ from zodiac_sql import (
     StreamError,
     UpdateQueue,
 )
-from zodiac_sql.change import Change
+from zodiac_sql.change.change import Change
 
 OpenKb = Callable[..., KnowledgeBase]
 Given = dict[str, Any]

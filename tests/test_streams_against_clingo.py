@@ -52,7 +52,7 @@ from update_streams import (
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
-    from zodiac_sql.change import Change as Told
+    from zodiac_sql.change.change import Change as Told
 
 OpenKb = Callable[..., "KnowledgeBase"]
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from zodiac_sql import KnowledgeBase, symbols
-from zodiac_sql.store import open_store
+from zodiac_sql import KnowledgeBase
+from zodiac_sql.database.store import open_store
+from zodiac_sql.language import symbols
 
 ODD = [
     *map(chr, range(0xA1)),

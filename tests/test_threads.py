@@ -23,8 +23,8 @@ from zodiac_sql.errors import BusyError, FunctionError, LockedError, QueryError,
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
-    from zodiac_sql.change import Change
-    from zodiac_sql.update import Update
+    from zodiac_sql.change.change import Change
+    from zodiac_sql.change.update import Update
 
 OpenKb = Callable[..., "KnowledgeBase"]
 Call = Callable[["KnowledgeBase"], object]
@@ -125,7 +125,7 @@ def refused(call: Call, kb: KnowledgeBase, what: str) -> None:
 
 def test_the_calls_are_all_there_are(kb: KnowledgeBase) -> None:
     from zodiac_sql import KnowledgeBase
-    from zodiac_sql.update import Update
+    from zodiac_sql.change.update import Update
 
     assert {n for n in vars(KnowledgeBase) if n[0] != "_"} == {*CALLS, *HARMLESS}
     verbs = {n for n, value in vars(Update).items() if n[0] != "_" and callable(value)}

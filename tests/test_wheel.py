@@ -28,7 +28,7 @@ for heavy in ("pyspark", "pandas", "clingo"):
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy so that nothing is left in the checkout."""
     copy = tmp_path_factory.mktemp("source")
-    for name in ("zodiac_sql", "migrations"):
+    for name in ("zodiac_sql",):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
@@ -39,9 +39,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_wheel_holds_what_is_needed_at_run_time(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert "zodiac_sql/grammar.lark" in names
+    assert "zodiac_sql/language/grammar.lark" in names
     assert "zodiac_sql/py.typed" in names
-    sources = {path.name for path in (ROOT / "migrations").glob("*.sql")}
+    sources = {
+        path.name for path in (ROOT / "zodiac_sql" / "database" / "migrations").glob("*.sql")
+    }
     assert {n.rpartition("/")[2] for n in names if n.endswith(".sql")} == sources
     packages = {path.parent.name for path in (ROOT / "zodiac_sql").rglob("*.py")}
     assert packages <= {Path(name).parent.name for name in names}

@@ -29,7 +29,7 @@ from zodiac_sql.errors import (
     StreamError,
     ZodiacError,
 )
-from zodiac_sql.functions import Function
+from zodiac_sql.language.functions import Function
 
 if TYPE_CHECKING:
     from zodiac_sql.knowledge_base import KnowledgeBase, connect

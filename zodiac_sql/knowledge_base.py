@@ -23,7 +23,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
-from zodiac_sql import catalog, dictionary
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.guard import Guard, exclusive
+from zodiac_sql.database.store import Store, Tracer, open_store
 from zodiac_sql.errors import (
     BusyError,
     FunctionError,
@@ -32,24 +34,23 @@ from zodiac_sql.errors import (
     StoreError,
     ZodiacError,
 )
-from zodiac_sql.functions import AGGREGATES, BUILTINS, Function
-from zodiac_sql.guard import Guard, exclusive
-from zodiac_sql.rules import Type
-from zodiac_sql.store import Store, Tracer, open_store
+from zodiac_sql.language.functions import AGGREGATES, BUILTINS, Function
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.storage import catalog
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from zodiac_sql.change import Change
-    from zodiac_sql.draw import Drawing
-    from zodiac_sql.export import Exported
+    from zodiac_sql.change.change import Change
+    from zodiac_sql.change.materialise import Progress
+    from zodiac_sql.change.update import Prepared, Update
+    from zodiac_sql.facts.export import Exported
     from zodiac_sql.maintain.marking import Marks
-    from zodiac_sql.materialise import Progress
-    from zodiac_sql.query import Answer
-    from zodiac_sql.state import State
+    from zodiac_sql.program.state import State
+    from zodiac_sql.read.drawing.draw import Drawing
+    from zodiac_sql.read.query import Answer
+    from zodiac_sql.read.verify import Verification
     from zodiac_sql.stream.channel import UpdateQueue
-    from zodiac_sql.update import Prepared, Update
-    from zodiac_sql.verify import Verification
 
 _Answer = TypeVar("_Answer")
 
@@ -95,10 +96,10 @@ def connect(
     `functions` are Python functions that the file's rules use (see `register_function`).
     `strategy` is how rules follow a change of facts: "auto" chooses for each hypernode; "support",
     "bf", "dred" and "recompute" are there to compare, and so are "bf_marking" and "dred_marking",
-    which look one update ahead in a stream (see zodiac_sql.maintain). With `modules`, transitive and
-    symmetric-transitive relations are closed by algorithms of their own (see zodiac_sql.modules);
+    which look one update ahead in a stream (see zodiac_sql.maintain.choose). With `modules`, transitive and
+    symmetric-transitive relations are closed by algorithms of their own (see zodiac_sql.rewrite.closures.recognise);
     without, by the rules as they are written. `hypertree` tells which cyclic rules are evaluated by
-    hypertree decompositions (see zodiac_sql.hypertree): those that promise to gain, all (True) or
+    hypertree decompositions (see zodiac_sql.rewrite.hypertree): those that promise to gain, all (True) or
     none (False). Whatever is chosen opens what was written otherwise.
     Raises LockedError, NewerFileError or StoreError; ValueError for an unknown strategy.
     """
@@ -124,7 +125,7 @@ def connect(
 
 def _require_strategy(strategy: str) -> None:
     if strategy != "auto":
-        from zodiac_sql.maintain import STRATEGIES
+        from zodiac_sql.maintain.choose import STRATEGIES
 
         if strategy not in STRATEGIES:
             raise ValueError(f"strategy is one of {', '.join(STRATEGIES)}; not {strategy!r}")
@@ -387,7 +388,7 @@ class KnowledgeBase:
 
     @exclusive
     def _begun(self) -> Update:
-        from zodiac_sql.update import Update
+        from zodiac_sql.change.update import Update
 
         dictionary.forget_new(self._store)
         self._store.start_names()
@@ -400,7 +401,7 @@ class KnowledgeBase:
     @exclusive
     def _clean(self) -> None:
         """Leave nothing of an update that has failed."""
-        from zodiac_sql.update import clean
+        from zodiac_sql.change.update import clean
 
         clean(self._store)
         dictionary.forget_new(self._store)
@@ -430,7 +431,7 @@ class KnowledgeBase:
         """Answer one reading SQL statement over the views, one per predicate. `?` or `$1` in it
         stand for parameters. Raises QueryError if it would change anything.
         """
-        from zodiac_sql.query import answer_sql
+        from zodiac_sql.read.query import answer_sql
 
         return answer_sql(self._store.reader, text, parameters)
 
@@ -440,7 +441,7 @@ class KnowledgeBase:
 
         One column per variable, each solution once. Raises ProgramError or QueryError.
         """
-        from zodiac_sql.query import answer_goals
+        from zodiac_sql.read.query import answer_goals
 
         return self._read(
             lambda state: answer_goals(self._store, state, self._known_functions(), goals)
@@ -449,7 +450,7 @@ class KnowledgeBase:
     @exclusive
     def table(self, predicate: str) -> Answer:
         """The extension of a predicate: explicit and derived facts, each once."""
-        from zodiac_sql.query import answer_table
+        from zodiac_sql.read.query import answer_table
 
         return self._read(lambda state: answer_table(self._store, state, predicate))
 
@@ -464,7 +465,7 @@ class KnowledgeBase:
 
     @exclusive
     def _batches(self, opened: ExitStack, predicate: str, rows: int) -> pa.RecordBatchReader:
-        from zodiac_sql.query import stream_table
+        from zodiac_sql.read.query import stream_table
 
         return self._read(
             lambda state: opened.enter_context(stream_table(self._store, state, predicate, rows))
@@ -473,7 +474,7 @@ class KnowledgeBase:
     @exclusive
     def rules(self) -> Answer:
         """The rules: name, text, hypernode, when added (UTC)."""
-        from zodiac_sql.describe import rules
+        from zodiac_sql.read.describe import rules
 
         return rules(self._current())
 
@@ -482,7 +483,7 @@ class KnowledgeBase:
         """The predicates: name, SQL name, columns, and how many facts are explicit, derived, and in
         the extension.
         """
-        from zodiac_sql.describe import predicates
+        from zodiac_sql.read.describe import predicates
 
         return self._read(lambda state: predicates(self._store, state))
 
@@ -497,7 +498,7 @@ class KnowledgeBase:
 
         `modules` tells which relations algorithms of their own close: "tc(path)", "stc(near)".
         """
-        from zodiac_sql.describe import hypernodes
+        from zodiac_sql.read.describe import hypernodes
 
         return hypernodes(self._current())
 
@@ -508,7 +509,7 @@ class KnowledgeBase:
         With a change, or the preview of one, the HRDG before and after it side by side, in which
         everything that changed is marked (paper 1, figure 3).
         """
-        from zodiac_sql.describe import drawing
+        from zodiac_sql.read.describe import drawing
 
         return drawing(self._current(), change)
 
@@ -518,8 +519,8 @@ class KnowledgeBase:
 
         All predicates, or those named. Raises QueryError for an unknown format or predicate.
         """
-        from zodiac_sql.export import export_predicates
-        from zodiac_sql.query import known_predicate
+        from zodiac_sql.facts.export import export_predicates
+        from zodiac_sql.read.query import known_predicate
 
         def write(state: State) -> Exported:
             names = [known_predicate(name, state) for name in predicates] or list(state.schema)
@@ -535,7 +536,7 @@ class KnowledgeBase:
         True if nothing does. It only reads, and takes as long as all rules take from scratch.
         Raises FunctionError if rules use a function that is not registered.
         """
-        from zodiac_sql.verify import verify
+        from zodiac_sql.read.verify import verify
 
         return verify(self._store, self._functions, progress)
 
@@ -582,7 +583,7 @@ class KnowledgeBase:
         return tuple(sorted(set(self._state.functions).difference(self._functions)))
 
     def _register(self, function: Function) -> None:
-        from zodiac_sql.sql_functions import python_function
+        from zodiac_sql.sql.functions import python_function
 
         used = self._state.functions.get(function.name)
         if used is not None and used != _signature(function):
@@ -703,7 +704,7 @@ class KnowledgeBase:
 
 def _add_function(store: Store, function: Function) -> None:
     """Make a registered function callable from SQL."""
-    from zodiac_sql.sql_functions import python_function
+    from zodiac_sql.sql.functions import python_function
 
     types = [_UDF_TYPES[type_] for type_ in function.parameters]
     if function.aggregate:
@@ -771,7 +772,7 @@ def _element(hint: Any) -> Any:
 
 
 def _type(name: str, given: object) -> Type:
-    from zodiac_sql.parse import TYPE_NAMES
+    from zodiac_sql.language.parse import TYPE_NAMES
 
     found = TYPE_NAMES.get(given.lower()) if isinstance(given, str) else None
     if found is None and isinstance(given, type):

@@ -15,7 +15,7 @@ from __future__ import annotations
 RANK = "$rank"
 """Column of a recursive hypernode's tables: an order in which each fact comes after some facts that
 it can be derived from. Numbers begin at FIRST, but those of facts that are united with a table can
-be lower. Facts from outside the hypernode count as OUTSIDE (relations.py)."""
+be lower. Facts from outside the hypernode count as OUTSIDE (sql/relations.py)."""
 
 MARK = "zodiac$mark"
 """Column of facts that are read while some are marked: whether the next update of a stream deletes

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal, cast
 
 import zodiac_sql
-from zodiac_sql.change import Change
+from zodiac_sql.change.change import Change
 from zodiac_sql.knowledge_base import KnowledgeBase
 
 from .hypertree_workloads import HYPERTREES

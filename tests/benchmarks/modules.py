@@ -23,7 +23,7 @@ from typing import cast
 
 import duckdb
 
-from zodiac_sql.change import Change
+from zodiac_sql.change.change import Change
 from zodiac_sql.knowledge_base import KnowledgeBase
 
 from . import module_sql

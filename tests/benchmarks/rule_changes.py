@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from zodiac_sql.change import Change
+from zodiac_sql.change.change import Change
 from zodiac_sql.knowledge_base import KnowledgeBase
 
 from .rule_workloads import RULE_CHANGES, RuleCase, RuleSet, RuleWorkload

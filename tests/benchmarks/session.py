@@ -14,7 +14,7 @@ from time import perf_counter
 import pyarrow as pa
 
 import zodiac_sql
-from zodiac_sql.change import Change
+from zodiac_sql.change.change import Change
 from zodiac_sql.knowledge_base import KnowledgeBase
 
 from .workloads import Facts, Workload

@@ -73,8 +73,8 @@ def new_file(directory: Path) -> Iterator[zodiac_sql.KnowledgeBase]:
 
 def report_handoff(spark: Any, directory: Path, runs: int) -> None:
     """Rows per second both ways, against what Spark does alone."""
+    from zodiac_sql.facts.spark_frames import stream
     from zodiac_sql.spark import from_spark, to_spark
-    from zodiac_sql.spark_frames import stream
 
     print(f"Hand-off of {ROWS:,} rows: thousands of rows per second, median of {runs}.\n")
     print_header(["columns", "way", "ours", "Spark alone", "ratio"])

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from zodiac_sql.change import Change
+from zodiac_sql.change.change import Change
 
 from .processes import SEPARATOR
 from .session import (

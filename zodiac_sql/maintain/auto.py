@@ -26,16 +26,16 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from zodiac_sql.edits import Delta
+from zodiac_sql.language.syntax import Aggregate, Rule
 from zodiac_sql.maintain.candidates import candidates
 from zodiac_sql.maintain.contract import Maintained, Task
-from zodiac_sql.maintain.own import TooMuch
 from zodiac_sql.maintain.recompute import recompute
+from zodiac_sql.maintain.steps.working_table import TooMuch
 from zodiac_sql.maintain.support import support
-from zodiac_sql.plan import Version, whole
-from zodiac_sql.relations import Relation
-from zodiac_sql.rules import Aggregate, Rule
-from zodiac_sql.sql import compile_rule, is_empty
+from zodiac_sql.sql.plan import Version, whole
+from zodiac_sql.sql.relations import Relation
+from zodiac_sql.sql.select import compile_rule, is_empty
+from zodiac_sql.storage.edits import Delta
 
 COMPARE = 0.2
 """What comparing costs, as a share of evaluating."""

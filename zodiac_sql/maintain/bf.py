@@ -30,21 +30,21 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from zodiac_sql.apply import Shape, apply_plans, tables
+from zodiac_sql.database.statements import create_temp, semi_join, temp_table, union_all
+from zodiac_sql.evaluate.run_plans import Shape, apply_plans, tables
+from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
-from zodiac_sql.maintain.extend import extend
 from zodiac_sql.maintain.marking import marked_among
-from zodiac_sql.maintain.overdelete import checks, onwards
-from zodiac_sql.maintain.own import Own, context_of, edits_of, put
-from zodiac_sql.maintain.touched import find_touched
-from zodiac_sql.maintain.unite import owns_of
+from zodiac_sql.maintain.steps.aggregate_groups import find_touched
+from zodiac_sql.maintain.steps.extend import extend
+from zodiac_sql.maintain.steps.merge_tables import owns_of
+from zodiac_sql.maintain.steps.overdelete import checks, onwards
+from zodiac_sql.maintain.steps.working_table import Own, context_of, edits_of, put
 from zodiac_sql.names import MARK
-from zodiac_sql.plan import Plan, Version, check
-from zodiac_sql.relations import Part, Relation, columns_of, part_query, relation_query
-from zodiac_sql.rules import Rule
-from zodiac_sql.sql import Context, is_empty
-from zodiac_sql.trees import create_temp, semi_join, temp_table, union_all
-from zodiac_sql.unknown import some_marked, unknown
+from zodiac_sql.sql.plan import Plan, Version, check
+from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, relation_query
+from zodiac_sql.sql.select import Context, is_empty
+from zodiac_sql.sql.set_difference import some_marked, unknown
 
 Facts = dict[str, Part]
 """Temporary tables of facts by predicate, none of them empty."""

@@ -13,19 +13,19 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.apply import apply_plans, tables
-from zodiac_sql.edits import Edit
+from zodiac_sql.database.statements import distinct, temp_table
+from zodiac_sql.evaluate.run_plans import apply_plans, tables
+from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.marking import marked_among
-from zodiac_sql.maintain.own import TooMuch
-from zodiac_sql.maintain.touched import find_touched
+from zodiac_sql.maintain.steps.aggregate_groups import find_touched
+from zodiac_sql.maintain.steps.working_table import TooMuch
 from zodiac_sql.names import KEPT
-from zodiac_sql.plan import Plan, Version, check
-from zodiac_sql.relations import Part, Relation, columns_of, relation_query
-from zodiac_sql.rules import Rule
-from zodiac_sql.sql import Context, is_empty, is_injective
-from zodiac_sql.trees import distinct, temp_table
-from zodiac_sql.unknown import absent, unknown
+from zodiac_sql.sql.plan import Plan, Version, check
+from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
+from zodiac_sql.sql.select import Context, is_empty, is_injective
+from zodiac_sql.sql.set_difference import absent, unknown
+from zodiac_sql.storage.edits import Edit
 
 
 def candidates(task: Task, budget: int | None = None) -> Maintained:

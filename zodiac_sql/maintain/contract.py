@@ -5,12 +5,12 @@ rules over its inputs as they were; the inputs before and after the change; and 
 and left each of them. It returns a `Maintained`: edits, or new tables, that make the hypernode's
 tables the least fixpoint over the inputs as they are. It writes temporary tables only.
 
-Where rules came or went, its tables are those of `heritage` (restructuring.py), and least fixpoints
+Where rules came or went, its tables are those of `heritage` (graph/restructuring.py), and least fixpoints
 of other rules: without those that are new, and with those that were lost. `losses` and `gains` make
 up for that; a strategy that asks these for what may be lost and gained need not know of it.
 A hypernode that merges and may lose something is recomputed.
 
-What the driver (materialise.py) relies upon:
+What the driver (change/materialise.py) relies upon:
 
 * `inserted` of a table holds exactly the facts that it gains, `deleted` those that it loses; both
   are named with KEPT, so that they last until the next change.
@@ -26,21 +26,21 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from zodiac_sql.edits import Delta, Edit
-from zodiac_sql.extension import Sources
-from zodiac_sql.functions import Functions
-from zodiac_sql.hypernodes import Hypernode
-from zodiac_sql.modules.closure import Closure
-from zodiac_sql.modules.inner import ModuleRow
+from zodiac_sql.database.statement_cache import Kept
+from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.partition.closure import Closure
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.graph.restructuring import Heritage
+from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.schema import Schema
+from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.names import stem
-from zodiac_sql.plan import Plan, Version, gained_variants, lost_variants, whole
-from zodiac_sql.relations import Part, Relation
-from zodiac_sql.restructuring import Heritage
-from zodiac_sql.rules import Rule, Type
-from zodiac_sql.schema import Schema
-from zodiac_sql.sql import Context
-from zodiac_sql.statement_cache import Kept
-from zodiac_sql.store import Store
+from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+from zodiac_sql.sql.plan import Plan, Version, gained_variants, lost_variants, whole
+from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.sql.select import Context
+from zodiac_sql.storage.edits import Delta, Edit
+from zodiac_sql.storage.extensions import Sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class Task:
     touched: dict[str, Relation] = field(default_factory=dict)
     """The groups of aggregates that the change reaches, by the name of their scan."""
     modules: tuple[ModuleRow, ...] = ()
-    """The modules at work: `hypernode` has the rules that they leave, and their own (inner.py)."""
+    """The modules at work: `hypernode` has the rules that they leave, and their own (rewrite/rewritten_hypernode.py)."""
     closures: dict[str, Closure] = field(default_factory=dict)
-    """The relations that are kept as partitions, while they are maintained (closures.py)."""
+    """The relations that are kept as partitions, while they are maintained (maintain/steps/partitions.py)."""
     marking: Marking = field(default_factory=Marking)
 
     def stored(self, predicate: str) -> Part | None:
@@ -114,7 +114,7 @@ class Task:
             return Relation(self.schema[name].columns, ())
         if version is Version.BEFORE:
             # A rule that was lost may have read what is now a hypernode's own; only tables of a
-            # recursive one are told apart from what is outside (own.py).
+            # recursive one are told apart from what is outside (maintain/steps/working_table.py).
             own = self.hypernode.id if self.hypernode.recursive else None
             return self.before.relation(name, without=own)
         if version in (Version.INSERTED, Version.DELETED):

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from zodiac_sql.maintain.closures import begin_closures, edits_of_closures
 from zodiac_sql.maintain.contract import Maintained, Task
-from zodiac_sql.maintain.extend import extend
 from zodiac_sql.maintain.marking import marked_among
-from zodiac_sql.maintain.overdelete import overdelete
-from zodiac_sql.maintain.own import edits_of
-from zodiac_sql.maintain.touched import find_touched
-from zodiac_sql.maintain.unite import owns_of
-from zodiac_sql.relations import Part
+from zodiac_sql.maintain.steps.aggregate_groups import find_touched
+from zodiac_sql.maintain.steps.extend import extend
+from zodiac_sql.maintain.steps.merge_tables import owns_of
+from zodiac_sql.maintain.steps.overdelete import overdelete
+from zodiac_sql.maintain.steps.partitions import begin_closures, edits_of_closures
+from zodiac_sql.maintain.steps.working_table import edits_of
+from zodiac_sql.sql.relations import Part
 
 
 def dred(task: Task) -> Maintained:

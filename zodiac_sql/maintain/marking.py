@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from zodiac_sql.database.statements import create_temp, distinct, union_all
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.names import KEPT
-from zodiac_sql.relations import Part, Relation, columns_of, mark_of, table
-from zodiac_sql.trees import create_temp, distinct, union_all
+from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, table
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,17 @@ The oracle of the other strategies: its cost follows the data, not the change.
 
 from __future__ import annotations
 
-from zodiac_sql.apply import tables
-from zodiac_sql.edits import Edit
-from zodiac_sql.extension import apart, comparable, lacking
-from zodiac_sql.fixpoint import evaluate
+from zodiac_sql.database.statements import create_temp
+from zodiac_sql.evaluate.fixpoint import evaluate
+from zodiac_sql.evaluate.partition.closure import Closure
+from zodiac_sql.evaluate.partition.partition import compare, nodes
+from zodiac_sql.evaluate.run_plans import tables
 from zodiac_sql.maintain.contract import Maintained, Task, Work
-from zodiac_sql.modules.closure import Closure
-from zodiac_sql.modules.partition import compare, nodes
 from zodiac_sql.names import KEPT, classes
-from zodiac_sql.plan import Version
-from zodiac_sql.relations import Part, Relation, relation_query
-from zodiac_sql.trees import create_temp
+from zodiac_sql.sql.plan import Version
+from zodiac_sql.sql.relations import Part, Relation, relation_query
+from zodiac_sql.storage.edits import Edit
+from zodiac_sql.storage.extensions import apart, comparable, lacking
 
 
 def recompute(task: Task) -> Maintained:

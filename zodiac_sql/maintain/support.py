@@ -10,11 +10,11 @@ derivations are from facts of higher ranks, is rederived, with a rank after thei
 from __future__ import annotations
 
 from zodiac_sql.maintain.contract import Maintained, Task
-from zodiac_sql.maintain.extend import extend
-from zodiac_sql.maintain.overdelete import overdelete
-from zodiac_sql.maintain.own import edits_of
-from zodiac_sql.maintain.touched import find_touched
-from zodiac_sql.maintain.unite import owns_of
+from zodiac_sql.maintain.steps.aggregate_groups import find_touched
+from zodiac_sql.maintain.steps.extend import extend
+from zodiac_sql.maintain.steps.merge_tables import owns_of
+from zodiac_sql.maintain.steps.overdelete import overdelete
+from zodiac_sql.maintain.steps.working_table import edits_of
 
 
 def support(task: Task, budget: int | None = None, growth: int | None = None) -> Maintained:

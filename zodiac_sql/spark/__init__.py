@@ -2,7 +2,7 @@
 
     from_spark, to_spark, change_to_spark      facts, extensions and changes over Arrow (handoff.py)
     FactMapping, read_mappings, run_pipeline   raw files -> facts, as one change (pipeline.py)
-    into                                       a stream's micro-batches as changes (streaming.py)
+    into                                       a stream's micro-batches as changes (cli/stream.py)
     fleet, try_rules, collect_rules            the same rules on each of many devices (fleet.py)
     materialise                                rules over data frames of any size (cluster.py)
 

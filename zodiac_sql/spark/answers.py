@@ -10,10 +10,10 @@ import pyarrow as pa
 from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError
-from zodiac_sql.relations import HOLDS
-from zodiac_sql.rules import Column
-from zodiac_sql.schema import Predicate
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Column
 from zodiac_sql.spark.types import struct_of
+from zodiac_sql.sql.relations import HOLDS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

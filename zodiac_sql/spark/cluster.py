@@ -1,6 +1,6 @@
 """The same rules over Spark data frames, from scratch: for what is too large for one machine.
 
-Each rule is planned and compiled as for DuckDB (plan.py, sql.py), and rendered in Spark's dialect;
+Each rule is planned and compiled as for DuckDB (sql/plan.py, sql/select.py), and rendered in Spark's dialect;
 hypernodes are evaluated in topological order, recursive ones semi-naively. Spark chooses joins,
 schedules work and moves data. Its plans would grow with every step, so lineage is cut: what a
 hypernode derives, and each iteration's delta, is a checkpoint.
@@ -18,21 +18,21 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from zodiac_sql.database.statements import anti_join, distinct, semi_join, union_all
 from zodiac_sql.errors import DataError, QueryError
-from zodiac_sql.hypernodes import Hypernode
-from zodiac_sql.plan import Plan, Version, delta_variants, whole
-from zodiac_sql.relations import Part, Relation, relation_query, source
-from zodiac_sql.relations import columns_of as relation_columns
-from zodiac_sql.rules import Column, Type
-from zodiac_sql.schema import Predicate
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.spark.dialect import canonical
 from zodiac_sql.spark.frames import Frames, frames_of
 from zodiac_sql.spark.planning import PlannedRules, Rules, plan_rules
 from zodiac_sql.spark.refusals import require_builtins, require_runnable
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.types import as_fact_column, columns_of, frame_of, struct_of
-from zodiac_sql.sql import Context, compile_rule, has_duplicates, is_empty
-from zodiac_sql.trees import anti_join, distinct, semi_join, union_all
+from zodiac_sql.sql.plan import Plan, Version, delta_variants, whole
+from zodiac_sql.sql.relations import Part, Relation, relation_query, source
+from zodiac_sql.sql.relations import columns_of as relation_columns
+from zodiac_sql.sql.select import Context, compile_rule, has_duplicates, is_empty
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,13 +11,13 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from zodiac_sql.errors import DataError
-from zodiac_sql.hypernodes import Hypergraph
-from zodiac_sql.relations import HOLDS
-from zodiac_sql.rules import Column
+from zodiac_sql.graph.hypergraph import Hypergraph
+from zodiac_sql.language.syntax import Column
 from zodiac_sql.spark.answers import Answer
 from zodiac_sql.spark.planning import PlannedRules
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.types import as_fact_column, columns_of, quoted, struct_of
+from zodiac_sql.sql.relations import HOLDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from zodiac_sql.errors import MissingFunctionWarning, SparkError, ZodiacError
-from zodiac_sql.functions import Function
-from zodiac_sql.hypernodes import Hypergraph
+from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.knowledge_base import KnowledgeBase, connect
-from zodiac_sql.rules import Type
-from zodiac_sql.schema import Predicate, Schema
+from zodiac_sql.language.functions import Function
+from zodiac_sql.language.schema import Predicate, Schema
+from zodiac_sql.language.syntax import Type
 from zodiac_sql.spark.answers import Answer, flat, joined, nested
 from zodiac_sql.spark.device_facts import Input, place_of
 from zodiac_sql.spark.types import ARROW_TYPES
 
 if TYPE_CHECKING:
+    from zodiac_sql.change.update import Update
     from zodiac_sql.spark.device_facts import Work
-    from zodiac_sql.update import Update
 
     Batches = Iterator[pa.RecordBatch]
 

@@ -1,4 +1,4 @@
-"""A rule's SELECT, as zodiac_sql.sql makes it -> Spark SQL with parameters.
+"""A rule's SELECT, as zodiac_sql.sql.select makes it -> Spark SQL with parameters.
 
 sqlglot writes Spark's dialect. What it cannot know is done here, node by node: functions that Spark
 has by another name, or computes differently, and the six types. Text from rules never becomes SQL:
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from zodiac_sql.trees import once
+from zodiac_sql.database.statements import once
 
 
 @dataclass(frozen=True, slots=True)

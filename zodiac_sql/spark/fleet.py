@@ -24,10 +24,10 @@ import pyarrow as pa
 from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError, Problem, ProgramError, QueryError
-from zodiac_sql.functions import Function
-from zodiac_sql.hypernodes import Hypergraph
-from zodiac_sql.rules import Column, Type
-from zodiac_sql.schema import Predicate, Schema
+from zodiac_sql.graph.hypergraph import Hypergraph
+from zodiac_sql.language.functions import Function
+from zodiac_sql.language.schema import Predicate, Schema
+from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.spark.answers import Answer, struct_for, structs
 from zodiac_sql.spark.device_facts import Given, device_column, mentioned, partitions_on
 from zodiac_sql.spark.devices import (

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from zodiac_sql.relations import Part
 from zodiac_sql.spark.dialect import statement
+from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from zodiac_sql.errors import SparkError
-from zodiac_sql.rules import Column, Type
+from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.types import struct_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from zodiac_sql.change import Change
+    from zodiac_sql.change.change import Change
     from zodiac_sql.knowledge_base import KnowledgeBase
 
 

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.errors import DataError
-from zodiac_sql.rules import Type
+from zodiac_sql.language.syntax import Type
 from zodiac_sql.spark.types import quoted
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """From raw files to facts: mappings, run on Spark, and what they give applied as one change.
 
-    files -> rows (sources.py) -> filter, expressions, types -> good rows, distinct -> kb.update
+    files -> rows (stream/sources.py) -> filter, expressions, types -> good rows, distinct -> kb.update
                                                              -> bad rows, with reasons -> quarantine
 
 Everything is an expression of Spark's. A row is bad if its line cannot be read, if a column of the
@@ -31,18 +31,18 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError, SparkError
-from zodiac_sql.rules import Type
+from zodiac_sql.facts.spark_frames import said
+from zodiac_sql.language.syntax import Type
 from zodiac_sql.spark.mapping import FactMapping, Field
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.sources import FAULT, FILE, Rows, rows_of
 from zodiac_sql.spark.types import SPARK_TYPES, in_utc, type_of
-from zodiac_sql.spark_frames import said
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import SparkSession
 
-    from zodiac_sql.change import Change
+    from zodiac_sql.change.change import Change
     from zodiac_sql.knowledge_base import KnowledgeBase
 
 

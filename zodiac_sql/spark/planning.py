@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from zodiac_sql.arrivals import Arrival
-from zodiac_sql.check import in_order
 from zodiac_sql.errors import DataError, Problem, ProgramError
-from zodiac_sql.functions import Function
-from zodiac_sql.hypernodes import Hypergraph
-from zodiac_sql.parse import parse_what_can_be
-from zodiac_sql.program import Planned, SqlNames, declare, plan_program, with_staged
-from zodiac_sql.relations import HOLDS
-from zodiac_sql.rule_edits import rule_text
-from zodiac_sql.rules import Column, Constant, Program, atoms_of
-from zodiac_sql.schema import Predicate, resolve
-from zodiac_sql.state import State
+from zodiac_sql.graph.hypergraph import Hypergraph
+from zodiac_sql.language.functions import Function
+from zodiac_sql.language.parse import parse_what_can_be
+from zodiac_sql.language.schema import Predicate, resolve
+from zodiac_sql.language.syntax import Column, Constant, Program, atoms_of
+from zodiac_sql.program.arrivals import Arrival
+from zodiac_sql.program.build import Planned, SqlNames, declare, plan_program, with_staged
+from zodiac_sql.program.check import in_order
+from zodiac_sql.program.rule_edits import rule_text
+from zodiac_sql.program.state import State
+from zodiac_sql.sql.relations import HOLDS
 
 Rules = str | Path | Sequence[str | Path]
 """Rules as a text or a file (.rules, .dl), or several of these."""

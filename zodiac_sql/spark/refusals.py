@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from zodiac_sql.errors import SparkError
-from zodiac_sql.functions import AGGREGATES, BUILTINS
-from zodiac_sql.infer import body_types, expression_type
-from zodiac_sql.rules import Aggregate, Call, Expression, Literal, Rule, Type
-from zodiac_sql.safety import arrange, expressions_of, used_functions
+from zodiac_sql.language.binding import arrange, expressions_of, used_functions
+from zodiac_sql.language.functions import AGGREGATES, BUILTINS
+from zodiac_sql.language.syntax import Aggregate, Call, Expression, Literal, Rule, Type
+from zodiac_sql.language.types import body_types, expression_type
 from zodiac_sql.spark.planning import PlannedRules, Rules, parsed
 
 Types = Mapping[str, Type | None]

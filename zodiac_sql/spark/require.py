@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zodiac_sql.errors import SparkError
-from zodiac_sql.spark_frames import said
+from zodiac_sql.facts.spark_frames import said
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -23,10 +23,10 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.language.symbols import XSD
 from zodiac_sql.spark.mapping import FactMapping, escaped
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.types import quoted
-from zodiac_sql.symbols import XSD
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
@@ -308,7 +308,7 @@ def _bare(iri: SparkColumn) -> SparkColumn:
 def _scoped(term: SparkColumn) -> SparkColumn:
     """Blank nodes of different files are different nodes: the label tells the path of the file.
 
-    As in load/blanks.py, but for the digest: of the path, so that a new state of a file changes only
+    As in facts/load/blanks.py, but for the digest: of the path, so that a new state of a file changes only
     what is different in it.
     """
     tag = F.substring(F.sha2(F.col(FILE), 256), 1, 12)

@@ -21,9 +21,9 @@ from zodiac_sql.spark.require import explained
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from zodiac_sql.change import Change
+    from zodiac_sql.change.change import Change
+    from zodiac_sql.change.update import Update
     from zodiac_sql.knowledge_base import KnowledgeBase
-    from zodiac_sql.update import Update
 
     Predicates = Callable[[DataFrame], Mapping[str, DataFrame]]
     """Makes a micro-batch into data frames by predicate."""

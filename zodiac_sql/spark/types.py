@@ -18,9 +18,9 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError
-from zodiac_sql.relations import HOLDS
-from zodiac_sql.rules import Column, Type
-from zodiac_sql.schema import Predicate
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.sql.relations import HOLDS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn

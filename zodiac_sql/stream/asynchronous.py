@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from zodiac_sql.change import Change
-from zodiac_sql.guard import Guard
+from zodiac_sql.change.change import Change
+from zodiac_sql.database.guard import Guard
 from zodiac_sql.stream.channel import Channel
 from zodiac_sql.stream.loop import Begin, Loop, Options, ended_early
 from zodiac_sql.stream.sources import AHEAD

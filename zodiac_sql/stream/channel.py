@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from queue import Full
 from threading import Condition
 
-from zodiac_sql.forks import require_not_forked
+from zodiac_sql.database.forks import require_not_forked
 from zodiac_sql.stream.updates import Item
 
 

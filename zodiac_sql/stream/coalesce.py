@@ -13,7 +13,7 @@ different ones must be certain without asking the database. So an update is nett
 
 All others stand alone.
 
-Texts: one that begins with neither < nor " is a symbol as it stands (symbols.py, the SQL macro
+Texts: one that begins with neither < nor " is a symbol as it stands (language/symbols.py, the SQL macro
 zodiac.canonical). The same symbol may be written with them: `a` and `"a"`, `urn:a` and `<urn:a>`.
 The key of such a text is what is inside, which is the same for all ways to write a symbol; so
 different keys are different facts. Equal keys of different texts may be one fact or two, which is
@@ -30,16 +30,16 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from zodiac_sql.rules import Type
-from zodiac_sql.schema import Predicate, resolve
+from zodiac_sql.language.schema import Predicate, resolve
+from zodiac_sql.language.syntax import Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from zodiac_sql.hypernodes import Hypergraph
-    from zodiac_sql.state import State
+    from zodiac_sql.change.update import Update
+    from zodiac_sql.graph.hypergraph import Hypergraph
+    from zodiac_sql.program.state import State
     from zodiac_sql.stream.updates import Step
-    from zodiac_sql.update import Update
 
 Row = tuple[Any, ...] | list[Any]
 Key = tuple[Any, ...]

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zodiac_sql.change import Change, Streamed
+from zodiac_sql.change.change import Change, Streamed
 from zodiac_sql.errors import (
     DataError,
     EvaluationError,
@@ -22,8 +22,8 @@ from zodiac_sql.stream.sources import Source
 from zodiac_sql.stream.updates import Item, once
 
 if TYPE_CHECKING:
-    from zodiac_sql.state import State
-    from zodiac_sql.update import Update
+    from zodiac_sql.change.update import Update
+    from zodiac_sql.program.state import State
 
 
 Begin = Callable[[], AbstractContextManager["Update"]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 
-from zodiac_sql.change import Change
-from zodiac_sql.guard import Guard
+from zodiac_sql.change.change import Change
+from zodiac_sql.database.guard import Guard
 from zodiac_sql.stream.loop import Begin, Loop, Options, ended_early
 from zodiac_sql.stream.sources import opened, require_source
 

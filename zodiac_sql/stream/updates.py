@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
 from zodiac_sql.errors import DataError
-from zodiac_sql.rules import Type
-from zodiac_sql.schema import resolve
+from zodiac_sql.language.schema import resolve
+from zodiac_sql.language.syntax import Type
 
 if TYPE_CHECKING:
-    from zodiac_sql.state import State
-    from zodiac_sql.update import Update
+    from zodiac_sql.change.update import Update
+    from zodiac_sql.program.state import State
 
 Rules = str | Path | Sequence[str | Path]
 

@@ -1,0 +1,1 @@
+"""One change of facts and rules, from the verbs to the file."""

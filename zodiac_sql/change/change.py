@@ -1,0 +1,136 @@
+"""What a change did: the answer of every verb that changes something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from zodiac_sql.graph.hypergraph import Hypergraph
+from zodiac_sql.rewrite.hypertree.stored import StoredTree
+from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+AtWork = Mapping[int, tuple[ModuleRow | StoredTree, ...]]
+"""The modules at work in hypernodes, and the trees of decomposed rules, by their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class HypernodeChange:
+    """What a change did to hypernodes.
+
+    `created` are those of new rules only. `merged` tells for a hypernode which ones became one in it;
+    `split` for an old hypernode what it fell apart into. `dropped` are those that have no rule left.
+    `updated` had work because rules of theirs came or went, or inputs had changed; all others are
+    `untouched`. A hypernode that changes keeps its number as long as most of its rules stay together.
+    """
+
+    created: tuple[str, ...] = ()
+    merged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    split: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    untouched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """Which updates of a stream a change applies: numbers from 1, `last` included.
+
+    `arrived` is when the first of them arrived (time.perf_counter), `waiting` how many had arrived
+    after the last when it was begun.
+    """
+
+    first: int
+    last: int
+    arrived: float
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Change:
+    """The outcome of one atomic change.
+
+    `inserted` and `deleted` give, for each predicate concerned, how many facts entered or left its
+    extension (explicit or derived). `stats["seconds"]` has the time by phase: "stage" (facts read
+    and encoded), "check" (rules), "reason" (hypernodes), "compare" (what entered and left) and
+    "publish". `stats["hypernodes"]` has for each hypernode that had work: the "strategy" that did it
+    and "why" that one; the "modules" at work in it, and what was decided for its cyclic rules ("trees"); how many facts of its tables were "inserted" and
+    "deleted"; "seconds"; and the work in numbers of facts, "checked", "overdeleted", "rederived",
+    "forward", "backward" and "iterations", defined in zodiac_sql.maintain.contract.Work. `notes` are
+    remarks for people, such as graph names ignored, or facts that stay because rules derive them.
+
+    `updates` are the numbers, from 1, of the updates of a stream that the change applied; else none.
+    Then `stats["stream"]` has the "lag", seconds from the arrival of the first of them until it was
+    in the file, and how many were "waiting" behind the last. A strategy with marking tells in
+    `stats["marks"]` how many facts it has marked for the next update, "explicit" and "implicit".
+    """
+
+    inserted: Mapping[str, int]
+    hypernodes: HypernodeChange
+    stats: Mapping[str, Mapping[str, object]]
+    seconds: float
+    notes: tuple[str, ...] = ()
+    updates: range = range(0)
+    _deleted: Callable[[], dict[str, int]] = field(default=dict, repr=False, compare=False)
+    _facts: Callable[[str, str, int | None], pa.Table] | None = field(
+        default=None, repr=False, compare=False
+    )
+    _graphs: tuple[Hypergraph, Hypergraph] = field(
+        default=(Hypergraph(), Hypergraph()), repr=False, compare=False
+    )
+    _modules: tuple[AtWork, AtWork] = field(default=({}, {}), repr=False, compare=False)
+
+    @property
+    def deleted(self) -> dict[str, int]:
+        """For each predicate concerned, how many facts left its extension.
+
+        Where a table vanished with its rule while others may hold the same facts, that is counted when
+        first asked for, or before the next change. (Raises QueryError if another connection was
+        faster.)
+        """
+        return self._deleted()
+
+    def inserted_facts(self, predicate: str, limit: int | None = None) -> pa.Table:
+        """The facts of a predicate that entered its extension, symbols as text; or some of them.
+
+        They are kept until the next change begins; afterwards this raises QueryError.
+        """
+        assert self._facts is not None
+        return self._facts("inserted", predicate, limit)
+
+    def deleted_facts(self, predicate: str, limit: int | None = None) -> pa.Table:
+        """The facts of a predicate that left its extension, as in `inserted_facts`."""
+        assert self._facts is not None
+        return self._facts("deleted", predicate, limit)
+
+    def marked_facts(self, predicate: str) -> pa.Table:
+        """The facts of a predicate that are marked for the next update of a stream, as above.
+
+        Explicit facts that it deletes, and derived ones that this update saw follow from these; by
+        strategies with marking only (paper 4).
+        """
+        assert self._facts is not None
+        return self._facts("marked", predicate, None)
+
+    @property
+    def before(self) -> Hypergraph:
+        """The HRDG as it was. `kb.graph(change)` draws both."""
+        return self._graphs[0]
+
+    @property
+    def after(self) -> Hypergraph:
+        """The HRDG as it is after the change."""
+        return self._graphs[1]
+
+    @property
+    def modules(self) -> tuple[AtWork, AtWork]:
+        """The modules at work before the change, and after it: by the number of their hypernode."""
+        return self._modules
+
+    def __bool__(self) -> bool:
+        """Whether anything entered or left an extension."""
+        return bool(self.inserted or self.deleted)

@@ -1,0 +1,181 @@
+"""Hypernodes as they are evaluated: the modules at work in them, and their cyclic rules decomposed.
+
+What was decided for a cyclic rule holds until there is much more to read, or the tables of its nodes
+have grown beyond the limit (evaluate/cost/choose_trees.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.evaluate.cost.choose_trees import (
+    Question,
+    at_work,
+    decision,
+    may_decompose,
+    shape,
+    within,
+)
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Rule, Type
+from zodiac_sql.maintain.contract import Maintained, Task
+from zodiac_sql.names import is_node
+from zodiac_sql.rewrite.closures.recognise import modules_of
+from zodiac_sql.rewrite.hypertree.rewrite import fits
+from zodiac_sql.rewrite.hypertree.stored import StoredTree
+from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, with_trees
+from zodiac_sql.sql.plan import Version
+from zodiac_sql.sql.relations import Relation
+from zodiac_sql.sql.select import Context
+from zodiac_sql.storage.extensions import Sources, inside
+
+
+def with_modules(work: Materialisation, hypernode: Hypernode) -> Inner:
+    """A hypernode with its modules at work."""
+    schema = work.planned.schema
+
+    def make() -> Inner:
+        modules = modules_of(hypernode, schema) if work.modular else ()
+        return inner_of(hypernode, modules, schema)
+
+    return work.kept.of(hypernode.id).get(("inner", hypernode.rules), make)
+
+
+def with_decisions(work: Materialisation, hypernode: Hypernode, inner: Inner, new: bool) -> Inner:
+    """A hypernode with its cyclic rules decomposed as was decided, or is decided now."""
+    cyclic = _cyclic(work, hypernode, inner)
+    if not cyclic or work.hypertree is False:
+        return inner
+    before = {} if new else {t.rule: t for t in work.trees.get(hypernode.id, ())}
+    before = {
+        r.name: before[r.name] for r in cyclic if _lasts(work, hypernode, r, before.get(r.name))
+    }
+    trees = _decided(work, inner, cyclic, before, {})
+    return expand(work, hypernode, inner, trees)
+
+
+def _lasts(
+    work: Materialisation, hypernode: Hypernode, rule: Rule, tree: StoredTree | None
+) -> bool:
+    """Whether what was decided for a rule can still be done."""
+    if tree is None or not tree.nodes:
+        return tree is not None
+    return work.kept.of(hypernode.id).get(("fits", rule.name, tree.nodes), lambda: fits(rule, tree))
+
+
+def expand(
+    work: Materialisation, hypernode: Hypernode, inner: Inner, trees: tuple[StoredTree, ...]
+) -> Inner:
+    """A hypernode with some trees. What is kept of it is about the rules that they make."""
+    kept = work.kept.of(hypernode.id)
+    if kept.get("shape", lambda: shape(trees)) != shape(trees):
+        del work.kept.parts[hypernode.id]
+        kept = work.kept.of(hypernode.id)
+        kept.get("shape", lambda: shape(trees))
+    expanded = kept.get(("trees", shape(trees)), lambda: with_trees(inner, trees))
+    return replace(expanded, trees=trees)
+
+
+def is_otherwise(work: Materialisation, hypernode: Hypernode, inner: Inner) -> bool:
+    """Whether other modules and trees are at work in a hypernode than before."""
+    trees = work.trees.get(hypernode.id, ())
+    return inner.rows != work.modules.get(hypernode.id, ()) or shape(inner.trees) != shape(trees)
+
+
+def _cyclic(work: Materialisation, hypernode: Hypernode, inner: Inner) -> tuple[Rule, ...]:
+    """The rules of a hypernode that may be decomposed; modules' own are not among them."""
+    names = {rule.name for rule in hypernode.rules}
+    return work.kept.of(hypernode.id).get(
+        ("cyclic", hypernode.rules),
+        lambda: tuple(r for r in inner.hypernode.rules if r.name in names and may_decompose(r)),
+    )
+
+
+def _decided(
+    work: Materialisation,
+    inner: Inner,
+    cyclic: Sequence[Rule],
+    before: Mapping[str, StoredTree],
+    found: Mapping[str, int],
+) -> tuple[StoredTree, ...]:
+    """What is decided for the cyclic rules of a hypernode: mostly what was before.
+
+    `found` are numbers of derived facts, where these are known already.
+    """
+    hypernode = inner.hypernode
+    sources = inside(work.new, inner, hypernode.id)
+    types = {**work.types, **types_of(inner.schema)}
+
+    def relation(name: str, version: Version) -> Relation:
+        return sources.relation(name)
+
+    context = Context(relation, types, work.functions, work.ids)
+    assumed = {**_assumed(inner, sources), **found}
+    tables = {
+        name: sum(p.rows for p in owned.get(hypernode.id, ()))
+        for name, owned in work.old.derived.items()
+        if is_node(name)
+    }
+    trees: list[StoredTree] = []
+    for rule in cyclic:
+        question = Question(work.store, context, rule, assumed)
+        tree = decision(question, before.get(rule.name), tables, work.hypertree is True)
+        trees.append(tree.apart({t.table for tree in trees for t in tree.nodes}))
+    return tuple(trees)
+
+
+def _assumed(inner: Inner, sources: Sources) -> dict[str, int]:
+    """How many facts there may be of what a recursive hypernode derives: at least as many as it has
+    to read.
+    """
+    hypernode = inner.hypernode
+    if not hypernode.recursive:
+        return {}
+    given = hypernode.reads - set(hypernode.derives)
+    most = max((sources.relation(name).rows for name in given), default=0)
+    return {name: max(most, sources.relation(name).rows) for name in hypernode.derives}
+
+
+def within_limits(
+    work: Materialisation,
+    hypernode: Hypernode,
+    inner: Inner,
+    task: Task,
+    done: Maintained,
+    tried: int,
+) -> tuple[StoredTree, ...]:
+    """Other trees, if the nodes of some have turned out to be too large; nothing if they have not.
+
+    First it is decided again, as now the sizes of what the hypernode derives are known.
+    """
+    if work.hypertree != "auto" or not any(at_work(inner.trees)):
+        return ()
+    rows = {name: sum(p.rows for p in edit.incoming) for name, edit in done.edits.items()}
+
+    def facts(rule: str) -> int:
+        names = _read(work, rule)
+        return sum(task.inputs(name, Version.ALL).rows + rows.get(name, 0) for name in names)
+
+    fitting = tuple(within(tree, rows, facts(tree.rule)) for tree in inner.trees)
+    if shape(fitting) == shape(inner.trees):
+        return ()
+    if tried == 0 and hypernode.recursive:
+        outer = with_modules(work, hypernode)
+        found = {name: rows.get(name, 0) for name in hypernode.derives}
+        again = _decided(work, outer, _cyclic(work, hypernode, outer), {}, found)
+        if shape(again) != shape(inner.trees):
+            return again
+    return fitting
+
+
+def _read(work: Materialisation, rule: str) -> set[str]:
+    """The predicates of a rule and its head, as it was written."""
+    written = next(r for r in work.planned.rules if r.name == rule)
+    return {written.head.predicate, *written.positive()}
+
+
+def types_of(schema: Mapping[str, Predicate]) -> dict[str, tuple[Type | None, ...]]:
+    return {name: tuple(c.type for c in known.columns) for name, known in schema.items()}

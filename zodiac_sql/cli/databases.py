@@ -1,0 +1,200 @@
+"""The database of a command: opened, changed as a whole, and what an interruption leaves of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zodiac_sql.change.change import Change
+    from zodiac_sql.change.update import Update
+    from zodiac_sql.cli.progress import Report
+    from zodiac_sql.knowledge_base import KnowledgeBase
+
+MEMORY = ":memory:"
+
+
+class Refused(Exception):
+    """What the user is told, with the status 1; or 130 after an interruption."""
+
+    status = 1
+
+
+class Interrupted(Refused):
+    """Control and C were pressed while something was being written."""
+
+    status = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to change: rules to drop, rules to add, facts to insert, facts to delete.
+
+    Rules go before others come, so that a rule can be dropped and another one get its name.
+    """
+
+    dropped: Sequence[Path | str] = ()
+    rules: Sequence[Path | str] = ()
+    data: Sequence[Path] = ()
+    unloaded: Sequence[Path] = ()
+    predicate: str | None = None
+    skip_bad: bool = False
+    replace: bool = False
+    strict: bool = False
+
+    def tell(self, update: Update, report: Report) -> None:
+        """Tell an update all of it."""
+        update.drop_rules(*self.dropped, strict=self.strict)
+        for given in self.rules:
+            update.add_rules(given, replace=self.replace, strict=self.strict)
+        for file in self.data:
+            report.reading(file)
+            update.load(file, self.predicate, skip_bad=self.skip_bad)
+        for file in self.unloaded:
+            report.reading(file)
+            update.unload(file, self.predicate, skip_bad=self.skip_bad)
+
+
+@dataclass(slots=True)
+class Changing:
+    """A database that is open for one change, and how far that has come."""
+
+    kb: KnowledgeBase
+    publishing: bool = False
+    done: bool = False
+
+    def see(self, statement: str, parameters: object) -> None:
+        """See every statement: the one COMMIT of a change is what publishes it."""
+        heed_interruption(statement, parameters)
+        self.publishing = self.publishing or statement == "COMMIT"
+
+    def carry_out(self, wanted: Wanted) -> Change:
+        """Do all that is wanted as one change, with progress."""
+        from zodiac_sql.cli.progress import reported
+
+        self.kb.trace(self.see)
+        with reported() as report, self.kb.update(progress=report) as update:
+            wanted.tell(update, report)
+        self.done = True
+        return update.change
+
+    def preview(self, wanted: Wanted) -> Change:
+        """What `carry_out` would do, with progress; nothing is changed."""
+        from zodiac_sql.cli.progress import reported
+
+        self.kb.trace(heed_interruption)
+        with reported() as report, self.kb.preview(progress=report) as preview:
+            wanted.tell(preview, report)
+        return preview.change
+
+    def after_interruption(self, db: str) -> str:
+        if self.done:
+            return f"interrupted; the change itself is complete in {db}"
+        if self.publishing:
+            return f"interrupted while writing; the change is in {db} as a whole, or not at all"
+        return "interrupted; nothing was changed"
+
+
+@contextmanager
+def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Changing]:
+    """A database to change. A file that is made here goes away if the change fails."""
+    from zodiac_sql import connect
+
+    if db == MEMORY and settings is None:
+        _refuse_memory()
+    made = db != MEMORY and not os.path.lexists(db)
+    opened: Changing | None = None
+    try:
+        with connect(db, **(settings or {})) as kb:
+            opened = Changing(kb)
+            yield opened
+    except BaseException as error:
+        if made and opened and not opened.publishing:
+            _remove(db)
+        if made and opened is None:
+            _remove_if_empty(db)
+        if opened and db != MEMORY and is_interruption(error):
+            raise Interrupted(opened.after_interruption(db)) from None
+        raise
+
+
+@contextmanager
+def reading(db: str) -> Iterator[KnowledgeBase]:
+    """A database to read, and only to read."""
+    from zodiac_sql import connect
+
+    require_database(db)
+    with connect(db, read_only=True) as kb:
+        kb.trace(heed_interruption)
+        yield kb
+
+
+def require_database(db: str, preview: bool = False) -> None:
+    """Refuse a database that does not exist; its making is no part of a preview."""
+    if db == MEMORY:
+        _refuse_memory()
+    if not Path(db).exists():
+        vain = ", so there is nothing to preview against" if preview else ""
+        raise Refused(
+            f"there is no database {db}{vain}. `zodiac run {db} -r RULES -d DATA` makes one."
+        )
+
+
+def require_files(files: Iterable[Path]) -> None:
+    missing = [str(file) for file in files if not file.exists()]
+    if missing:
+        raise Refused(f"there is no file {', '.join(missing)}. Nothing was changed.")
+
+
+def _refuse_memory() -> None:
+    raise Refused(f"{MEMORY} is empty, and gone when the program ends: it is for `zodiac run`.")
+
+
+def _remove_if_empty(db: str) -> None:
+    """Remove what a failure or an interruption has left while it was opened, if nothing is in it."""
+    from zodiac_sql import ZodiacError, connect
+
+    with suppress(ZodiacError):
+        with connect(db) as kb:
+            empty = not kb.predicates().num_rows
+        if empty:
+            _remove(db)
+
+
+def _remove(db: str) -> None:
+    from zodiac_sql.database.new_files import log_of
+
+    for path in (Path(db), log_of(Path(db))):
+        path.unlink(missing_ok=True)
+
+
+# --- interruptions --------------------------------------------------------------------------------
+
+
+_interrupted: list[int] = []
+
+
+def interrupt(number: int, frame: object) -> None:
+    """Remember Control and C, for some libraries make another error of it."""
+    _interrupted.append(number)
+    raise KeyboardInterrupt
+
+
+def heed_interruption(statement: str, parameters: object) -> None:
+    """End before a statement if Control and C were pressed: DuckDB loses that while it imports."""
+    if _interrupted:
+        raise KeyboardInterrupt
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Whether something ended because someone pressed Control and C."""
+    if _interrupted and not isinstance(error, Refused):
+        return True
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, KeyboardInterrupt):
+        seen = seen.__cause__ or seen.__context__
+    return seen is not None

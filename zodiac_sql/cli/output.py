@@ -1,0 +1,378 @@
+"""What the program `zodiac` prints: tables, JSON and CSV on standard output, remarks on the other."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zodiac_sql.change.change import Change, HypernodeChange
+    from zodiac_sql.facts.export import Exported
+    from zodiac_sql.knowledge_base import KnowledgeBase
+    from zodiac_sql.read.query import Answer
+    from zodiac_sql.read.verify import Verification
+
+PHASES = ("stage", "check", "reason", "compare", "publish")
+
+
+def run_summary(kb: KnowledgeBase, change: Change, exported: Exported | None) -> dict[str, Any]:
+    """What `run` tells, as JSON has it."""
+    work = change.stats["hypernodes"]
+    summary = {
+        "predicates": kb.predicates().to_pylist(),
+        "hypernodes": [
+            {**row, **_work(work.get(row["hypernode"]))} for row in kb.hypernodes().to_pylist()
+        ],
+        **_facts_and_seconds(change),
+    }
+    return summary if exported is None else {**summary, "exported": exported_as_json(exported)}
+
+
+def _work(work: Any) -> dict[str, Any]:
+    """What the evaluation of a hypernode took; nothing if it was left as it is."""
+    names = ("method", "iterations", "seconds")
+    return {"evaluated": work is not None, **{name: (work or {}).get(name) for name in names}}
+
+
+def _facts_and_seconds(change: Change) -> dict[str, Any]:
+    spent = change.stats["seconds"]
+    return {
+        "seconds": {**{p: spent.get(p, 0.0) for p in PHASES}, "total": change.seconds},
+        "inserted": dict(change.inserted),
+        "deleted": dict(change.deleted),
+        "notes": list(change.notes),
+    }
+
+
+def print_summary(summary: Mapping[str, Any]) -> None:
+    columns = ["predicate", "explicit", "derived", "extension"]
+    print_table(columns, [[row[name] for name in columns] for row in summary["predicates"]])
+    hypernodes = summary["hypernodes"]
+    recursive = sum(row["recursive"] for row in hypernodes)
+    evaluated = sum(row["evaluated"] for row in hypernodes)
+    typer.echo(f"\nhypernodes: {len(hypernodes)}, {recursive} recursive, {evaluated} evaluated")
+    _print_seconds(summary["seconds"])
+    print_notes(summary["notes"])
+
+
+def print_change(change: Change, as_json: bool) -> None:
+    if as_json:
+        print_json(_change_as_json(change))
+        return
+    _print_counts(change, ("inserted", "deleted"), "no fact came or went")
+    typer.echo(f"\nhypernodes: {_fates(change.hypernodes)}")
+    _print_seconds(_facts_and_seconds(change)["seconds"])
+    print_notes(change.notes)
+
+
+def print_update(change: Change) -> None:
+    """A change of a stream on one line of JSON, at once."""
+    told = {
+        "updates": [change.updates[0], change.updates[-1]],
+        "inserted": dict(change.inserted),
+        "deleted": change.deleted,
+        "seconds": change.seconds,
+        **change.stats["stream"],
+        "notes": list(change.notes),
+    }
+    sys.stdout.write(json.dumps(_json(told), ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def print_preview(change: Change, samples: int, as_json: bool) -> None:
+    """What a change would do, with up to so many facts of each predicate."""
+    entering, leaving = change.inserted, change.deleted
+    shown = {
+        name: {
+            "inserted": _some(change.inserted_facts, name, min(samples, entering.get(name, 0))),
+            "deleted": _some(change.deleted_facts, name, min(samples, leaving.get(name, 0))),
+        }
+        for name in _concerned(change)
+    }
+    if as_json:
+        print_json({"preview": True, **_change_as_json(change), "samples": shown})
+        return
+    typer.echo("a preview: nothing was changed\n")
+    _print_counts(change, ("would enter", "would leave"), "no fact would come or go")
+    if shown and samples:
+        typer.echo()
+    for name, facts in shown.items():
+        _print_samples("+", name, entering.get(name, 0), facts["inserted"])
+        _print_samples("-", name, leaving.get(name, 0), facts["deleted"])
+    typer.echo(f"\nhypernodes would be: {_fates(change.hypernodes)}")
+    _print_seconds(_facts_and_seconds(change)["seconds"])
+    print_notes(change.notes)
+
+
+def _change_as_json(change: Change) -> dict[str, Any]:
+    return {
+        **_facts_and_seconds(change),
+        "hypernodes": {name: getattr(change.hypernodes, name) for name in _FATES},
+        "work": dict(change.stats["hypernodes"]),
+    }
+
+
+def _concerned(change: Change) -> list[str]:
+    """The predicates that a fact entered or left."""
+    return sorted({*change.inserted, *change.deleted})
+
+
+def _print_counts(change: Change, heads: Iterable[str], nothing: str) -> None:
+    names = _concerned(change)
+    rows = [(name, change.inserted.get(name, 0), change.deleted.get(name, 0)) for name in names]
+    if rows:
+        print_table(["predicate", *heads], rows)
+    else:
+        typer.echo(nothing)
+
+
+_FATES = ("created", "merged", "split", "dropped", "updated", "untouched")
+
+
+def _fates(told: HypernodeChange) -> str:
+    """What became of hypernodes, on a line. Those that are as they were are counted only."""
+    counted = {
+        word: f"{len(of)} {word} ({_listed(of)})"
+        for word in ("created", "dropped", "updated")
+        if (of := getattr(told, word))
+    }
+    merged = [f"{_listed(old)} merged into {new}" for new, old in told.merged.items()]
+    split = [f"{old} split into {_listed(new)}" for old, new in told.split.items()]
+    fates = [counted.pop("created", ""), *merged, *split, *counted.values()]
+    if told.untouched:
+        fates.append(f"{len(told.untouched)} untouched")
+    return ", ".join(filter(None, fates)) or "none"
+
+
+_LISTED = 10
+"""So many hypernodes are listed by name."""
+
+
+def _listed(names: Sequence[str]) -> str:
+    """A list as people say it; of a long one the beginning."""
+    *first, last = names if len(names) <= _LISTED else [*names[: _LISTED - 1], "others"]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _some(facts: Callable[[str, int], pa.Table], predicate: str, count: int) -> list[list[Any]]:
+    """So many facts of a predicate, one list of values each."""
+    return [list(row.values()) for row in facts(predicate, count).to_pylist()] if count else []
+
+
+def _print_samples(sign: str, predicate: str, count: int, facts: Sequence[Sequence[Any]]) -> None:
+    """Facts that would come or go, one on a line; how many more, if any of them is shown."""
+    for values in facts:
+        typer.echo(f"{sign} {_fact(predicate, values)}")
+    if facts and count > len(facts):
+        typer.echo(f"  ... and {count - len(facts):,} more")
+
+
+def _fact(predicate: str, values: Iterable[Any]) -> str:
+    return _printable(f"{predicate}({', '.join(map(_text, values))})")
+
+
+def _print_seconds(seconds: Mapping[str, float]) -> None:
+    phases = ", ".join(f"{phase} {seconds[phase]:.3f}" for phase in PHASES)
+    typer.echo(f"seconds: {seconds['total']:.3f} ({phases})")
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        say(f"note: {note}")
+
+
+_SAMPLES = 3
+"""So many facts of each difference that verify finds are printed."""
+
+
+def print_verification(found: Verification, db: str, as_json: bool) -> None:
+    names = sorted({*found.missing, *found.surplus})
+    if as_json:
+        print_json(_verification_as_json(found, names))
+        return
+    took = f"{found.predicates} predicates, {found.facts} facts, in {found.seconds:.2f} s"
+    if found:
+        typer.echo(f"{db} is exactly what its rules and facts entail: {took}")
+        return
+    if names:
+        rows = [(name, found.missing.get(name, 0), found.surplus.get(name, 0)) for name in names]
+        print_table(["predicate", "missing", "surplus"], rows)
+        typer.echo()
+    for name in names:
+        _print_facts("missing", name, found.missing.get(name, 0), found.missing_facts(name))
+        _print_facts("surplus", name, found.surplus.get(name, 0), found.surplus_facts(name))
+    if found.tables:
+        typer.echo()
+        tables = [(table, *numbers) for table, numbers in sorted(found.tables.items())]
+        print_table(["table", "missing", "surplus"], tables)
+    for table, facts in sorted(found.unsupported.items()):
+        typer.echo(
+            f"{table}: {facts} facts have ranks out of order; drop its rules and add them again"
+        )
+    typer.echo(f"\n{db} is not what its rules and facts entail: {took}")
+
+
+def _verification_as_json(found: Verification, names: Iterable[str]) -> dict[str, Any]:
+    return {
+        "exact": bool(found),
+        "predicates": found.predicates,
+        "facts": found.facts,
+        "missing": dict(found.missing),
+        "surplus": dict(found.surplus),
+        "samples": {
+            name: {
+                "missing": found.missing_facts(name).to_pylist(),
+                "surplus": found.surplus_facts(name).to_pylist(),
+            }
+            for name in names
+        },
+        "tables": {
+            table: {"missing": missing, "surplus": surplus}
+            for table, (missing, surplus) in found.tables.items()
+        },
+        "unsupported": dict(found.unsupported),
+        "seconds": found.seconds,
+    }
+
+
+def _print_facts(kind: str, predicate: str, count: int, facts: Any) -> None:
+    """The first facts of a difference, one on a line."""
+    for row in facts.slice(0, _SAMPLES).to_pylist():
+        typer.echo(f"{kind}  {_fact(predicate, row.values())}")
+    if count > _SAMPLES:
+        typer.echo(f"{kind}  {predicate}: {count - _SAMPLES} more")
+
+
+def exported_as_json(exported: Exported) -> dict[str, Any]:
+    return {
+        "files": [str(file) for file in exported.files],
+        "skipped": [{"predicate": name, "reason": why} for name, why in exported.skipped],
+    }
+
+
+def print_exported(exported: Exported, directory: Path) -> None:
+    files = exported.files
+    wrote = files[0] if len(files) == 1 else f"{len(files)} files to {directory}"
+    typer.echo(f"wrote {wrote}")
+    print_notes(f"{name} was left out: {why}" for name, why in exported.skipped)
+
+
+def print_json(value: object) -> None:
+    typer.echo(json.dumps(_json(value), indent=2, ensure_ascii=False))
+
+
+def rows(answer: Answer) -> Iterator[Sequence[Any]]:
+    """The rows one after the other; never all as Python objects."""
+    for batch in answer.arrow().to_batches(max_chunksize=10_000):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def print_rows_as_json(answer: Answer) -> None:
+    """An array with one object, on one line, for each row."""
+    names: list[str] = []
+    for name in answer.column_names:  # SQL may give two columns one name
+        number = sum(name == other for other in answer.column_names[: len(names)])
+        names.append(f"{name}_{number}" if number else name)
+    before = "["
+    for row in rows(answer):
+        values = {name: _json(value) for name, value in zip(names, row, strict=True)}
+        sys.stdout.write(f"{before}\n{json.dumps(values, ensure_ascii=False)}")
+        before = ","
+    sys.stdout.write("[]\n" if before == "[" else "\n]\n")
+
+
+def print_rows_as_csv(answer: Answer) -> None:
+    import csv
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(answer.column_names)
+    writer.writerows([_text(value) for value in row] for row in rows(answer))
+
+
+def _json(value: Any) -> Any:
+    """A value as JSON can hold it: infinite numbers are null, dates and the like text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _json(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(inner) for inner in value]
+    if isinstance(value, Decimal):
+        return int(value) if value.as_tuple().exponent == 0 else float(value)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _text(value: Any) -> str:
+    """A value as text for people and for CSV."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list) and all(isinstance(inner, str) for inner in value):
+        return ", ".join(value)
+    if isinstance(value, list | Mapping):
+        return json.dumps(_json(value), ensure_ascii=False)
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+_MEASURED = 1000
+"""So many rows make the widths of a table; any number can follow."""
+
+
+def print_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Aligned columns without boxes, numbers to the right."""
+    from itertools import chain, islice
+
+    from rich.cells import cell_len
+
+    following = iter(rows)
+    first = list(islice(following, _MEASURED))
+    right = [bool(first) and all(_is_number(row[i]) for row in first) for i in range(len(names))]
+    head = [_printable(name) for name in names]
+    shown = [head, *([_printable(_text(value)) for value in row] for row in first)]
+    widths = [max(map(cell_len, column)) for column in zip(*shown, strict=True)]
+
+    def line(cells: Iterable[str]) -> str:
+        padded = []
+        for cell, width, is_right in zip(cells, widths, right, strict=True):
+            space = " " * (width - cell_len(cell))
+            padded.append(space + cell if is_right else cell + space)
+        return "  ".join(padded).rstrip()
+
+    sys.stdout.write(f"{line(head)}\n{'  '.join('-' * width for width in widths)}\n")
+    for row in chain(first, following):
+        sys.stdout.write(line([_printable(_text(value)) for value in row]) + "\n")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _printable(text: str, but: str = "") -> str:
+    """The text without what would break a line or steer the terminal."""
+    if text.isprintable():
+        return text
+    return re.sub(
+        r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]",
+        lambda found: found[0] if found[0] in but else repr(found[0])[1:-1],
+        text,
+    )
+
+
+def say(text: str) -> None:
+    """A message for people, on standard error."""
+    typer.echo(_printable(text, but="\n\t"), err=True)

@@ -1,0 +1,1 @@
+"""The one door to DuckDB: connection, transactions, migrations, names of symbols, errors."""

@@ -1,0 +1,164 @@
+"""The symbol dictionary: text -> INTEGER id, for whole tables at a time.
+
+New symbols wait in a temporary table until the change that brought them is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import create_temp, temp_table
+from zodiac_sql.database.store import Store
+
+NEW = "zodiac$new_symbol"
+"""Temporary table of symbols not yet published: (id, kind, text)."""
+
+KNOWN = "zodiac$known_symbol"
+"""Temporary view of every symbol, published and new."""
+
+
+def prepare(store: Store) -> None:
+    """Make room for new symbols on a connection."""
+    store.run('CREATE TEMP TABLE "zodiac$new_symbol" (id INTEGER, kind VARCHAR, text VARCHAR)')
+    store.run(
+        'CREATE TEMP VIEW "zodiac$known_symbol" AS SELECT id, kind, text FROM zodiac.symbol'
+        ' UNION ALL SELECT id, kind, text FROM temp."zodiac$new_symbol"'
+    )
+
+
+def forget_new(store: Store) -> None:
+    """Drop the symbols of a change that will not be published."""
+    if store.symbols_wait:
+        store.run('TRUNCATE temp."zodiac$new_symbol"')
+        store.symbols_wait = False
+
+
+@contextmanager
+def nothing_new(store: Store) -> Iterator[None]:
+    """Forget the symbols that become new inside, at its end.
+
+    Their ids are given again afterwards: they are good for no more than to find nothing.
+    """
+    known = store.count('SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol"')
+    try:
+        yield
+    finally:
+        store.run('DELETE FROM temp."zodiac$new_symbol" WHERE id > $1', [known])
+
+
+def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
+    """The ids of symbols by their text, which is canonical; those that are new become known."""
+    if not texts:
+        return {}
+    store.run("CREATE OR REPLACE TEMP TABLE asked AS SELECT unnest($1) AS text", [sorted(texts)])
+    encode(store, "asked", ["text"], "asked_id")
+    found = store.rows(
+        'SELECT text, id FROM temp."zodiac$known_symbol" WHERE text IN (SELECT text FROM temp.asked)'
+    )
+    store.run("DROP TABLE temp.asked; DROP TABLE temp.asked_id")
+    return dict(found)
+
+
+def publish(store: Store) -> None:
+    """Make new symbols permanent: part of the publishing transaction."""
+    if store.symbols_wait:
+        store.run('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
+
+
+def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None:
+    """Create temporary table `into`: `source` with the text in `columns` replaced by ids.
+
+    The text is as in language/symbols.py or an N-Triples term. Other columns are copied. Rows are kept
+    one for one. `source` is a temporary table without NULLs in `columns`.
+    """
+    _collect_terms(store, source, columns)
+    _add_terms(store)
+    store.run(
+        "CREATE OR REPLACE TEMP TABLE term_id AS"
+        ' SELECT raw, id FROM temp.term JOIN temp."zodiac$known_symbol" USING (text)'
+    )
+    store.run(create_temp(into, _replaced(store, source, columns)))
+    store.run("DROP TABLE temp.term")
+    store.run("DROP TABLE temp.term_id")
+
+
+def stands_as_it_is(text: str) -> bool:
+    """Whether a symbol's text from outside is the only way to write it (zodiac.canonical)."""
+    return not text.startswith(("<", '"'))
+
+
+def add(store: Store, texts: Sequence[str]) -> None:
+    """Let symbols that stand as they are become known."""
+    store.run("CREATE OR REPLACE TEMP TABLE term AS SELECT unnest($1) AS text", [texts])
+    _add_terms(store)
+    store.run("DROP TABLE temp.term")
+
+
+def _add_terms(store: Store) -> None:
+    """Give ids to those symbols of the temporary table term that have none."""
+    found = store.count(
+        'INSERT INTO temp."zodiac$new_symbol"'
+        ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol") + row_number() OVER (),'
+        " zodiac.kind(text), text"
+        ' FROM (SELECT DISTINCT text FROM temp.term) AS t ANTI JOIN temp."zodiac$known_symbol" USING (text)'
+    )
+    store.symbols_wait = store.symbols_wait or found > 0
+
+
+def known_only(
+    rows: exp.Query, names: Sequence[str], columns: Sequence[str], canonical: bool
+) -> exp.Select:
+    """A query with the text in `columns` replaced by ids; rows with an unknown text are left out.
+
+    With `canonical`, text is only looked for as it stands, which is cheaper.
+    """
+    query = exp.select().from_(rows.subquery("x", copy=False))
+    for number, name in enumerate(names):
+        value: exp.Expr = exp.column(name, table="x", quoted=True)
+        if name in columns:
+            alias = f"t{number}"
+            if not canonical:
+                value = exp.func("zodiac.canonical", value, dialect="duckdb")
+            same = exp.column("text", table=alias).eq(value)
+            query = query.join(temp_table(KNOWN).as_(alias), on=same)
+            value = exp.column("id", table=alias)
+        query = query.select(value.as_(name, quoted=True))
+    return query
+
+
+def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
+    """Temporary table term: each text of the columns once, and its canonical form."""
+    texts = [
+        exp.select(exp.column(column, quoted=True).as_("raw")).from_(temp_table(source))
+        for column in columns
+    ]
+    union = texts[0] if len(texts) == 1 else exp.union(*texts, distinct=False)
+    raw = exp.select("raw").distinct().from_(union.subquery("texts", copy=False))
+    store.run(
+        create_temp(
+            "term",
+            exp.select("raw", exp.column("raw").as_("text")).from_(raw.subquery("t", copy=False)),
+        )
+    )
+    # All others stand as they are. Only to plan with this macro takes 15 ms.
+    if store.count("SELECT count(*) FROM temp.term WHERE raw[1] IN ('<', '\"')"):
+        store.run("UPDATE temp.term SET text = zodiac.canonical(raw) WHERE raw[1] IN ('<', '\"')")
+
+
+def _replaced(store: Store, source: str, columns: Sequence[str]) -> exp.Select:
+    """The source joined once per text column with the ids of its texts."""
+    described = store.run(exp.select("*").from_(temp_table(source)).limit(0)).description or []
+    names = [column[0] for column in described]
+    query = exp.select().from_(temp_table(source).as_("x"))
+    for name in names:
+        if name not in columns:
+            query = query.select(exp.column(name, table="x", quoted=True))
+            continue
+        alias = f"t{names.index(name)}"
+        query = query.select(exp.column("id", table=alias).as_(name, quoted=True))
+        same = exp.column("raw", table=alias).eq(exp.column(name, table="x", quoted=True))
+        query = query.join(temp_table("term_id").as_(alias), on=same)
+    return query

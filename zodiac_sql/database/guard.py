@@ -1,0 +1,152 @@
+"""Who may use a database: the thread that opened it, one call at a time, and no forked process.
+
+A connection to DuckDB has one transaction and one open answer, and a change is many statements. A
+call between two of them, from another thread or from what a statement calls, would end their
+transaction or wait for ever. So each verb that touches the database is `exclusive`: what comes
+meanwhile is refused at once, and nothing was done.
+
+At any time one thread is the user, and only it sets `busy`, so no lock is needed. The owner is the
+user, except while it has lent the database to another thread.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from threading import get_ident
+from typing import Concatenate, NoReturn, ParamSpec, Protocol, TypeVar
+
+from zodiac_sql.database.forks import require_not_forked
+from zodiac_sql.errors import BusyError
+
+_LENT = -1
+"""Stands for a thread that has not begun yet."""
+
+
+class Guard:
+    """Refuses whoever may not use a database now. `path` is what they may open instead."""
+
+    __slots__ = ("_owner", "_process", "_user", "busy", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._process = os.getpid()
+        self._owner = self._user = get_ident()
+        self.busy = False
+        """Whether a call is under way. Who has entered sets this to False at the end."""
+
+    @property
+    def inherited(self) -> bool:
+        """Whether this process is a fork of the one that opened the database."""
+        return os.getpid() != self._process
+
+    def check(self) -> int:
+        """Raise BusyError for who may not call now. Returns the thread that calls."""
+        me = get_ident()
+        if self._user != me or self.busy or os.getpid() != self._process:
+            self._refuse(me)
+        return me
+
+    def enter(self) -> None:
+        """Begin a call. Raises BusyError.
+
+        After `busy` is set nothing is called, so that no interruption leaves it so.
+        """
+        me = self.check()
+        self.busy = True
+        if self._user != me:  # lent just now: whoever lends sets the user first, then sees this
+            self.busy = False
+            self._refuse(me)
+
+    def lent(self, work: Callable[[], _Result]) -> Callable[[], _Result]:
+        """Work to be done in another thread, which has the database from now on until it is done."""
+        self.check()
+        self._user = _LENT
+
+        def done() -> _Result:
+            self._user = get_ident()
+            try:
+                return work()
+            finally:
+                self._user = self._owner
+
+        return done
+
+    @contextmanager
+    def borrowed(self) -> Iterator[None]:
+        """Let this thread be the user inside. Raises BusyError if another one uses the database."""
+        me = get_ident()
+        if self._user == me:
+            yield
+            return
+        if self._user != self._owner or self.inherited:
+            self._refuse(me)
+        self._user = me
+        if self.busy:
+            self._user = self._owner
+            self._refuse(me)
+        try:
+            yield
+        finally:
+            self._user = self._owner
+
+    def _refuse(self, me: int) -> NoReturn:
+        require_not_forked(self._process, "knowledge base")
+        if self._user == me:
+            raise BusyError(_WITHIN)
+        said = _OVERLAP if self._owner == me else _FOREIGN
+        if self.path != ":memory:":
+            said += (
+                f", or open the file once more in this thread: zodiac_sql.connect({self.path!r})"
+            )
+        if self.busy and self._owner != me:  # DuckDB and Arrow have threads of their own
+            raise BusyError(f"{said}. Or {_WITHIN}")
+        raise BusyError(f"{said}.")
+
+
+_WITHIN = (
+    "the knowledge base was called within a call of itself: by a registered function, a tracer, a "
+    "report of progress, or what gives the rows. Ask before that call, and let them have the "
+    "answer."
+)
+_FOREIGN = (
+    "a knowledge base belongs to the thread that opened it, and this is another one. Let that "
+    "thread do it (a zodiac_sql.UpdateQueue brings updates to it, for kb.stream)"
+)
+_OVERLAP = (
+    "another thread is using the knowledge base, such as that of an asynchronous stream during an "
+    "update. Ask between two updates, or again later"
+)
+
+
+# --- verbs ----------------------------------------------------------------------------------------
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+class _Guarded(Protocol):
+    @property
+    def _guard(self) -> Guard: ...
+
+
+_Self = TypeVar("_Self", bound=_Guarded)
+
+
+def exclusive(
+    verb: Callable[Concatenate[_Self, _Arguments], _Result],
+) -> Callable[Concatenate[_Self, _Arguments], _Result]:
+    """A method that is refused (BusyError) unless it may be called now, and lets none in meanwhile."""
+
+    @wraps(verb)
+    def guarded(self: _Self, /, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        guard = self._guard
+        guard.enter()
+        try:
+            return verb(self, *args, **named)
+        finally:
+            guard.busy = False
+
+    return guarded

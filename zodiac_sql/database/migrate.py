@@ -1,0 +1,227 @@
+"""Bringing the catalog of a database file up to date: numbered SQL files, each in a transaction.
+
+One transaction for each, for DuckDB cannot change a table twice in one. A kill between two leaves a
+catalog of an older version, which the next opening brings up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from importlib.resources import files
+from typing import Any, Protocol
+
+from zodiac_sql.errors import NewerFileError, StoreError
+
+_NO_KEYS = 6
+_ZEROS = 7
+
+
+class Database(Protocol):
+    """What is needed of a store."""
+
+    path: str
+    read_only: bool
+    database: str
+
+    def look_in(self, *schemas: str) -> None: ...
+
+    def run(self, statement: Any, parameters: Sequence[object] | None = None) -> object: ...
+
+    def rows(
+        self, statement: Any, parameters: Sequence[object] | None = None
+    ) -> list[tuple[Any, ...]]: ...
+
+    def count(self, statement: str, parameters: Sequence[object] | None = None) -> int: ...
+
+    def transaction(self) -> AbstractContextManager[None]: ...
+
+
+def migrations() -> list[tuple[int, str, str]]:
+    """(number, name, SQL text) of each migration that this version knows, in order."""
+    folder = files("zodiac_sql.database.migrations")
+    found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
+    return [
+        (int(name[:4]), name[5:-4], (folder / name).read_text(encoding="utf-8")) for name in found
+    ]
+
+
+def migrate(store: Database, is_new: bool) -> int:
+    """Apply the migrations that the file lacks, and return the version it had, 0 if it was new.
+
+    Raises NewerFileError, or StoreError.
+    """
+    applied = _applied_version(store)
+    if applied == 0:
+        _require_free_names(store)
+    if applied == 0 and not is_new:
+        _require_something(store)
+    known = migrations()
+    newest = known[-1][0]
+    if applied > newest:
+        raise NewerFileError(
+            f"{store.path} was written by a newer zodiac_sql: its catalog has version {applied}, "
+            f"this zodiac_sql knows up to {newest}. Install a newer one: "
+            "pip install --upgrade zodiac-sql"
+        )
+    missing = [migration for migration in known if migration[0] > applied]
+    if not missing:
+        return applied
+    if store.read_only:
+        raise StoreError(
+            f"{store.path} holds no zodiac_sql catalog of version {newest}. "
+            "Open it once without read_only to bring it up to date."
+        )
+    for version, name, text in missing:
+        _look_in_the_file(store, version)
+        with store.transaction():
+            if version == 1:
+                store.run(_FIRST)
+            if applied and version == _NO_KEYS:
+                _rename_first_modules(store)
+            if applied and version == _ZEROS:
+                _remove_signs_of_zeros(store)
+            store.run(text)
+            store.run(
+                "INSERT INTO zodiac.migration VALUES ($1, $2, system.main.now()::TIMESTAMP)",
+                [version, name],
+            )
+    return applied
+
+
+_MAKE_SCHEMAS = (1, 5)
+"""The migrations that make schemas, which come to be where search begins; they call no function."""
+
+
+def _look_in_the_file(store: Database, version: int) -> None:
+    """Let a migration find what is in the file, but no function there in place of DuckDB's."""
+    if version in _MAKE_SCHEMAS:
+        store.run("RESET search_path")
+    else:
+        later = ("hd",) if version > max(_MAKE_SCHEMAS) else ()
+        store.look_in("zodiac", "edb", "idb", *later)
+
+
+_FIRST = (
+    "CREATE SCHEMA IF NOT EXISTS zodiac;"
+    "CREATE TABLE zodiac.migration (version INTEGER PRIMARY KEY, name VARCHAR NOT NULL,"
+    " applied_at TIMESTAMP NOT NULL)"
+)
+
+
+def _require_free_names(store: Database) -> None:
+    """Refuse a file in which the names of our schemas are those of somebody else's."""
+    found = store.rows(
+        "SELECT schema_name FROM duckdb_schemas() AS s WHERE database_name = $1"
+        " AND lower(schema_name) IN ('zodiac', 'edb', 'idb', 'hd') AND NOT"
+        " (lower(schema_name) = 'zodiac' AND NOT EXISTS (SELECT 1 FROM duckdb_tables() AS t"
+        " WHERE t.database_name = $1 AND lower(t.schema_name) = 'zodiac')) ORDER BY 1",
+        [store.database],
+    )
+    if found:
+        names = " and ".join(name for (name,) in found)
+        raise StoreError(
+            f"{store.path} has a schema {names} that zodiac_sql has not made, and that it would need "
+            "for its own tables (zodiac, edb, idb and hd). Move what is in it to another schema, and "
+            "drop it; or open another file, and insert your tables' rows. Nothing was changed."
+        )
+
+
+def _applied_version(store: Database) -> int:
+    """The newest migration in the file, 0 if it has no catalog."""
+    exists = store.count(
+        "SELECT count(*) FROM duckdb_tables()"
+        " WHERE schema_name = 'zodiac' AND table_name = 'migration' AND NOT temporary"
+        " AND database_name = $1",
+        [store.database],
+    )
+    if not exists:
+        return 0
+    store.look_in("zodiac")
+    return store.count("SELECT coalesce(max(version), 0) FROM zodiac.migration")
+
+
+def _require_something(store: Database) -> None:
+    """Refuse a database in which there is nothing: none of ours is ever so without its log."""
+    there = store.count(
+        "SELECT (SELECT count(*) FROM duckdb_tables() WHERE database_name = $1)"
+        " + (SELECT count(*) FROM duckdb_views() WHERE database_name = $1 AND NOT internal)"
+        " + (SELECT count(*) FROM duckdb_functions() WHERE database_name = $1 AND NOT internal)",
+        [store.database],
+    )
+    if not there:
+        raise StoreError(
+            f"{store.path} is a database with nothing in it. If it is a copy of one that is open, "
+            f"what was in that is in its .wal file: copy both while nothing is changed, this one as "
+            f"{store.path}.wal; or copy after close(), or after sql('CHECKPOINT'). If it is to "
+            "be a new one, delete the file first."
+        )
+
+
+def _rename_first_modules(store: Database) -> None:
+    """Give tables of modules the names they have since the second day: "h7_p classes".
+
+    They were "h7_zodiac$classes_p", and views of theirs say so.
+    """
+    old = store.rows(
+        "SELECT table_name, regexp_replace(table_name,"
+        " '^(h[0-9]+_)zodiac\\$(classes|external)_(.*)$', '\\1\\3 \\2')"
+        " FROM duckdb_tables() WHERE schema_name = 'idb' AND database_name = $1"
+        " AND regexp_matches(table_name, '^h[0-9]+_zodiac\\$(classes|external)_')",
+        [store.database],
+    )
+    if not old:
+        return
+    from sqlglot import exp  # late, as few files have such names
+
+    for name, new in old:
+        table = exp.table_(name, db="idb", quoted=True)
+        action = exp.AlterRename(this=exp.table_(new, quoted=True))
+        store.run(exp.Alter(this=table, kind="TABLE", actions=[action]))
+    _rewrite_views(store, dict(old))
+
+
+def _remove_signs_of_zeros(store: Database) -> None:
+    """Make each -0.0 in a table of facts 0.0, which it is equal to."""
+    columns = store.rows(
+        "SELECT schema_name, table_name, column_name FROM duckdb_columns()"
+        " WHERE schema_name IN ('edb', 'idb', 'hd') AND data_type = 'DOUBLE' AND database_name = $1"
+        " AND (schema_name, table_name) IN (SELECT (schema_name, table_name) FROM duckdb_tables()"
+        " WHERE database_name = $1)",
+        [store.database],
+    )
+    if not columns:
+        return
+    from sqlglot import exp  # late, as few files have such columns
+
+    for schema, name, column in columns:
+        table = exp.table_(name, db=schema, quoted=True)
+        value = exp.column(column, quoted=True)
+        signed = exp.and_(value.eq(0), exp.Anonymous(this="signbit", expressions=[value.copy()]))
+        if store.rows(exp.select("1").from_(table).where(signed).limit(1)):
+            store.run(
+                exp.update(table, {exp.to_identifier(column, quoted=True): 0.0}, where=signed)
+            )
+
+
+def _rewrite_views(store: Database, names: Mapping[str, str]) -> None:
+    """Let views read tables of idb by their new names."""
+    import sqlglot
+    from sqlglot import exp
+
+    views = store.rows(
+        "SELECT sql, schema_name FROM duckdb_views() WHERE NOT internal AND database_name = $1"
+        " AND contains(sql, 'zodiac$')",
+        [store.database],
+    )
+    for text, schema in views:
+        view = sqlglot.parse_one(text, dialect="duckdb")
+        made = view.find(exp.Table, bfs=True)
+        assert made is not None
+        made.set("db", exp.to_identifier(schema, quoted=True))
+        made.set("catalog", exp.to_identifier(store.database, quoted=True))
+        for table in view.find_all(exp.Table):
+            if table.db == "idb" and table.name in names:
+                table.set("this", exp.to_identifier(names[table.name], quoted=True))
+        view.set("replace", True)
+        store.run(view)

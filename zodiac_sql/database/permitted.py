@@ -1,0 +1,203 @@
+"""What SQL that a user writes, or a stranger's file holds, may call.
+
+That it reads only, and that DuckDB reaches no other file, is seen to elsewhere (read/query.py, store.py). But
+some functions that are called like tables have effects of their own: they write a profile or a log,
+take effect on the whole process, or hide what they run in a string. So only those are allowed that list
+what there is or make rows; and nothing that would call another by way of a view or a macro.
+
+A text in which no such name occurs is allowed at once. Otherwise its tree tells whether it is called.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import QueryError, StoreError
+
+_LISTING = ("duckdb_", "pragma_")
+"""How the names of table functions begin that list what there is."""
+
+_ROWS = frozenset(
+    (
+        "unnest",
+        "range",
+        "generate_series",
+        "repeat",
+        "repeat_row",
+        "json_each",
+        "json_tree",
+        "summary",
+        "test_all_types",
+        "test_vector_types",
+        "icu_calendar_names",
+        "pg_timezone_names",
+    )
+)
+"""Other table functions that may be called."""
+
+_PRAGMAS = frozenset(
+    (
+        "collations",
+        "database_list",
+        "database_size",
+        "functions",
+        "platform",
+        "show",
+        "show_databases",
+        "show_tables",
+        "show_tables_expanded",
+        "storage_info",
+        "table_info",
+        "user_agent",
+        "version",
+    )
+)
+
+_FILES = re.compile(r"read_.*|parquet_.*|sniff_csv|glob")
+"""Table functions that may be called where external access was asked for."""
+
+_VOLATILE = frozenset(
+    (
+        "random",
+        "uuid",
+        "uuidv4",
+        "uuidv7",
+        "gen_random_uuid",
+        "error",
+        "stats",
+        "current_transaction_id",
+        "current_connection_id",
+        "current_query",
+        "current_query_id",
+        "txid_current",
+    )
+)
+"""Functions that may give another value each time, and do nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """Names, in lower case: of functions, and of views, tables and macros that would call them.
+
+    `words` finds any of them in a text.
+    """
+
+    functions: frozenset[str]
+    objects: frozenset[str]
+    words: re.Pattern[str]
+
+
+_refused: WeakKeyDictionary[Store, _Refused] = WeakKeyDictionary()
+
+
+def require_permitted(store: Store, text: str, statement: str) -> None:
+    """Raise QueryError if SQL calls what it may not; `statement` is what an EXPLAIN is about."""
+    refused = _refused_in(store)
+    if not (word := refused.words.search(text)):
+        return
+    tree = _tree(store, statement)
+    called = set(_named(tree, "function_name")) if tree else {word[0].lower()}
+    for name in sorted(called & (refused.functions | refused.objects)):
+        advice = " connect(external_access=True) allows it." if _FILES.fullmatch(name) else ""
+        raise QueryError(
+            f"sql() does not call {name}: it reaches outside of the knowledge base, or has effects "
+            f"that stay.{advice}"
+        )
+    for name in sorted(set(_named(tree, "table_name")) & refused.objects):
+        raise QueryError(
+            f"sql() does not read {name}: what it calls reaches outside of the knowledge base, or has "
+            "effects that stay. Somebody else has put it into this file."
+        )
+
+
+def require_harmless(store: Store, view: str) -> None:
+    """Raise StoreError if what is in the place of a view of ours calls what it may not."""
+    if view.lower() in _refused_in(store).objects:
+        raise StoreError(
+            f"main.{view} is not the view that zodiac_sql made: it calls what reaches outside of the "
+            "knowledge base, or has effects that stay. Drop it, and change its facts or rules."
+        )
+
+
+def _refused_in(store: Store) -> _Refused:
+    if store not in _refused:
+        _refused[store] = _all_refused(store)
+    return _refused[store]
+
+
+def _tree(store: Store, statement: str) -> object:
+    """The syntax tree of a SELECT; None for a PRAGMA, which has none."""
+    ((answer,),) = store.rows("SELECT json_serialize_sql($1::VARCHAR)", [statement])
+    tree = json.loads(answer)
+    return None if tree["error"] else tree
+
+
+def _named(tree: object, key: str) -> Iterator[str]:
+    """The values of a key, wherever it is in a tree."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if isinstance(node.get(key), str):
+                yield node[key].lower()
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+
+
+def _all_refused(store: Store) -> _Refused:
+    ((external,),) = store.rows("SELECT current_setting('enable_external_access')")
+    there = store.rows(  # asked for once: to list all functions takes 12 ms
+        "SELECT DISTINCT lower(function_name), function_type, internal, macro_definition"
+        " FROM system.main.duckdb_functions() WHERE NOT internal AND macro_definition IS NOT NULL"
+        " OR internal AND (function_type IN ('table', 'table_macro', 'pragma')"
+        " OR stability = 'VOLATILE')"
+    )
+    functions = frozenset(
+        name for name, kind, own, _ in there if own and not _is_harmless(name, kind, external)
+    )
+    macros = [(name, text) for name, _, own, text in there if not own]
+    objects = _calling(functions, [*macros, *_views_and_tables(store)])
+    words = re.compile(rf"\b{_one_of(functions | objects)}\b", re.IGNORECASE)
+    return _Refused(functions, objects, words)
+
+
+def _is_harmless(name: str, kind: str, external: bool) -> bool:
+    if external and _FILES.fullmatch(name):
+        return True
+    if kind in ("table", "table_macro"):
+        return name in _ROWS or (name.startswith(_LISTING) and name != "duckdb_secrets")
+    return name in (_PRAGMAS if kind == "pragma" else _VOLATILE)
+
+
+def _views_and_tables(store: Store) -> list[tuple[str, str]]:
+    """Views, and tables, which may have computed columns: each with its definition."""
+    return store.rows(
+        "SELECT lower(view_name), sql FROM system.main.duckdb_views() WHERE NOT internal"
+        " UNION ALL SELECT lower(table_name), sql FROM system.main.duckdb_tables()"
+        " WHERE NOT internal AND schema_name NOT IN ('zodiac', 'edb', 'idb', 'hd')"
+    )
+
+
+def _calling(functions: Collection[str], defined: Sequence[tuple[str, str]]) -> frozenset[str]:
+    """Names of what would call these functions, however many steps away, by all definitions.
+
+    As DuckDB writes definitions, a call has its parenthesis right after the name.
+    """
+    calls = re.compile(rf'\b{_one_of(functions)}"?\(', re.IGNORECASE)
+    found = {name for name, text in defined if calls.search(text)}
+    new = found
+    while new:
+        mentions = re.compile(rf"\b{_one_of(new)}\b", re.IGNORECASE)
+        new = {name for name, text in defined if name not in found and mentions.search(text)}
+        found = found | new
+    return frozenset(found)
+
+
+def _one_of(names: Collection[str]) -> str:
+    return f"(?:{'|'.join(map(re.escape, sorted(names)))})"

@@ -1,0 +1,1 @@
+"""Evaluating rules to their fixpoint."""

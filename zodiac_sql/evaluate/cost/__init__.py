@@ -1,0 +1,1 @@
+"""Estimates of sizes, and what is decided by them."""

@@ -1,0 +1,94 @@
+"""Connected components of an undirected graph, in SQL, in a logarithmic number of rounds.
+
+In each round every node gets the label of the least node within three steps, each to the least
+neighbour of the last, and the graph is contracted to these labels. (Least by a hash: numbers in the
+order of a chain would let no two nodes meet.) An edge between a node and one that
+it gets its label by stays, if their labels differ, so that what was connected remains so; rounds go on
+until no edge is left. (Propagating the least label along edges takes as many rounds as the graph is
+wide: 876 ms on a chain of 2,000 nodes, where this takes 24.)
+
+Tables have fixed names, so that all statements are constants.
+"""
+
+from __future__ import annotations
+
+from zodiac_sql.database.store import Store
+
+_ROUND = """
+least_neighbour AS MATERIALIZED (
+  SELECT node, CASE WHEN hash(node) <= hash(other) THEN node ELSE other END AS least
+  FROM (SELECT node, arg_min(other, hash(other)) AS other
+        FROM (SELECT a AS node, b AS other FROM edges UNION ALL SELECT b, a FROM edges)
+        GROUP BY node)
+),
+labels AS MATERIALIZED (
+  SELECT x.node, z.least AS label
+  FROM least_neighbour AS x
+  JOIN least_neighbour AS y ON y.node = x.least
+  JOIN least_neighbour AS z ON z.node = y.least
+),
+half AS MATERIALIZED (SELECT x.label AS a, e.b FROM edges AS e JOIN labels AS x ON x.node = e.a),
+contracted AS (
+  SELECT DISTINCT least(h.a, y.label) AS a, greatest(h.a, y.label) AS b
+  FROM half AS h JOIN labels AS y ON y.node = h.b
+  WHERE h.a <> y.label
+)
+"""
+
+_FIRST = (
+    """
+CREATE OR REPLACE TEMP TABLE "zodiac$graph" AS
+WITH edges AS MATERIALIZED (SELECT a, b FROM "zodiac$edges"),
+"""
+    + _ROUND
+    + """
+SELECT node AS a, label AS b, false AS is_edge FROM labels
+UNION ALL SELECT a, b, true FROM contracted
+"""
+)
+
+_NEXT = (
+    """
+CREATE OR REPLACE TEMP TABLE "zodiac$next_graph" AS
+WITH edges AS MATERIALIZED (SELECT a, b FROM "zodiac$graph" WHERE is_edge),
+"""
+    + _ROUND
+    + """
+SELECT g.a, coalesce(l.label, g.b) AS b, false AS is_edge
+FROM "zodiac$graph" AS g LEFT JOIN labels AS l ON l.node = g.b WHERE NOT g.is_edge
+UNION ALL SELECT a, b, true FROM contracted
+"""
+)
+
+_NODES = 'SELECT count(*) FROM "zodiac$graph" WHERE NOT is_edge'
+
+_ROOTS = """
+CREATE OR REPLACE TEMP TABLE "zodiac$roots" AS
+SELECT a AS node, b AS root FROM "zodiac$graph" WHERE NOT is_edge
+"""
+
+
+def _exchanged(text: str) -> str:
+    """The same statement with the names of the two graphs exchanged."""
+    return (
+        text.replace('"zodiac$next_graph"', '"?"')
+        .replace('"zodiac$graph"', '"zodiac$next_graph"')
+        .replace('"?"', '"zodiac$graph"')
+    )
+
+
+_ROUNDS = (_NEXT, _exchanged(_NEXT))
+_RESULTS = (_ROOTS, _exchanged(_ROOTS))
+
+
+def find_roots(store: Store) -> None:
+    """Create "zodiac$roots" (node, root), one root for the nodes of a component.
+
+    The edges stand in "zodiac$edges" (a, b), BIGINT, a <> b, in any direction and number; each node
+    is in one at least.
+    """
+    rows, nodes, turn = store.count(_FIRST), store.count(_NODES), 0
+    while rows > nodes:  # the rest are edges
+        rows = store.count(_ROUNDS[turn])
+        turn = 1 - turn
+    store.run(_RESULTS[turn])

@@ -1,0 +1,394 @@
+"""A symmetric-transitive relation as a partition of its nodes, while it changes (paper 2, section 6).
+
+`members` is a temporary table of nodes with the class of each: `class` now, `prev` before the last
+step, `before` before the change, NULL where the node is in none. When a relation is evaluated it has
+all nodes; when it is maintained, those of classes that the change touches, and the file has the rest.
+What enters and leaves the relation is told by pairs of these columns (sql/class_pairs.py), and counted without
+making the pairs.
+
+`links` are edges that a step is about: (a, b), and whether one from a node to itself counts as a fact
+that the rules derive (`looping`). Tables that steps work with have fixed names, so that their
+statements are constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import create_temp, create_temp_view, drop, rename, temp_table
+from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.partition.components import find_roots
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.rewrite.closures.module import NODE
+from zodiac_sql.sql.class_pairs import Pairs
+from zodiac_sql.sql.relations import SQL_TYPES, Part, table
+
+MEMBERS = "zodiac$members"
+STORED = "zodiac$view_stored"
+LINKS = "zodiac$links"
+
+_BRING = """
+INSERT INTO "zodiac$members"
+SELECT s.node, s.class, s.loop, s.class, s.loop, s.class, s.loop FROM "zodiac$view_stored" AS s
+WHERE s.class IN (SELECT t.class FROM "zodiac$view_stored" AS t
+                  JOIN (SELECT a FROM "zodiac$links" UNION SELECT b FROM "zodiac$links") AS l
+                  ON l.a = t.node)
+AND s.node NOT IN (SELECT node FROM "zodiac$members")
+"""
+
+_MISSING = """
+SELECT count(*) FROM (SELECT a FROM "zodiac$links" UNION ALL SELECT b FROM "zodiac$links") AS l
+LEFT JOIN "zodiac$members" AS m ON m.node = l.a WHERE m.class IS NULL
+"""
+
+_NEW = """
+INSERT INTO "zodiac$members"
+SELECT n.a, $next + row_number() OVER (), NOT $unequal, NULL, NULL, NULL, NULL
+FROM (SELECT a FROM "zodiac$links" UNION SELECT b FROM "zodiac$links") AS n
+WHERE n.a NOT IN (SELECT node FROM "zodiac$members")
+"""
+
+_BACK = """
+UPDATE "zodiac$members" AS m SET class = n.class, loop = NOT $unequal
+FROM (SELECT node, $next + row_number() OVER () AS class FROM "zodiac$members"
+      WHERE class IS NULL
+      AND node IN (SELECT a FROM "zodiac$links" UNION SELECT b FROM "zodiac$links")) AS n
+WHERE n.node = m.node
+"""
+
+_STEP = 'UPDATE "zodiac$members" SET prev = class, loop_prev = loop'
+
+# With both ends in one join, DuckDB would first join all members with those of other classes.
+_EDGES = """
+CREATE OR REPLACE TEMP TABLE "zodiac$edges" AS
+WITH half AS MATERIALIZED (
+  SELECT x.class AS a, l.b FROM "zodiac$links" AS l JOIN "zodiac$members" AS x ON x.node = l.a
+)
+SELECT h.a, y.class AS b FROM half AS h JOIN "zodiac$members" AS y ON y.node = h.b
+WHERE h.a <> y.class
+"""
+
+_NAMES = """
+CREATE OR REPLACE TEMP TABLE "zodiac$names" AS
+SELECT node, arg_max(node, size) OVER (PARTITION BY root) AS class
+FROM (SELECT r.node, r.root, count(*) AS size
+      FROM "zodiac$roots" AS r JOIN "zodiac$members" AS m ON m.class = r.node GROUP BY ALL)
+"""
+
+_UNITE = """
+UPDATE "zodiac$members" AS m SET class = n.class FROM "zodiac$names" AS n
+WHERE n.node = m.class AND n.class <> n.node
+"""
+
+_LOOP = """
+UPDATE "zodiac$members" SET loop = true
+WHERE NOT loop AND node IN (SELECT a FROM "zodiac$links" WHERE a = b AND looping)
+"""
+
+_HIT = """
+CREATE OR REPLACE TEMP TABLE "zodiac$hit" AS
+SELECT node, class, row_number() OVER () AS number FROM "zodiac$members"
+WHERE class IN (SELECT m.class FROM "zodiac$links" AS l JOIN "zodiac$members" AS m ON m.node = l.a)
+"""
+
+_NUMBERED = """
+CREATE OR REPLACE TEMP TABLE "zodiac$edges" AS
+WITH half AS MATERIALIZED (
+  SELECT x.number AS a, l.b FROM "zodiac$kept" AS l JOIN "zodiac$hit" AS x ON x.node = l.a
+)
+SELECT h.a, y.number AS b FROM half AS h JOIN "zodiac$hit" AS y ON y.node = h.b
+WHERE h.a <> y.number
+"""
+
+_PIECES = """
+CREATE OR REPLACE TEMP TABLE "zodiac$pieces" AS
+SELECT h.node, h.class, coalesce(r.root, h.number) AS piece, coalesce(l.loops, false) AS loops
+FROM "zodiac$hit" AS h
+LEFT JOIN "zodiac$roots" AS r ON r.node = h.number
+LEFT JOIN (SELECT a, bool_or(looping) AS loops FROM "zodiac$kept" WHERE a = b GROUP BY a) AS l
+ON l.a = h.node
+WHERE r.node IS NOT NULL OR l.a IS NOT NULL
+"""
+
+_RENAMED = """
+CREATE OR REPLACE TEMP TABLE "zodiac$names" AS
+SELECT piece, CASE WHEN row_number() OVER (PARTITION BY class ORDER BY size DESC, piece) = 1
+              THEN class ELSE $next + row_number() OVER (ORDER BY piece) END AS class
+FROM (SELECT piece, class, count(*) AS size FROM "zodiac$pieces" GROUP BY ALL)
+"""
+
+_PART = """
+UPDATE "zodiac$members" AS m SET class = p.class, loop = p.loops
+FROM (SELECT h.node, n.class, p.loops OR (n.class IS NOT NULL AND NOT $unequal) AS loops
+      FROM "zodiac$hit" AS h
+      LEFT JOIN "zodiac$pieces" AS p ON p.node = h.node
+      LEFT JOIN "zodiac$names" AS n ON n.piece = p.piece) AS p
+WHERE p.node = m.node
+"""
+
+_COUNT_STEP = """
+WITH groups AS (
+  SELECT class, prev, count(*) AS n, count_if(loop) AS loops, count_if(loop_prev) AS loops_prev,
+         count_if(loop AND loop_prev) AS loops_both
+  FROM "zodiac$members" GROUP BY class, prev
+)
+SELECT
+  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops ELSE 0 END), 0)
+   FROM (SELECT sum(n) AS n, sum(loops) AS loops FROM groups WHERE class IS NOT NULL GROUP BY class)),
+  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops ELSE 0 END), 0)
+   FROM (SELECT sum(n) AS n, sum(loops_prev) AS loops FROM groups
+         WHERE prev IS NOT NULL GROUP BY prev)),
+  (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops_both ELSE 0 END), 0)
+   FROM groups WHERE class IS NOT NULL AND prev IS NOT NULL)
+"""
+
+_COUNT_CHANGE = _COUNT_STEP.replace("prev", "before")
+
+_LEFT = """
+CREATE OR REPLACE TEMP TABLE "zodiac$left" AS
+SELECT node, before AS class, loop_before AS loop FROM "zodiac$members"
+WHERE before IS NOT NULL AND (class, loop) IS DISTINCT FROM (before, loop_before)
+"""
+
+_CAME = """
+CREATE OR REPLACE TEMP TABLE "zodiac$came" AS
+SELECT node, class, loop FROM "zodiac$members"
+WHERE class IS NOT NULL AND (class, loop) IS DISTINCT FROM (before, loop_before)
+"""
+
+_COMPARE = """
+UPDATE "zodiac$members" AS m SET before = s.class, loop_before = s.loop
+FROM "zodiac$view_stored" AS s WHERE s.node = m.node
+"""
+
+_GONE = """
+INSERT INTO "zodiac$members"
+SELECT s.node, NULL, NULL, NULL, NULL, s.class, s.loop FROM "zodiac$view_stored" AS s
+WHERE s.node NOT IN (SELECT node FROM "zodiac$members")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many facts the members make up: now, before the last step, before the change, and both."""
+
+    now: int = 0
+    prev: int = 0
+    before: int = 0
+    now_and_prev: int = 0
+    now_and_before: int = 0
+
+
+@dataclass(slots=True)
+class Partition:
+    """The table of members of one relation. `name` is that of the table."""
+
+    store: Store
+    name: str
+    unequal: bool
+    alone: bool
+    """Whether no rule reads the relation before it is complete: then steps need not be told apart."""
+    stored: Part | None = None
+    """The relation in the file."""
+    next: int = 0
+    """The highest number of a class so far."""
+    counts: Counts = Counts()
+
+    def part(self, by: str = "class", lacks: str | None = None) -> Part | None:
+        """The facts by one column of classes, or those of these that do not hold by another."""
+        counts = self.counts
+        whole = {"class": counts.now, "prev": counts.prev, "before": counts.before}
+        rows = whole[by]
+        if lacks is not None:
+            rows -= counts.now_and_prev if "prev" in (by, lacks) else counts.now_and_before
+        pairs = Pairs(by, lacks, self.unequal)
+        return Part("temp", self.name, rows, pairs=pairs) if rows else None
+
+    @property
+    def rests(self) -> bool:
+        """Whether the last step has changed nothing."""
+        return self.counts.now == self.counts.prev == self.counts.now_and_prev
+
+    @property
+    def rows(self) -> int:
+        """How many facts the relation has now, with those in the file that no member has part in."""
+        if self.stored is None:
+            return self.counts.now
+        return self.stored.rows - self.counts.before + self.counts.now
+
+
+def begin(
+    store: Store, name: str, node: Type, unequal: bool, alone: bool, stored: Part | None
+) -> Partition:
+    """An empty table of members, of a relation in the file or of none."""
+    types = {"node": SQL_TYPES[node]}
+    for number, loop in (("class", "loop"), ("prev", "loop_prev"), ("before", "loop_before")):
+        types |= {number: "BIGINT", loop: "BOOLEAN"}
+    columns = [exp.cast(exp.null(), t).as_(c, quoted=True) for c, t in types.items()]
+    store.run(create_temp(name, exp.select(*columns).where(exp.false())))
+    partition = Partition(store, name, unequal, alone, stored)
+    if stored:
+        highest = exp.select(exp.Max(this=exp.column("class", quoted=True))).from_(table(stored))
+        ((number,),) = store.rows(highest)
+        partition.next = int(number or 0)
+    return partition
+
+
+def connect(partition: Partition, links: exp.Query | None) -> None:
+    """CloseEdges of Algorithm 7: the classes that links connect become one.
+
+    Afterwards `prev` has what was before, and `counts` are right.
+    """
+    if links is None and (partition.rests or partition.alone):
+        return
+    with _members(partition) as store:
+        _step(partition)
+        if links is not None and _links(store, links):
+            _touch(partition)
+            if store.count(_MISSING):
+                for text in (_BACK, _NEW):
+                    given = {"next": partition.next, "unequal": partition.unequal}
+                    partition.next += store.count(text, given)
+            if store.count(_EDGES):
+                find_roots(store)
+                store.run(_NAMES)
+                store.run(_UNITE)
+            if partition.unequal:
+                store.run(_LOOP)
+        _count(partition)
+
+
+def part(partition: Partition, lost: exp.Query, kept: exp.Query | None) -> None:
+    """Algorithm 8: the classes that have lost links fall into what the links kept still connect."""
+    with _members(partition) as store:
+        _step(partition)
+        if _links(store, lost):
+            _touch(partition)
+            if store.count(_HIT):
+                _fall_apart(partition, kept)
+        _count(partition)
+
+
+def settle(partition: Partition) -> None:
+    """See to it that `counts` tell the relation now from that before the change."""
+    if partition.alone:
+        with _members(partition):
+            _count_change(partition)
+
+
+def _fall_apart(partition: Partition, kept: exp.Query | None) -> None:
+    store = partition.store
+    nothing = exp.select("*").from_(temp_table(LINKS)).where(exp.false())
+    among = nothing if kept is None else _among_hit(kept)
+    store.run(create_temp("zodiac$kept", among))
+    if store.count(_NUMBERED):
+        find_roots(store)
+    else:
+        store.run('CREATE OR REPLACE TEMP TABLE "zodiac$roots" (node BIGINT, root BIGINT)')
+    store.run(_PIECES)
+    partition.next += store.count(_RENAMED, {"next": partition.next})
+    store.run(_PART, {"unequal": partition.unequal})
+
+
+def _among_hit(links: exp.Query) -> exp.Select:
+    """The links that begin at a node of a class that was hit."""
+    query = exp.select("a", "b", "looping").from_(links.subquery("k"))
+    same = exp.column(NODE, table="h").eq(exp.column("a", table="k"))
+    return query.join(temp_table("zodiac$hit").as_("h"), on=same, join_type="SEMI")
+
+
+def rows_changed(partition: Partition, left: str, came: str) -> tuple[int, int]:
+    """Create tables of the rows that leave the table of classes, and of those that come."""
+    with _members(partition) as store:
+        counts = store.count(_LEFT), store.count(_CAME)
+    for name, new in (("zodiac$left", left), ("zodiac$came", came)):
+        store.run(drop(new))
+        store.run(rename(temp_table(name), new))
+    return counts
+
+
+def repeated_nodes(store: Store, table_name: str) -> int:
+    """How many rows too many a table of classes in the file has: a node is in one class."""
+    node = exp.column(NODE, quoted=True)
+    once = exp.Count(this=exp.Distinct(expressions=[node]))
+    there = exp.table_(table_name, db="idb", quoted=True)
+    return store.count(exp.select(exp.Count(this=exp.Star()) - once).from_(there))
+
+
+def nodes(partition: Partition, name: str) -> int:
+    """Create a table of all members that are in a class, as it is to be in the file."""
+    columns = [exp.column(c, quoted=True) for c in (NODE, "class", "loop")]
+    query = exp.select(*columns).from_(temp_table(partition.name))
+    there = exp.not_(exp.column("class", quoted=True).is_(exp.null()))
+    return partition.store.count(create_temp(name, query.where(there)))
+
+
+def compare(partition: Partition, former: Part) -> None:
+    """Let the relation, which was evaluated anew, have been another before.
+
+    Where all nodes of classes are related to themselves, `loop` says so, too.
+    """
+    assert former.pairs is not None
+    partition.unequal = partition.unequal or former.pairs.unequal
+    with _members(partition) as store:
+        _see(store, former)
+        store.run(_COMPARE)
+        store.run(_GONE)
+        _count_change(partition)
+
+
+@contextmanager
+def _members(partition: Partition) -> Iterator[Store]:
+    """Give the table of members its fixed name for a while."""
+    store = partition.store
+    store.run(rename(temp_table(partition.name), MEMBERS))
+    yield store
+    store.run(rename(temp_table(MEMBERS), partition.name))
+
+
+def _links(store: Store, links: exp.Query) -> int:
+    """Create the table of links; how many there are."""
+    return store.count(create_temp(LINKS, links))
+
+
+def _touch(partition: Partition) -> None:
+    """Add the members of all classes in the file that the links touch."""
+    if partition.stored:
+        _see(partition.store, partition.stored)
+        partition.store.run(_BRING)
+
+
+def _see(store: Store, stored: Part) -> None:
+    """Give a table of classes its fixed name."""
+    columns = (exp.column(name, quoted=True) for name in (NODE, "class", "loop"))
+    store.run(create_temp_view(STORED, exp.select(*columns).from_(table(stored))))
+
+
+def _step(partition: Partition) -> None:
+    """Remember the classes as they are before a step."""
+    if not partition.alone:
+        partition.store.run(_STEP)
+
+
+def _count(partition: Partition) -> None:
+    """Count the facts that a step has brought or taken."""
+    if partition.alone:
+        return
+    now, prev, both = _numbers(partition, _COUNT_STEP)
+    partition.counts = replace(partition.counts, now=now, prev=prev, now_and_prev=both)
+    if partition.stored:
+        _count_change(partition)
+
+
+def _count_change(partition: Partition) -> None:
+    now, before, both = _numbers(partition, _COUNT_CHANGE)
+    partition.counts = replace(partition.counts, now=now, before=before, now_and_before=both)
+
+
+def _numbers(partition: Partition, text: str) -> tuple[int, ...]:
+    ((*numbers,),) = partition.store.rows(text, {"unequal": partition.unequal})
+    return tuple(map(int, numbers))

@@ -1,0 +1,1 @@
+"""Explicit facts: from rows and files into staged tables, and out again."""

@@ -1,0 +1,214 @@
+"""What a file may do to the libraries that read it: checked before they see it.
+
+Deep nesting overflows their stacks, which ends the process; entities of XML that refer to one
+another make gigabytes out of a few kilobytes; decimals of JSON are rounded while they are read.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import DataError
+from zodiac_sql.facts.load.lines import READ_LINES
+from zodiac_sql.facts.load.source import SourceFile
+
+DEEPEST = 200
+"""How deep JSON may be nested."""
+
+_BLOCK = 1 << 20
+
+_OPENERS = bytes.maketrans(b"{[}]", b"(())")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+_STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*"?')
+
+
+def check_nesting(file: SourceFile) -> None:
+    """Raise DataError if JSON is nested too deep.
+
+    Brackets within strings are counted first, which is fast; only where they make a difference is
+    the file looked at without strings.
+    """
+    if _deep(file.data, strings=True) and _deep(file.data, strings=False):
+        raise DataError(
+            f"{file.path} is nested more than {DEEPEST} deep. Nothing was loaded; make it flatter."
+        )
+
+
+def _deep(path: Path, *, strings: bool) -> bool:
+    open_ = 0
+    with path.open("rb") as source:
+        while block := source.read(_BLOCK):
+            block += source.readline()  # no string of JSON goes over the end of a line
+            if not strings:
+                block = _STRING.sub(b"", block)
+            brackets = b"(" * open_ + block.translate(_OPENERS, _NO_BRACKETS)
+            for _ in range(DEEPEST):
+                fewer = brackets.replace(b"()", b"")
+                if len(fewer) == len(brackets):
+                    break
+                brackets = fewer
+            open_ = brackets.count(b"(")
+            if open_ > DEEPEST:
+                return True
+    return False
+
+
+_DECIMAL = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_POINT = re.compile(rb"\.(?:(?<=[0-9]{8}\.)|(?=[0-9]{8}))")
+"""The point of a decimal that may have more digits than a double. To begin with a letter that is no
+class of them makes the search ten times faster."""
+
+_TINY = re.compile(rb"e-[0-9]{3}|E-[0-9]{3}")
+"""What decimals hold that may be too small for a double; those too large are not rounded."""
+
+_KEY = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:[\s\[]*$')
+
+
+_SUSPECTS = f"""
+SELECT line FROM ({READ_LINES})
+WHERE regexp_matches(line, '[0-9.]{{16}}|[eE]-[0-9]{{3}}')
+  AND CASE WHEN json_valid(line)
+           THEN replace(json(line), ' ', '') <> replace(line, ' ', '') ELSE true END
+"""
+"""The lines that DuckDB writes otherwise than they are, of those with many digits: in all others the
+decimals are what their doubles are written as."""
+
+_BATCH = 20_480
+
+
+def check_decimals_of_lines(outside: Store, file: SourceFile) -> None:
+    """Raise DataError if JSON lines hold a decimal that their reader would round.
+
+    DuckDB tells which lines are worth a look, as most are not; what it could not read may be any.
+    """
+    for batch in outside.batches(_SUSPECTS, _BATCH, {"path": file.unglobbed}):
+        for line in batch.column(0).to_pylist():
+            if any(map(_rounded, _DECIMAL.findall(_without_strings(line.encode())))):
+                _check_all(file)
+    if outside.count("SELECT count(*) FROM temp.zodiac_rejected"):
+        _check_all(file)
+
+
+def check_decimals(file: SourceFile) -> None:
+    """Raise DataError if JSON holds a decimal that its reader would round."""
+    for block, before in _blocks(file):
+        if _TINY.search(block) or not _written_as_doubles(_long(block)):
+            _check_lines(file, block, before)
+
+
+def _check_all(file: SourceFile) -> None:
+    for block, before in _blocks(file):
+        _check_lines(file, block, before)
+
+
+def _blocks(file: SourceFile) -> Iterator[tuple[bytes, int]]:
+    """Whole lines, and how many are before them."""
+    before = 0
+    with file.data.open("rb") as source:
+        while block := source.read(_BLOCK):
+            block += source.readline()
+            yield block, before
+            before += block.count(b"\n")
+
+
+def _long(block: bytes) -> list[bytes]:
+    """The decimals with many digits, without their signs."""
+    found = []
+    for point in _POINT.finditer(block):
+        at = point.start()
+        before = block[max(0, at - 30) : at]
+        digits = len(before) - len(before.rstrip(b"0123456789"))
+        match = _DECIMAL.match(block, at - digits)
+        if match:
+            found.append(match[0])
+    return found
+
+
+def _written_as_doubles(tokens: list[bytes]) -> bool:
+    """Whether these texts are what their doubles are written as: a quick look at many."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not tokens:
+        return True
+    texts = pa.array(tokens, type=pa.binary()).cast(pa.string())
+    try:
+        return bool(pc.all(pc.equal(texts.cast(pa.float64()).cast(pa.string()), texts)).as_py())
+    except pa.ArrowInvalid:
+        return False
+
+
+def _check_lines(file: SourceFile, block: bytes, before: int) -> None:
+    """Look where strings are no numbers."""
+    for number, line in enumerate(block.split(b"\n"), before + 1):
+        for token in _DECIMAL.finditer(_without_strings(line)):
+            if _rounded(token[0]):
+                key = _KEY.search(line[: token.start()])
+                column = f"column {key[1].decode(errors='replace')} holds " if key else ""
+                raise DataError(
+                    f"{file.path}, line {number}: {column}{token[0].decode()}, which would be rounded:"
+                    " floats have 64 bits, about 16 digits. Nothing was loaded; round it, or make it "
+                    "text."
+                )
+
+
+def _without_strings(line: bytes) -> bytes:
+    """A line whose strings, which stay as long as they were, hold no digits."""
+    return _STRING.sub(lambda match: b'"' + b"s" * (len(match[0]) - 2) + b'"', line)
+
+
+def _rounded(token: bytes) -> bool:
+    """Whether a decimal is not what its double is written as, with as many digits."""
+    text = token.decode()
+    if text.lstrip("-").isdigit():
+        return False
+    double = float(text)
+    digits = "".join(c for c in re.split("[eE]", text)[0] if c.isdigit()).lstrip("0")
+    if double == 0 or math.isinf(double):
+        return math.isinf(double) or digits != ""
+    if abs(double) >= sys.float_info.min and len(digits.rstrip("0")) <= sys.float_info.dig:
+        return False
+    if len(digits) > _MOST_DIGITS:
+        return True
+    written = f"{double:.{len(digits) - 1}e}".partition("e")[0]
+    return written.replace(".", "").replace("-", "") != digits
+
+
+_MOST_DIGITS = 1100
+"""No double has more."""
+
+
+_ENTITY = re.compile(rb'<!ENTITY\s*([^\s"<>]+)\s+"([^"]*)"')
+_REFERENCE = re.compile(rb"&([^;&<]{1,200});")
+
+_EXPANSION = 16 << 20
+"""So many bytes may the entities of a file become, or twenty times the file."""
+
+
+def check_entities(file: SourceFile) -> None:
+    """Raise DataError if the entities that XML declares make it many times larger."""
+    size = file.data.stat().st_size
+    if not size:
+        return
+    with file.data.open("rb") as source, mmap.mmap(source.fileno(), 0, prot=mmap.PROT_READ) as data:
+        lengths: dict[bytes, int] = {}
+        for name, value in _ENTITY.findall(data):
+            inner = sum(lengths.get(reference, 0) for reference in _REFERENCE.findall(value))
+            lengths[name] = max(lengths.get(name, 0), len(value) + inner)
+            _bound(file, lengths[name], size)
+        if lengths:
+            _bound(file, sum(lengths.get(m[1], 0) for m in _REFERENCE.finditer(data)), size)
+
+
+def _bound(file: SourceFile, expanded: int, size: int) -> None:
+    if expanded > max(_EXPANSION, 20 * size):
+        raise DataError(
+            f"{file.path}: its entities would become {expanded:,} characters of text. Nothing was "
+            "loaded; write out what they stand for."
+        )

@@ -1,0 +1,217 @@
+"""Texts in the cells of CSV and JSON -> values of one type per column, never rounded.
+
+A cell has a kind, which is a bit, so that the kinds in a column are found by one bit_or:
+
+    INT LONG        an integer; LONG is one that a double does not hold
+    BIG             an integer beyond 64 bits
+    FLOAT           a decimal, with or without exponent, that its double is written as with as many
+                    digits; NaN and inf
+    ROUNDED         a decimal that its double is not written as
+    BOOL            true or false
+    DATE            YYYY-MM-DD
+    LOCAL ZONED     YYYY-MM-DD HH:MM[:SS[.ffffff]], also with T, without and with a time zone
+    FINE            either, with digits beyond microseconds
+    TEXT            anything else; 007 is a code, not the number 7
+    TEXTUAL         a string in JSON that says none of the above moments
+    NESTED          an object or array in JSON
+
+The type of a column is the one that all of its kinds look like. What then does not fit, or does not
+fit the type that the column of the predicate has already, is refused cell by cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from zodiac_sql.language.syntax import Type
+
+INT, LONG, BIG, FLOAT, ROUNDED, BOOL, DATE, LOCAL, ZONED, FINE, TEXT, TEXTUAL, NESTED = (
+    1 << place for place in range(13)
+)
+
+_MOMENTS = DATE | LOCAL | ZONED | FINE
+_STRINGS = TEXT | TEXTUAL | _MOMENTS
+
+WRITTEN_AS = r"""
+-- The digits of a number, from the first that is not 0.
+CREATE OR REPLACE TEMP MACRO zodiac_digits(t) AS
+    ltrim(regexp_replace(regexp_replace(t, '[eE].*$', ''), '[^0-9]', '', 'g'), '0');
+
+-- Whether a decimal is what its double d is written as, with as many digits.
+CREATE OR REPLACE TEMP MACRO zodiac_written_as(t, d) AS
+    CASE WHEN NOT isfinite(d) THEN false
+         WHEN d = 0 THEN zodiac_digits(t) = ''
+         WHEN length(t) <= 16 AND abs(d) >= 2.3e-308::DOUBLE THEN true
+         WHEN CAST(d AS VARCHAR) = t THEN true
+         ELSE zodiac_digits(printf('%.*e', greatest(length(zodiac_digits(t)) - 1, 0)::INTEGER, d))
+              = zodiac_digits(t)
+              OR (abs(d) >= 2.3e-308::DOUBLE AND length(rtrim(zodiac_digits(t), '0')) <= 15) END;
+"""
+
+MACROS = rf"""
+{WRITTEN_AS}
+CREATE OR REPLACE TEMP MACRO zodiac_number_kind(t) AS
+    CASE WHEN regexp_full_match(t, '[+-]?(0|[1-9][0-9]*)')
+         THEN CASE WHEN TRY_CAST(t AS BIGINT) IS NULL THEN {BIG}
+                   WHEN length(t) > 15
+                        AND CAST(CAST(t AS DOUBLE) AS HUGEINT) <> CAST(t AS BIGINT)::HUGEINT
+                   THEN {LONG}
+                   ELSE {INT} END
+         WHEN regexp_full_match(
+                  t, '[+-]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?')
+         THEN CASE WHEN zodiac_written_as(t, TRY_CAST(t AS DOUBLE)) THEN {FLOAT} ELSE {ROUNDED} END
+         ELSE {TEXT} END;
+
+CREATE OR REPLACE TEMP MACRO zodiac_cell_zoned(t) AS
+    regexp_matches(t, '(Z|[+-][0-9]{{2}}(:?[0-9]{{2}})?)$') AND length(t) > 12;
+
+CREATE OR REPLACE TEMP MACRO zodiac_cell_moment(t) AS
+    CASE WHEN zodiac_cell_zoned(t) THEN make_timestamp(epoch_us(TRY_CAST(t AS TIMESTAMPTZ)))
+         ELSE TRY_CAST(t AS TIMESTAMP) END;
+
+CREATE OR REPLACE TEMP MACRO zodiac_moment_kind(t) AS
+    CASE WHEN NOT regexp_matches(t, '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}') THEN {TEXT}
+         WHEN length(t) = 10
+         THEN CASE WHEN year(TRY_CAST(t AS DATE)) BETWEEN 1 AND 9999 THEN {DATE} ELSE {TEXT} END
+         WHEN NOT regexp_full_match(t, '.{{10}}[ T]([01][0-9]|2[0-3]):[0-9]{{2}}'
+                  || '(:[0-9]{{2}}([.][0-9]+)?)?(Z|[+-][0-9]{{2}}(:?[0-9]{{2}})?)?')
+              OR NOT coalesce(year(zodiac_cell_moment(t)) BETWEEN 1 AND 9999, false) THEN {TEXT}
+         WHEN regexp_matches(t, '[.][0-9]{{6}}0*[1-9]') THEN {FINE}
+         WHEN zodiac_cell_zoned(t) THEN {ZONED}
+         ELSE {LOCAL} END;
+
+-- Quick tests, for what most cells of a column look like.
+CREATE OR REPLACE TEMP MACRO zodiac_plain_int(t) AS
+    CAST(TRY_CAST(t AS BIGINT) AS VARCHAR) = t AND length(t) <= 15;
+CREATE OR REPLACE TEMP MACRO zodiac_plain_float(t) AS
+    (length(t) <= 16 AND regexp_full_match(t, '-?(0|[1-9][0-9]*)[.][0-9]+'))
+    OR CAST(TRY_CAST(t AS DOUBLE) AS VARCHAR) = t;
+CREATE OR REPLACE TEMP MACRO zodiac_plain_date(t) AS
+    CAST(TRY_CAST(t AS DATE) AS VARCHAR) = t AND length(t) = 10;
+CREATE OR REPLACE TEMP MACRO zodiac_plain_local(t) AS
+    CAST(TRY_CAST(t AS TIMESTAMP) AS VARCHAR) = t AND t[5] = '-' AND t[11] = ' ';
+CREATE OR REPLACE TEMP MACRO zodiac_plain_string(t) AS t >= '":' AND t < '#';
+
+-- A first look at one or two characters decides for most texts.
+CREATE OR REPLACE TEMP MACRO zodiac_bare_kind(t) AS
+    CASE WHEN NOT regexp_matches(t, '^[-+.0-9tTfFnNiI]') THEN {TEXT}
+         WHEN lower(t) IN ('true', 'false') THEN {BOOL}
+         WHEN ltrim(lower(t), '+-') IN ('nan', 'inf', 'infinity') THEN {FLOAT}
+         WHEN t[1] > '9' THEN {TEXT}
+         WHEN t[5] = '-' AND regexp_matches(t, '^[0-9]{{4}}') THEN zodiac_moment_kind(t)
+         ELSE zodiac_number_kind(t) END;
+
+CREATE OR REPLACE TEMP MACRO zodiac_json_kind(t) AS
+    CASE WHEN starts_with(t, '"')
+         THEN CASE WHEN regexp_matches(t, '^"[0-9]{{4}}-') AND zodiac_moment_kind(t[2:-2]) <> {TEXT}
+                   THEN zodiac_moment_kind(t[2:-2]) ELSE {TEXTUAL} END
+         WHEN starts_with(t, '{{') OR starts_with(t, '[') THEN {NESTED}
+         ELSE zodiac_bare_kind(t) END;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """How the cells of a file are written: the macro of their kinds, and their text."""
+
+    kind: str
+    json: bool
+
+    def kind_of(self, cell: exp.Expr, likely: int = 0) -> exp.Expr:
+        """The kind of a cell; quick if it is one of the kinds that are `likely`."""
+        text = exp.cast(cell, "VARCHAR") if self.json else cell
+        plain = text if self.json else exp.func("trim", cell, dialect="duckdb")
+        kind: exp.Expr = exp.func(self.kind, plain, dialect="duckdb")
+        cases = exp.case()
+        for bit, test in _QUICK.items():
+            if likely & bit:
+                quick = exp.func(test, text.copy(), dialect="duckdb")
+                cases = cases.when(quick, exp.Literal.number(bit))
+        return cases.else_(kind) if cases.args["ifs"] else kind
+
+    def all_text(self, kinds: int) -> bool:
+        """Whether a column with these kinds of cells is one of texts, whatever else is in it."""
+        return not self.json and kinds & TEXT > 0
+
+    def value(self, cell: exp.Expr, type_: Type | None) -> exp.Expr:
+        """The value of a cell whose kind fits the type."""
+        if self.json:
+            cell = exp.func("json_extract_string", cell, exp.Literal.string("$"), dialect="duckdb")
+        elif type_ is not Type.SYMBOL:
+            cell = exp.func("trim", cell, dialect="duckdb")
+        match type_:
+            case Type.INT:
+                return exp.cast(cell, "BIGINT")
+            case Type.FLOAT:
+                return exp.cast(cell, "DOUBLE")
+            case Type.BOOL:
+                return exp.func("lower", cell, dialect="duckdb").eq(exp.Literal.string("true"))
+            case Type.DATE:
+                return exp.cast(cell, "DATE")
+            case Type.TIMESTAMP:
+                return exp.func("zodiac_cell_moment", cell, dialect="duckdb")
+            case _:
+                return cell
+
+    def accepted(self, type_: Type | None, kinds: int, known: bool) -> int:
+        """The kinds that a column of a type takes, of those that are in it.
+
+        Integers enter a column known to hold floats as everywhere: as the nearest double.
+        """
+        match type_:
+            case Type.INT:
+                return INT | LONG
+            case Type.FLOAT:
+                return INT | FLOAT | (LONG if known else 0)
+            case Type.BOOL:
+                return BOOL
+            case Type.DATE:
+                return DATE
+            case Type.TIMESTAMP:
+                return LOCAL if kinds & LOCAL else ZONED
+            case _:
+                # A number of JSON is read as a double: 1.50 has lost its 0.
+                return ~(FLOAT | ROUNDED | NESTED) if self.json else ~0
+
+    def found(self, kinds: int) -> Type | None:
+        """The type of a column that has no other; None if no cell tells it."""
+        for type_, those in _LOOKS:
+            if not kinds & ~those:
+                return type_
+        if self.json and kinds & ~(_STRINGS | NESTED):
+            return next((type_ for type_, those in _LOOKS if kinds & those), Type.SYMBOL)
+        return Type.SYMBOL
+
+
+_LOOKS: tuple[tuple[Type | None, int], ...] = (
+    (None, 0),
+    (Type.INT, INT | LONG | BIG),
+    (Type.FLOAT, INT | LONG | BIG | FLOAT | ROUNDED),
+    (Type.BOOL, BOOL),
+    (Type.DATE, DATE),
+    (Type.TIMESTAMP, LOCAL | FINE),
+    (Type.TIMESTAMP, ZONED | FINE),
+)
+
+_QUICK = {
+    FLOAT: "zodiac_plain_float", INT: "zodiac_plain_int", DATE: "zodiac_plain_date",
+    LOCAL: "zodiac_plain_local", TEXTUAL: "zodiac_plain_string",
+}  # fmt: skip
+
+CSV = Syntax("zodiac_bare_kind", json=False)
+JSON = Syntax("zodiac_json_kind", json=True)
+
+
+def reason(kind: int, type_: Type | None) -> str:
+    """Why a cell of a kind is refused by a column of a type."""
+    if kind == NESTED:
+        return "is an object or an array, no single value"
+    if kind == BIG and type_ is Type.INT:
+        return "is beyond 64 bits"
+    if kind & (BIG | LONG | ROUNDED) and type_ is Type.FLOAT:
+        return "would be rounded"
+    if kind == FINE and type_ is Type.TIMESTAMP:
+        return "is finer than microseconds"
+    return f"is no {type_}"

@@ -1,0 +1,97 @@
+"""A text file as a column of lines, and where a line stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import create_temp
+from zodiac_sql.database.store import BrokenStreamError, Store
+from zodiac_sql.errors import DataError, EvaluationError, StoreError
+from zodiac_sql.facts.load.source import SourceFile
+
+LINES = "zodiac_lines"
+"""What the lines of a file can be read from, while they are offered."""
+
+READ_LINES = (
+    "SELECT line FROM read_csv($path, columns = {'line': 'VARCHAR'}, compression = 'none',"
+    " delim = chr(1) || chr(2) || chr(3) || chr(4), quote = '', escape = '', header = false,"
+    " auto_detect = false, strict_mode = false, new_line = '\\n',"
+    " max_line_size = 16777216, buffer_size = 33554432, store_rejects = true,"
+    " rejects_table = 'zodiac_rejected', rejects_scan = 'zodiac_rejected_scan')"
+)
+"""The lines of a file; empty ones are NULL. The delimiter is one that no text holds.
+
+Carriage returns end lines too (with the other settings of read_csv some text would be lost), so
+CRLF gives an empty line more: `true_lines` turns the numbers of rows into those of lines. What
+read_csv itself refused (not UTF-8) is in zodiac_rejected, outside.
+"""
+
+
+@contextmanager
+def lines_of(store: Store, outside: Store, file: SourceFile) -> Iterator[None]:
+    """Let one statement inside read the lines of a file from LINES."""
+    lines = outside.batches(READ_LINES, _BATCH, {"path": file.unglobbed})
+    with reading(str(file.path)), store.offered(LINES, lines):
+        yield
+
+
+def read_into(
+    store: Store, outside: Store, table: str, query: str, values: Mapping[str, object]
+) -> None:
+    """Create a temporary table of what a query outside finds in a file."""
+    with store.offered(_ROWS, outside.batches(query, _BATCH, values)):
+        store.run(create_temp(table, exp.select("*").from_(_ROWS)))
+
+
+_ROWS = "zodiac_file_rows"
+
+_BATCH = 20_480
+"""Rows that go from outside to inside at a time: ten vectors of DuckDB's."""
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn what DuckDB says about a file into a DataError that names the file."""
+    try:
+        yield
+    except (EvaluationError, StoreError, BrokenStreamError) as error:
+        if type(error) not in (EvaluationError, StoreError, BrokenStreamError):
+            raise
+        raise DataError(f"{name} cannot be read: {str(error).partition(_SETTINGS)[0]}") from error
+
+
+_SETTINGS = "\nPossible"
+"""What follows in a DuckDB message are settings that the reader of the message cannot set."""
+
+
+def true_lines(path: Path, rows: Iterable[int]) -> dict[int, int]:
+    """Row of READ_LINES -> number of the line in the file. For errors: it reads the file again."""
+    wanted = sorted(set(rows))
+    found: dict[int, int] = {}
+    row = line = 0
+    with path.open("rb") as file:
+        for block in _blocks(file):
+            if len(found) == len(wanted):
+                break
+            rows_here = block.count(b"\n") + block.count(b"\r")
+            if wanted[len(found)] > row + rows_here + 1:  # the last line may lack its end
+                row += rows_here
+                line += rows_here - block.count(b"\r\n")
+                continue
+            for text in block.splitlines(keepends=True):
+                row, line = row + 1, line + 1
+                if len(found) < len(wanted) and wanted[len(found)] <= row:
+                    found[wanted[len(found)]] = line
+                row += text.endswith(b"\r\n")
+    return found
+
+
+def _blocks(file: IO[bytes]) -> Iterable[bytes]:
+    """The bytes in large pieces, none of which ends inside a line."""
+    while block := file.read(1 << 20):
+        yield block + file.readline()

@@ -1,0 +1,141 @@
+"""Which RDF literals become native values, and of which type.
+
+The object column of a property is native if every object is a literal of one family below and
+every value fits without loss:
+
+    INT        xsd:integer and what is derived from it, within 64 bits and the datatype's own range
+    FLOAT      xsd:decimal, xsd:double, xsd:float, also mixed with integers; integers and decimals
+               of at most 15 significant digits, which a double keeps
+    BOOL       xsd:boolean
+    DATE       xsd:date without a time zone
+    TIMESTAMP  xsd:dateTime, all without a time zone, or all with one (then converted to UTC)
+
+Otherwise it is a column of symbols, and every literal keeps its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from zodiac_sql.language.symbols import XSD
+from zodiac_sql.language.syntax import Type
+
+ZONED = f"{XSD}dateTimeZ"
+"""In Predicate.datatypes: xsd:dateTime with a time zone, kept in UTC and written with a Z."""
+
+_INTEGER_BOUNDS: dict[str, tuple[int | None, int | None]] = {
+    "integer": (None, None), "long": (None, None), "int": (-(2**31), 2**31 - 1),
+    "short": (-(2**15), 2**15 - 1), "byte": (-128, 127),
+    "nonNegativeInteger": (0, None), "positiveInteger": (1, None),
+    "nonPositiveInteger": (None, 0), "negativeInteger": (None, -1),
+    "unsignedLong": (0, None), "unsignedInt": (0, 2**32 - 1),
+    "unsignedShort": (0, 2**16 - 1), "unsignedByte": (0, 255),
+}  # fmt: skip
+
+TYPES: Mapping[str, Type] = {
+    **dict.fromkeys((XSD + local for local in _INTEGER_BOUNDS), Type.INT),
+    XSD + "decimal": Type.FLOAT, XSD + "double": Type.FLOAT, XSD + "float": Type.FLOAT,
+    XSD + "boolean": Type.BOOL,
+    XSD + "date": Type.DATE,
+    XSD + "dateTime": Type.TIMESTAMP, XSD + "dateTimeStamp": Type.TIMESTAMP,
+}  # fmt: skip
+"""The native type of each datatype that has one."""
+
+MACROS = r"""
+CREATE OR REPLACE TEMP MACRO zodiac_significant(v) AS
+    length(ltrim(
+        replace(CASE WHEN contains(v, '.') THEN rtrim(v, '0') ELSE v END, '.', ''), '+-0'));
+
+CREATE OR REPLACE TEMP MACRO zodiac_zoned(v) AS regexp_matches(v, '(Z|[+-][0-9]{2}:[0-9]{2})$');
+
+CREATE OR REPLACE TEMP MACRO zodiac_moment(v) AS
+    CASE WHEN zodiac_zoned(v) THEN make_timestamp(epoch_us(TRY_CAST(v AS TIMESTAMPTZ)))
+         ELSE TRY_CAST(v AS TIMESTAMP) END;
+
+CREATE OR REPLACE TEMP MACRO zodiac_moment_fits(v) AS
+    regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6}0*)?'
+                         || '(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?')
+    AND NOT starts_with(v, '0000') AND zodiac_moment(v) IS NOT NULL;
+
+-- A form is what a literal must look like to enter a column of a type.
+CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
+    CASE form
+    WHEN 'integer' THEN regexp_full_match(v, '[+-]?[0-9]+') AND TRY_CAST(v AS BIGINT) IS NOT NULL
+    WHEN 'decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+                        AND zodiac_significant(v) <= 15
+                        AND NOT regexp_matches(v, '[.][0-9]{15}[0-9]*[1-9]')
+    WHEN 'known decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+                              AND zodiac_written_as(v, TRY_CAST(v AS DOUBLE))
+    WHEN 'double' THEN v IN ('INF', '+INF', '-INF', 'NaN')
+                       OR (regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)'
+                                                || '([eE][+-]?[0-9]+)?')
+                           AND isfinite(TRY_CAST(v AS DOUBLE)))
+    WHEN 'boolean' THEN v IN ('true', 'false', '1', '0')
+    WHEN 'date' THEN regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}')
+                     AND NOT starts_with(v, '0000') AND TRY_CAST(v AS DATE) IS NOT NULL
+    WHEN 'moment' THEN zodiac_moment_fits(v)
+    WHEN 'zoned moment' THEN zodiac_moment_fits(v) AND zodiac_zoned(v)
+    WHEN 'local moment' THEN zodiac_moment_fits(v) AND NOT zodiac_zoned(v)
+    ELSE false END, false);
+"""
+
+
+def common_type(datatypes: Collection[str]) -> Type:
+    """The type of a column that holds literals of these datatypes (and nothing else)."""
+    types = {TYPES.get(datatype, Type.SYMBOL) for datatype in datatypes}
+    if types == {Type.INT, Type.FLOAT}:
+        return Type.FLOAT
+    return types.pop() if len(types) == 1 else Type.SYMBOL
+
+
+def form_of_free(datatype: str, type_: Type) -> str:
+    """What a literal must look like where the data settle the type: no loss at all."""
+    if type_ is Type.FLOAT:
+        return "decimal" if datatype not in (XSD + "double", XSD + "float") else "double"
+    return "zoned moment" if datatype == f"{XSD}dateTimeStamp" else _FORMS[type_]
+
+
+def form_of_known(datatype: str, type_: Type, known: str | None) -> str | None:
+    """What a literal must look like to enter a column of a known type; None: it cannot.
+
+    Where a column is known to be FLOAT, integers of 64 bits become the nearest double, as everywhere;
+    a decimal must be what its double is written as.
+    """
+    found = TYPES.get(datatype)
+    if found is not type_ and (found, type_) != (Type.INT, Type.FLOAT):
+        return None
+    if type_ is Type.FLOAT and datatype not in (XSD + "double", XSD + "float"):
+        return "integer" if found is Type.INT else "known decimal"
+    if type_ is Type.TIMESTAMP and known is not None:
+        return "zoned moment" if is_zoned(known) else "local moment"
+    return _FORMS[type_]
+
+
+_FORMS = {
+    Type.INT: "integer", Type.FLOAT: "double", Type.BOOL: "boolean", Type.DATE: "date",
+    Type.TIMESTAMP: "moment",
+}  # fmt: skip
+
+
+def is_zoned(datatype: str | None) -> bool:
+    """Whether timestamps of a column with this RDF datatype are instants, written with a Z."""
+    return datatype in (ZONED, f"{XSD}dateTimeStamp")
+
+
+def within_bounds(datatype: str, low: int | None, high: int | None) -> bool:
+    """Whether integers from low to high are of the datatype."""
+    if low is None or high is None:
+        return True
+    least, most = _INTEGER_BOUNDS.get(datatype.removeprefix(XSD), (None, None))
+    return (least is None or least <= low) and (most is None or high <= most)
+
+
+def common_datatype(datatypes: Collection[str], type_: Type, zoned: bool) -> str | None:
+    """What Predicate.datatypes says of a column; None stands for the default of its type."""
+    if len(datatypes) == 1:
+        (only,) = datatypes
+        return ZONED if zoned and only == f"{XSD}dateTime" else only
+    if type_ is Type.TIMESTAMP and zoned:
+        return ZONED
+    doubles = {f"{XSD}double", f"{XSD}float"}
+    return f"{XSD}decimal" if type_ is Type.FLOAT and not doubles & set(datatypes) else None

@@ -1,0 +1,70 @@
+"""Files -> Staged facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import DataError
+from zodiac_sql.facts.load import rdf, tables
+from zodiac_sql.facts.load.result import Loaded, listed
+from zodiac_sql.facts.load.source import opened
+from zodiac_sql.language.schema import Predicate
+
+__all__ = ["Loaded", "load_file"]
+
+
+def load_file(
+    store: Store,
+    path: str | Path,
+    known: Mapping[str, Predicate],
+    *,
+    predicate: str | None = None,
+    skip_bad: bool = False,
+) -> Loaded:
+    """Stage the facts of an RDF file, or the rows of a table as facts of one predicate.
+
+    The suffix tells the syntax, with or without .gz. `known` are the predicates there are, by
+    name; `predicate` names that of a table (by default the file's name). A malformed file is
+    refused whole, with its lines; with `skip_bad` the bad lines are left out and reported.
+    Raises DataError.
+    """
+    path = Path(path)
+    suffix = _suffix(path)
+    if suffix in rdf.SUFFIXES and predicate is not None:
+        raise DataError(
+            f"{path}: RDF has the names of its predicates in itself; {predicate} cannot be "
+            "given. Leave it out."
+        )
+    with opened(path) as file:
+        if suffix in rdf.SUFFIXES:
+            loaded = rdf.load_rdf(store, file, suffix, known, skip_bad)
+        else:
+            loaded = tables.load_table(store, file, suffix, predicate, known, skip_bad)
+    return _with_skipped_noted(loaded, path)
+
+
+def _with_skipped_noted(loaded: Loaded, path: Path) -> Loaded:
+    """What was loaded, with a note on the lines that were left out."""
+    count = loaded.skipped_count
+    if not count:
+        return loaded
+    lines = "1 bad line was" if count == 1 else f"{count} bad lines were"
+    note = f"{path}: {lines} left out\n{listed(loaded.skipped, count)}"
+    return replace(loaded, notes=(*loaded.notes, note))
+
+
+def _suffix(path: Path) -> str:
+    """The suffix that tells the syntax, in lower case. Raises DataError if it tells none."""
+    accepted = f"Known are {' '.join((*rdf.SUFFIXES, *tables.SUFFIXES))}, all but Parquet also .gz."
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file.")
+    if not path.is_file():
+        raise DataError(f"{path} is not a file. Give the files in it one by one. {accepted}")
+    compressed = path.suffix.lower() == ".gz"
+    suffix = Path(path.stem).suffix.lower() if compressed else path.suffix.lower()
+    if suffix not in (*rdf.SUFFIXES, *tables.SUFFIXES) or (compressed and suffix == ".parquet"):
+        raise DataError(f"{path}: the suffix {path.suffix or '(none)'} tells no format. {accepted}")
+    return suffix

@@ -1,0 +1,220 @@
+"""What a file says of each property and class, and which type each object column gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import DataError
+from zodiac_sql.facts.load import literals
+from zodiac_sql.facts.load.urns import predicate_name
+from zodiac_sql.facts.stage import clash
+from zodiac_sql.language.schema import Predicate, default_columns
+from zodiac_sql.language.syntax import Column, Type
+
+MACROS = r"""
+CREATE OR REPLACE TEMP MACRO zodiac_is_class(p, o) AS
+    p = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>' AND starts_with(o, '<');
+
+-- The datatype of a literal; 'node' and 'text' for objects without one.
+CREATE OR REPLACE TEMP MACRO zodiac_datatype(o) AS
+    CASE WHEN NOT starts_with(o, '"') THEN 'node'
+         WHEN ends_with(o, '>') THEN regexp_extract(o, '"\^\^<([^<>]*)>$', 1)
+         ELSE 'text' END;
+
+CREATE OR REPLACE TEMP MACRO zodiac_value(o, datatype) AS
+    substring(o, 2, length(o) - length(datatype) - 6);
+
+-- What zodiac_triple holds without comments and bad lines; term is the property or the class.
+CREATE OR REPLACE TEMP MACRO zodiac_statements() AS TABLE
+    SELECT s, o, zodiac_is_class(p, o) AS class,
+           CASE WHEN zodiac_is_class(p, o) THEN o ELSE p END AS term,
+           zodiac_datatype(o) AS datatype
+    FROM temp.zodiac_triple WHERE s <> '' AND p <> '' AND o <> '';
+"""
+
+MISFIT = """
+p = $term AND NOT zodiac_is_class(p, o) AND NOT zodiac_fits(
+    zodiac_value(o, zodiac_datatype(o)),
+    list_extract($forms::VARCHAR[], list_position($datatypes::VARCHAR[], zodiac_datatype(o))))
+"""
+"""The condition on s, p, o of a statement whose object does not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property or class of a file, and the predicate that it becomes.
+
+    `kinds` counts its objects by datatype (or 'node', 'text'); `forms` says what a literal of a
+    datatype must look like to enter a native column; `misfits` counts those that do not.
+    """
+
+    number: int
+    name: str
+    term: str
+    class_: bool
+    kinds: Mapping[str, int]
+    known: Predicate | None
+    type: Type = Type.SYMBOL
+    forms: Mapping[str, str] = field(default_factory=dict)
+    datatype: str | None = None
+    misfits: int = 0
+
+    @property
+    def arity(self) -> int:
+        return 1 if self.class_ else 2
+
+    @property
+    def settled(self) -> Type | None:
+        """The type that the object column has already."""
+        return None if self.known is None or self.class_ else self.known.columns[1].type
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        names = default_columns(self.arity)
+        if self.known is not None:
+            names = tuple(column.name for column in self.known.columns)
+        types = (Type.SYMBOL, self.type)
+        return tuple(Column(name, type_) for name, type_ in zip(names, types, strict=False))
+
+
+def profiled(store: Store, file: str, known: Mapping[str, Predicate]) -> list[Property]:
+    """All properties and classes of zodiac_triple, each with its type.
+
+    Creates the temporary tables zodiac_key and zodiac_form, by which the facts are made. Raises
+    DataError where the file contradicts itself or what is known of a predicate.
+    """
+    found = _counted(store, known)
+    _check_arities(file, found)
+    found = [_with_forms(property_) for property_ in found]
+    _create_forms(store, found)
+    fits = _fitting(store) if any(property_.forms for property_ in found) else {}
+    found = [_decided(property_, fits) for property_ in found]
+    store.run(
+        "CREATE OR REPLACE TEMP TABLE zodiac_key AS SELECT unnest($term::VARCHAR[]) AS term,"
+        " unnest($class::BOOLEAN[]) AS class, unnest($number::INTEGER[]) AS number,"
+        " unnest($symbolic::BOOLEAN[]) AS symbolic, unnest($native::BOOLEAN[]) AS native,"
+        " unnest($doubtful::BOOLEAN[]) AS doubtful",
+        {
+            "term": [p.term for p in found],
+            "class": [p.class_ for p in found],
+            "number": [p.number for p in found],
+            "symbolic": [not p.class_ and p.type is Type.SYMBOL for p in found],
+            "native": [p.type is not Type.SYMBOL for p in found],
+            "doubtful": [p.misfits > 0 for p in found],
+        },
+    )
+    return found
+
+
+def _counted(store: Store, known: Mapping[str, Predicate]) -> list[Property]:
+    rows = store.rows(
+        "SELECT term, class, CASE WHEN class THEN '' ELSE datatype END AS kind, count(*)"
+        " FROM zodiac_statements() GROUP BY ALL ORDER BY ALL"
+    )
+    kinds: dict[tuple[str, bool], dict[str, int]] = {}
+    for term, class_, kind, count in rows:
+        kinds.setdefault((term, class_), {})[kind] = count
+    found = []
+    for number, ((term, class_), counts) in enumerate(kinds.items()):
+        name = predicate_name(term[1:-1])
+        found.append(Property(number, name, term, class_, counts, known.get(name)))
+    return found
+
+
+def _check_arities(file: str, found: list[Property]) -> None:
+    both = {p.name for p in found if p.class_} & {p.name for p in found if not p.class_}
+    if both:
+        raise DataError(
+            f"{file}: {min(both)} is used both as a class and as a property. A predicate has one "
+            "arity: rename one of the two. Nothing was loaded."
+        )
+    for property_ in found:
+        if property_.known is None:
+            continue
+        if property_.arity != property_.known.arity:
+            noun = "a class (1 column)" if property_.class_ else "a property (2 columns)"
+            raise DataError(
+                f"{file}: {property_.name} is {noun} there, but has {property_.known.arity} "
+                "columns here. Nothing was loaded."
+            )
+        subject = property_.known.columns[0]
+        if subject.type not in (None, Type.SYMBOL):
+            said = clash(property_.name, subject, Type.SYMBOL)
+            raise DataError(f"{file}: {said} Nothing was loaded.")
+
+
+def _with_forms(property_: Property) -> Property:
+    """The type that the column has, or could have, and what literals must look like for it."""
+    settled = property_.settled
+    if property_.class_ or settled is Type.SYMBOL:
+        return property_
+    if settled is not None:
+        assert property_.known is not None
+        before = property_.known.datatypes[1]
+        forms = {
+            datatype: literals.form_of_known(datatype, settled, before)
+            for datatype in property_.kinds
+        }
+        return replace(
+            property_, type=settled, forms={d: form for d, form in forms.items() if form}
+        )
+    type_ = literals.common_type(property_.kinds)
+    if type_ is Type.SYMBOL:
+        return property_
+    forms_free = {d: literals.form_of_free(d, type_) for d in property_.kinds}
+    return replace(property_, type=type_, forms=forms_free)
+
+
+def _create_forms(store: Store, found: list[Property]) -> None:
+    triples = [(p.term, datatype, form) for p in found for datatype, form in p.forms.items()]
+    store.run(
+        "CREATE OR REPLACE TEMP TABLE zodiac_form AS SELECT unnest($term::VARCHAR[]) AS term,"
+        " unnest($datatype::VARCHAR[]) AS datatype, unnest($form::VARCHAR[]) AS form",
+        {
+            "term": [term for term, _, _ in triples],
+            "datatype": [datatype for _, datatype, _ in triples],
+            "form": [form for _, _, form in triples],
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """Of the literals of one property and datatype: how many fit, and what else matters."""
+
+    count: int
+    low: int | None
+    high: int | None
+    zoned: int
+
+
+def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
+    rows = store.rows(
+        "SELECT term, datatype, count_if(zodiac_fits(value, form)),"
+        " min(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
+        " max(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
+        " count_if(form LIKE '%moment' AND zodiac_zoned(value))"
+        " FROM (SELECT term, datatype, form, zodiac_value(o, datatype) AS value"
+        " FROM zodiac_statements() JOIN temp.zodiac_form USING (term, datatype) WHERE NOT class)"
+        " GROUP BY ALL"
+    )
+    return {(term, datatype): _Fitting(*counts) for term, datatype, *counts in rows}
+
+
+def _decided(property_: Property, fits: Mapping[tuple[str, str], _Fitting]) -> Property:
+    """The property with its final type: native if all fit, or if the type is settled."""
+    if property_.type is Type.SYMBOL:
+        return property_
+    found = {d: fits[property_.term, d] for d in property_.forms}
+    total = sum(property_.kinds.values())
+    misfits = total - sum(fitting.count for fitting in found.values())
+    zoned = sum(fitting.zoned for fitting in found.values())
+    if property_.settled is None:
+        bounded = all(literals.within_bounds(d, f.low, f.high) for d, f in found.items())
+        if misfits or not bounded or zoned not in (0, total):
+            return replace(property_, type=Type.SYMBOL, forms={})
+    datatype = literals.common_datatype(property_.forms, property_.type, zoned > 0)
+    before = property_.known.datatypes[1] if property_.known is not None else None
+    return replace(property_, datatype=before or datatype, misfits=misfits)

@@ -1,0 +1,106 @@
+"""Turtle, TriG, RDF/XML and JSON-LD -> N-Quads, by pyoxigraph.
+
+pyoxigraph parses and writes without a step in Python per triple; what it writes then goes the way
+of every N-Quads file.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+from zodiac_sql.errors import DataError
+from zodiac_sql.facts.load.bounds import check_entities, check_nesting
+from zodiac_sql.facts.load.source import SourceFile
+
+if TYPE_CHECKING:
+    import pyoxigraph
+
+_FORMATS = {
+    ".ttl": "TURTLE", ".trig": "TRIG", ".rdf": "RDF_XML", ".owl": "RDF_XML", ".xml": "RDF_XML",
+    ".jsonld": "JSON_LD",
+}  # fmt: skip
+
+SUFFIXES = tuple(_FORMATS)
+
+
+_ALWAYS = 256 << 20
+_RATIO = 50
+"""So many bytes, or times its own size, may a file become as N-Quads, where prefixes are written out."""
+
+
+@contextmanager
+def as_nquads(
+    source: SourceFile, suffix: str, skip_bad: bool
+) -> Iterator[tuple[SourceFile, tuple[tuple[str, str], ...]]]:
+    """A temporary N-Quads file with the statements of another, and the prefixes of that.
+
+    Relative IRIs are resolved against the file's own. Raises DataError with the line.
+    """
+    import pyoxigraph
+
+    path = source.path
+    if _FORMATS[suffix] == "RDF_XML":
+        check_entities(source)
+    elif _FORMATS[suffix] == "JSON_LD":
+        check_nesting(source)
+    syntax = getattr(pyoxigraph.RdfFormat, _FORMATS[suffix])
+    with tempfile.TemporaryDirectory(prefix="zodiac_sql_") as folder:
+        target = Path(folder) / "converted.nq"
+        most = max(_ALWAYS, _RATIO * source.data.stat().st_size)
+        with source.data.open("rb") as data, target.open("wb") as plain:
+            try:
+                quads = pyoxigraph.parse(data, format=syntax, base_iri=path.resolve().as_uri())
+                pyoxigraph.serialize(
+                    quads,
+                    cast("IO[bytes]", _Bounded(plain, path, most)),
+                    format=pyoxigraph.RdfFormat.N_QUADS,
+                )
+            except SyntaxError as error:
+                raise DataError(_said(path, error, skip_bad)) from None
+            except MemoryError:  # so it calls a statement that its buffer cannot hold
+                raise DataError(
+                    f"{path}: a statement, or a text in it, is longer than 16 MiB, which none may be."
+                    " Nothing was loaded; break it up, or leave it out."
+                ) from None
+            except (EOFError, OSError, ValueError) as error:
+                raise DataError(f"{path} cannot be read: {error}") from error
+        yield SourceFile(path, target), _prefixes(quads)
+
+
+@dataclass(slots=True)
+class _Bounded:
+    """A file for writing that refuses to become too large."""
+
+    file: IO[bytes]
+    path: Path
+    room: int
+
+    def write(self, data: bytes) -> int:
+        self.room -= len(data)
+        if self.room < 0:
+            raise DataError(
+                f"{self.path} becomes more than {_RATIO} times as large with its prefixes written "
+                "out. Nothing was loaded; shorten them."
+            )
+        return self.file.write(data)
+
+    def flush(self) -> None:
+        self.file.flush()
+
+
+def _prefixes(quads: pyoxigraph.QuadParser) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(quads.prefixes.items()))
+
+
+def _said(path: Path, error: SyntaxError, skip_bad: bool) -> str:
+    where = "" if error.lineno is None else f", line {error.lineno}, column {error.offset}"
+    if skip_bad:
+        after = "skip_bad works where every line stands for itself: N-Triples, N-Quads, tables."
+    else:
+        after = "Nothing was loaded."
+    return f"{path}{where}: {error.msg}. {after}"

@@ -1,0 +1,45 @@
+"""urn:zodiac: IRIs, by which plain names and symbols stand where RDF wants an IRI.
+
+`urn:zodiac:` and the percent-encoded text of a symbol (language/symbols.py), or the name of a predicate.
+Only the spelling that is written here is read back, so that both ways fit exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, unquote
+
+NAMESPACE = "urn:zodiac:"
+
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
+
+MACROS = r"""
+CREATE OR REPLACE TEMP MACRO zodiac_from_urn(t) AS
+    CASE WHEN starts_with(t, '<urn:zodiac:')
+              AND url_encode(TRY(url_decode(t[13:-2]))) = t[13:-2]
+         THEN url_decode(t[13:-2]) ELSE t END;
+
+-- The IRI or blank node, as N-Triples, of any symbol.
+CREATE OR REPLACE TEMP MACRO zodiac_as_node(t) AS
+    CASE WHEN starts_with(t, '_:') THEN t
+         WHEN zodiac.kind(t) <> 'iri' OR starts_with(t, 'urn:zodiac:')
+              OR regexp_matches(t, '[\x00-\x20]')
+              THEN '<urn:zodiac:' || url_encode(t) || '>'
+         WHEN starts_with(t, '<') THEN t
+         ELSE '<' || t || '>' END;
+"""
+
+
+def predicate_iri(name: str) -> str:
+    """The IRI that stands for a predicate in RDF."""
+    if _IRI.fullmatch(name) and not name.startswith(NAMESPACE):
+        return name
+    return NAMESPACE + quote(name, safe="")
+
+
+def predicate_name(iri: str) -> str:
+    """The predicate that an IRI in RDF stands for."""
+    if not iri.startswith(NAMESPACE):
+        return iri
+    name = unquote(iri.removeprefix(NAMESPACE))
+    return name if predicate_iri(name) == iri else iri

@@ -1,0 +1,345 @@
+"""Rows in the forms that Python programs have them -> Arrow, which DuckDB reads.
+
+Tuples become one Arrow column at a time. No step takes a fact at a time, except to find the row
+that an error names.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+import numbers
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zodiac_sql.errors import DataError
+from zodiac_sql.facts.arrow_types import kept, unsupported
+from zodiac_sql.facts.spark_frames import is_spark, stream
+from zodiac_sql.language.schema import default_columns
+from zodiac_sql.language.syntax import Type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ACCEPTED = (
+    "Rows are a list of tuples, an Arrow table or stream, a pandas, polars or Spark data frame, "
+    "or a DuckDB relation."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """An Arrow table or stream. `named` tells whether its column names came with the data,
+    `untyped` are the columns that hold nothing and so have no type."""
+
+    data: object
+    width: int
+    named: bool
+    untyped: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, if that is known."""
+        return getattr(self.data, "num_rows", None)
+
+
+def as_arrow(predicate: str, rows: object, arity: int | None) -> Offered | None:
+    """The rows as Arrow; None if there are none and nothing tells their types.
+
+    `arity` is that of the predicate, if known. Raises DataError.
+    """
+    if isinstance(rows, (str, bytes, Mapping)):
+        raise DataError(f"{predicate}: a {type(rows).__name__} is not rows. {_ACCEPTED}")
+    if _is_pandas(rows):
+        return _from_pandas(predicate, rows)
+    if is_spark(rows):
+        return _from_stream(predicate, stream(rows))
+    if hasattr(rows, "__arrow_c_stream__"):
+        return _from_stream(predicate, rows)
+    if isinstance(rows, Iterable):
+        return _from_tuples(predicate, list(rows), arity)
+    raise DataError(f"{predicate}: a {type(rows).__name__} is not rows. {_ACCEPTED}")
+
+
+def _is_pandas(rows: object) -> bool:
+    kind = type(rows)
+    return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
+
+
+def _from_pandas(predicate: str, frame: Any) -> Offered:
+    """pandas writes a missing number as NaN: here too NaN means missing, and is refused later."""
+    import pyarrow as pa
+
+    try:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        said = " ".join(str(part) for part in error.args)
+        raise DataError(
+            f"{predicate}: {_refused_by_pandas(frame)}{said.rstrip('.')}. Each column holds values "
+            "of one type, and integers of 64 bits: convert it first."
+        ) from None
+    _check_names(predicate, table.schema.names)
+    labelled = any(isinstance(label, str) for label in frame.columns)
+    table = kept(predicate, table)
+    return Offered(table, table.num_columns, labelled, _untyped(table.schema))
+
+
+def _refused_by_pandas(frame: Any) -> str:
+    """Names the first column of a data frame that Arrow refuses, and an integer beyond 64 bits."""
+    import pyarrow as pa
+
+    for place, label in enumerate(frame.columns):
+        column = frame.iloc[:, place]
+        try:
+            pa.Array.from_pandas(column)
+        except (pa.ArrowException, OverflowError, TypeError, ValueError):
+            large = (v for v in column if isinstance(v, numbers.Integral) and not _in_64_bits(v))
+            value = next(large, None)
+            return f"column {label}{'' if value is None else f' holds {_shown(value)}'}: "
+    return ""
+
+
+def _from_stream(predicate: str, rows: Any) -> Offered:
+    import pyarrow as pa
+
+    if isinstance(rows, pa.Table) and rows.num_columns:
+        _check_names(predicate, rows.schema.names)
+        return Offered(kept(predicate, rows), rows.num_columns, True, _untyped(rows.schema))
+    _check_relation(predicate, rows)
+    try:
+        reader = pa.RecordBatchReader.from_stream(rows)
+    except (pa.ArrowException, OSError, TypeError, ValueError) as error:
+        raise DataError(f"{predicate}: not a table ({error}). {_ACCEPTED}") from None
+    _check_names(predicate, reader.schema.names)
+    if not reader.schema.names:
+        raise DataError(f"{predicate}: the table has no columns. Facts without columns are [()].")
+    reader = kept(predicate, reader)
+    return Offered(reader, len(reader.schema.names), True, _untyped(reader.schema))
+
+
+def _check_relation(predicate: str, rows: Any) -> None:
+    """Refuse columns of a DuckDB relation that become others in Arrow: -1 for 2^128 - 1."""
+    if type(rows).__name__ != "DuckDBPyRelation":
+        return
+    for name, type_ in zip(rows.columns, rows.types, strict=True):
+        if "UHUGEINT" in str(type_):
+            raise DataError(unsupported(predicate, name, str(type_)))
+
+
+def _untyped(schema: pa.Schema) -> tuple[str, ...]:
+    import pyarrow as pa
+
+    return tuple(field.name for field in schema if pa.types.is_null(field.type))
+
+
+def _check_names(predicate: str, names: Sequence[str]) -> None:
+    """Column names must differ where case is ignored, as in SQL."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if not name:
+            raise DataError(f"{predicate}: a column of the table has no name. Give it one.")
+        if "\0" in name:
+            raise DataError(f"{predicate}: no column can be called {name!r}: a name has no NUL.")
+        if name.lower() in seen:
+            raise DataError(
+                f"{predicate}: the columns {seen[name.lower()]} and {name} have the same name "
+                "(SQL ignores case). Rename one."
+            )
+        seen[name.lower()] = name
+
+
+# --- tuples ---------------------------------------------------------------------------------------
+
+
+def _from_tuples(predicate: str, rows: list[Any], arity: int | None) -> Offered | None:
+    if not rows:
+        return None
+    _check_shape(predicate, rows, arity)
+    import pyarrow as pa
+
+    names = default_columns(len(rows[0]))
+    arrays = [
+        _array(f"{predicate}: column {name}", column)
+        for name, column in zip(names, zip(*rows, strict=True), strict=True)
+    ]
+    return Offered(pa.table(arrays, names=list(names)), len(names), named=False)
+
+
+def _check_shape(predicate: str, rows: list[Any], arity: int | None) -> None:
+    """Every row is a tuple or list, and all have the same length."""
+    strange = [kind for kind in set(map(type, rows)) if not issubclass(kind, (tuple, list))]
+    if strange:
+        at = next(i for i, row in enumerate(rows) if type(row) in strange)
+        raise DataError(
+            f"{predicate}: row {at + 1} is {_shown(rows[at])}, not a tuple. "
+            "A row with one column is written (value,)."
+        )
+    width = len(rows[0]) if arity is None else arity
+    lengths = set(map(len, rows))
+    if lengths != {width}:
+        at = next(i for i, row in enumerate(rows) if len(row) != width)
+        raise DataError(
+            f"{predicate}: row {at + 1} has {len(rows[at])} values, {_shown(rows[at])}; "
+            f"{'the first row' if arity is None else predicate} has {width}."
+        )
+
+
+def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
+    """One column of tuples. Raises DataError naming the first row that does not fit."""
+    import pyarrow as pa
+
+    kinds = {kind: _type_of(kind) for kind in set(map(type, column))}
+    for kind, type_ in kinds.items():
+        if type_ is None:
+            at = _first(column, kind)
+            if kind.__name__ in _EMPTY:
+                raise DataError(
+                    f"{where} is empty ({column[at]}) in row {at + 1}. Every column of a fact has a "
+                    "value: fill it, or leave the row out."
+                )
+            raise DataError(
+                f"{where} holds {_shown(column[at])} in row {at + 1}, a {kind.__name__}. A fact's "
+                "column holds text, numbers, booleans, dates or timestamps."
+            )
+    types = set(kinds.values())
+    if types == {Type.INT, Type.FLOAT}:
+        types = {Type.FLOAT}
+    if len(types) > 1:
+        first = kinds[type(column[0])]
+        at = min(_first(column, kind) for kind, type_ in kinds.items() if type_ is not first)
+        if {first, kinds[type(column[at])]} == {Type.INT, Type.FLOAT}:
+            numeric = (Type.INT, Type.FLOAT)
+            at = min(_first(column, k) for k, type_ in kinds.items() if type_ not in numeric)
+        raise DataError(
+            f"{where} holds {_shown(column[at])} in row {at + 1}, of type "
+            f"{kinds[type(column[at])]}, and {_shown(column[0])} in row 1, of type {first}. "
+            "A column holds values of one type: convert them first."
+        )
+    (type_,) = types
+    try:
+        match type_:
+            case Type.FLOAT:
+                _check_exact(where, column, kinds)
+                return pa.array(list(map(float, column)), type=pa.float64())
+            case Type.INT:
+                return pa.array(column, type=pa.int64())
+            case Type.TIMESTAMP:
+                return _timestamps(where, column)
+            case Type.SYMBOL:
+                return pa.array(list(map(str, column)), type=pa.large_string())
+            case _:
+                return pa.array(column)
+    except OverflowError:
+        at = next(i for i, value in enumerate(column) if not _in_64_bits(value))
+        raise DataError(_beyond_64_bits(where, column[at], at)) from None
+    except UnicodeEncodeError:
+        at = next(i for i, value in enumerate(column) if _has_surrogate(str(value)))
+        raise DataError(
+            f"{where} cannot be read: {_shown(column[at])} in row {at + 1} holds half of a surrogate "
+            "pair, which is no character."
+        ) from None
+    except pa.ArrowInvalid as error:
+        raise DataError(f"{where} cannot be read: {error}") from None
+
+
+def _in_64_bits(value: Any) -> bool:
+    return bool(-(2**63) <= value < 2**63)
+
+
+def _beyond_64_bits(where: str, value: object, at: int) -> str:
+    return (
+        f"{where} holds {_shown(value)} in row {at + 1}, which is beyond 64 bits: "
+        "use floating-point numbers, or text."
+    )
+
+
+def _check_exact(where: str, column: tuple[Any, ...], kinds: Mapping[type, Type | None]) -> None:
+    """Refuse numbers that a double would change: decimals, long doubles, integers beyond 64 bits.
+
+    Integers of up to 64 bits become the nearest double, as everywhere. A decimal must be the
+    shortest way to write its double, so that two decimals never become one number.
+    """
+    large = tuple(kind for kind, type_ in kinds.items() if type_ is Type.INT)
+    floats = (kind for kind, type_ in kinds.items() if type_ is Type.FLOAT)
+    others = tuple(kind for kind in floats if not issubclass(kind, float))
+    if not large and not others:
+        return
+    for at, value in enumerate(column):
+        kind = type(value)
+        if kind in large and not _in_64_bits(value):
+            raise DataError(_beyond_64_bits(where, value, at))
+        if kind in others and not _is_double(value):
+            raise DataError(
+                f"{where} holds {_shown(value)} in row {at + 1}, which would be rounded: floats "
+                "have 64 bits. Round it first, or make it text."
+            )
+
+
+def _is_double(value: Any) -> bool:
+    if not isinstance(value, decimal.Decimal):
+        return math.isnan(value) or bool(float(value) == value)
+    if not value.is_finite():
+        return not value.is_snan()
+    return decimal.Decimal(repr(float(value))) == value
+
+
+def _timestamps(where: str, column: tuple[Any, ...]) -> pa.Array:
+    """Datetimes, all with a time zone (then in UTC) or all without."""
+    import pyarrow as pa
+
+    of_pandas = any(hasattr(kind, "nanosecond") for kind in set(map(type, column)))
+    for at, value in enumerate(column if of_pandas else ()):
+        if getattr(value, "nanosecond", 0) > 0:  # that of NaT is NaN
+            raise DataError(
+                f"{where} holds {_shown(value)} in row {at + 1}: timestamps have microseconds. "
+                "Round it first."
+            )
+    zones = set(map(operator.attrgetter("tzinfo"), column))
+    if zones == {None}:
+        return pa.array(column, type=pa.timestamp("us"))
+    if None in zones:
+        zoned = column[0].tzinfo is not None
+        at = next(i for i, value in enumerate(column) if (value.tzinfo is not None) != zoned)
+        raise DataError(
+            f"{where} holds {_shown(column[at])} in row {at + 1} and {_shown(column[0])} in row 1: "
+            "give all of them a time zone, or none."
+        )
+    return pa.array(column, type=pa.timestamp("us", tz="UTC"))
+
+
+_EMPTY = ("NoneType", "NaTType", "NAType")
+"""The classes of None, and of what pandas has for it."""
+
+
+def _type_of(kind: type) -> Type | None:
+    """The type of a fact's column that holds values of a Python class. Order matters: a bool is
+    an int, a datetime is a date, and pandas makes NaT a datetime."""
+    if kind.__name__ in _EMPTY:
+        return None
+    if kind.__name__ in ("bool", "bool_"):
+        return Type.BOOL
+    if issubclass(kind, str):
+        return Type.SYMBOL
+    if issubclass(kind, numbers.Integral):
+        return Type.INT
+    if issubclass(kind, (numbers.Real, decimal.Decimal)) and kind.__name__ != "Fraction":
+        return Type.FLOAT
+    if issubclass(kind, datetime.datetime):
+        return Type.TIMESTAMP
+    return Type.DATE if issubclass(kind, datetime.date) else None
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _first(column: tuple[Any, ...], kind: type) -> int:
+    return next(i for i, value in enumerate(column) if type(value) is kind)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

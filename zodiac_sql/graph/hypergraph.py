@@ -1,0 +1,140 @@
+"""The hyper rule dependency graph (HRDG): hypernodes, their edges, strata and order.
+
+Paper 1, section 4.2: a hypernode is a strongly connected component of the rule dependency graph.
+Because vertices are rules, a predicate may be derived in several hypernodes. What becomes of them
+when rules come and go is told by restructuring.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from zodiac_sql.graph.rule_graph import components, rule_graph
+from zodiac_sql.language.syntax import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Hypernode:
+    """A set of mutually dependent rules, evaluated together to one fixpoint."""
+
+    id: int
+    rules: tuple[Rule, ...]
+    recursive: bool
+    stratum: int
+    derives: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """Predicates in the heads, each once, in the order of the rules."""
+    reads: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Predicates in the bodies, positive, negated or aggregated."""
+
+    def __post_init__(self) -> None:
+        heads = tuple(dict.fromkeys(rule.head.predicate for rule in self.rules))
+        bodies = frozenset(p for rule in self.rules for p in rule.positive() | rule.negative())
+        object.__setattr__(self, "derives", heads)
+        object.__setattr__(self, "reads", bodies)
+
+    @property
+    def name(self) -> str:
+        return f"h{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hypergraph:
+    """HRDG = (HV, HEp, HEn). Hypernodes stand in a topological order; edges are pairs of ids."""
+
+    hypernodes: tuple[Hypernode, ...] = ()
+    positive: frozenset[tuple[int, int]] = frozenset()
+    negative: frozenset[tuple[int, int]] = frozenset()
+    by_id: Mapping[int, Hypernode] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_id", {h.id: h for h in self.hypernodes})
+
+    def __getitem__(self, number: int) -> Hypernode:
+        return self.by_id[number]
+
+    def rules(self) -> Iterator[Rule]:
+        """All rules, in the order of the hypernodes."""
+        return (rule for hypernode in self.hypernodes for rule in hypernode.rules)
+
+    def deriving(self, predicate: str) -> tuple[Hypernode, ...]:
+        """The hypernodes that derive a predicate, in topological order."""
+        return tuple(h for h in self.hypernodes if predicate in h.derives)
+
+
+def hypergraph(
+    rules: Sequence[Rule], known: Mapping[int, frozenset[str]], fresh: int
+) -> Hypergraph:
+    """The HRDG of stratified rules.
+
+    `known` are the hypernodes that are already in the file: the names of those of their rules that
+    are as they were. A hypernode keeps its number as long as most of its rules stay together; others
+    are numbered upwards from `fresh`.
+    """
+    graph = rule_graph(rules)
+    by_name = {rule.name: rule for rule in rules}
+    parts = components(graph)
+    owner = {name: index for index, part in enumerate(parts) for name in part}
+    positive = {(owner[a], owner[b]) for a, b in graph.positive if owner[a] != owner[b]}
+    negative = {(owner[a], owner[b]) for a, b in graph.negative}
+    loops = {owner[a] for a, b in graph.positive if owner[a] == owner[b]}
+    strata = _strata(len(parts), positive, negative)
+    numbers = _numbers(owner, len(parts), known, fresh)
+    order = _topological(len(parts), positive | negative, strata)
+    return Hypergraph(
+        tuple(
+            Hypernode(numbers[i], tuple(by_name[n] for n in parts[i]), i in loops, strata[i])
+            for i in order
+        ),
+        frozenset((numbers[a], numbers[b]) for a, b in positive),
+        frozenset((numbers[a], numbers[b]) for a, b in negative),
+    )
+
+
+def _numbers(
+    owner: Mapping[str, int], count: int, known: Mapping[int, frozenset[str]], fresh: int
+) -> list[int]:
+    """The number of each component: that of the hypernode with which it shares most rules."""
+    shared = Counter(
+        (owner[rule], number) for number, rules in known.items() for rule in rules if rule in owner
+    )
+    numbers: dict[int, int] = {}
+    taken = set()
+    for (part, number), _ in sorted(shared.items(), key=lambda item: (-item[1], item[0])):
+        if part not in numbers and number not in taken:
+            numbers[part] = number
+            taken.add(number)
+    following = itertools.count(fresh)
+    return [numbers[part] if part in numbers else next(following) for part in range(count)]
+
+
+def _topological(
+    count: int, edges: set[tuple[int, int]], strata: Sequence[int] | None = None
+) -> list[int]:
+    """Indices in an order that respects the edges; with strata, ties by these, then by first rule."""
+    import networkx as nx
+
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(count))
+    graph.add_edges_from(edges)
+    if strata is None:
+        return list(nx.topological_sort(graph))
+    return list(nx.lexicographical_topological_sort(graph, key=lambda i: (strata[i], i)))
+
+
+def _strata(
+    count: int, positive: set[tuple[int, int]], negative: set[tuple[int, int]]
+) -> list[int]:
+    """The least stratification: negative edges go up by one, positive ones do not go down."""
+    strata = [0] * count
+    incoming: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for a, b in positive:
+        incoming[b].append((a, 0))
+    for a, b in negative:
+        incoming[b].append((a, 1))
+    for index in _topological(count, positive | negative):
+        steps = (strata[source] + step for source, step in incoming[index])
+        strata[index] = max(steps, default=0)
+    return strata

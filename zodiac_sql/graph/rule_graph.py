@@ -1,0 +1,73 @@
+"""The rule dependency graph (RDG) and its strongly connected components.
+
+Paper 1, section 2.1: vertices are rules; (r, r') is a positive edge when the predicate of r's head
+occurs positively in the body of r', and a negative edge when it occurs under a negation. An
+aggregate needs its body complete, as a negation does, so its edges are negative too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from zodiac_sql.language.syntax import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGraph:
+    """RDG = (V, Ep, En); edges are pairs of rule names."""
+
+    rules: tuple[Rule, ...]
+    positive: frozenset[tuple[str, str]]
+    negative: frozenset[tuple[str, str]]
+
+
+def rule_graph(rules: Sequence[Rule]) -> RuleGraph:
+    """The RDG of a set of rules."""
+    deriving: dict[str, list[str]] = defaultdict(list)
+    for rule in rules:
+        deriving[rule.head.predicate].append(rule.name)
+
+    def edges(rule: Rule, predicates: Iterable[str]) -> Iterable[tuple[str, str]]:
+        return ((source, rule.name) for p in predicates for source in deriving.get(p, ()))
+
+    return RuleGraph(
+        tuple(rules),
+        frozenset(edge for rule in rules for edge in edges(rule, rule.positive())),
+        frozenset(edge for rule in rules for edge in edges(rule, rule.negative())),
+    )
+
+
+def components(graph: RuleGraph) -> list[tuple[str, ...]]:
+    """Strongly connected components over all edges, each in the order of the rules."""
+    import networkx as nx  # imported late: opening a file needs no graph algorithms
+
+    directed = nx.DiGraph()
+    directed.add_nodes_from(rule.name for rule in graph.rules)
+    directed.add_edges_from(graph.positive | graph.negative)
+    position = {rule.name: index for index, rule in enumerate(graph.rules)}
+    found = nx.strongly_connected_components(directed)
+    return sorted(
+        (tuple(sorted(part, key=position.__getitem__)) for part in found),
+        key=lambda part: position[part[0]],
+    )
+
+
+def negative_cycles(graph: RuleGraph) -> list[tuple[str, ...]]:
+    """For each component that holds a negative edge, one cycle of rule names through it."""
+    if not graph.negative:
+        return []
+    import networkx as nx
+
+    directed = nx.DiGraph()
+    directed.add_edges_from(graph.positive | graph.negative)  # in the call it would import pandas
+    cycles = []
+    for part in components(graph):
+        inside = set(part)
+        for source, target in sorted(graph.negative):
+            if source in inside and target in inside:
+                path = nx.shortest_path(directed.subgraph(inside), target, source)
+                cycles.append(tuple(path))
+                break
+    return cycles

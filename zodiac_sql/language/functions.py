@@ -1,0 +1,142 @@
+"""The functions that rules may use: built in, and registered from Python.
+
+A symbol that goes into a function is its text (without quotes, language or datatype), and text that
+comes out of one is a plain symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from zodiac_sql.errors import MissingFunctionError
+from zodiac_sql.language.syntax import Type
+
+_NUMBER = frozenset({Type.INT, Type.FLOAT})
+_TEXT = frozenset({Type.SYMBOL})
+_MOMENT = frozenset({Type.DATE, Type.TIMESTAMP})
+_CLOCK = frozenset({Type.TIMESTAMP})
+_INT = frozenset({Type.INT})
+_ORDERED = _NUMBER | _MOMENT
+_ANY = frozenset(Type)
+
+Accepted = frozenset[Type]
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A function that DuckDB and Spark have, too.
+
+    `returns` None stands for the widest type of the arguments. The last parameter of a `variadic`
+    function may be given any number of times; the last `optional` ones may be left out.
+    """
+
+    parameters: tuple[Accepted, ...]
+    returns: Type | None
+    variadic: bool = False
+    optional: int = 0
+
+    def accepts(self, count: int) -> bool:
+        most = len(self.parameters)
+        return count >= most - self.optional and (self.variadic or count <= most)
+
+    def parameter(self, index: int) -> Accepted:
+        return self.parameters[min(index, len(self.parameters) - 1)]
+
+
+BUILTINS: Mapping[str, Builtin] = {
+    "+": Builtin((_NUMBER, _NUMBER), None),
+    "-": Builtin((_NUMBER, _NUMBER), None),
+    "*": Builtin((_NUMBER, _NUMBER), None),
+    "/": Builtin((_NUMBER, _NUMBER), Type.FLOAT),
+    "%": Builtin((_NUMBER, _NUMBER), None),
+    "abs": Builtin((_NUMBER,), None),
+    "round": Builtin((_NUMBER, _INT), None, optional=1),
+    "floor": Builtin((_NUMBER,), None),
+    "ceil": Builtin((_NUMBER,), None),
+    "sqrt": Builtin((_NUMBER,), Type.FLOAT),
+    "power": Builtin((_NUMBER, _NUMBER), Type.FLOAT),
+    "exp": Builtin((_NUMBER,), Type.FLOAT),
+    "ln": Builtin((_NUMBER,), Type.FLOAT),
+    "least": Builtin((_ORDERED, _ORDERED), None, variadic=True),
+    "greatest": Builtin((_ORDERED, _ORDERED), None, variadic=True),
+    "length": Builtin((_TEXT,), Type.INT),
+    "concat": Builtin((_ANY, _ANY), Type.SYMBOL, variadic=True),
+    "lower": Builtin((_TEXT,), Type.SYMBOL),
+    "upper": Builtin((_TEXT,), Type.SYMBOL),
+    "trim": Builtin((_TEXT,), Type.SYMBOL),
+    "substr": Builtin((_TEXT, _INT, _INT), Type.SYMBOL, optional=1),
+    "replace": Builtin((_TEXT, _TEXT, _TEXT), Type.SYMBOL),
+    "contains": Builtin((_TEXT, _TEXT), Type.BOOL),
+    "starts_with": Builtin((_TEXT, _TEXT), Type.BOOL),
+    "ends_with": Builtin((_TEXT, _TEXT), Type.BOOL),
+    "year": Builtin((_MOMENT,), Type.INT),
+    "month": Builtin((_MOMENT,), Type.INT),
+    "day": Builtin((_MOMENT,), Type.INT),
+    "hour": Builtin((_CLOCK,), Type.INT),
+    "minute": Builtin((_CLOCK,), Type.INT),
+    "second": Builtin((_CLOCK,), Type.INT),
+}
+
+AGGREGATES: Mapping[str, Builtin] = {
+    "count": Builtin((_ANY,), Type.INT),
+    "sum": Builtin((_NUMBER,), None),
+    "min": Builtin((_ANY,), None),
+    "max": Builtin((_ANY,), None),
+    "avg": Builtin((_NUMBER,), Type.FLOAT),
+    "med": Builtin((_NUMBER,), Type.FLOAT),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function registered from Python, or known from the file but not registered now.
+
+    A scalar is called as `call(*values)`; an aggregate as `call(list_of_values)`. With `arrow`, the
+    arguments are pyarrow arrays of many rows, and so must be the result. A result of None (null)
+    means no value, and the rule derives nothing from it.
+    """
+
+    name: str
+    parameters: tuple[Type, ...]
+    returns: Type
+    aggregate: bool = False
+    arrow: bool = False
+    call: Callable[..., object] | None = field(default=None, compare=False)
+
+    def builtin(self) -> Builtin:
+        """Its signature in the form that built-in functions have."""
+        widened = (_NUMBER if p == Type.FLOAT else frozenset({p}) for p in self.parameters)
+        return Builtin(tuple(widened), self.returns)
+
+
+Functions = Mapping[str, Function]
+
+
+def require(names: Iterable[str], functions: Functions, who: str) -> None:
+    """Raise MissingFunctionError if one of the functions is known, but not registered now."""
+    for name in sorted(set(names)):
+        known = functions.get(name)
+        if known is not None and known.call is None:
+            verb = "register_aggregate" if known.aggregate else "register_function"
+            raise MissingFunctionError(
+                f"{who} needs the function {name}, which is not registered. Nothing was changed. "
+                f"Register it first: kb.{verb}({name!r}, ...)."
+            )
+
+
+def signature(name: str, aggregate: bool, functions: Functions) -> Builtin | None:
+    """The signature of a function by name, or None if nobody knows it."""
+    registered = functions.get(name)
+    if registered is not None and registered.aggregate == aggregate:
+        return registered.builtin()
+    return (AGGREGATES if aggregate else BUILTINS).get(name)
+
+
+def result_type(builtin: Builtin, arguments: Sequence[Type | None]) -> Type | None:
+    """The type of a call's value; None while an argument's type is open."""
+    if builtin.returns is not None:
+        return builtin.returns
+    if any(argument is None for argument in arguments):
+        return None
+    return Type.FLOAT if Type.FLOAT in arguments else next(iter(arguments), None)

@@ -1,0 +1,116 @@
+"""What is known of each predicate: its SQL name, its columns and their types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from zodiac_sql.language.syntax import Column, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate as the catalog knows it.
+
+    `name` is as in rules (IRIs in full), `sql_name` names its view and tables. A column's type may
+    be inferred through rules; `settled` holds those that a declaration or facts have fixed.
+    `datatypes` are the RDF datatypes that native columns had when they came from RDF.
+    """
+
+    name: str
+    sql_name: str
+    columns: tuple[Column, ...]
+    settled: tuple[Type | None, ...]
+    datatypes: tuple[str | None, ...]
+    declared: bool = False
+
+    @property
+    def arity(self) -> int:
+        return len(self.columns)
+
+    @property
+    def open(self) -> bool:
+        """Whether some column has no type yet: then the predicate has no facts."""
+        return any(column.type is None for column in self.columns)
+
+
+Schema = Mapping[str, Predicate]
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Facts of one predicate, waiting in a temporary table whose columns stand in order.
+
+    Symbols are encoded (database/dictionary.py); rows may repeat, NULLs are gone. A predicate of arity 0
+    has one column `holds`, true. `named` tells whether the column names came with the data, `rows`
+    how many there are, where that was seen.
+    """
+
+    predicate: str
+    columns: tuple[Column, ...]
+    datatypes: tuple[str | None, ...]
+    table: str
+    named: bool
+    rows: int | None = None
+
+
+def default_columns(arity: int) -> tuple[str, ...]:
+    """Column names of a predicate that nobody named: s, o; c0, c1, ... beyond two."""
+    return ("s", "o")[:arity] if arity <= 2 else tuple(f"c{i}" for i in range(arity))
+
+
+def sql_name(
+    name: str, prefixes: Mapping[str, str], taken: Collection[str], numbers: dict[str, int]
+) -> str:
+    """A short name for a predicate that differs from `taken` (lower case) where case is ignored.
+
+    A plain name stands for itself, an IRI for its local name; then with its prefix; then numbered:
+    `numbers` tells from where on, by name.
+    """
+    local = local_name(name)
+    prefix = _prefix_of(name, prefixes)
+    candidates = [local] if prefix is None else [local, f"{prefix}_{local}"]
+    for candidate in candidates:
+        if candidate.lower() not in taken:
+            return candidate
+    stem = candidates[-1]
+    number = numbers.get(stem, 2)
+    while f"{stem}_{number}".lower() in taken:
+        number += 1
+    numbers[stem] = number + 1
+    return f"{stem}_{number}"
+
+
+def local_name(name: str) -> str:
+    """What a predicate is called in SQL if nothing else is: for an IRI, what follows its namespace."""
+    return re.split(r"[/#:]", name.rstrip("/#"))[-1] or name
+
+
+def _prefix_of(name: str, prefixes: Mapping[str, str]) -> str | None:
+    """The prefix with the longest IRI that the name begins with."""
+    matching = [(len(iri), prefix) for prefix, iri in prefixes.items() if name.startswith(iri)]
+    return max(matching)[1] if matching else None
+
+
+def resolve(
+    name: str,
+    schema: Schema,
+    prefixes: Mapping[str, str],
+    by_sql_name: Mapping[str, str] | None = None,
+) -> str:
+    """The predicate that a person means: by its name, `<iri>`, `prefix:local` or SQL name.
+
+    A name that means none of the known predicates stands for itself, a new one. `by_sql_name` saves
+    a look at them all.
+    """
+    if name in schema:
+        return name
+    if name.startswith("<") and name.endswith(">"):
+        return name[1:-1]
+    prefix, colon, local = name.partition(":")
+    if colon and prefix in prefixes:
+        return prefixes[prefix] + local
+    if by_sql_name is None:
+        by_sql_name = {predicate.sql_name: known for known, predicate in schema.items()}
+    return by_sql_name.get(name, name)

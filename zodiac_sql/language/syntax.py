@@ -1,0 +1,227 @@
+"""What a program is made of: frozen data, as parsed, with the place each part came from.
+
+Spans never take part in comparison: two rules that read the same are equal wherever they stand.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from zodiac_sql.errors import Span
+
+
+class Type(StrEnum):
+    """The type of a predicate's column. INT and FLOAT compare with each other."""
+
+    SYMBOL = "symbol"
+    INT = "int"
+    FLOAT = "float"
+    BOOL = "bool"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+    @property
+    def numeric(self) -> bool:
+        return self in (Type.INT, Type.FLOAT)
+
+
+Value = str | int | float | bool | datetime.date | datetime.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable. Each anonymous `_` is parsed to a name of its own that begins with `_:`."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def anonymous(self) -> bool:
+        return self.name.startswith("_:")
+
+    def __str__(self) -> str:
+        return "_" if self.anonymous else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant. A symbol's value is its text as in zodiac_sql.language.symbols (`<iri>` parsed)."""
+
+    type: Type
+    value: Value
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        if isinstance(self.value, bool):
+            return str(self.value).lower()
+        return str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function applied to expressions; arithmetic has the operator as its name."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        arguments = [str(argument) for argument in self.arguments]
+        if len(arguments) == 2 and not self.function.isidentifier():
+            return f"({arguments[0]} {self.function} {arguments[1]})"
+        return f"{self.function}({', '.join(arguments)})"
+
+
+Term = Variable | Constant
+Expression = Variable | Constant | Call
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A predicate applied to terms. The predicate is a plain name or an absolute IRI."""
+
+    predicate: str
+    terms: tuple[Term, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.predicate}({', '.join(map(str, self.terms))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """`not atom`. A variable that occurs nowhere else is existential inside the negation."""
+
+    atom: Atom
+
+    def __str__(self) -> str:
+        return f"not {self.atom}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`left op right`, op one of = != < <= > >=."""
+
+    left: Expression
+    operator: str
+    right: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.operator} {self.right}"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """`BIND(expression AS variable)`."""
+
+    expression: Expression
+    variable: Variable
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"BIND({self.expression} AS {self.variable})"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """`AGGREGATE(body) ON group WITH function(argument) AS result` (paper 1, section 4.5).
+
+    Computed over the distinct solutions of the body's named variables.
+    """
+
+    body: tuple[Literal, ...]
+    group: tuple[Variable, ...]
+    function: str
+    argument: Variable
+    result: Variable
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        body = ", ".join(map(str, self.body))
+        on = f" ON {', '.join(map(str, self.group))}" if self.group else ""
+        return f"AGGREGATE({body}){on} WITH {self.function}({self.argument}) AS {self.result}"
+
+
+Literal = Atom | Negation | Comparison | Binding | Aggregate
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`name: head :- body.` `text` is the rule as written, without its label.
+
+    `prefixes` are those the text uses; with them the text can be parsed again by itself.
+    An empty name means that the text gave none.
+    """
+
+    name: str
+    head: Atom
+    body: tuple[Literal, ...]
+    text: str = field(default="", compare=False)
+    prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.text}"
+
+    def positive_atoms(self) -> Iterator[Atom]:
+        """Atoms the head depends on monotonically: an aggregate's body is not among them."""
+        return (literal for literal in self.body if isinstance(literal, Atom))
+
+    def positive(self) -> frozenset[str]:
+        """Predicates of the rule's positive dependencies (RDG.Ep, paper 1, section 2.1)."""
+        return frozenset(atom.predicate for atom in self.positive_atoms())
+
+    def negative(self) -> frozenset[str]:
+        """Predicates that must be complete before the rule runs (RDG.En).
+
+        Those under a negation, and those an aggregate ranges over: both are non-monotonic.
+        """
+        found = set()
+        for literal in self.body:
+            if isinstance(literal, Negation):
+                found.add(literal.atom.predicate)
+            elif isinstance(literal, Aggregate):
+                found.update(atom.predicate for atom in atoms_of(literal.body))
+        return frozenset(found)
+
+
+def atoms_of(body: tuple[Literal, ...]) -> Iterator[Atom]:
+    """Every atom of a body, positive, negated or inside an aggregate."""
+    for literal in body:
+        if isinstance(literal, Atom):
+            yield literal
+        elif isinstance(literal, Negation):
+            yield literal.atom
+        elif isinstance(literal, Aggregate):
+            yield from atoms_of(literal.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a predicate; its type is None while neither fact nor rule has settled it."""
+
+    name: str
+    type: Type | None
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """`.decl p(name: type, ...)`."""
+
+    predicate: str
+    columns: tuple[Column, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A parsed text. `facts` are rules without a body; they become explicit facts."""
+
+    rules: tuple[Rule, ...] = ()
+    facts: tuple[Atom, ...] = ()
+    declarations: tuple[Declaration, ...] = ()
+    prefixes: tuple[tuple[str, str], ...] = ()

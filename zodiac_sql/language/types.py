@@ -1,0 +1,299 @@
+"""Types of columns and variables: declared, taken from facts, or inferred through the rules.
+
+Inference goes up from bodies to heads until nothing changes. A column is open (None) until a fact
+or a rule settles it, INT and FLOAT join to FLOAT, and everything else is a clash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from zodiac_sql.errors import Problem, Span
+from zodiac_sql.language.binding import arrange
+from zodiac_sql.language.functions import Builtin, Functions, result_type, signature
+from zodiac_sql.language.syntax import (
+    Aggregate,
+    Atom,
+    Call,
+    Comparison,
+    Constant,
+    Expression,
+    Literal,
+    Rule,
+    Term,
+    Type,
+    Variable,
+    atoms_of,
+)
+
+Columns = dict[str, list[Type | None]]
+"""Types by predicate and column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The types that a body's variables have, and what is wrong with them."""
+
+    types: Mapping[str, Type | None]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """What was inferred before a change of some rules and facts, and what that touches.
+
+    `changed` are predicates whose types may be others now: those that facts or declarations have
+    settled since, and heads of rules that came or went. `new` are names of rules that came.
+    """
+
+    columns: Mapping[str, Sequence[Type | None]] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+    new: frozenset[str] = frozenset()
+
+
+def infer(
+    rules: Sequence[Rule],
+    settled: Mapping[str, Sequence[Type | None]],
+    functions: Functions,
+    before: Inferred | None = None,
+) -> tuple[Columns, list[Problem]]:
+    """The type of every column of every predicate, and every clash.
+
+    `settled` are the types that declarations and facts fix, for all predicates of the rules. With
+    `before`, only what the change can have touched is inferred again, and looked at for clashes.
+    """
+    before = before or Inferred(changed=frozenset(settled), new=frozenset(r.name for r in rules))
+    open_ = _reached(rules, settled, before)
+    columns: Columns = {
+        name: list(types if name in open_ else before.columns.get(name, types))
+        for name, types in settled.items()
+    }
+    concerned = [rule for rule in rules if rule.head.predicate in open_]
+    _grow(columns, concerned, settled, functions)
+    doubtful = [
+        rule for rule in rules if rule.name in before.new or not open_.isdisjoint(_predicates(rule))
+    ]
+    problems = [problem for rule in doubtful for problem in _clashes(rule, columns, functions)]
+    return columns, problems
+
+
+def _reached(
+    rules: Sequence[Rule], settled: Mapping[str, Sequence[Type | None]], before: Inferred
+) -> set[str]:
+    """The predicates whose types may have changed: types go up from bodies to heads."""
+    reached: set[str] = set()
+    more = set(before.changed)
+    while more:
+        reached |= more
+        more = {
+            rule.head.predicate
+            for rule in rules
+            if None in settled[rule.head.predicate] and not reached.isdisjoint(_predicates(rule))
+        } - reached
+    return reached
+
+
+def _predicates(rule: Rule) -> set[str]:
+    return {rule.head.predicate, *(atom.predicate for atom in atoms_of(rule.body))}
+
+
+def _grow(
+    columns: Columns,
+    rules: Sequence[Rule],
+    settled: Mapping[str, Sequence[Type | None]],
+    functions: Functions,
+) -> None:
+    """Let rules give types to the columns of their heads until nothing changes."""
+    changed = True
+    while changed:
+        changed = False
+        for rule in rules:
+            for index, given in enumerate(_head_types(rule, columns, functions)):
+                old = columns[rule.head.predicate][index]
+                new = _joined(old, given)
+                if settled[rule.head.predicate][index] is None and new != old:
+                    columns[rule.head.predicate][index] = new
+                    changed = True
+
+
+def body_types(
+    body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
+) -> Scope:
+    """The types of a body's variables: float for each that stands for an int and a float."""
+    typing = _Typing(columns, functions)
+    typing.body(body)
+    return Scope(typing.types, tuple(typing.problems))
+
+
+def expression_type(
+    expression: Expression, types: Mapping[str, Type | None], functions: Functions
+) -> Type | None:
+    """The type of an expression's value; None while it is open."""
+    if isinstance(expression, Constant):
+        return expression.type
+    if isinstance(expression, Variable):
+        return types.get(expression.name)
+    builtin = signature(expression.function, False, functions)
+    if builtin is None:
+        return None
+    return result_type(
+        builtin, [expression_type(a, types, functions) for a in expression.arguments]
+    )
+
+
+def _joined(first: Type | None, second: Type | None) -> Type | None:
+    """The least type that holds both; the first where there is none (a clash, reported later)."""
+    if first is None or second is None:
+        return first or second
+    return Type.FLOAT if _mixed_numbers(first, second) else first
+
+
+def _mixed_numbers(first: Type, second: Type) -> bool:
+    return first != second and first.numeric and second.numeric
+
+
+def widens(
+    terms: Iterable[Term], columns: Iterable[Type | None], types: Mapping[str, Type | None]
+) -> bool:
+    """Whether an int of some columns stands for a float: then two ints may stand for the same."""
+    return any(
+        column is Type.INT
+        and (types.get(term.name) if isinstance(term, Variable) else term.type) is Type.FLOAT
+        for term, column in zip(terms, columns, strict=True)
+    )
+
+
+def mixes(
+    body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
+) -> bool:
+    """Whether an int of a body stands for a float: a part of the body would take it for an int."""
+    types = body_types(body, columns, functions).types
+    arranged = arrange(body)
+    return any(widens(a.terms, columns[a.predicate], types) for a in arranged.atoms) or any(
+        widens([step.variable], [expression_type(step.expression, types, functions)], types)
+        for step in arranged.steps
+    )
+
+
+def _head_types(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Type | None]:
+    types = body_types(rule.body, columns, functions).types
+    for term in rule.head.terms:
+        yield expression_type(term, types, functions)
+
+
+def _clashes(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Problem]:
+    """What is ill-typed in a rule, once the types of all columns are known."""
+    scope = body_types(rule.body, columns, functions)
+    yield from scope.problems
+    for index, term in enumerate(rule.head.terms):
+        given = expression_type(term, scope.types, functions)
+        wanted = columns[rule.head.predicate][index]
+        if given and wanted and given != wanted and not (wanted is Type.FLOAT and given.numeric):
+            yield Problem(
+                f"type clash: column {index + 1} of {rule.head.predicate} is {wanted}, but rule "
+                f"{rule.name} gives it {_described(term, given)}",
+                term.span or rule.span,
+                f"Declare it as {given}, or let {rule.name} derive another predicate."
+                if given.numeric and wanted.numeric
+                else "One column has one type: let one of the two be another predicate.",
+            )
+
+
+def _described(expression: Expression, type_: Type) -> str:
+    return f"{expression} of type {type_}"
+
+
+@dataclass(slots=True)
+class _Typing:
+    """Collects the types of one body's variables, literal by literal."""
+
+    columns: Mapping[str, Sequence[Type | None]]
+    functions: Functions
+    types: dict[str, Type | None] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def body(self, body: tuple[Literal, ...]) -> None:
+        arranged = arrange(body)
+        for atom in arranged.atoms:
+            self.atom(atom)
+        for aggregate in arranged.aggregates:
+            self.aggregate(aggregate)
+        for negation in arranged.negations:
+            self.atom(negation.atom)
+        for step in arranged.steps:
+            self.meet(step.variable, self.expression(step.expression), f"{step.expression}")
+        for comparison in arranged.filters:
+            self.comparison(comparison)
+
+    def atom(self, atom: Atom) -> None:
+        for index, term in enumerate(atom.terms):
+            self.meet(term, self.columns[atom.predicate][index], f"column {index + 1} of {atom}")
+
+    def meet(self, term: Term, type_: Type | None, where: str) -> None:
+        """A term stands where a column has a type: they must fit."""
+        if isinstance(term, Constant):
+            if type_ and not _comparable(term.type, type_):
+                self.clash(f"{where} is {type_}, {term} is {term.type}", term.span)
+            return
+        known = self.types.get(term.name)
+        if known and type_ and not _comparable(known, type_):
+            self.clash(f"{term} is {known} elsewhere, but {where} is {type_}", term.span)
+            return
+        self.types[term.name] = _joined(known, type_)
+
+    def comparison(self, comparison: Comparison) -> None:
+        left, right = self.expression(comparison.left), self.expression(comparison.right)
+        if left and right and not _comparable(left, right):
+            self.clash(
+                f"{_described(comparison.left, left)} cannot be compared with "
+                f"{_described(comparison.right, right)}", comparison.span,
+            )  # fmt: skip
+
+    def expression(self, expression: Expression) -> Type | None:
+        if not isinstance(expression, Call):
+            return expression_type(expression, self.types, self.functions)
+        arguments = [self.expression(argument) for argument in expression.arguments]
+        builtin = signature(expression.function, False, self.functions)
+        if builtin is None:
+            return None
+        if builtin.accepts(len(arguments)):
+            self.arguments(expression, arguments, builtin)
+        return result_type(builtin, arguments)
+
+    def arguments(self, call: Call, types: Sequence[Type | None], builtin: Builtin) -> None:
+        for index, (argument, type_) in enumerate(zip(call.arguments, types, strict=True)):
+            accepted = builtin.parameter(index)
+            if type_ and type_ not in accepted:
+                wanted = " or ".join(sorted(accepted))
+                self.clash(
+                    f"{call.function} takes {wanted}, not {_described(argument, type_)}",
+                    argument.span or call.span,
+                )
+
+    def aggregate(self, aggregate: Aggregate) -> None:
+        inside = _Typing(self.columns, self.functions)
+        inside.body(aggregate.body)
+        self.problems += inside.problems
+        for variable in aggregate.group:
+            self.meet(variable, inside.types.get(variable.name), "the group of the AGGREGATE")
+        builtin = signature(aggregate.function, True, self.functions)
+        argument = inside.types.get(aggregate.argument.name)
+        if builtin is None:
+            return
+        if argument and argument not in builtin.parameter(0):
+            wanted = " or ".join(sorted(builtin.parameter(0)))
+            self.clash(
+                f"{aggregate.function} takes {wanted}, not {aggregate.argument} of type {argument}",
+                aggregate.argument.span,
+            )
+        self.meet(aggregate.result, result_type(builtin, [argument]), "the value of the AGGREGATE")
+
+    def clash(self, message: str, span: Span | None) -> None:
+        self.problems.append(
+            Problem(f"type clash: {message}", span, "One variable or column has one type.")
+        )
+
+
+def _comparable(first: Type, second: Type) -> bool:
+    return first == second or (first.numeric and second.numeric)

@@ -1,0 +1,61 @@
+"""How one hypernode reacts to a change of its inputs: one file per strategy, one written contract.
+
+A recursive hypernode is maintained by the strategy chosen; one that is not needs no search, so all
+but `recompute` find candidates and check each once, rule by rule where one is decomposed.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from zodiac_sql.maintain.auto import auto, starts_over
+from zodiac_sql.maintain.bf import bf
+from zodiac_sql.maintain.candidates import candidates
+from zodiac_sql.maintain.contract import Maintained, Strategy, Task
+from zodiac_sql.maintain.dred import dred
+from zodiac_sql.maintain.recompute import recompute
+from zodiac_sql.maintain.steps.tree_nodes import by_nodes
+from zodiac_sql.maintain.support import support
+
+RECURSIVE: dict[str, Strategy] = {
+    "recompute": recompute, "dred": dred, "bf": bf, "support": support,
+    "bf_marking": bf, "dred_marking": dred,
+}  # fmt: skip
+
+STRATEGIES = ("auto", *RECURSIVE)
+"""The names of all strategies."""
+
+MARKING = ("bf_marking", "dred_marking")
+"""Those that look one update ahead in a stream (marking.py)."""
+
+
+def _with_partitions(task: Task, strategy: str) -> tuple[Maintained, str, str]:
+    """Maintain a hypernode one of whose relations is a partition: DRed^c with modules.
+
+    Facts of a partition have neither ranks nor proofs to go through one by one. What `bf` is about
+    its module does for all at once: nothing is taken out that has a proof by facts from outside.
+    """
+    if strategy == "auto" and task.hypernode.rules and (why := starts_over(task)):
+        return recompute(task), "recompute", why
+    why = "as chosen" if strategy.startswith("dred") else "a relation is kept as a partition"
+    return dred(task), "dred", why
+
+
+def maintain(task: Task, strategy: str) -> tuple[Maintained, str, str]:
+    """Maintain a hypernode: what came of it, the strategy that did it, and why that one."""
+    chosen = "as chosen"
+    if strategy == "recompute":
+        return recompute(task), "recompute", chosen
+    if not task.hypernode.recursive and len(task.hypernode.rules) > 1:
+        return by_nodes(task, partial(maintain, strategy=strategy))
+    if task.merges and task.losses():
+        return recompute(task), "recompute", "merged, and may lose facts in the same change"
+    if any(row.parted for row in task.modules):
+        return _with_partitions(task, strategy)
+    if strategy == "auto":
+        return auto(task)
+    if not task.hypernode.recursive:
+        return candidates(task), "candidates", "not recursive"
+    if strategy == "support" and not task.ranked:
+        return recompute(task), "recompute", "its tables have no ranks that may be relied upon"
+    return RECURSIVE[strategy](task), strategy, chosen

@@ -1,0 +1,1 @@
+"""The steps that strategies are made of."""

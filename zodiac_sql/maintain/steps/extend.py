@@ -1,0 +1,101 @@
+"""Continuing a recursive hypernode's fixpoint with what a change brings (paper 3, DR4 and DR5).
+
+The rules are applied to what entered the inputs, and to the facts taken out, of which those come
+back that have a derivation after all; then, round by round, to what that added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from zodiac_sql.evaluate.run_plans import apply_plans, tables
+from zodiac_sql.maintain.contract import Task, Work
+from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_new
+from zodiac_sql.maintain.steps.overdelete import all_onwards, checks
+from zodiac_sql.maintain.steps.partitions import add_fed, redo
+from zodiac_sql.maintain.steps.slices import slice_tables
+from zodiac_sql.maintain.steps.working_table import (
+    Own,
+    Owns,
+    TooMuch,
+    context_of,
+    put,
+    without_outside,
+)
+from zodiac_sql.sql.plan import Plan
+from zodiac_sql.sql.relations import FIRST, Part
+from zodiac_sql.sql.select import is_empty
+from zodiac_sql.sql.set_difference import unknown
+
+
+def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = None) -> Work:
+    """Fill `plus` of each predicate: what the hypernode derives beyond what it has.
+
+    Without `rederive`, nothing that was taken out can come back but by what is new. Raises TooMuch
+    when more facts than `budget` were added.
+    """
+    work = Work()
+    plans = task.gains()
+    gained = bool(plans)
+    for own in owns.values():
+        own.delta = own.candidate = None
+        own.marks = "some" if task.marking.next else None
+        own.passes_on = task.marking.implicit and own.marks is not None
+        if gained:
+            own.sliced = None  # what enters can be connected with anything
+        if own.gone and rederive and not own.united:
+            own.candidate = Part("temp", own.gone_table, own.gone)
+            plans += checks(task, own.predicate)
+    if redo(task, owns):
+        plans += all_onwards(task, owns)
+    while True:
+        found = {p: _new(task, owns, own, plans, work.iterations) for p, own in owns.items()}
+        if work.iterations == 0 and gained:
+            slice_tables(task, owns, found)
+        added = sum(part.rows for part in found.values() if part)
+        if not added:
+            return work
+        work = work.plus(forward=added, insertions=added, iterations=1)
+        if budget is not None and work.forward > budget:
+            raise TooMuch(f"more than {budget:,} facts are new")
+        if work.iterations == 1 and can_cascade(task, owns):
+            more = _cascade(task, owns, found) - added
+            return work.plus(forward=more, insertions=more)
+        for predicate, own in owns.items():
+            _add(task, own, found[predicate])
+        add_fed(task, owns)
+        plans = all_onwards(task, owns)
+
+
+def _cascade(task: Task, owns: Owns, found: Mapping[str, Part | None]) -> int:
+    """Add new facts and what follows from them in one statement. Returns the rows."""
+    (own,) = owns.values()
+    part = found[own.predicate]
+    assert part is not None
+    own.plus = cascade_new(task, own, part)
+    return own.plus
+
+
+def _new(task: Task, owns: Owns, own: Own, plans: Iterable[Plan], iteration: int) -> Part | None:
+    """Create `new_*`: what the plans derive of a predicate and the hypernode did not know."""
+    context = context_of(task, owns)
+    mine = [p for p in plans if p.rule.head.predicate == own.predicate and not is_empty(p, context)]
+    if not mine:
+        return None
+    known, marked = own.known, own.marks is not None
+    # Two names in turn: a statement cannot read the table that it replaces.
+    name = f"new_{iteration % 2}_{own.stem}"
+    rows = apply_plans(
+        task.store, task.kept, ("new", tables(known)), mine, own.columns, context, name,
+        lambda heads: unknown(heads, known, own.ranked, FIRST, marked), ranked=own.ranked,
+        marked=marked,
+    )  # fmt: skip
+    return Part("temp", name, rows, ranked=own.ranked, marks=own.marks) if rows else None
+
+
+def _add(task: Task, own: Own, new: Part | None) -> None:
+    """Add new facts to `plus`; what the extension gains by them is the next delta."""
+    own.delta = None
+    if new is not None:
+        own.delta = without_outside(task, own, new, f"delta_{own.stem}")
+        own.plus = put(task, own, new, own.plus_table, own.plus)

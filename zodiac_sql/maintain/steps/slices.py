@@ -1,0 +1,114 @@
+"""Working on a slice of a recursive hypernode's tables, where its rules allow it.
+
+In tc(X, Z) :- tc(X, Y), edge(Y, Z) all facts that lead to a fact, and all that follow from it, have its
+X: the rules hand that argument on. So once it is known for which X something is lost or gained, the
+rest of the search needs only the facts with these: they are copied once, and each further round looks
+into thousands of rows instead of millions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import create_temp, temp_table, union_all
+from zodiac_sql.language.syntax import Rule, Variable
+from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.steps.working_table import Own, Owns
+from zodiac_sql.sql.relations import Part, Relation, columns_of, table
+
+LARGE = 50_000
+"""A hypernode with fewer rows than this is not sliced."""
+
+FEW = 1_000
+"""Nor is it for more values than this: the slice could be as large as the whole."""
+
+Positions = Mapping[str, int]
+"""For each predicate of a hypernode, the argument that its rules hand on."""
+
+
+def slice_tables(task: Task, owns: Owns, found: Mapping[str, Part | None]) -> None:
+    """Narrow `stored` of each predicate to what the facts found so far can be connected with."""
+    if task.closures or sum(own.stored.rows for own in owns.values() if own.stored) < LARGE:
+        return
+    positions = task.kept.get(
+        ("handed on", task.hypernode.id), lambda: handed_on(task.hypernode.rules)
+    )
+    if positions is None:
+        return
+    keys = [(owns[p], part) for p, part in found.items() if part is not None]
+    if not keys or _collect_keys(task, keys, positions) > FEW:
+        return
+    for own in owns.values():
+        if own.stored is not None:
+            own.sliced = _slice(task, own, own.stored, positions[own.predicate])
+
+
+def handed_on(rules: Sequence[Rule]) -> Positions | None:
+    """An argument position for each predicate that every rule hands on from body to head, if any."""
+    derived = {rule.head.predicate for rule in rules}
+    start = rules[0].head
+    for position in range(len(start.terms)):
+        positions = {start.predicate: position}
+        if all(_hands_on(rules, positions, derived) for _ in derived) and derived == set(positions):
+            return positions
+    return None
+
+
+def _hands_on(rules: Iterable[Rule], positions: dict[str, int], derived: set[str]) -> bool:
+    """Whether rules agree with the positions known so far; those that follow are added."""
+    for rule in rules:
+        atoms = [atom for atom in rule.positive_atoms() if atom.predicate in derived]
+        known = [atom for atom in (rule.head, *atoms) if atom.predicate in positions]
+        if not known:
+            continue
+        term = known[0].terms[positions[known[0].predicate]]
+        if not isinstance(term, Variable):
+            return False
+        for atom in (rule.head, *atoms):
+            if atom.predicate not in positions:
+                if term not in atom.terms:
+                    return False
+                positions[atom.predicate] = atom.terms.index(term)
+            if atom.terms[positions[atom.predicate]] != term:
+                return False
+    return True
+
+
+def _collect_keys(task: Task, found: Sequence[tuple[Own, Part]], positions: Positions) -> int:
+    name = _keys_table(task)
+    key = ("keys", name, tuple(part.table for _, part in found))
+
+    def statement() -> str:
+        values = [
+            exp.select(_column(own, positions[own.predicate], "t").as_("key")).from_(
+                temp_table(part.table).as_("t")
+            )
+            for own, part in found
+        ]
+        distinct = exp.select("key").distinct().from_(union_all(values).subquery("k", copy=False))
+        return task.store.render(create_temp(name, distinct))
+
+    return task.store.count(task.kept.get(key, statement))
+
+
+def _slice(task: Task, own: Own, stored: Part, position: int) -> Part:
+    name = f"slice_{own.stem}"
+
+    def statement() -> str:
+        query = exp.select(*own.names("t")).from_(table(stored).as_("t"))
+        same = _column(own, position, "t").eq(exp.column("key", table="k"))
+        keys = temp_table(_keys_table(task)).as_("k")
+        return task.store.render(create_temp(name, query.join(keys, on=same, join_type="SEMI")))
+
+    rows = task.store.count(task.kept.get(("slice", name, own.ranked), statement))
+    return Part("temp", name, rows, ranked=own.ranked)
+
+
+def _keys_table(task: Task) -> str:
+    return f"keys_{task.hypernode.name}"
+
+
+def _column(own: Own, position: int, alias: str) -> exp.Column:
+    return columns_of(Relation(own.columns, ()), alias)[position]

@@ -1,0 +1,57 @@
+"""A decomposed rule that is not recursive: its nodes one by one, then what joins them.
+
+Each is a rule like any other, maintained as a hypernode of its own would be. What a node gains and
+loses is a change of an input for the join, which so reads exactly the versions of equations 8 and 10
+of paper 5; a node none of whose inputs changed costs no statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from zodiac_sql.language.syntax import Rule
+from zodiac_sql.maintain.contract import Maintained, Task, Work
+from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.storage.edits import Delta, Edit
+from zodiac_sql.storage.extensions import Sources
+
+One = Callable[[Task], tuple[Maintained, str, str]]
+"""How one rule is maintained: the outcome, the strategy, and why that one."""
+
+
+def by_nodes(task: Task, one: One) -> tuple[Maintained, str, str]:
+    """Maintain the rules of a hypernode in their order; the strategy told is that of the last."""
+    after = Sources(task.after.schema, task.after.explicit, dict(task.after.derived))
+    deltas = dict(task.deltas)
+    edits: dict[str, Edit] = {}
+    work, told = Work(), ("candidates", "nothing reached its nodes")
+    for rule in task.hypernode.rules:
+        reads = {name: deltas[name] for name in rule.positive() | rule.negative() if name in deltas}
+        if not reads:
+            continue
+        done, *told_ = one(_alone(task, rule, after, reads))
+        told = (told_[0], told_[1])
+        work = work.and_(done.work)
+        for name, edit in done.edits.items():
+            edits[name] = edit
+            deltas[name] = _delta(task, name, edit)
+            after.derived[name] = _edited(after.derived.get(name, {}), task.hypernode.id, edit)
+    return Maintained(edits, work, "nodes", task.ranked), *told
+
+
+def _alone(task: Task, rule: Rule, after: Sources, deltas: Mapping[str, Delta]) -> Task:
+    hypernode = replace(task.hypernode, rules=(rule,))
+    return replace(task, hypernode=hypernode, after=after, deltas=deltas)
+
+
+def _delta(task: Task, name: str, edit: Edit) -> Delta:
+    columns = task.schema[name].columns
+    inserted, deleted = ((part,) if part else () for part in (edit.inserted, edit.deleted))
+    return Delta(Relation(columns, inserted), Relation(columns, deleted))
+
+
+def _edited(
+    owners: Mapping[int, tuple[Part, ...]], owner: int, edit: Edit
+) -> dict[int, tuple[Part, ...]]:
+    return {**owners, owner: edit.applied(owners.get(owner, ()))}

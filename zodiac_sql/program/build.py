@@ -1,0 +1,352 @@
+"""The program after a change: its rules, schema and HRDG, or every reason why it cannot be.
+
+Pure: nothing here touches the database.
+"""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from zodiac_sql.errors import DataError, Problem, ProgramError, Span
+from zodiac_sql.graph.hypergraph import Hypergraph, hypergraph
+from zodiac_sql.graph.restructuring import Restructuring, kept_rules, restructure
+from zodiac_sql.language.binding import used_functions
+from zodiac_sql.language.functions import Function, Functions
+from zodiac_sql.language.schema import Predicate, default_columns, sql_name
+from zodiac_sql.language.syntax import (
+    Atom,
+    Column,
+    Declaration,
+    Rule,
+    Type,
+    atoms_of,
+)
+from zodiac_sql.language.types import Inferred, infer
+from zodiac_sql.names import RESERVED, derived, why_not
+from zodiac_sql.program.arrivals import Arrival, arrive
+from zodiac_sql.program.check import Candidate, arities, check, in_order
+from zodiac_sql.program.state import HypernodeRow, State, StoredRule
+from zodiac_sql.rewrite.hypertree.stored import StoredTree
+from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+
+Names = Callable[[str], str]
+"""How a new predicate gets its SQL name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A program that has passed every check, not yet evaluated."""
+
+    rules: tuple[Rule, ...]
+    graph: Hypergraph
+    schema: dict[str, Predicate]
+    functions: Mapping[str, Function]
+    """Registered functions that the rules use."""
+    restructuring: Restructuring
+    remarks: tuple[str, ...] = ()
+    """On rules that are there already."""
+
+
+def plan_program(
+    state: State,
+    before: Hypergraph,
+    arrivals: Sequence[Arrival],
+    dropped: Collection[str],
+    provisional: Mapping[str, Predicate],
+    explicit: Collection[str],
+    functions: Functions,
+    names: Names,
+) -> Planned:
+    """The program that `state`, whose HRDG is `before`, becomes.
+
+    `dropped` are names of rules that go, `explicit` the predicates that have explicit facts, or get
+    some. `provisional` is the schema with what declarations and staged facts have settled. Raises
+    ProgramError with all problems.
+    """
+    parsed = {rule.name: rule for rule in before.rules()}
+    kept = [parsed[rule.name] for rule in state.rules if rule.name not in dropped]
+    new = arrive(arrivals, kept, dropped)
+    rules = (*kept, *new.rules)
+    facts = tuple(fact for arrival in arrivals for fact in arrival.program.facts)
+    declarations = tuple(d for arrival in arrivals for d in arrival.program.declarations)
+    provisional = _renewed(provisional, kept, explicit, [*_atoms(new.rules), *facts])
+    known = {**state.functions, **functions}
+    added = frozenset(rule.name for rule in new.rules)
+    candidate = Candidate(rules, added, declarations, facts, provisional, known)
+    problems = [*new.problems, *check(candidate)]
+    if any(arities(candidate)):
+        raise ProgramError(in_order(problems))  # without arities there are no columns to type
+
+    schema = with_mentioned(provisional, [*_atoms(rules), *facts], names)
+    schema, misfits = settle_facts(schema, facts)
+    settled = {name: predicate.settled for name, predicate in schema.items()}
+    columns, clashes = infer(rules, settled, known, _inferred(state, before, rules, settled))
+    if problems or misfits or clashes:
+        raise ProgramError(in_order([*problems, *misfits, *clashes]))
+    schema = {name: typed(predicate, columns[name]) for name, predicate in schema.items()}
+    graph = hypergraph(rules, kept_rules(before, rules), state.next_hypernode)
+    used = used_functions(rules)
+    return Planned(
+        rules,
+        graph,
+        schema,
+        {n: f for n, f in known.items() if n in used},
+        restructure(before, graph, lambda h, p: _rows(state, h, p)),
+        new.remarks,
+    )
+
+
+def _renewed(
+    schema: Mapping[str, Predicate],
+    kept: Sequence[Rule],
+    explicit: Collection[str],
+    arriving: Iterable[Atom],
+) -> dict[str, Predicate]:
+    """A schema in which predicates that only rules had which go have the arity of those that come."""
+    arities = {atom.predicate: len(atom.terms) for atom in arriving}
+    mentioned = {atom.predicate for atom in _atoms(kept)}.union(explicit)
+    return {
+        name: known
+        if known.declared or name in mentioned or arities.get(name, known.arity) == known.arity
+        else _open(name, known.sql_name, arities[name])
+        for name, known in schema.items()
+    }
+
+
+def _inferred(
+    state: State,
+    before: Hypergraph,
+    rules: Sequence[Rule],
+    settled: Mapping[str, Sequence[Type | None]],
+) -> Inferred:
+    """What is known of types from before a change, and what the change touches."""
+    old, new = set(before.rules()), set(rules)
+    changed = {
+        name
+        for name, types in settled.items()
+        if name not in state.schema or state.schema[name].settled != types
+    }
+    changed |= {
+        rule.head.predicate for rule in old ^ new if None in settled.get(rule.head.predicate, ())
+    }
+    columns = {n: [c.type for c in p.columns] for n, p in state.schema.items()}
+    return Inferred(columns, frozenset(changed), frozenset(rule.name for rule in new - old))
+
+
+def _rows(state: State, hypernode: int, predicate: str) -> int:
+    """How many there are in the table of a hypernode and a predicate."""
+    return state.rows.get(("idb", derived(hypernode, state.schema[predicate].sql_name)), 0)
+
+
+def declare(
+    schema: Mapping[str, Predicate], declaration: Declaration, names_: Names
+) -> tuple[dict[str, Predicate], list[Problem]]:
+    """A schema with a declaration applied, and what contradicts it."""
+    name = declaration.predicate
+    known = schema.get(name)
+    names = [column.name.lower() for column in declaration.columns]
+    if len(set(names)) < len(names):
+        message = f"{name} is declared with two columns of the same name"
+        return dict(schema), [Problem(message, declaration.span, "SQL ignores case in names.")]
+    if known is not None and known.arity != len(declaration.columns):
+        return dict(schema), []  # check.arities says so, with all other problems
+    types = tuple(column.type for column in declaration.columns)
+    if known is not None and any(known.settled):
+        same = [column.name for column in known.columns] == [c.name for c in declaration.columns]
+        if known.settled != types or not same:
+            told = ", ".join(
+                f"{c.name}: {t}" for c, t in zip(known.columns, known.settled, strict=True)
+            )
+            return dict(schema), [
+                Problem(
+                    f"{name} has facts already, as {name}({told})", declaration.span,
+                    "A declaration comes before the first facts; this one must say the same.",
+                )
+            ]  # fmt: skip
+    base = known or _new_predicate(name, len(types), names_)
+    declared = replace(base, columns=declaration.columns, settled=types, declared=True)
+    return {**schema, name: declared}, []
+
+
+def with_mentioned(
+    schema: Mapping[str, Predicate], atoms: Iterable[Atom], names: Names
+) -> dict[str, Predicate]:
+    """A schema with every predicate that atoms mention, new ones with open columns."""
+    result = dict(schema)
+    for atom in atoms:
+        if atom.predicate not in result:
+            result[atom.predicate] = _new_predicate(atom.predicate, len(atom.terms), names)
+    return result
+
+
+def with_staged(
+    schema: Mapping[str, Predicate],
+    predicate: str,
+    columns: tuple[Column, ...],
+    datatypes: tuple[str | None, ...],
+    is_named: bool,
+    names_: Names,
+) -> Predicate:
+    """A predicate as facts of it that arrived have settled its types.
+
+    Raises DataError for columns whose names are not free.
+    """
+    known = schema.get(predicate) or _new_predicate(predicate, len(columns), names_)
+    fresh = not any(known.settled) and not known.declared
+    settled = tuple(t or c.type for t, c in zip(known.settled, columns, strict=True))
+    if fresh:
+        kept = datatypes
+        names = [c.name for c in (columns if is_named else known.columns)]
+        for name in names:
+            if name.lower() in RESERVED:
+                raise DataError(
+                    f"{predicate}: no column can be called {name}, a name that zodiac_sql needs for "
+                    "columns of its own. Give it another name."
+                )
+    else:
+        kept = tuple(a if a == b else None for a, b in zip(known.datatypes, datatypes, strict=True))
+        names = [c.name for c in known.columns]
+    named_columns = tuple(Column(n, t) for n, t in zip(names, settled, strict=True))
+    return replace(known, columns=named_columns, settled=settled, datatypes=kept)
+
+
+def settle_facts(
+    schema: Mapping[str, Predicate], facts: Sequence[Atom]
+) -> tuple[dict[str, Predicate], list[Problem]]:
+    """A schema in which the facts of a text have settled types, and those that do not fit."""
+    result = dict(schema)
+    problems = []
+    for fact in facts:
+        predicate = result[fact.predicate]
+        types = []
+        for column, settled, term in zip(
+            predicate.columns, predicate.settled, fact.terms, strict=True
+        ):
+            given = _type_of(term)
+            if (
+                settled is not None
+                and given != settled
+                and not (settled is Type.FLOAT and given is Type.INT)
+            ):
+                problems.append(_fact_clash(fact, column, settled, given, term.span))
+            types.append(settled or given)
+        columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
+        result[fact.predicate] = replace(predicate, columns=columns, settled=tuple(types))
+    return result, problems
+
+
+def _type_of(term: object) -> Type:
+    type_ = getattr(term, "type", Type.SYMBOL)
+    assert isinstance(type_, Type)
+    return type_
+
+
+def _fact_clash(
+    fact: Atom, column: Column, settled: Type, given: Type, span: Span | None
+) -> Problem:
+    return Problem(
+        f"type clash: column {column.name} of {fact.predicate} is {settled}, {fact} gives {given}",
+        span,
+        f".decl {fact.predicate}(..., {column.name}: float) before the first facts makes room for "
+        "both." if settled.numeric and given.numeric else "One column has one type.",
+    )  # fmt: skip
+
+
+def typed(predicate: Predicate, types: Sequence[Type | None]) -> Predicate:
+    """A predicate with the types that inference found: mostly itself."""
+    if all(c.type is t for c, t in zip(predicate.columns, types, strict=True)):
+        return predicate
+    columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
+    return replace(predicate, columns=columns)
+
+
+def without_unused(
+    schema: Mapping[str, Predicate], rules: Sequence[Rule], explicit: Collection[str]
+) -> dict[str, Predicate]:
+    """A schema without predicates that have no rule, no explicit fact and no declaration."""
+    mentioned = {atom.predicate for atom in _atoms(rules)}
+    return {
+        name: predicate
+        for name, predicate in schema.items()
+        if name in mentioned or name in explicit or predicate.declared
+    }
+
+
+def stored(
+    state: State,
+    planned: Planned,
+    ranked: Mapping[int, bool],
+    modules: Mapping[int, tuple[ModuleRow, ...]],
+    trees: Mapping[int, tuple[StoredTree, ...]],
+) -> tuple[tuple[StoredRule, ...], tuple[HypernodeRow, ...]]:
+    """Rules and hypernodes as the catalog keeps them; new rules are stamped with the time."""
+    before = {rule.name: rule for rule in state.rules}
+    there = {rule.name: rule for rule in planned.restructuring.before.rules()}
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    following = itertools.count(max((rule.position for rule in state.rules), default=-1) + 1)
+    rules = tuple(
+        before[rule.name]
+        if there.get(rule.name) == rule
+        else StoredRule(
+            rule.name, rule.text, rule.prefixes, rule.head.predicate, now, next(following)
+        )
+        for rule in planned.rules
+    )
+    hypernodes = tuple(
+        HypernodeRow(
+            h.id,
+            h.stratum,
+            h.recursive,
+            tuple(rule.name for rule in h.rules),
+            h.recursive and ranked.get(h.id, False),
+            modules.get(h.id, ()),
+            trees.get(h.id, ()),
+        )
+        for h in planned.graph.hypernodes
+    )
+    return rules, hypernodes
+
+
+def _atoms(rules: Iterable[Rule]) -> Iterator[Atom]:
+    for rule in rules:
+        yield rule.head
+        yield from atoms_of(rule.body)
+
+
+def _new_predicate(name: str, arity: int, names: Names) -> Predicate:
+    if reason := why_not(name):
+        raise DataError(f"there cannot be a predicate {name!r}: {reason}.")
+    return _open(name, names(name), arity)
+
+
+def _open(name: str, sql_name_: str, arity: int) -> Predicate:
+    """A predicate of which nothing is settled."""
+    columns = tuple(Column(column, None) for column in default_columns(arity))
+    nothing = (None,) * arity
+    return Predicate(name, sql_name_, columns, nothing, nothing)
+
+
+@dataclass(slots=True)
+class SqlNames:
+    """How the new predicates of a change are called in SQL.
+
+    `ask` tells the names that are taken, in lower case: it is asked once, when there is a new predicate.
+    """
+
+    ask: Callable[[], Collection[str]]
+    given: dict[str, str] = field(default_factory=dict)
+    _taken: set[str] | None = None
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def name(self, predicate: str, prefixes: Mapping[str, str]) -> str:
+        """The name of a predicate, different from all others where case is ignored."""
+        if self._taken is None:
+            self._taken = set(self.ask())
+        if predicate not in self.given:
+            found = sql_name(predicate, prefixes, self._taken, self._numbers)
+            self.given[predicate] = found
+            self._taken.add(found.lower())
+        return self.given[predicate]

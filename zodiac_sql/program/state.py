@@ -1,0 +1,113 @@
+"""The state of a knowledge base: everything known of a program and its tables between two changes.
+
+A `State` is never modified, only replaced. Rules are parsed again from their text only when something
+needs them, so that opening a file stays cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from zodiac_sql.errors import StoreError
+from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
+from zodiac_sql.language.functions import Function
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Rule
+from zodiac_sql.rewrite.hypertree.stored import StoredTree
+from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRule:
+    """A rule as the catalog keeps it.
+
+    `head` is its predicate; `added_at` is UTC, in ISO form; `position` grows with each rule added.
+    """
+
+    name: str
+    text: str
+    prefixes: tuple[tuple[str, str], ...]
+    head: str
+    added_at: str
+    position: int
+
+    @property
+    def standalone(self) -> str:
+        """The text after the prefixes that it uses: it can be parsed wherever it is taken."""
+        prefixes = (f"@prefix {prefix}: <{iri}> . " for prefix, iri in self.prefixes)
+        return "".join(prefixes) + self.text
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class HypernodeRow:
+    """A hypernode as the catalog keeps it: its rules by name.
+
+    `ranked` tells whether its tables have ranks that may be relied upon; `modules` are those that
+    were at work when they were written, and `trees` what was decided for cyclic rules.
+    """
+
+    id: int
+    stratum: int
+    recursive: bool
+    rules: tuple[str, ...]
+    ranked: bool = False
+    modules: tuple[ModuleRow, ...] = ()
+    trees: tuple[StoredTree, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything known of a program and its tables between two changes.
+
+    `rows` counts the rows of each table of edb, idb and hd, by schema and table name; a table that is
+    not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as known.
+    `aside` are tables of idb that the last change took away, kept for its `Change` to read.
+    `positions` tells for each stream of updates the number of the last one that was applied.
+    `generation` counts the changes published so far, and tells whether a state is still the file's.
+    """
+
+    rules: tuple[StoredRule, ...] = ()
+    hypernodes: tuple[HypernodeRow, ...] = ()
+    positive: frozenset[tuple[int, int]] = frozenset()
+    negative: frozenset[tuple[int, int]] = frozenset()
+    schema: Mapping[str, Predicate] = field(default_factory=dict)
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    rows: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    ids: Mapping[str, int] = field(default_factory=dict)
+    aside: tuple[str, ...] = ()
+    positions: Mapping[str, int] = field(default_factory=dict)
+    next_hypernode: int = 1
+    generation: int = 0
+
+
+def parsed_rules(state: State) -> tuple[Rule, ...]:
+    """The rules of a state, parsed from their text."""
+    return tuple(_parsed(rule) for rule in state.rules)
+
+
+def hypergraph_of(state: State) -> Hypergraph:
+    """The HRDG of a state as it is in the catalog. Parses all rules."""
+    rules = {rule.name: rule for rule in parsed_rules(state)}
+    return Hypergraph(
+        tuple(
+            Hypernode(row.id, tuple(rules[name] for name in row.rules), row.recursive, row.stratum)
+            for row in state.hypernodes
+        ),
+        state.positive,
+        state.negative,
+    )
+
+
+def _parsed(stored: StoredRule) -> Rule:
+    from zodiac_sql.language.parse import parse  # imported late: opening a file needs no parser
+
+    rules = parse(stored.text, f"<rule {stored.name}>", dict(stored.prefixes)).rules
+    if len(rules) != 1 or rules[0].head.predicate != stored.head:
+        raise StoreError(f"the catalog was edited: {stored} is no rule for {stored.head}")
+    (rule,) = rules
+    return replace(rule, name=stored.name, prefixes=stored.prefixes)

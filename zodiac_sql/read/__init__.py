@@ -1,0 +1,1 @@
+"""Asking: queries, descriptions, verification and drawings."""

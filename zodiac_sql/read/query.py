@@ -1,0 +1,316 @@
+"""Goals and SQL -> Arrow. Reading only: the materialisation changes through the verbs."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from zodiac_sql.database.permitted import require_harmless, require_permitted
+from zodiac_sql.database.statements import shown
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import EvaluationError, ProgramError, QueryError, ResourceError, StoreError
+from zodiac_sql.language.binding import arrange, expressions_of, functions_in, symbols_in, variables
+from zodiac_sql.language.functions import Functions, require
+from zodiac_sql.language.parse import parse_goals
+from zodiac_sql.language.schema import resolve
+from zodiac_sql.language.syntax import (
+    Aggregate,
+    Atom,
+    Binding,
+    Comparison,
+    Literal,
+    Negation,
+    Rule,
+    Variable,
+    atoms_of,
+)
+from zodiac_sql.language.types import body_types
+from zodiac_sql.program.check import Candidate, arities, functions, in_order, nesting, safety
+from zodiac_sql.program.state import State
+from zodiac_sql.sql.relations import HOLDS
+from zodiac_sql.sql.select import Context, compile_goals, goals_are_empty
+from zodiac_sql.storage.extensions import decoded, distinct_query, sources_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+_SHOWN_ROWS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A result: an Arrow table that prints well in a terminal and in a notebook.
+
+    Anything that reads Arrow takes it as it is (pyarrow.table, polars.from_arrow, DuckDB, insert).
+    """
+
+    _table: pa.Table
+
+    def arrow(self) -> pa.Table:
+        """The Arrow table."""
+        return self._table
+
+    def df(self) -> pd.DataFrame:
+        """A pandas data frame; needs pandas."""
+        return self._table.to_pandas()
+
+    def pl(self) -> pl.DataFrame:
+        """A polars data frame; needs polars."""
+        import polars
+
+        return polars.from_arrow(self._table)  # type: ignore[return-value]
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """All rows as tuples."""
+        columns = [column.to_pylist() for column in self._table.columns]
+        return list(zip(*columns, strict=True))
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """The first row, or None."""
+        return next(iter(self), None)
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """All rows as dictionaries."""
+        rows: list[dict[str, Any]] = self._table.to_pylist()
+        return rows
+
+    def to_pydict(self) -> dict[str, list[Any]]:
+        """All columns as lists."""
+        columns: dict[str, list[Any]] = self._table.to_pydict()
+        return columns
+
+    @property
+    def column_names(self) -> list[str]:
+        names: list[str] = self._table.column_names
+        return names
+
+    @property
+    def num_rows(self) -> int:
+        return len(self)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._table.schema
+
+    def __len__(self) -> int:
+        rows: int = self._table.num_rows
+        return rows
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.fetchall())
+
+    def __getitem__(self, column: str | int) -> pa.ChunkedArray:
+        return self._table[column]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        shown = Table()
+        for name in self.column_names:
+            shown.add_column(Text(name), overflow="fold")
+        for row in self._first():
+            shown.add_row(*(Text(_shown(value)) for value in row))
+        console = Console(highlight=False)
+        with console.capture() as capture:
+            console.print(shown)
+        return f"{capture.get().rstrip()}\n{self._caption()}"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.column_names)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(_shown(v))}</td>" for v in row) + "</tr>"
+            for row in self._first()
+        )
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return f"{table}<p>{escape(self._caption())}</p>"
+
+    def _first(self) -> list[tuple[Any, ...]]:
+        return Answer(self._table.slice(0, _SHOWN_ROWS)).fetchall()
+
+    def _caption(self) -> str:
+        rows = "1 row" if len(self) == 1 else f"{len(self):,} rows"
+        return f"{rows}, {_SHOWN_ROWS} shown" if len(self) > _SHOWN_ROWS else rows
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
+def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> Answer:
+    """Run one reading SQL statement, or CHECKPOINT, after which the file can be copied alone.
+
+    Raises QueryError for any other, and for what DuckDB refuses.
+    """
+    if _CHECKPOINT.fullmatch(text):
+        return Answer(store.arrow("CHECKPOINT"))
+    try:
+        kinds = store.statement_kinds(text)
+    except StoreError as error:
+        raise QueryError(str(error)) from error
+    if len(kinds) != 1:
+        raise QueryError(f"one statement at a time: this text has {len(kinds)}")
+    statement = text
+    if kinds[0] == "EXPLAIN":
+        statement = _explained(text)
+        kinds = store.statement_kinds(statement)
+    if kinds != ["SELECT"]:
+        raise QueryError(
+            f"sql() only reads (and takes CHECKPOINT), and this is {_kind(kinds)}. Facts and rules change "
+            "through insert, delete, load, add_rules and drop_rules; files are written by export."
+        )
+    require_permitted(store, text, statement)
+    try:
+        with store.transaction(read_only=True):
+            return Answer(store.arrow(text, parameters))
+    except ResourceError:
+        raise
+    except (EvaluationError, StoreError) as error:
+        raise QueryError(str(error)) from error
+
+
+def _kind(kinds: Sequence[str]) -> str:
+    return f"a statement of kind {kinds[0]}" if kinds else "none"
+
+
+def _explained(text: str) -> str:
+    """The statement that an EXPLAIN is about: EXPLAIN ANALYZE runs it."""
+    explained = _EXPLAIN.match(text)
+    return "" if explained is None else text[explained.end() :]
+
+
+_GAP = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
+_CHECKPOINT = re.compile(rf"{_GAP}CHECKPOINT{_GAP};?{_GAP}", re.IGNORECASE | re.DOTALL)
+_EXPLAIN = re.compile(rf"{_GAP}EXPLAIN\b{_GAP}(?:ANALYZE\b)?", re.IGNORECASE | re.DOTALL)
+
+
+def answer_table(store: Store, state: State, predicate: str) -> Answer:
+    """The extension of a predicate, symbols as text. Raises QueryError if there is none."""
+    return Answer(store.arrow(_extension(store, state, known_predicate(predicate, state))))
+
+
+def _extension(store: Store, state: State, name: str) -> exp.Query:
+    if state.schema[name].open:
+        require_harmless(store, state.schema[name].sql_name)
+        return exp.select("*").from_(shown(store.database, state.schema[name].sql_name))
+    relation = sources_of(state).relation(name)
+    return decoded(relation, distinct_query(relation), "zodiac.symbol")
+
+
+@contextmanager
+def stream_table(
+    store: Store, state: State, predicate: str, rows: int
+) -> Iterator[pa.RecordBatchReader]:
+    """The extension of a predicate in Arrow batches, on a connection of its own. Raises QueryError."""
+    query = _extension(store, state, known_predicate(predicate, state))
+    with store.aside() as other:
+        yield other.batches(query, rows)
+
+
+def known_predicate(name: str, state: State) -> str:
+    """The predicate that a person means. Raises QueryError, with the likeliest names, if none."""
+    found = resolve(name, state.schema, state.prefixes)
+    if found in state.schema:
+        return found
+    names = [p.sql_name for p in state.schema.values()]
+    close = difflib.get_close_matches(name.split(":")[-1], names, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    raise QueryError(f"there is no predicate {name}.{hint}")
+
+
+def answer_goals(store: Store, state: State, known: Functions, text: str) -> Answer:
+    """Answer goals such as `anomaly(X), hasTemperature(X, T)`.
+
+    One column for each variable, in the order of their first occurrence; without variables one
+    column `holds`, with one row if the goals hold. Raises ProgramError or QueryError.
+    """
+    goals = tuple(_resolved(literal, state) for literal in parse_goals(text, state.prefixes))
+    names = _answers(goals)
+    rule = Rule("query", Atom("", tuple(Variable(name) for name in names)), goals)
+    candidate = Candidate((rule,), frozenset({rule.name}), (), (), state.schema, known)
+    problems = [p for check in (arities, safety, nesting, functions) for p in check(candidate)]
+    types = {name: [c.type for c in p.columns] for name, p in state.schema.items()}
+    if not problems:
+        problems = list(body_types(goals, types, known).problems)
+    if problems:
+        raise ProgramError(in_order(problems))
+    require(functions_in(goals), known, "the query")
+    sources = sources_of(state)
+    context = Context(lambda name, _: sources.relation(name), types, known, _ids(store, rule))
+    if goals_are_empty(goals, context):
+        return _empty(names)
+    try:
+        return Answer(store.arrow(compile_goals(goals, names, context)))
+    except EvaluationError as error:
+        raise EvaluationError(f"the query cannot be answered: {error}") from error
+
+
+def _empty(names: Sequence[str]) -> Answer:
+    """No solution, for predicates whose columns may have no types yet."""
+    import pyarrow as pa
+
+    if not names:
+        return Answer(pa.table({HOLDS.name: pa.array([], pa.bool_())}))
+    return Answer(pa.table({name: pa.array([], pa.string()) for name in names}))
+
+
+def _resolved(literal: Literal, state: State) -> Literal:
+    """A literal whose predicates are those that the names mean."""
+    if isinstance(literal, Atom):
+        return replace(literal, predicate=known_predicate(literal.predicate, state))
+    if isinstance(literal, Negation):
+        atom = replace(literal.atom, predicate=known_predicate(literal.atom.predicate, state))
+        return Negation(atom)
+    if isinstance(literal, Aggregate):
+        return replace(literal, body=tuple(_resolved(inner, state) for inner in literal.body))
+    return literal
+
+
+def _answers(goals: tuple[Literal, ...]) -> list[str]:
+    """Named variables that the goals give a value, in the order of the text."""
+    bound = arrange(goals).bound
+    names: list[str] = []
+    for literal in goals:
+        names += [variable.name for variable in _occurring(literal)]
+    return [n for n in dict.fromkeys(names) if n in bound and not n.startswith("_:")]
+
+
+def _occurring(literal: Literal) -> Iterator[Variable]:
+    if isinstance(literal, Aggregate):
+        yield from (*literal.group, literal.result)
+    elif isinstance(literal, Binding):
+        yield from (*variables(literal.expression), literal.variable)
+    elif isinstance(literal, Comparison):
+        yield from variables(*expressions_of(literal))
+    else:
+        yield from (v for atom in atoms_of((literal,)) for v in variables(*atom.terms))
+
+
+def _ids(store: Store, rule: Rule) -> dict[str, int]:
+    symbols = sorted(symbols_in([rule]))
+    if not symbols:
+        return {}
+    return dict(
+        store.rows(
+            "SELECT text, id FROM zodiac.symbol WHERE text IN (SELECT unnest($1::VARCHAR[]))",
+            [symbols],
+        )
+    )

@@ -1,0 +1,1 @@
+"""Other rules for the same facts: what stands inside a hypernode in place of what a user wrote."""

@@ -1,0 +1,100 @@
+"""The shapes of rules that modules know, whatever their variables are called and in any order."""
+
+from __future__ import annotations
+
+from zodiac_sql.language.binding import expressions_of, variables
+from zodiac_sql.language.syntax import (
+    Aggregate,
+    Atom,
+    Binding,
+    Comparison,
+    Literal,
+    Negation,
+    Rule,
+    Variable,
+)
+
+
+def transitive(rule: Rule) -> bool | None:
+    """Whether R(x, z) :- R(x, y), R(y, z) asks for x != z, too; None where it is no such rule."""
+    ends = _ends(rule.head)
+    if ends is None:
+        return None
+    atoms, unequal = _atoms(rule, ends)
+    if len(atoms) != 2 or unequal is None:
+        return None
+    if any(atom.predicate != rule.head.predicate for atom in atoms):
+        return None
+    first, second = _ends(atoms[0]), _ends(atoms[1])
+    if first is None or second is None:
+        return None
+    if first[1] != second[0]:
+        first, second = second, first
+    x, z = ends
+    joined = first[0] == x and second[1] == z and first[1] == second[0]
+    return unequal if joined and first[1] not in ends else None
+
+
+def symmetric(rule: Rule) -> bool | None:
+    """Whether R(x, y) :- R(y, x) asks for x != y, too; None where it is no such rule."""
+    ends = _ends(rule.head)
+    if ends is None:
+        return None
+    atoms, unequal = _atoms(rule, ends)
+    if len(atoms) != 1 or unequal is None or atoms[0].predicate != rule.head.predicate:
+        return None
+    return unequal if _ends(atoms[0]) == (ends[1], ends[0]) else None
+
+
+def extends(rule: Rule, place: int) -> bool:
+    """Whether a rule leads from R at one end to R, by whatever else its body says.
+
+    With place 0 it is left-linear, R(x, z) :- R(x, y), ..., and nothing else mentions x; with
+    place 1 right-linear, R(x, z) :- ..., R(y, z), and nothing else mentions z.
+    """
+    ends = _ends(rule.head)
+    own = [a for a in rule.positive_atoms() if a.predicate == rule.head.predicate]
+    if ends is None or len(own) != 1 or any(isinstance(part, Aggregate) for part in rule.body):
+        return False
+    terms = _ends(own[0])
+    if terms is None or terms[place] != ends[place]:
+        return False
+    others = [literal for literal in rule.body if literal is not own[0]]
+    return ends[place] not in {name for literal in others for name in _names(literal)}
+
+
+def _ends(atom: Atom) -> tuple[str, str] | None:
+    """The variables of an atom of two different ones."""
+    if len(atom.terms) != 2:
+        return None
+    first, second = atom.terms
+    if not isinstance(first, Variable) or not isinstance(second, Variable) or first == second:
+        return None
+    return first.name, second.name
+
+
+def _atoms(rule: Rule, ends: tuple[str, str]) -> tuple[list[Atom], bool | None]:
+    """The atoms of a body, and whether it says that the ends differ; None if it says more."""
+    atoms = list(rule.positive_atoms())
+    others = [literal for literal in rule.body if not isinstance(literal, Atom)]
+    if not all(_is_unequal(literal, ends) for literal in others):
+        return atoms, None
+    return atoms, bool(others)
+
+
+def _is_unequal(literal: Literal, ends: tuple[str, str]) -> bool:
+    if not isinstance(literal, Comparison) or literal.operator != "!=":
+        return False
+    sides = (literal.left, literal.right)
+    return {side.name for side in sides if isinstance(side, Variable)} == set(ends)
+
+
+def _names(literal: Literal) -> set[str]:
+    """The variables of a literal that is no aggregate."""
+    if isinstance(literal, Negation):
+        literal = literal.atom
+    if isinstance(literal, Atom):
+        return {variable.name for variable in variables(*literal.terms)}
+    assert isinstance(literal, Comparison | Binding)
+    names = {variable.name for variable in variables(*expressions_of(literal))}
+    return names | {literal.variable.name} if isinstance(literal, Binding) else names

@@ -1,0 +1,120 @@
+"""A hypernode as it is evaluated: what its modules leave of its rules, cyclic ones decomposed.
+
+Names of predicates inside it, and of their tables, are none of a program's (names.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.schema import Predicate, Schema
+from zodiac_sql.language.syntax import Atom, Column, Rule, Type
+from zodiac_sql.names import classes, classes_table, external, external_table, given
+from zodiac_sql.rewrite.closures.module import NODE, Module
+from zodiac_sql.rewrite.hypertree.rewrite import decomposed, fits
+from zodiac_sql.rewrite.hypertree.stored import StoredTree, tables_of_trees
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRow:
+    """A module at work in a hypernode, as the catalog keeps it (migration 0003)."""
+
+    kind: str
+    predicate: str
+    fed: bool
+    parted: bool
+    unequal: bool
+    covers: bool
+
+    def __str__(self) -> str:
+        return f"{self.kind}({self.predicate})"
+
+
+def tables_of(row: ModuleRow, schema: Schema) -> dict[str, Predicate]:
+    """The tables of a module at work, by their names inside the hypernode."""
+    known = schema[row.predicate]
+    found = {}
+    if row.fed:
+        name = external(row.predicate)
+        found[name] = replace(known, name=name, sql_name=external_table(known.sql_name))
+    if row.parted:
+        name = classes(row.predicate)
+        columns = (
+            Column(NODE, known.columns[0].type),
+            Column("class", Type.INT),
+            Column("loop", Type.BOOL),
+        )
+        types = tuple(column.type for column in columns)
+        sql_name = classes_table(known.sql_name)
+        found[name] = Predicate(name, sql_name, columns, types, (None,) * 3)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """What there is to evaluate in a hypernode."""
+
+    hypernode: Hypernode
+    rows: tuple[ModuleRow, ...] = ()
+    """The modules at work."""
+    trees: tuple[StoredTree, ...] = ()
+    """What was decided for its cyclic rules."""
+    tables: Mapping[str, Predicate] = field(default_factory=dict)
+    """The tables of modules and of nodes of trees."""
+    schema: Mapping[str, Predicate] = field(default_factory=dict)
+    """All predicates that there are inside only."""
+
+
+def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) -> Inner:
+    """A hypernode with its modules at work; without any, as it is."""
+    if not modules:
+        return Inner(hypernode)
+    closed = {module.predicate: module for module in modules}
+    taken = {rule.name for module in modules for rule in module.taken}
+    left = [rule for rule in hypernode.rules if rule.name not in taken]
+    fed = {p for p, m in closed.items() if any(_feeds(rule, m) for rule in left)}
+    rules = [_written(rule, closed.get(rule.head.predicate)) for rule in left]
+    for module in modules:
+        rules += module.rules(module.predicate in fed)
+    rows = tuple(
+        ModuleRow(m.kind, m.predicate, m.predicate in fed, m.parted, m.unequal, m.covers)
+        for m in modules
+    )
+    tables = {name: p for row in rows for name, p in tables_of(row, schema).items()}
+    inputs = {given(p): replace(schema[p], name=given(p)) for p in closed}
+    inner = replace(hypernode, rules=tuple(rules))
+    return Inner(inner, rows, tables=tables, schema={**tables, **inputs})
+
+
+def with_trees(inner: Inner, trees: Sequence[StoredTree]) -> Inner:
+    """A hypernode that evaluates its cyclic rules as was decided for them."""
+    by_rule = {tree.rule: tree for tree in trees if tree.nodes}
+    rules: list[Rule] = []
+    for rule in inner.hypernode.rules:
+        if rule.name in by_rule and fits(rule, by_rule[rule.name]):
+            written = decomposed(rule, by_rule[rule.name].tree)
+            rules += (*written.nodes.values(), written.join)
+        else:
+            rules.append(rule)
+    tables = tables_of_trees(trees)
+    return replace(
+        inner,
+        hypernode=replace(inner.hypernode, rules=tuple(rules)),
+        trees=tuple(trees),
+        tables={**inner.tables, **tables},
+        schema={**inner.schema, **tables},
+    )
+
+
+def _feeds(rule: Rule, module: Module) -> bool:
+    """Whether a rule derives external facts of a module's predicate."""
+    return rule.head.predicate == module.predicate and not module.absorbs(rule)
+
+
+def _written(rule: Rule, module: Module | None) -> Rule:
+    """A rule that no module takes, deriving external facts where a module closes its predicate."""
+    if module is None or not _feeds(rule, module):
+        return rule
+    return replace(rule, head=Atom(external(module.predicate), rule.head.terms))

@@ -1,0 +1,132 @@
+"""A relation as pairs of nodes of the same class, read from a table of nodes and their classes.
+
+A symmetric and transitive relation of n connected nodes has n * n pairs, but is told by n rows: to
+which class each node belongs (paper 2, section 6). SQL makes the pairs when somebody reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from zodiac_sql.database.store import Store
+from zodiac_sql.rewrite.closures.module import LOOPS, NODE
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Which pairs: those by one column of classes (`by`) that are none by another (`lacks`).
+
+    Where `unequal`, a node is not related to itself unless its column of loops says so.
+    """
+
+    by: str = "class"
+    lacks: str | None = None
+    unequal: bool = False
+
+
+def pairs_query(
+    pairs: Pairs, table: exp.Expr, names: Sequence[str], shown: str = NODE
+) -> exp.Query:
+    """SELECT the pairs that a table of classes stands for; `names` are those of the two columns.
+
+    Of each node, the column `shown` is told.
+    """
+    first, second = (
+        exp.column(shown, table=alias, quoted=True).as_(name, quoted=True)
+        for alias, name in zip("ab", names, strict=True)
+    )
+    related = exp.select(first, second)
+    if pairs.lacks is None:
+        query = related.from_(exp.alias_(table.copy(), "a", table=True))
+        other = exp.alias_(table.copy(), "b", table=True)
+        return query.join(other, on=_holds(pairs.by, pairs.unequal), copy=False)
+    moved, stayed = _moved(table, pairs, True), _moved(table, pairs, False)
+    whole = table.copy()
+    queries = [_gained(related, moved, whole, pairs), _gained(related, stayed, moved, pairs)]
+    if pairs.unequal:
+        queries.append(_looped(table, pairs, names))
+    return exp.union(*queries, distinct=False, copy=False)
+
+
+def joined(
+    query: exp.Select,
+    pairs: Pairs,
+    table: exp.Table,
+    columns: Sequence[exp.Column],
+    alias: str,
+    holds: bool,
+) -> exp.Select:
+    """Only those rows of a query whose two columns are related, or only those that are not.
+
+    Looks up the class of each end, where a join with the pairs would make them all.
+    """
+    ends = [f"{alias}{end}" for end in "ab"]
+    for column, end in zip(columns, ends, strict=True):
+        node = exp.column(NODE, table=end, quoted=True)
+        query = query.join(
+            exp.alias_(table.copy(), end, table=True), on=node.eq(column.copy()),
+            join_type="LEFT", copy=False,
+        )  # fmt: skip
+    related = exp.Is(this=exp.paren(_holds(pairs.by, pairs.unequal, *ends)), expression=exp.true())
+    return query.where(related if holds else exp.not_(related), copy=False)
+
+
+def _gained(related: exp.Select, a: exp.Expr, b: exp.Expr, pairs: Pairs) -> exp.Select:
+    """The pairs of two sets of nodes that hold by one column of classes and not by the other."""
+    assert pairs.lacks is not None
+    lacking = exp.not_(
+        exp.Is(this=exp.paren(_holds(pairs.lacks, pairs.unequal)), expression=exp.true())
+    )
+    query = related.copy().from_(exp.alias_(a.copy(), "a", table=True))
+    query = query.join(
+        exp.alias_(b.copy(), "b", table=True), on=_holds(pairs.by, pairs.unequal), copy=False
+    )
+    return query.where(lacking, copy=False)
+
+
+def _moved(table: exp.Expr, pairs: Pairs, moved: bool) -> exp.Subquery:
+    """The nodes that are in another class by the two columns, or in the same.
+
+    The larger part of a class keeps its number, so that those that move are few.
+    """
+    assert pairs.lacks is not None
+    by, lacks = (exp.column(name, quoted=True) for name in (pairs.by, pairs.lacks))
+    kind = exp.NullSafeNEQ if moved else exp.NullSafeEQ
+    return exp.select("*").from_(table.copy()).where(kind(this=by, expression=lacks)).subquery()
+
+
+def _looped(table: exp.Expr, pairs: Pairs, names: Sequence[str]) -> exp.Select:
+    """Nodes that stay in their class and are newly related to themselves."""
+    assert pairs.lacks is not None
+    node = exp.column(NODE, table="a", quoted=True)
+    by, lacks = (exp.column(name, table="a", quoted=True) for name in (pairs.by, pairs.lacks))
+    is_, was = (exp.column(LOOPS[name], table="a", quoted=True) for name in (pairs.by, pairs.lacks))
+    query = exp.select(*(node.copy().as_(name, quoted=True) for name in names))
+    there = exp.alias_(table.copy(), "a", table=True)
+    return query.from_(there).where(by.eq(lacks), is_, exp.not_(was))
+
+
+def _holds(column: str, unequal: bool, a: str = "a", b: str = "b") -> exp.Expr:
+    """Whether two nodes are related by a column of classes."""
+    same = exp.column(column, table=a, quoted=True).eq(exp.column(column, table=b, quoted=True))
+    if not unequal:
+        return same
+    first, second = (exp.column(NODE, table=alias, quoted=True) for alias in (a, b))
+    loop = exp.column(LOOPS[column], table=a, quoted=True)
+    return exp.and_(same, exp.paren(exp.or_(first.neq(second), loop)))
+
+
+def count_pairs(store: Store, table_name: str, unequal: bool) -> int:
+    """How many facts a table of classes in the file makes up."""
+    there = exp.table_(table_name, db="idb", quoted=True)
+    number = exp.Count(this=exp.Star())
+    facts: exp.Expr = exp.Mul(this=number, expression=number.copy())
+    if unequal:
+        loops = exp.CountIf(this=exp.column("loop", quoted=True))
+        facts = facts - number.copy() + loops
+    sizes = exp.select(facts.as_("n")).from_(there).group_by(exp.column("class", quoted=True))
+    total = exp.Coalesce(this=exp.Sum(this=exp.column("n")), expressions=[exp.Literal.number(0)])
+    return store.count(exp.select(total).from_(sizes.subquery("sizes")))

@@ -1,0 +1,243 @@
+"""How constants, operators and functions of the language are written in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import once, without_sign_of_zero
+from zodiac_sql.language.binding import calls
+from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.syntax import Constant, Expression, Type
+from zodiac_sql.sql.relations import SQL_TYPES
+
+
+def python_function(name: str) -> str:
+    """The name in SQL of a function registered from Python, apart from DuckDB's own."""
+    return f"py_{name}"
+
+
+def python_call_if_there(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """A call of a registered function, which is not given what has no value."""
+
+    def build(*values: exp.Expr) -> exp.Expr:
+        there = exp.and_(*(value.copy().is_(exp.null()).not_() for value in values))
+        return exp.case().when(there, python_call(name, values))
+
+    return _once(build, *arguments)
+
+
+def python_call(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """A call of a registered function. Quoted, for case in other scripts is not ours to change."""
+    named = exp.to_identifier(python_function(name), quoted=True)
+    return exp.Anonymous(this=named, expressions=list(arguments))
+
+
+def literal(constant: Constant) -> exp.Expr:
+    """A native constant in SQL."""
+    value = constant.value
+    if isinstance(value, bool):
+        return exp.true() if value else exp.false()
+    if isinstance(value, int):
+        number = exp.Literal.number(abs(value))
+        return exp.cast(exp.Neg(this=number) if value < 0 else number, SQL_TYPES[constant.type])
+    # Read from text, a number is the nearest float; DuckDB would take a literal for a DECIMAL first.
+    return exp.cast(exp.Literal.string(str(value)), SQL_TYPES[constant.type])
+
+
+OPERATORS: Mapping[str, type[exp.Binary]] = {
+    "=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
+}  # fmt: skip
+
+
+def _binary(kind: type[exp.Binary]) -> Callable[..., exp.Expr]:
+    return lambda a, b: exp.paren(kind(this=a, expression=b), copy=False)
+
+
+def _once(build: Callable[..., exp.Expr], *values: exp.Expr) -> exp.Expr:
+    return once(values, build, "list_transform", "list_extract")
+
+
+def _divided(kind: type[exp.Binary]) -> Callable[..., exp.Expr]:
+    """Division by zero has no value, here as in Spark."""
+
+    def build(a: exp.Expr, b: exp.Expr) -> exp.Expr:
+        divisor = b if _size(b) else _once(_unless_zero, b)
+        return exp.paren(kind(this=a, expression=divisor), copy=False)
+
+    return build
+
+
+def _size(value: exp.Expr) -> float | None:
+    """The absolute value of a number that is a constant."""
+    number = value.this if isinstance(value, exp.Cast) else value
+    number = number.this if isinstance(number, exp.Neg) else number
+    return abs(float(number.this)) if isinstance(number, exp.Literal) else None
+
+
+def _unless_zero(value: exp.Expr) -> exp.Expr:
+    """DuckDB writes the value twice."""
+    return exp.Nullif(this=value, expression=exp.Literal.number(0))
+
+
+def _function(name: str) -> Callable[..., exp.Expr]:
+    return lambda *arguments: exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _where(kind: type[exp.Binary], name: str) -> Callable[..., exp.Expr]:
+    """A function that has a value only where its argument compares so with zero."""
+
+    def build(a: exp.Expr) -> exp.Expr:
+        inside = kind(this=a.copy(), expression=exp.Literal.number(0))
+        return exp.case().when(inside, exp.Anonymous(this=name, expressions=[a]))
+
+    return lambda a: _once(build, a)
+
+
+def _up_to(limit: int, value: exp.Expr) -> exp.Expr:
+    """A number of places or letters: DuckDB takes no larger one, and it would make no difference."""
+    size = _size(value)
+    if size is not None and size <= limit:
+        return value
+    most, least = exp.Literal.number(limit), exp.Neg(this=exp.Literal.number(limit))
+    return exp.func("least", exp.func("greatest", value, least), most)
+
+
+def _rounded(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
+    """DuckDB counts places in 32 bits only, and no float has 400 of them.
+
+    By places before the point it makes 0 of what is not finite.
+    """
+    if places is None:
+        return exp.Anonymous(this="round", expressions=[value])
+    counted = exp.cast(_up_to(400, places), "INT")
+    if _size(places) is not None and not places.find(exp.Neg):
+        return exp.Anonymous(this="round", expressions=[value, counted])
+
+    def build(a: exp.Expr) -> exp.Expr:
+        infinite = exp.cast(exp.Literal.string("Infinity"), "DOUBLE")
+        finite = exp.Anonymous(this="abs", expressions=[a.copy()]) < infinite
+        rounded = exp.Anonymous(this="round", expressions=[a.copy(), counted])
+        return exp.case().when(finite, exp.cast(rounded, "DOUBLE")).else_(a.copy())
+
+    return _once(build, value)
+
+
+def _piece(value: exp.Expr, *places: exp.Expr) -> exp.Expr:
+    """No text has 2 billion letters."""
+    arguments = [value, *(_up_to(2**31 - 1, place) for place in places)]
+    return exp.Anonymous(this="substr", expressions=arguments)
+
+
+def _whole(value: exp.Expr) -> exp.Expr:
+    """An integer is whole: by way of a float it would lose digits."""
+    return value
+
+
+def _rounded_whole(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
+    """With 64 bits DuckDB's round overflows in silence."""
+    if places is None:
+        return value
+    arguments = [exp.cast(value, "HUGEINT"), exp.cast(_up_to(400, places), "INT")]
+    return exp.Anonymous(this="round", expressions=arguments)
+
+
+def _concatenated(*arguments: exp.Expr) -> exp.Expr:
+    result: exp.Expr = exp.cast(arguments[0], "TEXT")
+    for argument in arguments[1:]:
+        result = exp.DPipe(this=result, expression=exp.cast(argument, "TEXT"))
+    return exp.paren(result, copy=False)
+
+
+BUILT: Mapping[str, Callable[..., exp.Expr]] = {
+    "+": _binary(exp.Add),
+    "-": _binary(exp.Sub),
+    "*": _binary(exp.Mul),
+    "/": _divided(exp.Div),
+    "%": _divided(exp.Mod),
+    "sqrt": _where(exp.GTE, "sqrt"),
+    "ln": _where(exp.GT, "ln"),
+    "round": _rounded,
+    "concat": _concatenated,
+    "substr": _piece,
+    **{
+        name: _function(name)
+        for name in (
+            "abs", "floor", "ceil", "power", "exp", "least", "greatest",
+            "length", "lower", "upper", "trim", "replace", "contains", "starts_with",
+            "ends_with", "year", "month", "day", "hour", "minute", "second",
+        )
+    },
+}  # fmt: skip
+
+OF_INTEGERS: Mapping[str, Callable[..., exp.Expr]] = {
+    "floor": _whole, "ceil": _whole, "round": _rounded_whole,
+}  # fmt: skip
+"""Functions that are written otherwise where they make an integer of integers."""
+
+
+def built(function: str, type_: Type | None, arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """A call of a function that is built in, whose value has this type."""
+    whole = OF_INTEGERS.get(function) if type_ is Type.INT else None
+    return (whole or BUILT[function])(*arguments)
+
+
+POSITIVE = frozenset(("+", "-", "abs", "floor", "sqrt", "exp", "ln", "least", "greatest"))
+"""Functions that never make a -0.0, where they are not given one."""
+
+
+_PARTIAL = frozenset(("/", "%", "sqrt", "ln"))
+
+
+def is_total(expression: Expression, functions: Functions) -> bool:
+    """Whether an expression has a value for all that it can be given: none for a division by zero."""
+    return not any(c.function in _PARTIAL or c.function in functions for c in calls(expression))
+
+
+def typed(type_: Type, value: exp.Expr, positive: bool = False) -> exp.Expr:
+    """What a function makes, as values of its type are stored; a `positive` one makes no -0.0."""
+    cast = exp.cast(value, SQL_TYPES[type_], copy=False)
+    return cast if positive or type_ is not Type.FLOAT else without_sign_of_zero(cast)
+
+
+def spelled(value: exp.Expr, type_: Type | None) -> exp.Expr:
+    """A value in a text. There is one NaN, but DuckDB shows the sign that it may have."""
+    if type_ is not Type.FLOAT:
+        return value
+    text = [exp.cast(value, "TEXT"), exp.Literal.string("-nan"), exp.Literal.string("nan")]
+    return exp.Anonymous(this="replace", expressions=text)
+
+
+def aggregated(
+    function: str,
+    value: exp.Column,
+    type_: Type | None,
+    text: exp.Column | None,
+    functions: Functions,
+) -> exp.Expr:
+    """An aggregate over the rows of a group."""
+    registered = functions.get(function)
+    if registered is not None and registered.aggregate:
+        argument: exp.Expr = text if text is not None else value
+        wanted = registered.parameters[0]
+        if wanted is not Type.SYMBOL:
+            argument = exp.cast(argument, SQL_TYPES[wanted])
+        listed = exp.Anonymous(this="list", expressions=[argument])
+        call = python_call(function, [listed])
+        return call if registered.returns is Type.SYMBOL else typed(registered.returns, call)
+    if text is not None:
+        return exp.Anonymous(this=f"arg_{function}", expressions=[value, text])
+    if function == "count":
+        return exp.Count(this=exp.Star())
+    # Sums of floats depend on their order: with a fixed one, equal facts give equal sums.
+    ordered: exp.Expr = value
+    if type_ is Type.FLOAT and function in ("sum", "avg"):
+        ordered = exp.Order(this=value, expressions=[exp.Ordered(this=value.copy())])
+    if function == "sum":
+        return exp.cast(exp.Sum(this=ordered), SQL_TYPES[type_ or Type.INT])
+    if function == "med":
+        return typed(Type.FLOAT, exp.Anonymous(this="median", expressions=[value]))
+    if function == "avg":
+        return typed(Type.FLOAT, exp.Avg(this=ordered))
+    return {"min": exp.Min, "max": exp.Max}[function](this=ordered)

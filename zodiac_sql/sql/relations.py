@@ -1,0 +1,165 @@
+"""Where facts stand: tables, and the unions of tables that extensions are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import parameter, temp_table
+from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.names import ENTERED, MARK, RANK
+from zodiac_sql.sql.class_pairs import Pairs, pairs_query
+
+FIRST = 1
+"""The lowest rank that is given to a derived fact."""
+
+OUTSIDE = -(2**62)
+"""The rank of facts that come from outside a recursive hypernode: lower than that of any fact in it."""
+
+SQL_TYPES = {
+    Type.SYMBOL: "INTEGER",
+    Type.INT: "BIGINT",
+    Type.FLOAT: "DOUBLE",
+    Type.BOOL: "BOOLEAN",
+    Type.DATE: "DATE",
+    Type.TIMESTAMP: "TIMESTAMP",
+}
+
+HOLDS = Column("holds", Type.BOOL)
+"""The one column of the tables of a predicate of arity 0: true in its one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A table that holds some of a predicate's facts, in full or without those in `minus`.
+
+    `ranks` limits the rows of a table under evaluation: "derived" are those that its rules derived
+    (rank over 0), "old" those from before iteration $i. `ranked` tells whether its column of ranks
+    may be relied upon. With `pairs`, the table has nodes and their classes, and the facts are pairs
+    of these; `rows` counts the facts. One that `covers` has the facts of all other owners, too.
+    `marks` tells whether all of its facts are marked, or some: then it has a column of marks. Of marked
+    explicit facts, "entered" reads those that entered when they were marked, "earlier" the others.
+    """
+
+    schema: str
+    table: str
+    rows: int
+    minus: str | None = None
+    ranks: str | None = None
+    ranked: bool = False
+    pairs: Pairs | None = None
+    covers: bool = False
+    marks: Literal["all", "entered", "earlier", "some"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What a scan reads: the union of parts. Rows can repeat where parts overlap.
+
+    A `ranked` relation has the column of ranks, too, OUTSIDE in parts without one; a `marked` one that
+    of marks.
+    """
+
+    columns: tuple[Column, ...]
+    parts: tuple[Part, ...]
+    ranked: bool = False
+    marked: bool = False
+
+    @property
+    def stored(self) -> tuple[Column, ...]:
+        """The columns of its tables, of which there is at least one."""
+        return self.columns or (HOLDS,)
+
+    @property
+    def rows(self) -> int:
+        """An upper bound of the number of rows; 0 means empty."""
+        return sum(part.rows for part in self.parts)
+
+
+def table(part: Part) -> exp.Table:
+    """A part's table by its name."""
+    catalog = "temp" if part.schema == "temp" else None
+    schema = "main" if part.schema == "temp" else part.schema
+    return exp.table_(part.table, db=schema, catalog=catalog, quoted=True)
+
+
+def columns_of(relation: Relation, alias: str | None = None) -> list[exp.Column]:
+    """The columns of a relation's tables as expressions."""
+    return [exp.column(c.name, table=alias, quoted=True) for c in relation.stored]
+
+
+def part_query(part: Part, relation: Relation) -> exp.Select:
+    """SELECT columns FROM one part."""
+    query = exp.select(*columns_of(relation, "t")).from_(_rows(part, relation, "t"))
+    rank = rank_of("t")
+    if relation.ranked:
+        known = rank if part.ranked else exp.Literal.number(OUTSIDE)
+        query = query.select(known.as_(RANK, quoted=True), copy=False)
+    if relation.marked:
+        query = query.select(_mark(part).as_(MARK, quoted=True), copy=False)
+    if part.ranks == "derived":
+        query = query.where(exp.GT(this=rank, expression=exp.Literal.number(0)), copy=False)
+    if part.ranks == "old":
+        query = query.where(exp.LT(this=rank, expression=parameter("i")), copy=False)
+    if part.marks in ("entered", "earlier"):
+        entered = exp.column(ENTERED, table="t", quoted=True)
+        wanted = entered if part.marks == "entered" else exp.not_(entered)
+        query = query.where(wanted, copy=False)
+    if part.minus:
+        gone = temp_table(part.minus).as_("m")
+        same = exp.and_(
+            *(c.eq(d) for c, d in zip(columns_of(relation, "t"), columns_of(relation, "m"),
+                                      strict=True))
+        )  # fmt: skip
+        query = query.join(gone, on=same, join_type="ANTI")
+    return query
+
+
+def _rows(part: Part, relation: Relation, alias: str) -> exp.Expr:
+    """The table of a part, or the pairs that it stands for, as an item of FROM."""
+    if part.pairs is None:
+        return table(part).as_(alias)
+    names = [column.name for column in relation.columns]
+    return pairs_query(part.pairs, table(part), names).subquery(alias, copy=False)
+
+
+def rank_of(alias: str) -> exp.Column:
+    """The column of ranks."""
+    return exp.column(RANK, table=alias, quoted=True)
+
+
+def mark_of(alias: str) -> exp.Column:
+    """The column of marks."""
+    return exp.column(MARK, table=alias, quoted=True)
+
+
+def _mark(part: Part) -> exp.Expr:
+    return mark_of("t") if part.marks == "some" else exp.convert(part.marks is not None)
+
+
+def relation_query(relation: Relation, distinct: bool = False) -> exp.Query:
+    """The union of a relation's parts, with or without repetitions; of no part: no rows."""
+    queries = [part_query(part, relation) for part in relation.parts]
+    if not queries:
+        nothing = [
+            exp.cast(exp.null(), SQL_TYPES[c.type or Type.SYMBOL]).as_(c.name, quoted=True)
+            for c in relation.stored
+        ]
+        return exp.select(*nothing).where(exp.false(), copy=False)
+    if len(queries) == 1:
+        return queries[0]
+    return exp.union(*queries, distinct=distinct, copy=False)
+
+
+def source(relation: Relation, alias: str) -> exp.Expr:
+    """A relation as an item of FROM."""
+    if len(relation.parts) == 1:
+        part = relation.parts[0]
+        plain = part.minus is None and part.ranks is None
+        plain = plain and part.marks not in ("entered", "earlier")
+        plain = plain and (part.marks == "some" or not relation.marked)
+        if plain and (part.ranked or not relation.ranked):
+            return _rows(part, relation, alias)
+    return relation_query(relation).subquery(alias, copy=False)

@@ -1,0 +1,63 @@
+"""What a change does to a table, and to an extension."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from zodiac_sql.sql.relations import Part, Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """How an extension changed: the facts that entered and left it. Parts may overlap."""
+
+    inserted: Relation
+    deleted: Relation
+
+    def __bool__(self) -> bool:
+        return bool(self.inserted.rows or self.deleted.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What becomes of one table of the hypernode.
+
+    Its facts gain `inserted` and lose `deleted`. It is brought there by taking the rows of `removed`
+    out and putting those of `added` in, which also hold facts whose rank has changed; or, where
+    `rewritten`, by putting `added` in its place. `united` are rows to be put in, too, that come from
+    tables of hypernodes that were merged. Where the table is none of rows, but nodes and their
+    classes (see `modules`), it is `now` as a whole, and has an edit of its own.
+    """
+
+    inserted: Part | None
+    deleted: Part | None
+    removed: Part | None
+    added: Part | None
+    rewritten: bool = False
+    united: Part | None = None
+    now: Part | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.rewritten or self.removed or self.added or self.united or self.now)
+
+    @property
+    def incoming(self) -> tuple[Part, ...]:
+        """What is to be put in."""
+        return tuple(part for part in (self.united, self.added) if part)
+
+    def applied(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """The parts of the table after the edit."""
+        if self.now:
+            return (self.now,)
+        if self.rewritten or not parts:
+            return self.incoming
+        stored = parts[0]  # what others there are come as united with it
+        if self.removed:
+            left = stored.rows - self.removed.rows
+            stored = replace(stored, rows=left, minus=self.removed.table)
+        return (stored, *self.incoming)
+
+
+Edits = Mapping[tuple[str, int], Edit]
+"""What becomes of tables, by predicate and owner: a hypernode, or EXPLICIT."""
