@@ -292,13 +292,13 @@ def faults(kb: Any, model: Model) -> list[str]:
     rules = set(kb.rules()["name"].to_pylist())
     if rules != model.rules:
         found.append(f"rules {sorted(rules)}, but {sorted(model.rules)} were acknowledged")
-    tables = {name for (name,) in kb._store.rows(
+    tables = {name for (name,) in kb._session.store.rows(
         "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'edb'"
     )}  # fmt: skip
     for name, rows in model.facts.items():
         there = set()
         if name in tables:
-            there = set(kb._store.rows(
+            there = set(kb._session.store.rows(
                 f"SELECT a.text, b.text FROM edb.{name} AS f JOIN zodiac.symbol AS a ON a.id = f.s"
                 " JOIN zodiac.symbol AS b ON b.id = f.o"
             ))  # fmt: skip

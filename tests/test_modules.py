@@ -100,7 +100,7 @@ def everything(kb: KnowledgeBase) -> object:
 
 
 def temporary(kb: KnowledgeBase) -> list[tuple[str, ...]]:
-    return kb._store.rows(
+    return kb._session.store.rows(
         "SELECT table_name FROM duckdb_tables() WHERE temporary UNION ALL"
         " SELECT view_name FROM duckdb_views() WHERE temporary AND NOT internal ORDER BY ALL"
     )
@@ -215,16 +215,16 @@ def largest_table(kb: KnowledgeBase) -> Iterator[dict[str, int]]:
     seen: dict[str, int] = {}
 
     def look(text: str, parameters: object) -> None:
-        rows = kb._store._connection.execute(
+        rows = kb._session.store._connection.execute(
             "SELECT table_name, estimated_size FROM duckdb_tables() ORDER BY 2 DESC LIMIT 1"
         ).fetchall()
         if rows and rows[0][1] > max(seen.values(), default=0):
             seen.clear()
             seen.update(rows)
 
-    kb._store.tracer = look
+    kb._session.store.tracer = look
     yield seen
-    kb._store.tracer = None
+    kb._session.store.tracer = None
 
 
 def chain(start: int, stop: int) -> list[tuple[int, int]]:

@@ -429,9 +429,9 @@ def test_dropped_and_added_again_is_no_change(paths: KnowledgeBase) -> None:
 
 def _set_back(kb: KnowledgeBase) -> None:
     """Let all rules be there for a while."""
-    rules = tuple(replace(one, added_at="2020-02-02T02:02:02Z") for one in kb._state.rules)
-    kb._state = replace(kb._state, rules=rules)
-    kb._store.run("UPDATE zodiac.rule SET added_at = '2020-02-02 02:02:02'")
+    rules = tuple(replace(one, added_at="2020-02-02T02:02:02Z") for one in kb._session.state.rules)
+    kb._session.state = replace(kb._session.state, rules=rules)
+    kb._session.store.run("UPDATE zodiac.rule SET added_at = '2020-02-02 02:02:02'")
 
 
 # --- names and times ------------------------------------------------------------------------------
@@ -1052,7 +1052,7 @@ def test_nothing_temporary_piles_up(open_kb: OpenKb) -> None:
 
     def temporary() -> int:
         tables = "SELECT count(*) FROM duckdb_{}() WHERE temporary"
-        return sum(kb._store.count(tables.format(kind)) for kind in ("tables", "views"))
+        return sum(kb._session.store.count(tables.format(kind)) for kind in ("tables", "views"))
 
     seen = []
     for _ in range(6):

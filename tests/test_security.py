@@ -220,7 +220,7 @@ def test_the_configuration_is_locked(open_kb: OpenKb) -> None:
             "SET profiling_output = 'x.json'",
         ):
             with pytest.raises(StoreError, match="locked"):
-                kb._store.run(statement)
+                kb._session.store.run(statement)
 
 
 # --- loading and writing go by another way ------------------------------------------------------
@@ -230,14 +230,14 @@ def test_loading_and_export_hold_the_memory_limit(tmp_path: Path) -> None:
     rows = "".join(f"{n},text {n}\n" for n in range(300_000))
     (tmp_path / "p.csv").write_text("a,b\n" + rows)
     with zodiac_sql.connect(tmp_path / "x.duckdb", memory_limit="200MB", threads=1) as kb:
-        before = kb._store.rows("SELECT current_setting('memory_limit')")
+        before = kb._session.store.rows("SELECT current_setting('memory_limit')")
         assert kb.load(tmp_path / "p.csv").inserted == {"p": 300_000}
         assert kb.export(tmp_path / "out", "parquet").files
-        assert kb._store.rows("SELECT current_setting('memory_limit')") == before
+        assert kb._session.store.rows("SELECT current_setting('memory_limit')") == before
         with pytest.raises(zodiac_sql.DataError):
             (tmp_path / "q.parquet").write_text("no parquet")
             kb.load(tmp_path / "q.parquet")
-        assert kb._store.rows("SELECT current_setting('memory_limit')") == before
+        assert kb._session.store.rows("SELECT current_setting('memory_limit')") == before
 
 
 # --- an edited catalog ----------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def rules_of(kb: KnowledgeBase) -> list[str]:
     return [
         "".join(f"@prefix {p}: <{iri}> . " for p, iri in rule.prefixes)
         + f"{rule.name}: {rule.text}"
-        for rule in kb._state.rules
+        for rule in kb._session.state.rules
     ]
 
 
@@ -88,7 +88,7 @@ def predicates_of(kb: KnowledgeBase) -> list[str]:
 
 
 def with_explicit_facts(kb: KnowledgeBase) -> list[str]:
-    state = kb._state
+    state = kb._session.state
     return [n for n, p in state.schema.items() if state.rows.get(("edb", p.sql_name))]
 
 
@@ -97,9 +97,9 @@ def explicit(kb: KnowledgeBase, name: str) -> pa.Table:
     from zodiac_sql.sql.relations import Part, Relation, relation_query
     from zodiac_sql.storage.extensions import decoded
 
-    predicate = kb._state.schema[name]
+    predicate = kb._session.state.schema[name]
     relation = Relation(predicate.columns, (Part("edb", predicate.sql_name, 1),))
-    return kb._store.arrow(decoded(relation, relation_query(relation), "zodiac.symbol"))
+    return kb._session.store.arrow(decoded(relation, relation_query(relation), "zodiac.symbol"))
 
 
 def normal(rows: Rows) -> list[list[str]]:

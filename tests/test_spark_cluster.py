@@ -176,7 +176,7 @@ def test_symbols_are_spelled_as_duckdb_spells_them(open_kb: OpenKb, spark: Spark
             made = statement(exp.select(build(exp.column("t"))).from_("texts").order_by("n"))
             ours = [row[0] for row in spark.sql(made.text, args=dict(made.parameters)).collect()]
             column = ", ".join(f"zodiac.{name}(${n + 1})" for n in range(len(TEXTS)))
-            theirs = kb._store.rows(f"SELECT {column}", TEXTS)[0]
+            theirs = kb._session.store.rows(f"SELECT {column}", TEXTS)[0]
             assert dict(zip(TEXTS, ours, strict=True)) == dict(zip(TEXTS, theirs, strict=True)), (
                 name
             )

@@ -140,7 +140,7 @@ def test_errors(kb: KnowledgeBase, spark: SparkSession, tmp_path: Path) -> None:
     from zodiac_sql.spark import from_spark, to_spark
 
     kb.insert("p", [("a", 1)])
-    state = kb._state
+    state = kb._session.state
     for query, said in (
         ("VALUES ('a', 1), ('b', NULL) AS t(s, o)", "p: column o is empty .NULL. in row 2"),
         ("VALUES ('a', 'b') AS t(s, o)", "p: column o has the type int, the data have symbol"),
@@ -150,7 +150,7 @@ def test_errors(kb: KnowledgeBase, spark: SparkSession, tmp_path: Path) -> None:
     ):
         with pytest.raises(DataError, match=said):
             from_spark(kb, spark.sql(f"SELECT * FROM {query}"), "p")
-    assert kb._state.rows == state.rows and kb.table("p").fetchall() == [("a", 1)]
+    assert kb._session.state.rows == state.rows and kb.table("p").fetchall() == [("a", 1)]
     with pytest.raises(QueryError, match="there is no predicate q"):
         to_spark(kb, spark, "q")
     (tmp_path / "file").write_text("")

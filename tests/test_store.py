@@ -375,12 +375,16 @@ def test_sql_refuses_what_is_not_reading(
     settings = "SELECT name, value FROM duckdb_settings() WHERE name <> 'memory_usage'"
     tables = "SELECT schema_name, table_name FROM duckdb_tables() ORDER BY ALL"
     with open_kb(file) as kb:
-        before = (kb.sql(settings).fetchall(), kb._store.rows(tables), extensions(kb))
+        before = (kb.sql(settings).fetchall(), kb._session.store.rows(tables), extensions(kb))
         with pytest.raises(QueryError):
             kb.sql(statement)
-        assert (kb.sql(settings).fetchall(), kb._store.rows(tables), extensions(kb)) == before
+        assert (
+            kb.sql(settings).fetchall(),
+            kb._session.store.rows(tables),
+            extensions(kb),
+        ) == before
         assert not list(work.iterdir())
-        assert kb._store.rows('SELECT count(*) FROM temp."zodiac$new_symbol"') == [(0,)]
+        assert kb._session.store.rows('SELECT count(*) FROM temp."zodiac$new_symbol"') == [(0,)]
 
 
 @pytest.mark.parametrize("statement", [

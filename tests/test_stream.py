@@ -23,7 +23,7 @@ from typer.testing import CliRunner, Result
 
 from zodiac_sql import DataError, KnowledgeBase, StreamError, UpdateQueue
 from zodiac_sql.change.change import Change
-from zodiac_sql.change.update import Update
+from zodiac_sql.change.streamed_update import StreamedUpdate
 from zodiac_sql.cli.main import app
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.stream.coalesce import Net
@@ -358,7 +358,7 @@ def test_looking_ahead_at_what_has_arrived(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[object] = []
-    monkeypatch.setattr(Update, "look_ahead", lambda update, deletes: seen.append(deletes))
+    monkeypatch.setattr(StreamedUpdate, "look_ahead", lambda update, deletes: seen.append(deletes))
     updates: list[Any] = [
         edge("cd"), gone("cd"), edge("de"), {**gone("de"), "add_rules": "q(X) :- edge(X, _)."},
         gone("ab"), {"delete": {"edge": iter([("b", "c")])}},

@@ -109,9 +109,6 @@ UPDATE_CALLS: dict[str, Callable[[Update], object]] = {
     "unload": lambda u: u.unload("nowhere.nt"),
     "record": lambda u: u.record("s", 7),
     "note": lambda u: u.note("said"),
-    "look_ahead": lambda u: u.look_ahead({"edge": [("a", "b")]}),
-    "apply": lambda u: u.apply(lambda _: True, None),
-    "preview": lambda u: u.preview(lambda _: True, None),
 }
 
 
@@ -129,7 +126,7 @@ def test_the_calls_are_all_there_are(kb: KnowledgeBase) -> None:
 
     assert {n for n in vars(KnowledgeBase) if n[0] != "_"} == {*CALLS, *HARMLESS}
     verbs = {n for n, value in vars(Update).items() if n[0] != "_" and callable(value)}
-    assert verbs == {*UPDATE_CALLS, "graph_before"}  # which is of memory only
+    assert verbs == {*UPDATE_CALLS}
 
 
 def test_another_thread_is_refused(kb: KnowledgeBase) -> None:
@@ -192,7 +189,7 @@ def test_memory_cannot_be_opened_once_more(open_kb: OpenKb) -> None:
 
 def test_threads_with_connections_of_their_own(open_kb: OpenKb, kb: KnowledgeBase) -> None:
     """What the error tells to do."""
-    path = kb._store.path
+    path = kb._session.store.path
 
     def ask() -> list[tuple[Any, ...]]:
         with open_kb(path) as other:

@@ -110,11 +110,11 @@ def snapshot(kb: KnowledgeBase) -> dict[str, Any]:
     return {
         row["predicate"]: (row, sorted(map(repr, kb.table(row["predicate"]).fetchall())))
         for row in kb.predicates().to_pylist()
-    } | {"catalog": kb._store.rows("SELECT * FROM zodiac.predicate ORDER BY name")}
+    } | {"catalog": kb._session.store.rows("SELECT * FROM zodiac.predicate ORDER BY name")}
 
 
 def symbols(kb: KnowledgeBase) -> int:
-    return kb._store.count("SELECT count(*) FROM zodiac.symbol")
+    return kb._session.store.count("SELECT count(*) FROM zodiac.symbol")
 
 
 # --- there and back -------------------------------------------------------------------------------
@@ -137,15 +137,15 @@ def test_loading_again_changes_nothing(kb: KnowledgeBase, file: Path) -> None:
 
 
 def test_what_was_never_there(kb: KnowledgeBase, file: Path) -> None:
-    before = snapshot(kb), symbols(kb), kb._store.rows("FROM zodiac.prefix")
+    before = snapshot(kb), symbols(kb), kb._session.store.rows("FROM zodiac.prefix")
     change = kb.unload(file)
     assert not change
     assert any("not among the explicit facts" in note for note in change.notes)
-    assert (snapshot(kb), symbols(kb), kb._store.rows("FROM zodiac.prefix")) == before
+    assert (snapshot(kb), symbols(kb), kb._session.store.rows("FROM zodiac.prefix")) == before
 
 
 def test_moments_in_json_are_utc(kb: KnowledgeBase, tmp_path: Path) -> None:
-    kb._store.run("SET TimeZone = 'America/New_York'")
+    kb._session.store.run("SET TimeZone = 'America/New_York'")
     (tmp_path / "p.jsonl").write_text('{"t": "2025-01-01T10:00:00+02:00"}\n')
     (tmp_path / "q.jsonl").write_text('{"t": "2025-01-01T10:00:00"}\n')
     for name in ("p", "q"):

@@ -102,7 +102,9 @@ def id_of(text: str) -> str:
 
 
 def temporary(kb: KnowledgeBase) -> list[tuple[str, ...]]:
-    return kb._store.rows("SELECT table_name FROM duckdb_tables() WHERE temporary ORDER BY ALL")
+    return kb._session.store.rows(
+        "SELECT table_name FROM duckdb_tables() WHERE temporary ORDER BY ALL"
+    )
 
 
 # --- nothing differs ------------------------------------------------------------------------------
@@ -383,8 +385,8 @@ def test_tampering_while_it_is_open(open_kb: OpenKb, tmp_path: Path) -> None:
     path = tmp_path / "open.duckdb"
     with open_kb(path) as kb:
         fill(kb)
-        kb._store.run("DELETE FROM idb.h1_path")
-        kb._store.run("DELETE FROM edb.size")
+        kb._session.store.run("DELETE FROM idb.h1_path")
+        kb._session.store.run("DELETE FROM edb.size")
         result = kb.verify()
         assert not result
         assert result.surplus["weight"] == 1

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-import inspect
-import typing
 import warnings
-import weakref
 from collections.abc import (
     AsyncIterable,
     AsyncIterator,
@@ -16,64 +12,37 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
+from typing import IO, TYPE_CHECKING, Any, Literal, Self, overload
 
-from zodiac_sql.database import dictionary
+from zodiac_sql.change.settings import Settings
 from zodiac_sql.database.guard import Guard, exclusive
-from zodiac_sql.database.store import Store, Tracer, open_store
+from zodiac_sql.database.store import Tracer, open_store
 from zodiac_sql.errors import (
-    BusyError,
-    FunctionError,
     MissingFunctionWarning,
-    PublishedError,
-    StoreError,
     ZodiacError,
 )
-from zodiac_sql.language.functions import AGGREGATES, BUILTINS, Function
+from zodiac_sql.language.functions import Function
 from zodiac_sql.language.syntax import Type
-from zodiac_sql.storage import catalog
+from zodiac_sql.python_functions import function_of
+from zodiac_sql.session import Session
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from zodiac_sql.change.change import Change
     from zodiac_sql.change.materialise import Progress
-    from zodiac_sql.change.update import Prepared, Update
+    from zodiac_sql.change.streamed_update import StreamedUpdate
+    from zodiac_sql.change.update import Update
     from zodiac_sql.facts.export import Exported
-    from zodiac_sql.maintain.marking import Marks
     from zodiac_sql.program.state import State
     from zodiac_sql.read.drawing.draw import Drawing
     from zodiac_sql.read.query import Answer
     from zodiac_sql.read.verify import Verification
     from zodiac_sql.stream.channel import UpdateQueue
-
-_Answer = TypeVar("_Answer")
-
-_TRIES = 5
-"""So often something is asked while other connections change the file again and again."""
-
-_PYTHON_TYPES = {
-    str: Type.SYMBOL,
-    int: Type.INT,
-    float: Type.FLOAT,
-    bool: Type.BOOL,
-    datetime.date: Type.DATE,
-    datetime.datetime: Type.TIMESTAMP,
-}
-
-_UDF_TYPES = {
-    Type.SYMBOL: "VARCHAR",
-    Type.INT: "BIGINT",
-    Type.FLOAT: "DOUBLE",
-    Type.BOOL: "BOOLEAN",
-    Type.DATE: "DATE",
-    Type.TIMESTAMP: "TIMESTAMP",
-}
 
 
 def connect(
@@ -117,7 +86,8 @@ def connect(
     )
     store = reopen()
     try:
-        return KnowledgeBase(store, functions, strategy, modules, hypertree, reopen)
+        settings = Settings(strategy, modules, hypertree)
+        return KnowledgeBase(Session(store, functions, settings, reopen))
     except ZodiacError:
         store.close()
         raise
@@ -139,34 +109,11 @@ class KnowledgeBase:
     call, raises BusyError at once.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        functions: Iterable[Function] = (),
-        strategy: str = "auto",
-        modules: bool = True,
-        hypertree: Literal["auto"] | bool = "auto",
-        reopen: Callable[[], Store] | None = None,
-    ) -> None:
-        self._held = store
-        self._reopen = reopen
-        self._hypertree = hypertree
-        self._strategy = strategy
-        self._modules = modules
-        self._prepared: Prepared | None = None
-        self._marks: Marks | None = None
-        self._functions: dict[str, Function] = {}
-        self._updating = False
-        self._has_changed = False
-        self._last: weakref.ref[Change] | None = None
-        dictionary.prepare(store)
-        with store.transaction(read_only=True):
-            self._state = catalog.load(store)
-        for function in functions:
-            self._register(function)
+    def __init__(self, session: Session) -> None:
+        self._session = session
         if self.missing_functions:
             warnings.warn(
-                f"rules of {store.path} use functions that are not registered: "
+                f"rules of {session.path} use functions that are not registered: "
                 f"{', '.join(self.missing_functions)}. Reading works; a change that needs one is "
                 "refused until it is registered.",
                 MissingFunctionWarning,
@@ -175,14 +122,7 @@ class KnowledgeBase:
 
     @property
     def _guard(self) -> Guard:
-        return self._held.guard
-
-    @property
-    def _store(self) -> Store:
-        """The open database; it is opened again if a failure has damaged it."""
-        if self._held.damaged:
-            self._open_again()
-        return self._held
+        return self._session.guard
 
     # Changing
 
@@ -284,11 +224,10 @@ class KnowledgeBase:
 
         with kb.update() as u: u.add_rules(...); u.insert(...)   then u.change
         """
-        with self._updating_with() as update:
-            yield update
-            self._state = update.apply(lambda state: state is self._state, progress)
-            self._has_changed = True
-            self._last = weakref.ref(update.change)
+        from zodiac_sql.change.update import Update
+
+        with self._session.updating(progress) as collected:
+            yield Update(collected)
 
     @contextmanager
     def preview(self, *, progress: Progress | None = None) -> Iterator[Update]:
@@ -296,9 +235,12 @@ class KnowledgeBase:
 
         with kb.preview() as p: p.delete("p3", [("a", "b")])   then p.change.deleted
         """
-        with self._updating_with() as update:
-            yield update
-            update.preview(lambda _: self._state is update.state, progress)
+        from zodiac_sql.change.apply import preview
+        from zodiac_sql.change.update import Update
+
+        with self._session.collecting() as collected:
+            yield Update(collected)
+            self._session.done(preview, collected, progress)
 
     @overload
     def stream(
@@ -353,76 +295,15 @@ class KnowledgeBase:
         from zodiac_sql.stream.run import stream
 
         options = Options(name, coalesce, queue, skip_bad)
-        self._guard.check()
-        return stream(updates, self.update, self.position, self._guard, options)
+        self._session.guard.check()
+        return stream(updates, self._streamed_update, self.position, self._session.guard, options)
 
     @contextmanager
-    def _updating_with(self) -> Iterator[Update]:
-        if self._store.read_only:
-            raise StoreError(f"{self._store.path} was opened with read_only=True")
-        self._guard.check()
-        if self._updating:
-            raise BusyError("an update is under way: use its verbs, or end it first")
-        self._updating = True
-        update: Update | None = None
-        try:
-            self._count_last()
-            update = self._begun()
-            yield update
-            self._prepared = update.prepared
-            self._marks = update.marks
-        except BaseException as error:
-            self._marks = None
-            if not self._guard.inherited:
-                self._clean()
-                if update is not None and self._held is not update.store:
-                    self._tell_if_published(update, error)
-                elif type(error) is StoreError and self._is_overtaken():
-                    said = "this change was computed"
-                    raise catalog.changed_meanwhile(self._store, said) from error
-            raise
-        finally:
-            self._updating = False
-            if update is not None:
-                update.ended = True
+    def _streamed_update(self) -> Iterator[StreamedUpdate]:
+        from zodiac_sql.change.streamed_update import StreamedUpdate
 
-    @exclusive
-    def _begun(self) -> Update:
-        from zodiac_sql.change.update import Update
-
-        dictionary.forget_new(self._store)
-        self._store.start_names()
-        self._state = replace(self._current())  # the facts of the last change are gone now
-        return Update(
-            self._store, self._state, dict(self._functions), self._strategy, self._modules,
-            self._hypertree, self._prepared, marks=self._marks,
-        )  # fmt: skip
-
-    @exclusive
-    def _clean(self) -> None:
-        """Leave nothing of an update that has failed."""
-        from zodiac_sql.change.update import clean
-
-        clean(self._store)
-        dictionary.forget_new(self._store)
-
-    def _tell_if_published(self, update: Update, error: BaseException) -> None:
-        """Raise PublishedError if an update is in the file that was opened again after a failure."""
-        if not isinstance(error, ZodiacError) or isinstance(error, PublishedError):
-            return
-        if self._state.generation > update.state.generation:
-            raise PublishedError(
-                f"The change is in {self._held.path}, as a whole, but something failed when it was "
-                f"there: {error}"
-            ) from error
-
-    def _count_last(self) -> None:
-        """Let the last change count what it has not yet, if anybody still holds it."""
-        change = self._last() if self._last else None
-        self._last = None
-        if change is not None:
-            with suppress(ZodiacError):  # another connection has changed the file since
-                _ = change.deleted
+        with self._session.updating(None) as collected:
+            yield StreamedUpdate(collected)
 
     # Reading
 
@@ -433,7 +314,7 @@ class KnowledgeBase:
         """
         from zodiac_sql.read.query import answer_sql
 
-        return answer_sql(self._store.reader, text, parameters)
+        return answer_sql(self._session.store.reader, text, parameters)
 
     @exclusive
     def query(self, goals: str) -> Answer:
@@ -443,8 +324,10 @@ class KnowledgeBase:
         """
         from zodiac_sql.read.query import answer_goals
 
-        return self._read(
-            lambda state: answer_goals(self._store, state, self._known_functions(), goals)
+        return self._session.read(
+            lambda state: answer_goals(
+                self._session.store, state, self._session.known_functions(), goals
+            )
         )
 
     @exclusive
@@ -452,7 +335,7 @@ class KnowledgeBase:
         """The extension of a predicate: explicit and derived facts, each once."""
         from zodiac_sql.read.query import answer_table
 
-        return self._read(lambda state: answer_table(self._store, state, predicate))
+        return self._session.read(lambda state: answer_table(self._session.store, state, predicate))
 
     @contextmanager
     def batches(self, predicate: str, rows: int = 100_000) -> Iterator[pa.RecordBatchReader]:
@@ -467,8 +350,10 @@ class KnowledgeBase:
     def _batches(self, opened: ExitStack, predicate: str, rows: int) -> pa.RecordBatchReader:
         from zodiac_sql.read.query import stream_table
 
-        return self._read(
-            lambda state: opened.enter_context(stream_table(self._store, state, predicate, rows))
+        return self._session.read(
+            lambda state: opened.enter_context(
+                stream_table(self._session.store, state, predicate, rows)
+            )
         )
 
     @exclusive
@@ -476,7 +361,7 @@ class KnowledgeBase:
         """The rules: name, text, hypernode, when added (UTC)."""
         from zodiac_sql.read.describe import rules
 
-        return rules(self._current())
+        return rules(self._session.current())
 
     @exclusive
     def predicates(self) -> Answer:
@@ -485,12 +370,12 @@ class KnowledgeBase:
         """
         from zodiac_sql.read.describe import predicates
 
-        return self._read(lambda state: predicates(self._store, state))
+        return self._session.read(lambda state: predicates(self._session.store, state))
 
     @exclusive
     def position(self, stream: str) -> int | None:
         """How far a stream of updates has come: what `Update.record` noted last, or None."""
-        return self._current().positions.get(stream)
+        return self._session.current().positions.get(stream)
 
     @exclusive
     def hypernodes(self) -> Answer:
@@ -500,7 +385,7 @@ class KnowledgeBase:
         """
         from zodiac_sql.read.describe import hypernodes
 
-        return hypernodes(self._current())
+        return hypernodes(self._session.current())
 
     @exclusive
     def graph(self, change: Change | None = None) -> Drawing:
@@ -511,7 +396,7 @@ class KnowledgeBase:
         """
         from zodiac_sql.read.describe import drawing
 
-        return drawing(self._current(), change)
+        return drawing(self._session.current(), change)
 
     @exclusive
     def export(self, directory: str | Path, format: str = "parquet", *predicates: str) -> Exported:
@@ -525,9 +410,9 @@ class KnowledgeBase:
         def write(state: State) -> Exported:
             names = [known_predicate(name, state) for name in predicates] or list(state.schema)
             chosen = [state.schema[name] for name in names]
-            return export_predicates(self._store, chosen, Path(directory), format)
+            return export_predicates(self._session.store, chosen, Path(directory), format)
 
-        return self._read(write)
+        return self._session.read(write)
 
     @exclusive
     def verify(self, *, progress: Progress | None = None) -> Verification:
@@ -538,7 +423,7 @@ class KnowledgeBase:
         """
         from zodiac_sql.read.verify import verify
 
-        return verify(self._store, self._functions, progress)
+        return verify(self._session.store, self._session.functions, progress)
 
     # Functions
 
@@ -559,7 +444,7 @@ class KnowledgeBase:
         that a model can be called in batches. Symbols come and go as text. None means no value.
         Raises FunctionError if name or types clash with what rules use.
         """
-        self._register(_function(name, function, parameters, returns, False, arrow))
+        self._session.register(function_of(name, function, parameters, returns, False, arrow))
 
     @exclusive
     def register_aggregate(
@@ -575,115 +460,25 @@ class KnowledgeBase:
         (with `arrow`, a pyarrow array of lists, one per group) and returns one value.
         """
         given = None if parameter is None else [parameter]
-        self._register(_function(name, function, given, returns, True, arrow))
+        self._session.register(function_of(name, function, given, returns, True, arrow))
 
     @property
     def missing_functions(self) -> tuple[str, ...]:
         """Functions that rules in the file use and that are not registered."""
-        return tuple(sorted(set(self._state.functions).difference(self._functions)))
-
-    def _register(self, function: Function) -> None:
-        from zodiac_sql.sql.functions import python_function
-
-        used = self._state.functions.get(function.name)
-        if used is not None and used != _signature(function):
-            raise FunctionError(
-                f"rules use {_shown(used)}; it cannot be registered as {_shown(function)}"
-            )
-        if function.call is None or not _takes(function.call, len(function.parameters)):
-            raise FunctionError(
-                f"{function.name} does not take {len(function.parameters)} arguments"
-            )
-        if function.name in self._functions:
-            self._store.remove_function(python_function(function.name))
-        _add_function(self._store, function)
-        self._functions[function.name] = function
-
-    def _current(self) -> State:
-        """The state of the file: another connection of this process may have changed it."""
-        if catalog.generation(self._store) != self._state.generation:
-            with self._store.transaction(read_only=True):
-                self._state = catalog.load(self._store)
-        return self._state
-
-    def _read(self, ask: Callable[[State], _Answer]) -> _Answer:
-        """What is asked of one state: again, if another connection has changed the file meanwhile.
-
-        (A transaction would do, but DuckDB ends it where it must plan a statement anew.)
-        """
-        for _ in range(_TRIES):
-            state = self._state
-            try:
-                answer = ask(state)
-            except ZodiacError:
-                if self._current() is state:
-                    raise
-            else:
-                if self._current() is state:
-                    return answer
-        raise catalog.changed_meanwhile(self._store, "it was read")
-
-    def _is_overtaken(self) -> bool:
-        """Whether another connection has changed the file since the last call here."""
-        with suppress(StoreError):
-            return catalog.generation(self._store) != self._state.generation
-        return False
-
-    def _known_functions(self) -> dict[str, Function]:
-        return {**self._state.functions, **self._functions}
+        return tuple(sorted(set(self._session.state.functions).difference(self._session.functions)))
 
     # Life
-
-    def _open_again(self) -> None:
-        """Leave a damaged database, and go on with what is in the file.
-
-        Raises StoreError if it cannot be opened again now; the next call tries once more.
-        """
-        old = self._held
-        if self._reopen is None or old.in_memory:
-            raise StoreError("DuckDB failed, and what was in memory is lost: begin with a new one")
-        old.close()
-        store = self._reopen()
-        try:
-            dictionary.prepare(store)
-            state = catalog.load(store)
-            for function in self._functions.values():
-                _add_function(store, function)
-        except BaseException:
-            store.close()
-            raise
-        store.tracer, store.guard = old.tracer, old.guard
-        self._held, self._state = store, state
-        self._prepared = self._marks = self._last = None
-        self._has_changed = False
 
     def trace(self, tracer: Tracer | None) -> None:
         """Let a function see every SQL statement and its parameters before it runs; None ends it.
 
         It must not call the knowledge base.
         """
-        self._held.tracer = tracer
+        self._session.trace(tracer)
 
     def close(self) -> None:
         """Close the database. Everything is on disk already; what only a Change needs is dropped."""
-        self._guard.check()
-        if self._has_changed:
-            self._count_last()
-        self._close()
-
-    @exclusive
-    def _close(self) -> None:
-        if self._has_changed:
-            with suppress(ZodiacError):  # if not now, the next change does it
-                self._drop_aside()
-        self._has_changed = False
-        self._held.close()
-
-    def _drop_aside(self) -> None:
-        """Drop what the last change has set aside, if no other connection has changed anything."""
-        if self._state.aside and self._state is self._current():
-            with self._store.transaction():
-                catalog.drop_aside(self._store, self._state)
+        self._session.close()
 
     def __enter__(self) -> Self:
         return self
@@ -694,101 +489,9 @@ class KnowledgeBase:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if not self._guard.inherited:  # a fork closes nothing
+        if not self._session.guard.inherited:  # a fork closes nothing
             self.close()
 
     def __repr__(self) -> str:
-        rules, predicates = len(self._state.rules), len(self._state.schema)
-        return f"<zodiac_sql {self._held.path}: {rules} rules, {predicates} predicates>"
-
-
-def _add_function(store: Store, function: Function) -> None:
-    """Make a registered function callable from SQL."""
-    from zodiac_sql.sql.functions import python_function
-
-    types = [_UDF_TYPES[type_] for type_ in function.parameters]
-    if function.aggregate:
-        types = [f"{type_}[]" for type_ in types]
-    assert function.call is not None
-    store.add_function(
-        python_function(function.name),
-        _with_arity(function.call, len(types)),
-        types,
-        _UDF_TYPES[function.returns],
-        function.arrow,
-    )
-
-
-def _function(
-    name: str,
-    call: Callable[..., Any],
-    parameters: Sequence[Any] | None,
-    returns: Any,
-    aggregate: bool,
-    arrow: bool,
-) -> Function:
-    """A registered function with its types, given or read from annotations."""
-    lowered = name.lower()
-    if not lowered.isidentifier() or lowered in BUILTINS or lowered in AGGREGATES:
-        raise FunctionError(f"{name} is no name for a function, or one that is built in")
-    hints = typing.get_type_hints(call) if inspect.isfunction(call) else {}
-    if parameters is None:
-        given = [hints.get(parameter) for parameter in inspect.signature(call).parameters]
-        parameters = [_element(hint) if aggregate else hint for hint in given]
-    result = hints.get("return") if returns is None else returns
-    types = tuple(_type(name, parameter) for parameter in parameters)
-    return Function(lowered, types, _type(name, result), aggregate, arrow, call)
-
-
-def _takes(call: Callable[..., Any], arguments: int) -> bool:
-    """Whether a function can be called with so many arguments; if it does not tell, it may."""
-    try:
-        inspect.signature(call).bind(*range(arguments))
-    except TypeError:
-        return False
-    except ValueError:  # some built-in functions have no signature
-        return True
-    return True
-
-
-def _with_arity(call: Callable[..., Any], arguments: int) -> Callable[..., Any]:
-    """A function whose signature has exactly so many parameters: DuckDB looks at it."""
-    names = [f"a{index}" for index in range(arguments)]
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-
-    def called(*values: object) -> object:
-        return call(*values)
-
-    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(name, kind) for name in names]
-    )
-    return called
-
-
-def _element(hint: Any) -> Any:
-    """What a list holds, by its annotation: `list[float]` -> float."""
-    inside = typing.get_args(hint)
-    return inside[0] if inside else hint
-
-
-def _type(name: str, given: object) -> Type:
-    from zodiac_sql.language.parse import TYPE_NAMES
-
-    found = TYPE_NAMES.get(given.lower()) if isinstance(given, str) else None
-    if found is None and isinstance(given, type):
-        found = _PYTHON_TYPES.get(given)
-    if found is None:
-        known = ", ".join(type_.value for type_ in Type)
-        raise FunctionError(
-            f"the types of {name} must be given, or annotated, as one of {known}; not {given!r}"
-        )
-    return found
-
-
-def _signature(function: Function) -> Function:
-    """A function as the catalog keeps it."""
-    return Function(function.name, function.parameters, function.returns, function.aggregate)
-
-
-def _shown(function: Function) -> str:
-    return f"{function.name}({', '.join(function.parameters)}) -> {function.returns}"
+        rules, predicates = len(self._session.state.rules), len(self._session.state.schema)
+        return f"<zodiac_sql {self._session.path}: {rules} rules, {predicates} predicates>"

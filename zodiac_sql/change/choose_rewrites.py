@@ -38,7 +38,7 @@ def with_modules(work: Materialisation, hypernode: Hypernode) -> Inner:
     schema = work.planned.schema
 
     def make() -> Inner:
-        modules = modules_of(hypernode, schema) if work.modular else ()
+        modules = modules_of(hypernode, schema) if work.settings.modules else ()
         return inner_of(hypernode, modules, schema)
 
     return work.kept.of(hypernode.id).get(("inner", hypernode.rules), make)
@@ -47,7 +47,7 @@ def with_modules(work: Materialisation, hypernode: Hypernode) -> Inner:
 def with_decisions(work: Materialisation, hypernode: Hypernode, inner: Inner, new: bool) -> Inner:
     """A hypernode with its cyclic rules decomposed as was decided, or is decided now."""
     cyclic = _cyclic(work, hypernode, inner)
-    if not cyclic or work.hypertree is False:
+    if not cyclic or work.settings.hypertree is False:
         return inner
     before = {} if new else {t.rule: t for t in work.trees.get(hypernode.id, ())}
     before = {
@@ -122,7 +122,7 @@ def _decided(
     trees: list[StoredTree] = []
     for rule in cyclic:
         question = Question(work.store, context, rule, assumed)
-        tree = decision(question, before.get(rule.name), tables, work.hypertree is True)
+        tree = decision(question, before.get(rule.name), tables, work.settings.hypertree is True)
         trees.append(tree.apart({t.table for tree in trees for t in tree.nodes}))
     return tuple(trees)
 
@@ -151,7 +151,7 @@ def within_limits(
 
     First it is decided again, as now the sizes of what the hypernode derives are known.
     """
-    if work.hypertree != "auto" or not any(at_work(inner.trees)):
+    if work.settings.hypertree != "auto" or not any(at_work(inner.trees)):
         return ()
     rows = {name: sum(p.rows for p in edit.incoming) for name, edit in done.edits.items()}
 

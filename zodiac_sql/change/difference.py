@@ -102,7 +102,7 @@ def _waiting(work: Materialisation, predicate: str) -> Difference:
 
 def _difference(work: Materialisation, predicate: str) -> Difference:
     delta = work.delta(predicate)
-    known = work.planned.schema.get(predicate) or work.state.schema[predicate]
+    known = work.known(predicate)
     deleted = delta.deleted
     if not all(_lasting(part) or _is_discarded(work, predicate, part) for part in deleted.parts):
         # Some rows of the tables that it reads are about to be deleted.

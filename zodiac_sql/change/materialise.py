@@ -11,10 +11,8 @@ for anyone.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import asdict, replace
-
-from sqlglot import exp
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 
 from zodiac_sql.change.choose_rewrites import (
     expand,
@@ -24,55 +22,30 @@ from zodiac_sql.change.choose_rewrites import (
     with_modules,
     within_limits,
 )
-from zodiac_sql.change.workspace import Materialisation, Net
+from zodiac_sql.change.workspace import Materialisation, save_classes
 from zodiac_sql.database.statement_cache import Kept
-from zodiac_sql.database.statements import create_temp
-from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.cost.choose_trees import (
-    Decomposing,
-)
 from zodiac_sql.evaluate.run_plans import evaluating
 from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.graph.restructuring import Heritage, Restructuring, execution_plan, table_heirs
+from zodiac_sql.graph.restructuring import Heritage, execution_plan
 from zodiac_sql.language.binding import used_functions
-from zodiac_sql.language.functions import Functions, require
+from zodiac_sql.language.functions import require
 from zodiac_sql.language.syntax import Column, Rule, Type
 from zodiac_sql.maintain.choose import maintain
 from zodiac_sql.maintain.contract import Maintained, Marking, Task
 from zodiac_sql.maintain.recompute import recompute
-from zodiac_sql.names import KEPT, given, is_external, is_node
-from zodiac_sql.program.build import Planned
-from zodiac_sql.program.state import State
+from zodiac_sql.names import given, is_node
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
-from zodiac_sql.sql.relations import Part, table
+from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Delta, Edit
-from zodiac_sql.storage.extensions import EXPLICIT, Sources, inside, sources_of
+from zodiac_sql.storage.extensions import inside
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a hypernode about to be evaluated, its number and how many there are."""
 
 
-def materialise(
-    store: Store,
-    state: State,
-    planned: Planned,
-    net: Net,
-    functions: Functions,
-    ids: Mapping[str, int],
-    kept: Kept,
-    strategy: str,
-    modular: bool = True,
-    hypertree: Decomposing = "auto",
-    progress: Progress | None = None,
-    mark: Callable[[Materialisation], None] | None = None,
-) -> Materialisation:
-    """Compute what a change does to every hypernode, in temporary tables.
-
-    `mark` tells what is known of the next update, before any hypernode is looked at.
-    """
-    work = _begin(store, state, planned, net, functions, ids, kept, strategy, modular, hypertree)
-    if mark:
-        mark(work)
+def materialise(work: Materialisation, progress: Progress | None = None) -> None:
+    """Compute what a change does to every hypernode, in temporary tables."""
+    planned = work.planned
     fresh = _fresh(work)
     changed = {h.id for h in planned.graph.hypernodes if not h.reads.isdisjoint(work.touched)}
     direct = planned.restructuring.direct | fresh | changed
@@ -88,7 +61,6 @@ def materialise(
         inner = with_decisions(work, hypernode, with_modules(work, hypernode), new)
         anew = hypernode.id in fresh or is_otherwise(work, hypernode, inner)
         _evaluate(work, hypernode, inner, deltas, heritage, anew)
-    return work
 
 
 def _is_impaired(heritage: Heritage | None) -> bool:
@@ -96,90 +68,6 @@ def _is_impaired(heritage: Heritage | None) -> bool:
     if heritage is None:
         return False
     return bool(heritage.lost or heritage.new or len(heritage.origins) > 1)
-
-
-def _begin(
-    store: Store,
-    state: State,
-    planned: Planned,
-    net: Net,
-    functions: Functions,
-    ids: Mapping[str, int],
-    kept: Kept,
-    strategy: str,
-    modular: bool,
-    hypertree: Decomposing,
-) -> Materialisation:
-    old = sources_of(state)
-    new = Sources(planned.schema, dict(old.explicit))
-    edits: dict[tuple[str, int], Edit] = {}
-    for name in {**net.inserts, **net.deletes}:
-        inserted, deleted = net.inserts.get(name), net.deletes.get(name)
-        edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
-        new.explicit[name] = edits[name, EXPLICIT].applied(old.explicit.get(name, ()))
-    _pass_on(old, planned.restructuring)
-    _save_classes(store, old, {h for owned in old.derived.values() for h in owned if h < 0})
-    for name, owned in old.derived.items():
-        if name in planned.schema or _is_inner(name):
-            new.derived[name] = {h: parts for h, parts in owned.items() if h >= 0}
-        for h, parts in owned.items():
-            if h < 0 and parts[0].rows:
-                edits[name, h] = Edit(None, parts[0], None, None, rewritten=True)
-    ranked = _ranked(state, planned.restructuring)
-    types = {n: tuple(c.type for c in p.columns) for n, p in planned.schema.items()}
-    rows = {row.id: row for row in state.hypernodes}
-    same = {n: rows[s] for n, (s, *others) in planned.restructuring.sources.items() if not others}
-    return Materialisation(
-        store, state, planned, functions, ids, kept, strategy, old, new, edits, ranked,
-        types=types, modular=modular, modules={n: row.modules for n, row in same.items()},
-        hypertree=hypertree, trees={n: row.trees for n, row in same.items()},
-    )  # fmt: skip
-
-
-def _is_inner(name: str) -> bool:
-    """Whether a table belongs to a module or a tree, and so to one hypernode only."""
-    return is_external(name) or is_node(name)
-
-
-def _pass_on(old: Sources, restructuring: Restructuring) -> None:
-    """Give each table to the hypernode that takes it over, the base's first.
-
-    What nobody takes over belongs to the old hypernode's number below 0. Tables inside a hypernode
-    (rewrite/rewritten_hypernode.py) stay with it, or are gone.
-    """
-    if restructuring.before is restructuring.after:
-        return
-    heirs = table_heirs(restructuring)
-    bases = {heritage.base for heritage in restructuring.heritages.values()}
-    unchanged = restructuring.unchanged()
-    for name, owned in list(old.derived.items()):
-        if _is_inner(name):
-            old.derived[name] = {h: parts for h, parts in owned.items() if h in unchanged}
-            continue
-        passed: dict[int, tuple[Part, ...]] = {}
-        for number in sorted(owned, key=lambda number: number not in bases):
-            heir = heirs.get((number, name), -number)
-            passed[heir] = (*passed.get(heir, ()), *owned[number])
-        old.derived[name] = passed
-
-
-def _save_classes(store: Store, old: Sources, numbers: Collection[int]) -> None:
-    """Copy the tables of classes that this change drops, for those who ask what was there."""
-    for owned in old.derived.values():
-        for number, parts in owned.items():
-            if number in numbers and parts[0].pairs:
-                copied = f"{KEPT}former_{parts[0].table}"
-                store.run(create_temp(copied, exp.select("*").from_(table(parts[0]))))
-                owned[number] = (replace(parts[0], schema="temp", table=copied), *parts[1:])
-
-
-def _ranked(state: State, restructuring: Restructuring) -> dict[int, bool]:
-    """Which hypernodes begin with ranks that may be relied upon."""
-    before = {row.id: row.ranked or not row.recursive for row in state.hypernodes}
-    return {
-        number: all(before[source] for source in sources)
-        for number, sources in restructuring.sources.items()
-    }
 
 
 def _fresh(work: Materialisation) -> set[int]:
@@ -266,7 +154,7 @@ def _evaluate(
         require(used_functions([rule]), work.planned.functions, f"rule {rule.name}")
     started = time.perf_counter()
     if fresh:
-        _save_classes(work.store, work.old, {hypernode.id})
+        save_classes(work.store, work.old, {hypernode.id})
         for name in filter(is_node, work.old.derived):  # those of other trees have other columns
             work.old.derived[name].pop(hypernode.id, None)
     task = _task(work, hypernode, inner, deltas, heritage)
@@ -322,7 +210,7 @@ def _marking(
     work: Materialisation, hypernode: Hypernode, inner: Inner, heritage: Heritage | None
 ) -> Marking:
     """What of marks concerns a hypernode. One with tables of modules or trees has none."""
-    implicit = work.strategy == "dred_marking"
+    implicit = work.settings.strategy == "dred_marking"
     if heritage or inner.tables:
         return Marking(implicit=implicit)
     known = [(name, part) for name, part in work.next.items()]
@@ -346,7 +234,7 @@ def _maintained(
     with evaluating(hypernode.rules):
         if fresh:
             return recompute(task), "recompute", "its rules, columns, modules or trees are new"
-        return maintain(task, work.strategy)
+        return maintain(task, work.settings.strategy)
 
 
 def _types(
@@ -388,8 +276,4 @@ def _take(work: Materialisation, hypernode: Hypernode, inner: Inner, done: Maint
         if name in inner.tables:
             work.inside[name, hypernode.id] = edit
             continue
-        work.edits[name, hypernode.id] = edit
-        tables = work.new.derived.setdefault(name, {})
-        tables[hypernode.id] = edit.applied(tables.get(hypernode.id, ()))
-        for key in [key for key in work._deltas if key[0] == name]:
-            del work._deltas[key]
+        work.edit(name, hypernode.id, edit)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from zodiac_sql.change.change import AtWork, HypernodeChange
+from zodiac_sql.change.change import AtWork, Change, HypernodeChange
+from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference, settled
+from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError
 from zodiac_sql.evaluate.cost.choose_trees import at_work
 from zodiac_sql.graph.restructuring import Restructuring
-from zodiac_sql.language.schema import Predicate, resolve
+from zodiac_sql.language.schema import Predicate, local_name, resolve
+from zodiac_sql.maintain.choose import MARKING
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Relation
 from zodiac_sql.storage.catalog import generation
@@ -131,3 +135,85 @@ def tables_read(differences: Mapping[str, Difference]) -> frozenset[str]:
         for part in (*difference.inserted.parts, *difference.deleted.parts)
     ]
     return frozenset([*(p.table for p in parts), *(p.minus for p in parts if p.minus)])
+
+
+IsCurrent = Callable[[State], bool]
+"""Whether a state is still that of the knowledge base."""
+
+
+def report(
+    collected: Collected,
+    work: Materialisation,
+    differences: Mapping[str, Difference],
+    state: State,
+    is_current: IsCurrent,
+) -> Change:
+    """What an update tells of itself, with the facts for as long as they are kept."""
+    structure = work.planned.restructuring
+    facts = ChangedFacts(
+        collected.store,
+        collected.state.schema,
+        state,
+        dict(differences),
+        is_current,
+        work.all_marked(),
+    )
+    streamed = collected.streamed
+    return Change(
+        {name: d.inserted_count for name, d in differences.items() if d.inserted_count},
+        hypernode_change(structure, work.evaluated),
+        _stats(collected, work),
+        time.perf_counter() - collected.started,
+        _notes(collected, work),
+        range(streamed.first, streamed.last + 1) if streamed else range(0),
+        facts.deleted,
+        facts.table,
+        (structure.before, work.planned.graph),
+        (modules_at_work(collected.state), modules_at_work(state)),
+    )
+
+
+def _stats(collected: Collected, work: Materialisation) -> dict[str, Mapping[str, object]]:
+    stats: dict[str, Mapping[str, object]] = {
+        "seconds": dict(collected.seconds),
+        "hypernodes": work.evaluated,
+    }
+    if collected.settings.strategy in MARKING:
+        stats["marks"] = {
+            "explicit": sum(part.rows for part in work.next.values()),
+            "implicit": sum(part.rows for part in work.marked.values()),
+        }
+    if collected.streamed:
+        lag = time.perf_counter() - collected.streamed.arrived
+        stats["stream"] = {"lag": lag, "waiting": collected.streamed.waiting}
+    return stats
+
+
+def _notes(collected: Collected, work: Materialisation) -> tuple[str, ...]:
+    """Remarks of the loader, and names in rules that may be meant for other predicates."""
+    notes = [note for loaded in collected.loaded for note in loaded.notes]
+    notes += collected.remarks
+    schema = work.planned.schema
+    shown = {predicate.sql_name.lower(): predicate for predicate in schema.values()}
+    derived = {name for h in work.planned.graph.hypernodes for name in h.derives}
+    for name in schema.keys() - collected.state.schema.keys() - derived:
+        other = shown.get(name.lower())
+        if other is not None and other.name != name and not work.new.relation(name).rows:
+            notes.append(
+                f"{name} in the rules is a predicate without facts; SQL's {other.sql_name} is "
+                f"<{other.name}>. If that is meant, write it so, or with a prefix."
+            )
+    notes += _homonyms(collected, schema)
+    return tuple(dict.fromkeys(notes))
+
+
+def _homonyms(collected: Collected, schema: Mapping[str, Predicate]) -> Iterator[str]:
+    """What is to be said of new predicates that are called as tables of somebody else are."""
+    for name, sql_name in collected.sql_names.given.items():
+        local = local_name(name)
+        if name in schema and local.lower() in collected.others:
+            yield (
+                f"the predicate {name} is not {local}, a table or view that was in the file "
+                f"before: SQL knows the predicate as {sql_name}. For rules to read the rows of "
+                f'that table, insert them: kb.insert("{name}", kb.sql("SELECT * FROM {local}")).'
+            )

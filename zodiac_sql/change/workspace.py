@@ -6,29 +6,32 @@ loses while another holds it has not changed for anyone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
+from sqlglot import exp
+
+from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.prepared import Prepared
+from zodiac_sql.change.settings import Settings
 from zodiac_sql.database.statement_cache import Kept
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.cost.choose_trees import (
-    Decomposing,
-)
 from zodiac_sql.evaluate.run_plans import tables
+from zodiac_sql.graph.restructuring import Restructuring, table_heirs
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.maintain.marking import Marks
-from zodiac_sql.names import KEPT, whole
+from zodiac_sql.names import KEPT, is_external, is_node, whole
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import State
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
-from zodiac_sql.sql.relations import Part, Relation, relation_query
+from zodiac_sql.sql.relations import Part, Relation, relation_query, table
 from zodiac_sql.sql.set_difference import unknown
 from zodiac_sql.storage.edits import Delta, Edit
-from zodiac_sql.storage.extensions import Sources, comparable, difference
+from zodiac_sql.storage.extensions import EXPLICIT, Sources, comparable, difference, sources_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class Materialisation:
     functions: Functions
     ids: Mapping[str, int]
     kept: Kept
-    strategy: str
+    settings: Settings
     old: Sources
     new: Sources
     edits: dict[tuple[str, int], Edit]
@@ -59,12 +62,8 @@ class Materialisation:
     evaluated: dict[str, dict[str, object]] = field(default_factory=dict)
     """Work by hypernode, as in Change.stats."""
     types: dict[str, tuple[Type | None, ...]] = field(default_factory=dict)
-    modular: bool = True
-    """Whether modules may be at work."""
     modules: dict[int, tuple[ModuleRow, ...]] = field(default_factory=dict)
     """The modules at work in each hypernode."""
-    hypertree: Decomposing = "auto"
-    """Which cyclic rules are decomposed."""
     trees: dict[int, tuple[StoredTree, ...]] = field(default_factory=dict)
     """What was decided for the cyclic rules of each hypernode."""
     inside: dict[tuple[str, int], Edit] = field(default_factory=dict)
@@ -99,6 +98,18 @@ class Materialisation:
         """Whether somebody has asked already how an extension has changed."""
         return (predicate, None) in self._deltas
 
+    def known(self, predicate: str) -> Predicate:
+        """A predicate as it will be, or was if it will be no more."""
+        return self.planned.schema.get(predicate) or self.state.schema[predicate]
+
+    def edit(self, predicate: str, hypernode: int, edit: Edit) -> None:
+        """Note what becomes of a hypernode's table; what was known of the extension no longer holds."""
+        self.edits[predicate, hypernode] = edit
+        tables = self.new.derived.setdefault(predicate, {})
+        tables[hypernode] = edit.applied(tables.get(hypernode, ()))
+        for key in [key for key in self._deltas if key[0] == predicate]:
+            del self._deltas[key]
+
     def delta(self, predicate: str, without: int | None = None) -> Delta:
         """How an extension has changed, leaving out one hypernode's table.
 
@@ -110,11 +121,105 @@ class Materialisation:
         return self._deltas[key]
 
 
+# --- how it begins ---------------------------------------------------------------------------------
+
+
+def begin(
+    collected: Collected, prepared: Prepared, net: Net, ids: Mapping[str, int]
+) -> Materialisation:
+    """The extensions as they were, and as they will be before any hypernode was looked at.
+
+    Tables have passed to the hypernodes that there will be (graph/restructuring.py).
+    """
+    store, state, planned = collected.store, collected.state, prepared.planned
+    old = sources_of(state)
+    new = Sources(planned.schema, dict(old.explicit))
+    edits: dict[tuple[str, int], Edit] = {}
+    for name in {**net.inserts, **net.deletes}:
+        inserted, deleted = net.inserts.get(name), net.deletes.get(name)
+        edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
+        new.explicit[name] = edits[name, EXPLICIT].applied(old.explicit.get(name, ()))
+    _pass_on(old, planned.restructuring)
+    save_classes(store, old, {h for owned in old.derived.values() for h in owned if h < 0})
+    for name, owned in old.derived.items():
+        if name in planned.schema or _is_inner(name):
+            new.derived[name] = {h: parts for h, parts in owned.items() if h >= 0}
+        for h, parts in owned.items():
+            if h < 0 and parts[0].rows:
+                edits[name, h] = Edit(None, parts[0], None, None, rewritten=True)
+    ranked = _ranked(state, planned.restructuring)
+    types = {n: tuple(c.type for c in p.columns) for n, p in planned.schema.items()}
+    rows = {row.id: row for row in state.hypernodes}
+    same = {n: rows[s] for n, (s, *others) in planned.restructuring.sources.items() if not others}
+    return Materialisation(
+        store,
+        state,
+        planned,
+        collected.functions,
+        ids,
+        prepared.kept,
+        collected.settings,
+        old,
+        new,
+        edits,
+        ranked,
+        types=types,
+        modules={n: row.modules for n, row in same.items()},
+        trees={n: row.trees for n, row in same.items()},
+    )
+
+
+def _is_inner(name: str) -> bool:
+    """Whether a table belongs to a module or a tree, and so to one hypernode only."""
+    return is_external(name) or is_node(name)
+
+
+def _pass_on(old: Sources, restructuring: Restructuring) -> None:
+    """Give each table to the hypernode that takes it over, the base's first.
+
+    What nobody takes over belongs to the old hypernode's number below 0. Tables inside a hypernode
+    (rewrite/rewritten_hypernode.py) stay with it, or are gone.
+    """
+    if restructuring.before is restructuring.after:
+        return
+    heirs = table_heirs(restructuring)
+    bases = {heritage.base for heritage in restructuring.heritages.values()}
+    unchanged = restructuring.unchanged()
+    for name, owned in list(old.derived.items()):
+        if _is_inner(name):
+            old.derived[name] = {h: parts for h, parts in owned.items() if h in unchanged}
+            continue
+        passed: dict[int, tuple[Part, ...]] = {}
+        for number in sorted(owned, key=lambda number: number not in bases):
+            heir = heirs.get((number, name), -number)
+            passed[heir] = (*passed.get(heir, ()), *owned[number])
+        old.derived[name] = passed
+
+
+def save_classes(store: Store, old: Sources, numbers: Collection[int]) -> None:
+    """Copy the tables of classes that this change drops, for those who ask what was there."""
+    for owned in old.derived.values():
+        for number, parts in owned.items():
+            if number in numbers and parts[0].pairs:
+                copied = f"{KEPT}former_{parts[0].table}"
+                store.run(create_temp(copied, exp.select("*").from_(table(parts[0]))))
+                owned[number] = (replace(parts[0], schema="temp", table=copied), *parts[1:])
+
+
+def _ranked(state: State, restructuring: Restructuring) -> dict[int, bool]:
+    """Which hypernodes begin with ranks that may be relied upon."""
+    before = {row.id: row.ranked or not row.recursive for row in state.hypernodes}
+    return {
+        number: all(before[source] for source in sources)
+        for number, sources in restructuring.sources.items()
+    }
+
+
 # --- changes of extensions ------------------------------------------------------------------------
 
 
 def _delta(work: Materialisation, predicate: str, without: int | None) -> Delta:
-    known = work.planned.schema.get(predicate) or work.state.schema[predicate]
+    known = work.known(predicate)
     nothing = Relation(known.columns, ())
     new = work.new.relation(predicate, without) if predicate in work.new.schema else nothing
     old = work.old.relation(predicate, without) if predicate in work.old.schema else nothing

@@ -70,7 +70,7 @@ class Program:
         """What there is when the rules have changed. Raises as `open` does."""
         with self.open() as kb, kb.preview() as preview:
             pass
-        return preview.state.schema, preview.change.after
+        return kb._session.state.schema, preview.change.after
 
 
 _DEVICES = 500
@@ -202,7 +202,7 @@ def _rules_in(by: str, device: pa.Scalar, path: str, schema: pa.Schema) -> pa.Ta
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MissingFunctionWarning)
             with connect(path, read_only=True, threads=1) as kb:
-                rules = kb._state.rules
+                rules = kb._session.state.rules
     except ZodiacError as error:
         raise SparkError(f"{by} {device.as_py()}: {path} cannot be read: {error}") from error
     names, texts, added = (

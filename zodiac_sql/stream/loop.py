@@ -22,11 +22,11 @@ from zodiac_sql.stream.sources import Source
 from zodiac_sql.stream.updates import Item, once
 
 if TYPE_CHECKING:
-    from zodiac_sql.change.update import Update
+    from zodiac_sql.change.streamed_update import StreamedUpdate
     from zodiac_sql.program.state import State
 
 
-Begin = Callable[[], AbstractContextManager["Update"]]
+Begin = Callable[[], AbstractContextManager["StreamedUpdate"]]
 """Begins an update of the knowledge base, which is applied at the end of the block."""
 
 
@@ -122,7 +122,7 @@ class Loop:
                 self._look_ahead(update)
         return update.change
 
-    def _tell(self, update: Update, taken: list[Item]) -> None:
+    def _tell(self, update: StreamedUpdate, taken: list[Item]) -> None:
         """Tell an update what to do, and take others with it."""
         step = taken[0].step_for(update.state)
         if self.options.coalesce > 1 and not self._singly:
@@ -146,14 +146,14 @@ class Loop:
             self.source.next()
             taken.append(item)
 
-    def _sign(self, update: Update, taken: list[Item]) -> None:
+    def _sign(self, update: StreamedUpdate, taken: list[Item]) -> None:
         """Say which updates a change applies, and note how far the stream has come."""
         last = self.done + len(taken)
-        update.streamed = Streamed(self.done + 1, last, taken[0].arrived, self.source.waiting())
+        update.applies(Streamed(self.done + 1, last, taken[0].arrived, self.source.waiting()))
         if self.options.name is not None:
             update.record(self.options.name, last)
 
-    def _look_ahead(self, update: Update) -> None:
+    def _look_ahead(self, update: StreamedUpdate) -> None:
         """Say what the next update will delete, if it is here already."""
         item = self.source.ahead()
         if item is None:

@@ -1,0 +1,252 @@
+"""One atomic change of facts and rules: check, stage, reason, compare, publish.
+
+Until the publishing transaction commits, everything is in temporary tables, so a failure or a kill
+leaves the file as it was.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from zodiac_sql.change.change import Change
+from zodiac_sql.change.collected import Collected, explicit_predicates
+from zodiac_sql.change.difference import Difference, differences_of
+from zodiac_sql.change.marks import marks_after, tell_marks
+from zodiac_sql.change.materialise import Progress, materialise
+from zodiac_sql.change.net_facts import net_changes, only_derived
+from zodiac_sql.change.prepared import Prepared, lasting
+from zodiac_sql.change.report import IsCurrent, report, tables_read
+from zodiac_sql.change.temporary_tables import drop_temporary
+from zodiac_sql.change.workspace import Materialisation, Net, begin
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import ProgramError
+from zodiac_sql.facts.stage import stage_rows
+from zodiac_sql.language.binding import symbols_in
+from zodiac_sql.language.syntax import Atom, Constant, Rule
+from zodiac_sql.maintain.marking import Marks
+from zodiac_sql.program.build import Planned, plan_program, stored, without_unused
+from zodiac_sql.program.check import in_order
+from zodiac_sql.program.state import State
+from zodiac_sql.storage.publish import publish
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What is known after an update: the state, what was worked out for it, and what it changed."""
+
+    state: State
+    prepared: Prepared | None
+    marks: Marks | None
+    change: Change
+
+
+def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None) -> Applied:
+    """Carry an update out. `is_current` tells later whether a state is still the last one."""
+    prepared = _check(collected)
+    net = _stage(collected, prepared)
+    ids = _ids(collected, prepared)
+    work = _reason(collected, prepared, net, ids, progress)
+    differences = _compare(collected, work)
+    state = _publish(collected, prepared, net, work, differences)
+
+    differences = {name: difference.published() for name, difference in differences.items()}
+    marks = marks_after(collected, work, state)
+    keep = tables_read(differences) | (marks.tables() if marks else set())
+    structure = prepared.planned.restructuring
+    drop_temporary(collected.store, keep, others=structure.before is not structure.after)
+    change = report(collected, work, differences, state, is_current)
+    return Applied(state, prepared.published(state), marks, change)
+
+
+def preview(collected: Collected, is_current: IsCurrent, progress: Progress | None) -> Applied:
+    """Work everything out, and leave it at that: the change tells what would have happened."""
+    prepared = _check(collected)
+    net = _stage(collected, prepared)
+    ids = _ids(collected, prepared)
+    work = _reason(collected, prepared, net, ids, progress)
+    differences = _compare_apart(collected, work)
+
+    after = _state_after(collected, work, net)
+    change = report(collected, work, differences, after, is_current)
+    still_fits = prepared.rules is collected.state.rules
+    kept = prepared if still_fits else collected.prepared
+    return Applied(collected.state, kept, collected.marks, change)
+
+
+# --- check ----------------------------------------------------------------------------------------
+
+
+def _check(collected: Collected) -> Prepared:
+    """The program that there will be, checked. Raises ProgramError with all that is wrong."""
+    state, functions, before = collected.state, collected.functions, collected.prepared
+    with collected.timed("check"):
+        nothing_new = not (collected.rules or collected.problems)
+        if before and nothing_new and before.fits(state, collected.schema, functions):
+            return before
+        planned = _planned(collected)
+        return Prepared(None, {}, functions, planned, lasting(before, state, planned, functions))
+
+
+def _planned(collected: Collected) -> Planned:
+    try:
+        planned = plan_program(
+            collected.state,
+            collected.graph_before(),
+            collected.rules.arrivals,
+            collected.rules.dropped,
+            collected.schema,
+            explicit_predicates(collected),
+            collected.functions,
+            collected.names(),
+        )
+    except ProgramError as error:
+        raise ProgramError(in_order([*collected.problems, *error.problems])) from None
+    if collected.problems:
+        raise ProgramError(in_order(collected.problems))
+    return planned
+
+
+# --- stage ----------------------------------------------------------------------------------------
+
+
+def _stage(collected: Collected, prepared: Prepared) -> Net:
+    """What enters and leaves the explicit facts, with those that stand in rule texts."""
+    planned, store, state = prepared.planned, collected.store, collected.state
+    with collected.timed("stage"):
+        _stage_rule_facts(collected, planned)
+        net = net_changes(
+            store,
+            state,
+            planned.schema,
+            collected.inserts,
+            collected.deletes,
+            collected.seen,
+            prepared.kept,
+        )
+        collected.remarks += [*collected.rules.remarks, *planned.remarks]
+        collected.remarks += only_derived(store, state, planned, collected.deletes)
+    return net
+
+
+def _stage_rule_facts(collected: Collected, planned: Planned) -> None:
+    """Stage the facts that stand in rule texts."""
+    rows: dict[str, list[tuple[object, ...]]] = defaultdict(list)
+    for fact in collected.rules.facts():
+        rows[fact.predicate].append(_values(fact))
+    for predicate, values in rows.items():
+        staged = stage_rows(collected.store, predicate, values, planned.schema[predicate])
+        assert staged is not None
+        collected.inserts[predicate].append(staged)
+
+
+def _values(fact: Atom) -> tuple[object, ...]:
+    return tuple(term.value for term in fact.terms if isinstance(term, Constant))
+
+
+def _ids(collected: Collected, prepared: Prepared) -> Mapping[str, int]:
+    """Dictionary ids of all symbols that rules mention."""
+    state, planned = collected.state, prepared.planned
+    if prepared is collected.prepared:
+        return state.ids
+    with collected.timed("stage"):
+        before = planned.restructuring.before.rules()
+        return _known_ids(collected.store, state, [*planned.rules, *before])
+
+
+def _known_ids(store: Store, state: State, rules: Iterable[Rule]) -> dict[str, int]:
+    """Dictionary ids of all symbols that rules mention; new ones are added to the dictionary."""
+    missing = symbols_in(rules).difference(state.ids)
+    return {**state.ids, **dictionary.ids_of(store, missing)}
+
+
+# --- reason ---------------------------------------------------------------------------------------
+
+
+def _reason(
+    collected: Collected,
+    prepared: Prepared,
+    net: Net,
+    ids: Mapping[str, int],
+    progress: Progress | None,
+) -> Materialisation:
+    """What the change does to every hypernode."""
+    with collected.timed("reason"):
+        work = begin(collected, prepared, net, ids)
+        tell_marks(collected, work, net)
+        materialise(work, progress)
+    return work
+
+
+# --- compare --------------------------------------------------------------------------------------
+
+
+def _compare(collected: Collected, work: Materialisation) -> dict[str, Difference]:
+    """How every extension has changed; of tables that vanish it is not yet known what has left."""
+    with collected.timed("compare"):
+        return differences_of(work, wait=True)
+
+
+def _compare_apart(collected: Collected, work: Materialisation) -> dict[str, Difference]:
+    """How every extension would change, in tables of their own."""
+    with collected.timed("compare"):
+        return {
+            name: difference.apart(collected.store, work.known(name).sql_name)
+            for name, difference in differences_of(work, wait=False).items()
+        }
+
+
+# --- publish --------------------------------------------------------------------------------------
+
+
+def _publish(
+    collected: Collected,
+    prepared: Prepared,
+    net: Net,
+    work: Materialisation,
+    differences: Mapping[str, Difference],
+) -> State:
+    """Bring the change into the file, in one transaction."""
+    with collected.timed("publish"):
+        after = _state_after(collected, work, net)
+        discarded = {name for d in differences.values() for name in d.discarded}
+        return publish(
+            collected.store,
+            collected.state,
+            after,
+            work.edits,
+            prepared.planned.restructuring,
+            discarded,
+            prepared.kept,
+            work.inside,
+            work.tables,
+        )
+
+
+def _state_after(collected: Collected, work: Materialisation, net: Net) -> State:
+    before, planned = collected.state, work.planned
+    explicit = {
+        name
+        for name, predicate in planned.schema.items()
+        if name in net.inserts
+        or before.rows.get(("edb", predicate.sql_name), 0)
+        > (net.deletes[name].rows if name in net.deletes else 0)
+    }
+    schema = without_unused(planned.schema, planned.rules, explicit)
+    rules, hypernodes = stored(before, planned, work.ranked, work.modules, work.trees)
+    numbers = [h.id for h in planned.graph.hypernodes]
+    return replace(
+        before,
+        rules=before.rules if rules == before.rules else rules,
+        hypernodes=hypernodes,
+        positive=planned.graph.positive,
+        negative=planned.graph.negative,
+        schema=before.schema if schema == before.schema else schema,
+        prefixes=collected.prefixes,
+        functions=planned.functions,
+        ids=work.ids,
+        positions={**before.positions, **collected.positions},
+        next_hypernode=max([before.next_hypernode, *(n + 1 for n in numbers)]),
+    )

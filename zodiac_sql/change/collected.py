@@ -1,0 +1,147 @@
+"""What the verbs of one update have said so far.
+
+Facts are staged and type-checked as they are given, and settle the columns of their predicates.
+Rules are parsed as they are given, and checked when all is known (change/apply.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from zodiac_sql.change.change import Change, Streamed
+from zodiac_sql.change.prepared import Prepared
+from zodiac_sql.change.settings import Settings
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import Problem
+from zodiac_sql.facts.stage import stage_rows
+from zodiac_sql.graph.hypergraph import Hypergraph
+from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.schema import Predicate, Staged, resolve
+from zodiac_sql.language.syntax import Program
+from zodiac_sql.maintain.marking import Marks
+from zodiac_sql.program.build import Names, SqlNames, declare, with_staged
+from zodiac_sql.program.rule_edits import RuleEdits
+from zodiac_sql.program.state import State, hypergraph_of
+from zodiac_sql.sql.relations import Part
+from zodiac_sql.storage.catalog import others_names
+
+if TYPE_CHECKING:
+    from zodiac_sql.facts.load.result import Loaded
+
+
+@dataclass(slots=True)
+class Collected:
+    """What an update is to change, begun with what is known before it."""
+
+    store: Store
+    state: State
+    functions: Functions
+    settings: Settings
+    prepared: Prepared | None
+    """What was worked out for the program as it is."""
+    marks: Marks | None
+    """What the update before has found out about this one."""
+    streamed: Streamed | None = None
+    """Which updates of a stream this one applies."""
+    inserts: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
+    deletes: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
+    seen: dict[str, Part] = field(default_factory=dict)
+    """Facts to be deleted that the update before has looked up already, by predicate."""
+    ahead: dict[str, tuple[object, Staged]] = field(default_factory=dict)
+    """What the next update deletes: the rows as given, and staged."""
+    positions: dict[str, int] = field(default_factory=dict)
+    loaded: list[Loaded] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    """What is wrong with texts of rules: told when the update is applied, all at once."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """The time spent so far, by phase."""
+    started: float = field(default_factory=time.perf_counter)
+    change: Change | None = None
+    """What came of it, once it was applied."""
+    ended: bool = False
+    """Whether the block of the update has been left: then nothing can be told it any more."""
+    schema: dict[str, Predicate] = field(init=False)
+    """The predicates as they will be, as far as the verbs so far have settled them."""
+    prefixes: dict[str, str] = field(init=False)
+    rules: RuleEdits = field(init=False)
+    sql_names: SqlNames = field(init=False)
+    others: frozenset[str] = frozenset()
+    """Names, in lower case, of tables and views in main that are not ours."""
+    _by_sql_name: dict[str, str] | None = None
+    _graph: Hypergraph | None = None
+
+    def __post_init__(self) -> None:
+        self.schema = dict(self.state.schema)
+        self.prefixes = dict(self.state.prefixes)
+        self.rules = RuleEdits({rule.name for rule in self.state.rules}, self.graph_before)
+        self.sql_names = SqlNames(self._taken_names)
+
+    def graph_before(self) -> Hypergraph:
+        """The HRDG before the update; parsed from the catalog if no change before it has."""
+        if self._graph is None:
+            known = self.prepared is not None and self.prepared.rules is self.state.rules
+            self._graph = self.prepared.graph if known and self.prepared else None
+            self._graph = self._graph or hypergraph_of(self.state)
+        return self._graph
+
+    def meant(self, predicate: str) -> str:
+        """The predicate that a person means."""
+        if self._by_sql_name is None:
+            self._by_sql_name = {known.sql_name: name for name, known in self.schema.items()}
+        return resolve(predicate, self.schema, self.prefixes, self._by_sql_name)
+
+    def names(self) -> Names:
+        """What gives new predicates their SQL names."""
+        return lambda name: self.sql_names.name(name, self.prefixes)
+
+    def add_program(self, program: Program, replace: bool, strict: bool) -> None:
+        """Collect a parsed text of rules."""
+        self.prefixes.update(program.prefixes)
+        self.rules.add(program, replace, strict)
+        self._by_sql_name = None
+        for declaration in program.declarations:
+            self.schema, problems = declare(self.schema, declaration, self.names())
+            self.problems += problems
+
+    def stage(self, predicate: str, rows: object, *, gone: bool = False) -> Staged | None:
+        """Stage rows of a predicate as it is known by now; None if there are none."""
+        with self.timed("stage"):
+            return stage_rows(self.store, predicate, rows, self.schema.get(predicate), gone=gone)
+
+    def insert(self, staged: Staged) -> None:
+        """Collect facts that enter: they settle the columns of their predicate."""
+        name = staged.predicate
+        self.schema[name] = with_staged(
+            self.schema, name, staged.columns, staged.datatypes, staged.named, self.names()
+        )
+        if self._by_sql_name is not None:
+            self._by_sql_name[self.schema[name].sql_name] = name
+        self.inserts[name].append(staged)
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        """Count the time inside for a phase."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + time.perf_counter() - started
+
+    def _taken_names(self) -> set[str]:
+        """The SQL names that no new predicate can have, in lower case."""
+        self.others = others_names(self.store, self.state.schema)
+        return {p.sql_name.lower() for p in self.state.schema.values()} | self.others
+
+
+def explicit_predicates(collected: Collected) -> set[str]:
+    """The predicates that have explicit facts, or are given some, be it to delete them."""
+    rows = collected.state.rows
+    schema: Mapping[str, Predicate] = collected.state.schema
+    there = {name for name, known in schema.items() if rows.get(("edb", known.sql_name))}
+    return there.union(collected.inserts, collected.deletes)

@@ -1,0 +1,281 @@
+"""An open knowledge base: the database, what is known of it, and what was worked out for it.
+
+The façade (knowledge_base.py) asks this for the state there is, and lets it carry changes out.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from zodiac_sql.change.settings import Settings
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.guard import Guard, exclusive
+from zodiac_sql.database.store import Store, Tracer
+from zodiac_sql.errors import BusyError, FunctionError, PublishedError, StoreError, ZodiacError
+from zodiac_sql.language.functions import Function
+from zodiac_sql.python_functions import add_function, shown, signature, takes
+from zodiac_sql.storage import catalog
+
+if TYPE_CHECKING:
+    from zodiac_sql.change.apply import Applied
+    from zodiac_sql.change.change import Change
+    from zodiac_sql.change.collected import Collected
+    from zodiac_sql.change.materialise import Progress
+    from zodiac_sql.change.prepared import Prepared
+    from zodiac_sql.change.report import IsCurrent
+    from zodiac_sql.maintain.marking import Marks
+    from zodiac_sql.program.state import State
+
+_Answer = TypeVar("_Answer")
+
+_Do = Callable[["Collected", "IsCurrent", "Progress | None"], "Applied"]
+
+_TRIES = 5
+"""So often something is asked while other connections change the file again and again."""
+
+
+class Session:
+    """What a knowledge base holds while it is open."""
+
+    def __init__(
+        self,
+        store: Store,
+        functions: Iterable[Function] = (),
+        settings: Settings | None = None,
+        reopen: Callable[[], Store] | None = None,
+    ) -> None:
+        self._held = store
+        self._reopen = reopen
+        self._settings = settings or Settings()
+        self._prepared: Prepared | None = None
+        self._marks: Marks | None = None
+        self.functions: dict[str, Function] = {}
+        self._updating = False
+        self._has_changed = False
+        self._last: weakref.ref[Change] | None = None
+        dictionary.prepare(store)
+        with store.transaction(read_only=True):
+            self.state = catalog.load(store)
+        for function in functions:
+            self.register(function)
+
+    @property
+    def guard(self) -> Guard:
+        """Who may use the knowledge base now."""
+        return self._held.guard
+
+    _guard = guard  # for methods that are exclusive
+
+    @property
+    def store(self) -> Store:
+        """The open database; it is opened again if a failure has damaged it."""
+        if self._held.damaged:
+            self._open_again()
+        return self._held
+
+    # Changing
+
+    @contextmanager
+    def updating(self, progress: Progress | None) -> Iterator[Collected]:
+        """Collect an update inside, and apply it at the end."""
+        from zodiac_sql.change.apply import apply
+
+        with self.collecting() as collected:
+            yield collected
+            change = self.done(apply, collected, progress)
+            self._has_changed = True
+            self._last = weakref.ref(change)
+
+    @contextmanager
+    def collecting(self) -> Iterator[Collected]:
+        """Begin an update; if it fails inside, nothing of it is left."""
+        if self.store.read_only:
+            raise StoreError(f"{self.store.path} was opened with read_only=True")
+        self.guard.check()
+        if self._updating:
+            raise BusyError("an update is under way: use its verbs, or end it first")
+        self._updating = True
+        collected: Collected | None = None
+        try:
+            self._count_last()
+            collected = self._begun()
+            yield collected
+        except BaseException as error:
+            self._marks = None
+            if not self.guard.inherited:
+                self._clean()
+                if collected is not None and self._held is not collected.store:
+                    self._tell_if_published(collected.state, error)
+                elif type(error) is StoreError and self._is_overtaken():
+                    said = "this change was computed"
+                    raise catalog.changed_meanwhile(self.store, said) from error
+            raise
+        finally:
+            self._updating = False
+            if collected is not None:
+                collected.ended = True
+
+    @exclusive
+    def _begun(self) -> Collected:
+        from zodiac_sql.change.collected import Collected
+
+        dictionary.forget_new(self.store)
+        self.store.start_names()
+        self.state = replace(self.current())  # the facts of the last change are gone now
+        return Collected(
+            store=self.store,
+            state=self.state,
+            functions=dict(self.functions),
+            settings=self._settings,
+            prepared=self._prepared,
+            marks=self._marks,
+        )
+
+    @exclusive
+    def done(self, do: _Do, collected: Collected, progress: Progress | None) -> Change:
+        """Apply an update, or only work it out, and keep what is known then."""
+        applied = do(collected, lambda state: state is self.state, progress)
+        self.state, self._prepared = applied.state, applied.prepared
+        self._marks = applied.marks
+        collected.change = applied.change
+        return applied.change
+
+    @exclusive
+    def _clean(self) -> None:
+        """Leave nothing of an update that has failed."""
+        from zodiac_sql.change.temporary_tables import drop_temporary
+
+        drop_temporary(self.store)
+        dictionary.forget_new(self.store)
+
+    def _tell_if_published(self, before: State, error: BaseException) -> None:
+        """Raise PublishedError if an update is in the file that was opened again after a failure."""
+        if not isinstance(error, ZodiacError) or isinstance(error, PublishedError):
+            return
+        if self.state.generation > before.generation:
+            raise PublishedError(
+                f"The change is in {self._held.path}, as a whole, but something failed when it was "
+                f"there: {error}"
+            ) from error
+
+    def _count_last(self) -> None:
+        """Let the last change count what it has not yet, if anybody still holds it."""
+        change = self._last() if self._last else None
+        self._last = None
+        if change is not None:
+            with suppress(ZodiacError):  # another connection has changed the file since
+                _ = change.deleted
+
+    # Reading
+
+    def current(self) -> State:
+        """The state of the file: another connection of this process may have changed it."""
+        if catalog.generation(self.store) != self.state.generation:
+            with self.store.transaction(read_only=True):
+                self.state = catalog.load(self.store)
+        return self.state
+
+    def read(self, ask: Callable[[State], _Answer]) -> _Answer:
+        """What is asked of one state: again, if another connection has changed the file meanwhile.
+
+        (A transaction would do, but DuckDB ends it where it must plan a statement anew.)
+        """
+        for _ in range(_TRIES):
+            state = self.state
+            try:
+                answer = ask(state)
+            except ZodiacError:
+                if self.current() is state:
+                    raise
+            else:
+                if self.current() is state:
+                    return answer
+        raise catalog.changed_meanwhile(self.store, "it was read")
+
+    def _is_overtaken(self) -> bool:
+        """Whether another connection has changed the file since the last call here."""
+        with suppress(StoreError):
+            return catalog.generation(self.store) != self.state.generation
+        return False
+
+    def known_functions(self) -> dict[str, Function]:
+        """The functions that are registered, and those that rules in the file use."""
+        return {**self.state.functions, **self.functions}
+
+    # Functions
+
+    def register(self, function: Function) -> None:
+        """Let rules call a function. Raises FunctionError if it clashes with what rules use."""
+        from zodiac_sql.sql.functions import python_function
+
+        used = self.state.functions.get(function.name)
+        if used is not None and used != signature(function):
+            raise FunctionError(
+                f"rules use {shown(used)}; it cannot be registered as {shown(function)}"
+            )
+        if function.call is None or not takes(function.call, len(function.parameters)):
+            raise FunctionError(
+                f"{function.name} does not take {len(function.parameters)} arguments"
+            )
+        if function.name in self.functions:
+            self.store.remove_function(python_function(function.name))
+        add_function(self.store, function)
+        self.functions[function.name] = function
+
+    # Life
+
+    def _open_again(self) -> None:
+        """Leave a damaged database, and go on with what is in the file.
+
+        Raises StoreError if it cannot be opened again now; the next call tries once more.
+        """
+        old = self._held
+        if self._reopen is None or old.in_memory:
+            raise StoreError("DuckDB failed, and what was in memory is lost: begin with a new one")
+        old.close()
+        store = self._reopen()
+        try:
+            dictionary.prepare(store)
+            state = catalog.load(store)
+            for function in self.functions.values():
+                add_function(store, function)
+        except BaseException:
+            store.close()
+            raise
+        store.tracer, store.guard = old.tracer, old.guard
+        self._held, self.state = store, state
+        self._prepared = self._marks = self._last = None
+        self._has_changed = False
+
+    def trace(self, tracer: Tracer | None) -> None:
+        """Let a function see every statement; None ends it."""
+        self._held.tracer = tracer
+
+    @property
+    def path(self) -> str:
+        return self._held.path
+
+    def close(self) -> None:
+        """Close the database, and drop what only a Change needs."""
+        self.guard.check()
+        if self._has_changed:
+            self._count_last()
+        self._close()
+
+    @exclusive
+    def _close(self) -> None:
+        if self._has_changed:
+            with suppress(ZodiacError):  # if not now, the next change does it
+                self._drop_aside()
+        self._has_changed = False
+        self._held.close()
+
+    def _drop_aside(self) -> None:
+        """Drop what the last change has set aside, if no other connection has changed anything."""
+        if self.state.aside and self.state is self.current():
+            with self.store.transaction():
+                catalog.drop_aside(self.store, self.state)
