@@ -30,7 +30,7 @@ NUMBER = "zodiac$row"
 RESERVED = (RANK, MARK, ENTERED, NUMBER)
 """Names that no column of a predicate can have, in whatever case."""
 
-KEPT = "zodiac$change_"
+CHANGE_FACTS = "zodiac$change_"
 """How the temporary tables begin that a Change reads its facts from."""
 
 RANKED = "zodiac$ranked_"

@@ -124,7 +124,7 @@ def _stage(collected: Collected, prepared: Prepared) -> Net:
             collected.inserts,
             collected.deletes,
             collected.seen,
-            prepared.kept,
+            prepared.cache,
         )
         collected.remarks += [*collected.rules.remarks, *planned.remarks]
         collected.remarks += only_derived(store, state, planned, collected.deletes)
@@ -219,7 +219,7 @@ def _publish(
             work.edits,
             prepared.planned.restructuring,
             discarded,
-            prepared.kept,
+            prepared.cache,
             work.inside,
             work.tables,
         )

@@ -41,7 +41,7 @@ def with_modules(work: Materialisation, hypernode: Hypernode) -> Inner:
         modules = modules_of(hypernode, schema) if work.settings.modules else ()
         return inner_of(hypernode, modules, schema)
 
-    return work.kept.of(hypernode.id).get(("inner", hypernode.rules), make)
+    return work.cache.of(hypernode.id).get(("inner", hypernode.rules), make)
 
 
 def with_decisions(work: Materialisation, hypernode: Hypernode, inner: Inner, new: bool) -> Inner:
@@ -63,19 +63,21 @@ def _lasts(
     """Whether what was decided for a rule can still be done."""
     if tree is None or not tree.nodes:
         return tree is not None
-    return work.kept.of(hypernode.id).get(("fits", rule.name, tree.nodes), lambda: fits(rule, tree))
+    return work.cache.of(hypernode.id).get(
+        ("fits", rule.name, tree.nodes), lambda: fits(rule, tree)
+    )
 
 
 def expand(
     work: Materialisation, hypernode: Hypernode, inner: Inner, trees: tuple[StoredTree, ...]
 ) -> Inner:
     """A hypernode with some trees. What is kept of it is about the rules that they make."""
-    kept = work.kept.of(hypernode.id)
-    if kept.get("shape", lambda: shape(trees)) != shape(trees):
-        del work.kept.parts[hypernode.id]
-        kept = work.kept.of(hypernode.id)
-        kept.get("shape", lambda: shape(trees))
-    expanded = kept.get(("trees", shape(trees)), lambda: with_trees(inner, trees))
+    cache = work.cache.of(hypernode.id)
+    if cache.get("shape", lambda: shape(trees)) != shape(trees):
+        del work.cache.parts[hypernode.id]
+        cache = work.cache.of(hypernode.id)
+        cache.get("shape", lambda: shape(trees))
+    expanded = cache.get(("trees", shape(trees)), lambda: with_trees(inner, trees))
     return replace(expanded, trees=trees)
 
 
@@ -88,7 +90,7 @@ def is_otherwise(work: Materialisation, hypernode: Hypernode, inner: Inner) -> b
 def _cyclic(work: Materialisation, hypernode: Hypernode, inner: Inner) -> tuple[Rule, ...]:
     """The rules of a hypernode that may be decomposed; modules' own are not among them."""
     names = {rule.name for rule in hypernode.rules}
-    return work.kept.of(hypernode.id).get(
+    return work.cache.of(hypernode.id).get(
         ("cyclic", hypernode.rules),
         lambda: tuple(r for r in inner.hypernode.rules if r.name in names and may_decompose(r)),
     )

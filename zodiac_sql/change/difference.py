@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
-from zodiac_sql.names import KEPT, set_aside, whole
+from zodiac_sql.names import CHANGE_FACTS, set_aside, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.sql.set_difference import unknown
@@ -73,7 +73,7 @@ def settled(store: Store, state: State, name: str, difference: Difference) -> Di
         known = sources_of(state).relation(name)
         if known.rows and comparable(known, deleted):
             query = unknown(relation_query(deleted), known)
-            table = f"{KEPT}left_{whole(state.schema[name].sql_name)}"
+            table = f"{CHANGE_FACTS}left_{whole(state.schema[name].sql_name)}"
             rows = store.count(create_temp(table, query))
             deleted = replace(deleted, parts=(Part("temp", table, rows),) if rows else ())
     return replace(difference, deleted_count=_count(store, deleted), deleted=deleted, waits=False)
@@ -118,8 +118,8 @@ def _difference(work: Materialisation, predicate: str) -> Difference:
 
 
 def _lasting(part: Part) -> bool:
-    kept = part.schema == "temp" and part.table.startswith(KEPT)
-    return kept and (part.minus or KEPT).startswith(KEPT)
+    kept = part.schema == "temp" and part.table.startswith(CHANGE_FACTS)
+    return kept and (part.minus or CHANGE_FACTS).startswith(CHANGE_FACTS)
 
 
 def _is_discarded(work: Materialisation, predicate: str, part: Part) -> bool:
@@ -138,6 +138,6 @@ def _count(store: Store, relation: Relation) -> int:
 
 def _copied(store: Store, relation: Relation, end: str) -> Relation:
     """A relation in a temporary table that lasts until the next change."""
-    name = f"{KEPT}{end}"
+    name = f"{CHANGE_FACTS}{end}"
     rows = store.count(create_temp(name, distinct_query(relation)))
     return Relation(relation.columns, (Part("temp", name, rows),) if rows else ())

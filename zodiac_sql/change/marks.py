@@ -6,7 +6,7 @@ from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.net_facts import deleted_next
 from zodiac_sql.change.workspace import Materialisation, Net
 from zodiac_sql.maintain.marking import Marks
-from zodiac_sql.names import KEPT, whole
+from zodiac_sql.names import CHANGE_FACTS, whole
 from zodiac_sql.program.state import State
 
 
@@ -24,8 +24,8 @@ def tell_marks(collected: Collected, work: Materialisation, net: Net) -> None:
             work.new.relation(name),
             net.inserts.get(name),
             staged,
-            f"{KEPT}ahead{turn}_{whole(known.sql_name)}",
-            work.kept,
+            f"{CHANGE_FACTS}ahead{turn}_{whole(known.sql_name)}",
+            work.cache,
         )
         if part:
             work.next[name] = part

@@ -23,7 +23,7 @@ from zodiac_sql.change.choose_rewrites import (
     within_limits,
 )
 from zodiac_sql.change.workspace import Materialisation, save_classes
-from zodiac_sql.database.statement_cache import Kept
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.evaluate.run_plans import evaluating
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage, execution_plan
@@ -190,7 +190,7 @@ def _task(
     return Task(
         work.store,
         # If rules of its own change, its tables have other names the next time.
-        Kept() if heritage else work.kept.of(hypernode.id),
+        StatementCache() if heritage else work.cache.of(hypernode.id),
         inner.hypernode,
         {**work.planned.schema, **inner.schema},
         {**_types(work, heritage), **types_of(inner.schema)},

@@ -8,12 +8,12 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.change.workspace import Net
-from zodiac_sql.database.statement_cache import Kept
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import anti_join, create_temp, semi_join, temp_table, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.run_plans import tables
 from zodiac_sql.language.schema import Predicate, Staged
-from zodiac_sql.names import ENTERED, KEPT, whole
+from zodiac_sql.names import CHANGE_FACTS, ENTERED, whole
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import SQL_TYPES, Part, Relation, columns_of, relation_query, table
@@ -28,7 +28,7 @@ def net_changes(
     inserts: Mapping[str, list[Staged]],
     deletes: Mapping[str, list[Staged]],
     seen: Mapping[str, Part],
-    kept: Kept,
+    cache: StatementCache,
 ) -> Net:
     """What enters and leaves the explicit facts of each predicate, as temporary tables.
 
@@ -38,10 +38,10 @@ def net_changes(
     minus = {}
     for name, staged in inserts.items():
         there = bool(state.rows.get(("edb", schema[name].sql_name)))
-        plus_table = f"{KEPT}edb_plus_{whole(schema[name].sql_name)}"
+        plus_table = f"{CHANGE_FACTS}edb_plus_{whole(schema[name].sql_name)}"
         make = partial(_net_inserts, store, schema[name], staged, there, plus_table)
         shape = _shape(schema[name], staged)
-        rows = store.count(kept.of(name).get((plus_table, there, shape), make))
+        rows = store.count(cache.of(name).get((plus_table, there, shape), make))
         if rows:
             plus[name] = Part("temp", plus_table, rows)
     for name, staged in deletes.items():
@@ -49,11 +49,11 @@ def net_changes(
         if name in seen and same and _all_new(inserts.get(name, []), plus.get(name)):
             minus[name] = seen[name]
         elif ("edb", schema[name].sql_name) in state.rows:
-            minus_table = f"{KEPT}edb_minus_{whole(schema[name].sql_name)}"
+            minus_table = f"{CHANGE_FACTS}edb_minus_{whole(schema[name].sql_name)}"
             back = inserts.get(name, [])
             make = partial(_net_deletes, store, schema[name], staged, back, minus_table)
             shapes = _shape(schema[name], staged), _shape(schema[name], back)
-            rows = store.count(kept.of(name).get((minus_table, shapes), make))
+            rows = store.count(cache.of(name).get((minus_table, shapes), make))
             if rows:
                 minus[name] = Part("temp", minus_table, rows)
     return Net(plus, minus)
@@ -72,7 +72,7 @@ def deleted_next(
     entered: Part | None,
     staged: Staged,
     name: str,
-    kept: Kept,
+    cache: StatementCache,
 ) -> Part | None:
     """Of the facts that the next update deletes, those that are explicit after this one.
 
@@ -95,7 +95,7 @@ def deleted_next(
     if not explicit.parts:
         return None
     key = (name, tables(explicit), _shape(predicate, [staged]))
-    rows = store.count(kept.of(predicate.name).get(key, statement))
+    rows = store.count(cache.of(predicate.name).get(key, statement))
     return Part("temp", name, rows, marks="all") if rows else None
 
 

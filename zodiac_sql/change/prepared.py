@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from zodiac_sql.database.statement_cache import Kept
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.graph.restructuring import unchanged
 from zodiac_sql.language.functions import Functions
@@ -25,7 +25,7 @@ class Prepared:
     schema: Mapping[str, Predicate]
     functions: Functions
     planned: Planned
-    kept: Kept = field(default_factory=Kept)
+    cache: StatementCache = field(default_factory=StatementCache)
 
     @property
     def graph(self) -> Hypergraph:
@@ -46,12 +46,14 @@ class Prepared:
         return replace(self, rules=state.rules, schema=state.schema, planned=planned)
 
 
-def lasting(before: Prepared | None, state: State, planned: Planned, functions: Functions) -> Kept:
+def lasting(
+    before: Prepared | None, state: State, planned: Planned, functions: Functions
+) -> StatementCache:
     """What was worked out before and holds for a program with other rules, too."""
     if before is None or before.rules is not state.rules:
-        return Kept()  # another connection has changed the program
+        return StatementCache()  # another connection has changed the program
     if before.functions != functions:
-        return Kept()
+        return StatementCache()
     there, hypernodes = before.schema, planned.restructuring.unchanged()
 
     def lasts(owner: int | str) -> bool:
@@ -63,7 +65,7 @@ def lasting(before: Prepared | None, state: State, planned: Planned, functions: 
         names = hypernode.reads.union(hypernode.derives)
         return all(_same_table(there.get(n), planned.schema.get(n)) for n in names)
 
-    return before.kept.carried(lasts)
+    return before.cache.carried(lasts)
 
 
 def _same_table(before: Predicate | None, after: Predicate | None) -> bool:

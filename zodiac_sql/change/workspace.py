@@ -14,7 +14,7 @@ from sqlglot import exp
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.settings import Settings
-from zodiac_sql.database.statement_cache import Kept
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.run_plans import tables
@@ -23,7 +23,7 @@ from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.maintain.marking import Marks
-from zodiac_sql.names import KEPT, is_external, is_node, whole
+from zodiac_sql.names import CHANGE_FACTS, is_external, is_node, whole
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import State
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
@@ -51,7 +51,7 @@ class Materialisation:
     planned: Planned
     functions: Functions
     ids: Mapping[str, int]
-    kept: Kept
+    cache: StatementCache
     settings: Settings
     old: Sources
     new: Sources
@@ -157,7 +157,7 @@ def begin(
         planned,
         collected.functions,
         ids,
-        prepared.kept,
+        prepared.cache,
         collected.settings,
         old,
         new,
@@ -201,7 +201,7 @@ def save_classes(store: Store, old: Sources, numbers: Collection[int]) -> None:
     for owned in old.derived.values():
         for number, parts in owned.items():
             if number in numbers and parts[0].pairs:
-                copied = f"{KEPT}former_{parts[0].table}"
+                copied = f"{CHANGE_FACTS}former_{parts[0].table}"
                 store.run(create_temp(copied, exp.select("*").from_(table(parts[0]))))
                 owned[number] = (replace(parts[0], schema="temp", table=copied), *parts[1:])
 
@@ -231,8 +231,10 @@ def _delta(work: Materialisation, predicate: str, without: int | None) -> Delta:
     if _names(new) != _names(old):
         return _compared(work, end, new, old)
     edits = {o: e for (p, o), e in work.edits.items() if p == predicate and o != without}
-    entered = _really(work, f"{KEPT}entered_{end}", edits, "inserted", predicate, without, new)
-    left = _really(work, f"{KEPT}left_{end}", edits, "deleted", predicate, without, old)
+    entered = _really(
+        work, f"{CHANGE_FACTS}entered_{end}", edits, "inserted", predicate, without, new
+    )
+    left = _really(work, f"{CHANGE_FACTS}left_{end}", edits, "deleted", predicate, without, old)
     return Delta(entered, left)
 
 
@@ -268,8 +270,8 @@ def _names(relation: Relation) -> list[str]:
 
 def _compared(work: Materialisation, end: str, new: Relation, old: Relation) -> Delta:
     """The difference of two extensions whose columns have other names: tables were written anew."""
-    entered = difference(work.store, f"{KEPT}entered_{end}", new, old)
-    left = difference(work.store, f"{KEPT}left_{end}", old, new)
+    entered = difference(work.store, f"{CHANGE_FACTS}entered_{end}", new, old)
+    left = difference(work.store, f"{CHANGE_FACTS}left_{end}", old, new)
     return Delta(
         Relation(new.columns, (entered,) if entered else ()),
         Relation(old.columns, (left,) if left else ()),
@@ -300,10 +302,10 @@ def _really(
     facts = Relation(relation.columns, tuple(moved.values()))
     against = Relation(side.schema[predicate].columns, others)
 
-    kept = work.kept.of(predicate)
+    cache = work.cache.of(predicate)
 
     def statement() -> str:
         return work.store.render(create_temp(name, unknown(relation_query(facts), against)))
 
-    rows = work.store.count(kept.get((name, tables(facts), tables(against)), statement))
+    rows = work.store.count(cache.get((name, tables(facts), tables(against)), statement))
     return Relation(relation.columns, (Part("temp", name, rows),) if rows else ())

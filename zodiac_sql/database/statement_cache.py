@@ -1,4 +1,9 @@
-"""What is worked out once for a program, plans and the texts of statements, and kept with it."""
+"""What is worked out once for a program and used again by later changes: plans, texts of statements.
+
+Planning a rule and rendering a statement cost more than a small change itself. Both depend only on
+the program and on which tables are read, so their results are put into a cache that lives as long
+as the program does (change/prepared.py).
+"""
 
 from __future__ import annotations
 
@@ -9,33 +14,38 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-MANY = 1_000
-"""So many texts of one hypernode are a sign that old ones are of no use."""
+LARGEST_CARRIED = 1_000
+"""The cache of an owner with this many entries is dropped when rules change: so many are a sign
+that most are about tables that no statement reads any more."""
 
 
 @dataclass(slots=True)
-class Kept:
-    """What is worked out once for a program: plans, and the text of statements.
+class StatementCache:
+    """Plans and texts of statements, by keys that say all that they depend on.
 
-    What belongs to one hypernode (by number) or predicate (by name) stands apart: it lasts while
-    other rules come and go.
+    What is about one hypernode (by number) or one predicate (by name) is in a cache of its own: it
+    outlives changes of the rules of others.
     """
 
-    things: dict[Hashable, object] = field(default_factory=dict)
-    parts: dict[int | str, Kept] = field(default_factory=dict)
+    entries: dict[Hashable, object] = field(default_factory=dict)
+    parts: dict[int | str, StatementCache] = field(default_factory=dict)
 
-    def of(self, owner: int | str) -> Kept:
-        """What belongs to a hypernode or a predicate."""
-        return self.parts.setdefault(owner, Kept())
+    def of(self, owner: int | str) -> StatementCache:
+        """The cache of a hypernode or a predicate."""
+        return self.parts.setdefault(owner, StatementCache())
 
-    def carried(self, lasts: Callable[[int | str], bool]) -> Kept:
-        """What lasts, but for what has grown large: other tables may never be read again."""
-        return Kept(
-            parts={o: k for o, k in self.parts.items() if len(k.things) < MANY and lasts(o)}
+    def carried(self, lasts: Callable[[int | str], bool]) -> StatementCache:
+        """A cache for a changed program, with the parts of those owners that have not changed."""
+        return StatementCache(
+            parts={
+                owner: part
+                for owner, part in self.parts.items()
+                if len(part.entries) < LARGEST_CARRIED and lasts(owner)
+            }
         )
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` returned when this key was first asked for."""
-        if key not in self.things:
-            self.things[key] = make()
-        return self.things[key]  # type: ignore[return-value]
+        if key not in self.entries:
+            self.entries[key] = make()
+        return self.entries[key]  # type: ignore[return-value]

@@ -117,7 +117,7 @@ class Store:
         self.symbols_wait = False
         self._names = itertools.count(1)
 
-    def kept(self, key: Hashable, make: Callable[[], exp.Expr]) -> str:
+    def cached(self, key: Hashable, make: Callable[[], exp.Expr]) -> str:
         """The text of a tree that is made when its key is first asked for.
 
         For statements that depend on no program; those of a program are kept with it (evaluate/run_plans.py).

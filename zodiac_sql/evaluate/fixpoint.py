@@ -17,7 +17,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.statement_cache import Kept
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, distinct, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
@@ -39,7 +39,7 @@ def evaluate(
     hypernode: Hypernode,
     schema: Schema,
     context: Context,
-    kept: Kept,
+    cache: StatementCache,
     modules: Sequence[ModuleRow] = (),
 ) -> Fixpoint:
     """Compute a hypernode. `context` reads everything except the hypernode's own tables.
@@ -47,15 +47,15 @@ def evaluate(
     With `modules` at work, it is what these leave of a hypernode (rewrite/rewritten_hypernode.py).
     """
     if not hypernode.recursive:
-        return _in_order(store, hypernode, schema, context, kept)
+        return _in_order(store, hypernode, schema, context, cache)
     if closures := _closures(store, hypernode, schema, context, modules):
-        return semi_naive(store, hypernode, schema, context, kept, closures)
+        return semi_naive(store, hypernode, schema, context, cache, closures)
     empty = all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives)
     if empty and not any(map(is_node, hypernode.derives)):
         return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
     if is_linear(hypernode, context):
         return _linear(store, hypernode, schema, context)
-    return semi_naive(store, hypernode, schema, context, kept, {})
+    return semi_naive(store, hypernode, schema, context, cache, {})
 
 
 def _closures(
@@ -83,7 +83,7 @@ def _closures(
 
 
 def _in_order(
-    store: Store, hypernode: Hypernode, schema: Schema, context: Context, kept: Kept
+    store: Store, hypernode: Hypernode, schema: Schema, context: Context, cache: StatementCache
 ) -> Fixpoint:
     """The rules of a hypernode that is not recursive: nodes of a tree, if any, then what joins them."""
     parts: dict[str, Part] = {}
@@ -95,22 +95,27 @@ def _in_order(
 
     inside = replace(context, relation=relation)
     for rule in hypernode.rules:
-        parts |= _single(store, hypernode, rule, schema, inside, kept).parts
+        parts |= _single(store, hypernode, rule, schema, inside, cache).parts
     return Fixpoint(parts, len(hypernode.rules) if parts else 0, "rule")
 
 
 def _single(
-    store: Store, hypernode: Hypernode, rule: Rule, schema: Schema, context: Context, kept: Kept
+    store: Store,
+    hypernode: Hypernode,
+    rule: Rule,
+    schema: Schema,
+    context: Context,
+    cache: StatementCache,
 ) -> Fixpoint:
     """What one rule derives."""
     predicate = rule.head.predicate
-    plan = kept.get(("whole", rule.name), partial(whole, rule))
+    plan = cache.get(("whole", rule.name), partial(whole, rule))
     if is_empty(plan, context):
         return Fixpoint({}, 0, "rule")
     name = table_name(hypernode, predicate, schema)
     columns = schema[predicate].columns
     rows = apply_plans(
-        store, kept, "whole", [plan], columns, context, name,
+        store, cache, "whole", [plan], columns, context, name,
         distinct if has_duplicates(plan, columns, context) else _as_they_are,
     )  # fmt: skip
     return Fixpoint({predicate: Part("temp", name, rows)} if rows else {}, 1, "rule")

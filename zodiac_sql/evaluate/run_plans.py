@@ -14,7 +14,7 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.statement_cache import Kept, T
+from zodiac_sql.database.statement_cache import StatementCache, T
 from zodiac_sql.database.statements import create_temp, drop, temp_table, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError, StoreError
@@ -79,7 +79,7 @@ _NAMED = 3
 
 def apply_plans(
     store: Store,
-    kept: Kept,
+    cache: StatementCache,
     key: Hashable,
     plans: Sequence[Plan],
     columns: Sequence[Column],
@@ -98,14 +98,14 @@ def apply_plans(
     but for those with ranks or marks.
     """
     plain = not (ranked or marked)
-    products = _products(store, kept, plans, context, parameters or {}) if plain else {}
-    trees = _trees(kept, plans, context) if plain else {}
+    products = _products(store, cache, plans, context, parameters or {}) if plain else {}
+    trees = _trees(cache, plans, context) if plain else {}
     ways = (
         tuple((place, width) for place, (_, width) in products.items()),
         tuple((place, first) for place, (_, first) in trees.items()),
     )
     structures = tuple((id(p), structure(p, context)) for p in plans)
-    statement = kept.get(
+    statement = cache.get(
         (key, table, ranked, marked, structures, ways),
         partial(
             _statement, store, plans, columns, context, table, shape, ranked, marked, products,
@@ -127,7 +127,7 @@ def _used(given: Mapping[str, object], names: Collection[str]) -> dict[str, obje
 
 def _products(
     store: Store,
-    kept: Kept,
+    cache: StatementCache,
     plans: Sequence[Plan],
     context: Context,
     given: Mapping[str, object],
@@ -135,7 +135,9 @@ def _products(
     """The plans that are products and better evaluated so, by their place."""
     found = {}
     for place, plan in enumerate(plans):
-        product = kept.get(("product", id(plan)), partial(_unless_mixed, product_of, plan, context))
+        product = cache.get(
+            ("product", id(plan)), partial(_unless_mixed, product_of, plan, context)
+        )
         width = pays(store, product, context, given) if product else None
         if product and width:
             found[place] = product, width
@@ -148,7 +150,9 @@ def _unless_mixed(form: Callable[[Plan], T | None], plan: Plan, context: Context
     return None if mixed else form(plan)
 
 
-def _trees(kept: Kept, plans: Sequence[Plan], context: Context) -> dict[int, tuple[JoinTree, bool]]:
+def _trees(
+    cache: StatementCache, plans: Sequence[Plan], context: Context
+) -> dict[int, tuple[JoinTree, bool]]:
     """The plans that join the nodes of a decomposition, and are better reduced first, by their place.
 
     The flag tells whether by the delta before all else.
@@ -156,7 +160,7 @@ def _trees(kept: Kept, plans: Sequence[Plan], context: Context) -> dict[int, tup
     found = {}
     for place, plan in enumerate(plans):
         if any(is_node(scan.atom.predicate) for scan in plan.scans):
-            tree = kept.get(("tree", id(plan)), partial(_unless_mixed, join_tree, plan, context))
+            tree = cache.get(("tree", id(plan)), partial(_unless_mixed, join_tree, plan, context))
             if tree and is_worth_while(tree, context):
                 found[place] = tree, needs_first_pass(tree, context)
     return found

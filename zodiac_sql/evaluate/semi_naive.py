@@ -13,7 +13,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.statement_cache import Kept
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import (
     anti_join,
     create_temp,
@@ -106,15 +106,15 @@ def _also(own: _Own) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """What one run works with. `kept` has plans and rendered statements, also of earlier runs."""
+    """What one run works with. `cache` has plans and rendered statements, also of earlier runs."""
 
     store: Store
     context: Context
-    kept: Kept
+    cache: StatementCache
 
     def text(self, key: tuple[str, str], make: Callable[[], exp.Expr]) -> str:
         """The text of a statement about tables of the loop."""
-        return self.kept.get(("loop", *key), lambda: self.store.render(make()))
+        return self.cache.get(("loop", *key), lambda: self.store.render(make()))
 
 
 def semi_naive(
@@ -122,7 +122,7 @@ def semi_naive(
     hypernode: Hypernode,
     schema: Schema,
     context: Context,
-    kept: Kept,
+    cache: StatementCache,
     closures: Mapping[str, Closure],
 ) -> Fixpoint:
     """The least fixpoint of a recursive hypernode (paper 2, Algorithm 2: MAT-MOD).
@@ -138,14 +138,14 @@ def semi_naive(
             else context.relation(p, v)
         ),
     )
-    loop = _Loop(store, inside, kept)
+    loop = _Loop(store, inside, cache)
     recursive = {*owns, *closures}
     variants = [
         plan
         for rule in hypernode.rules
-        for plan in kept.get(("delta", rule.name), partial(delta_variants, rule, recursive))
+        for plan in cache.get(("delta", rule.name), partial(delta_variants, rule, recursive))
     ]
-    first = [kept.get(("whole", rule.name), partial(whole, rule)) for rule in hypernode.rules]
+    first = [cache.get(("whole", rule.name), partial(whole, rule)) for rule in hypernode.rules]
     plans = [plan for plan in first if not is_empty(plan, inside)]
     iteration = 0
     while plans:
@@ -201,7 +201,7 @@ def _derive(loop: _Loop, own: _Own, plans: Sequence[Plan], delta_rank: int) -> i
     if not mine:
         return 0
     return apply_plans(
-        loop.store, loop.kept, ("new", tables(own.seen)), mine, own.columns, loop.context,
+        loop.store, loop.cache, ("new", tables(own.seen)), mine, own.columns, loop.context,
         f"new_{own.table}",
         lambda heads: _new(own, heads), parameters={"i": delta_rank},
     )  # fmt: skip

@@ -199,7 +199,7 @@ def _stage_few(
         return create_temp(table, query)
 
     key = ("few", table, tuple(columns))
-    rows = store.count(store.kept(key, statement), values)
+    rows = store.count(store.cached(key, statement), values)
     if rows < data.num_rows:
         symbols = (values[f"v{n}"] for n, c in enumerate(columns) if c.type is Type.SYMBOL)
         texts = {text for column in symbols for text in column}
@@ -208,7 +208,7 @@ def _stage_few(
             return None
         if not gone:
             dictionary.add(store, sorted(texts))
-            rows = store.count(store.kept(key, statement), values)
+            rows = store.count(store.cached(key, statement), values)
     return _of(predicate, columns, table, named, rows)
 
 

@@ -128,7 +128,7 @@ def _frontier(search: _Search, plans: Iterable[Plan], former: dict[str, Relation
         if own.stored is not None and (mine or extra.rows):
             known = Relation(own.columns, _parts(search.reached, own))
             rows = apply_plans(
-                task.store, task.kept, ("frontier", tables(known), tables(extra)), mine,
+                task.store, task.cache, ("frontier", tables(known), tables(extra)), mine,
                 own.columns, context, f"frontier_{own.stem}", _reaching(own, extra, known),
             )  # fmt: skip
             _note(found, own, f"frontier_{own.stem}", rows)
@@ -240,7 +240,7 @@ def _supports(search: _Search, facts: Facts, depth: int) -> Facts:
             known = Relation(own.columns, (*_parts(search.checked, own), *own.outside.parts))
             name = f"level{depth % 2}_{own.stem}"
             rows = apply_plans(
-                task.store, task.kept, ("supports", tables(known)), plans, own.columns, context,
+                task.store, task.cache, ("supports", tables(known)), plans, own.columns, context,
                 name, lambda heads, known=known: unknown(heads, known),  # type: ignore[misc]
             )  # fmt: skip
             _note(found, own, name, rows)
@@ -259,7 +259,7 @@ def _bodies(task: Task, rule: Rule, predicate: str) -> tuple[Plan, ...]:
             if atom.predicate == predicate
         )
 
-    return task.kept.get(("bodies", rule.name, predicate), make)
+    return task.cache.get(("bodies", rule.name, predicate), make)
 
 
 # --- Algorithm 3 ----------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ def _prove(search: _Search, facts: Facts, new: Facts, step: int) -> Facts:
             # Two names in turn: a statement cannot read the table that it replaces.
             name = f"proof{step % 2}_{own.stem}"
             rows = apply_plans(
-                task.store, task.kept, ("prove", candidates.table), plans, own.columns, context,
+                task.store, task.cache, ("prove", candidates.table), plans, own.columns, context,
                 name, _among(own, candidates, marked), marked=marked,
             )  # fmt: skip
             _note(found, own, name, rows, marked)
@@ -374,7 +374,7 @@ def _settle_doubtful(search: _Search) -> None:
         if plans:
             held = f"held_{own.stem}"
             rows = apply_plans(
-                task.store, task.kept, "held", plans, own.columns, context, held, _among(own, part)
+                task.store, task.cache, "held", plans, own.columns, context, held, _among(own, part)
             )
             known = Relation(own.columns, (Part("temp", held, rows),) if rows else ())
         else:
@@ -440,4 +440,4 @@ def _unknown(search: _Search, own: Own, part: Part, known: Relation, name: str) 
         query = part_query(part, Relation(own.columns, ()))
         return task.store.render(create_temp(name, unknown(query, known)))
 
-    return task.store.count(task.kept.get(("minus", part.table, tables(known), name), statement))
+    return task.store.count(task.cache.get(("minus", part.table, tables(known), name), statement))

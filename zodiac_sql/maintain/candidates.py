@@ -20,7 +20,7 @@ from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.marking import marked_among
 from zodiac_sql.maintain.steps.aggregate_groups import find_touched
 from zodiac_sql.maintain.steps.working_table import TooMuch
-from zodiac_sql.names import KEPT
+from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.plan import Plan, Version, check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.select import Context, is_empty, is_injective
@@ -56,12 +56,12 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
     plans = _solvable(task.losses(), context)
     if not plans or task.stored(predicate) is None:
         return None, Work()
-    name = f"{KEPT}minus_{task.stem(predicate)}"
+    name = f"{CHANGE_FACTS}minus_{task.stem(predicate)}"
     found = name if sure else f"cand_{task.stem(predicate)}"
     columns = task.schema[predicate].columns
     marked = task.marking.given.get(predicate)
     rows = apply_plans(
-        task.store, task.kept, ("lost", marked is not None), plans, columns, context, found,
+        task.store, task.cache, ("lost", marked is not None), plans, columns, context, found,
         lambda heads: _with_marked(task, predicate, heads, marked),
     )  # fmt: skip
     by_rules = rows - (marked.rows if marked else 0)
@@ -109,14 +109,14 @@ def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) ->
         return given if version is Version.CANDIDATE else task.inputs(predicate, version)
 
     context = task.context(relation)
-    plans = _solvable([task.kept.get(("check", rule.name), lambda: check(rule))], context)
+    plans = _solvable([task.cache.get(("check", rule.name), lambda: check(rule))], context)
 
     def left(heads: exp.Query | None) -> exp.Query:
         query = exp.select(*columns_of(given, "c"))
         query = query.from_(temp_table(candidates_.table).as_("c"))
         return absent(query, given, heads)
 
-    rows = apply_plans(task.store, task.kept, "left", plans, columns, context, name, left)
+    rows = apply_plans(task.store, task.cache, "left", plans, columns, context, name, left)
     return _part(name, rows)
 
 
@@ -131,10 +131,10 @@ def _inserted(task: Task, rule: Rule) -> Part | None:
     sure = _is_sure(task, rule)
     columns = task.schema[predicate].columns
     known = Relation(columns, (stored,) if stored and not sure else ())
-    name = f"{KEPT}plus_{task.stem(predicate)}"
+    name = f"{CHANGE_FACTS}plus_{task.stem(predicate)}"
     marked = bool(task.marking.next)
     rows = apply_plans(
-        task.store, task.kept, ("gained", tables(known)), plans, columns, context, name,
+        task.store, task.cache, ("gained", tables(known)), plans, columns, context, name,
         lambda heads: unknown(heads, known, marked=marked), marked=marked,
     )  # fmt: skip
     return Part("temp", name, rows, marks="some" if marked else None) if rows else None
@@ -148,7 +148,7 @@ def _is_sure(task: Task, rule: Rule) -> bool:
     if (task.heritage and task.heritage.lost) or (task.marking.given and task.marking.implicit):
         return False
     head, context = task.schema[rule.head.predicate].columns, task.context(task.inputs)
-    return task.kept.get(("injective", rule.name), lambda: is_injective(rule, head, context))
+    return task.cache.get(("injective", rule.name), lambda: is_injective(rule, head, context))
 
 
 def _solvable(plans: list[Plan], context: Context) -> list[Plan]:

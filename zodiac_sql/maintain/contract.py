@@ -13,7 +13,7 @@ A hypernode that merges and may lose something is recomputed.
 What the driver (change/materialise.py) relies upon:
 
 * `inserted` of a table holds exactly the facts that it gains, `deleted` those that it loses; both
-  are named with KEPT, so that they last until the next change.
+  are named with CHANGE_FACTS, so that they last until the next change.
 * If the tables have ranks, they are in order afterwards, or `ranked` says that they are not: every
   fact of a table that does not come from outside, too, can be derived by a rule from facts whose
   ranks are lower (facts from outside count as 0).
@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from zodiac_sql.database.statement_cache import Kept
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.graph.hypergraph import Hypernode
@@ -68,7 +68,7 @@ class Task:
     """
 
     store: Store
-    kept: Kept
+    cache: StatementCache
     hypernode: Hypernode
     schema: Schema
     types: Mapping[str, tuple[Type | None, ...]]
@@ -181,7 +181,7 @@ class Task:
         return (rule for rule in self.hypernode.rules if rule.name not in new)
 
     def _whole(self, rule: Rule, version: Version) -> Plan:
-        return self.kept.get(("whole", rule, version), lambda: whole(rule, version))
+        return self.cache.get(("whole", rule, version), lambda: whole(rule, version))
 
     def _variants(
         self,
@@ -190,7 +190,7 @@ class Task:
         make: Callable[[Rule, frozenset[str], frozenset[str]], tuple[Plan, ...]],
     ) -> tuple[Plan, ...]:
         inserted, deleted = self.changed()
-        return self.kept.get(
+        return self.cache.get(
             (kind, rule.name, inserted, deleted), lambda: make(rule, inserted, deleted)
         )
 

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, distinct, union_all
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.names import KEPT
+from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, table
 
 
@@ -49,7 +49,7 @@ def marked_among(task: Task, predicate: str, parts: Iterable[Part | None]) -> di
     known = [part for part in parts if part and part.marks]
     if not known:
         return {}
-    name = f"{KEPT}marked_{task.stem(predicate)}"
+    name = f"{CHANGE_FACTS}marked_{task.stem(predicate)}"
 
     def statement() -> str:
         relation = Relation(task.schema[predicate].columns, ())
@@ -63,5 +63,5 @@ def marked_among(task: Task, predicate: str, parts: Iterable[Part | None]) -> di
         return task.store.render(create_temp(name, query))
 
     key = ("marked", predicate, tuple(part.table for part in known))
-    rows = task.store.count(task.kept.get(key, statement))
+    rows = task.store.count(task.cache.get(key, statement))
     return {predicate: Part("temp", name, rows, marks="all")} if rows else {}

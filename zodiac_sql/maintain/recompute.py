@@ -11,7 +11,7 @@ from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.partition import compare, nodes
 from zodiac_sql.evaluate.run_plans import tables
 from zodiac_sql.maintain.contract import Maintained, Task, Work
-from zodiac_sql.names import KEPT, classes
+from zodiac_sql.names import CHANGE_FACTS, classes
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.storage.edits import Edit
@@ -21,7 +21,7 @@ from zodiac_sql.storage.extensions import apart, comparable, lacking
 def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
-    fixpoint = evaluate(task.store, task.hypernode, task.schema, context, task.kept, task.modules)
+    fixpoint = evaluate(task.store, task.hypernode, task.schema, context, task.cache, task.modules)
     edits = {}
     for predicate in task.hypernode.derives:
         edit = _edit(task, predicate, fixpoint.parts.get(predicate))
@@ -50,14 +50,20 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
     if not old.rows or not new.rows or not comparable(new, old):
         inserted, deleted = after, _one(task, predicate, old)
     elif len(old.parts) > 1:
-        inserted = _minus(task, f"{KEPT}plus_{task.stem(predicate)}", new, old)
-        deleted = _minus(task, f"{KEPT}minus_{task.stem(predicate)}", old, new)
+        inserted = _minus(task, f"{CHANGE_FACTS}plus_{task.stem(predicate)}", new, old)
+        deleted = _minus(task, f"{CHANGE_FACTS}minus_{task.stem(predicate)}", old, new)
     else:
         grows, shrinks = directions(task)
-        inserted = _minus(task, f"{KEPT}plus_{task.stem(predicate)}", new, old) if grows else None
+        inserted = (
+            _minus(task, f"{CHANGE_FACTS}plus_{task.stem(predicate)}", new, old) if grows else None
+        )
         gone = old.rows + (inserted.rows if inserted else 0) - new.rows
         shrinks = shrinks and gone > 0
-        deleted = _minus(task, f"{KEPT}minus_{task.stem(predicate)}", old, new) if shrinks else None
+        deleted = (
+            _minus(task, f"{CHANGE_FACTS}minus_{task.stem(predicate)}", old, new)
+            if shrinks
+            else None
+        )
     if inserted or deleted or task.hypernode.recursive or old.columns != columns:
         return Edit(inserted, deleted, None, after, rewritten=True)
     return None
@@ -75,7 +81,7 @@ def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Ed
         edit = _edit(task, predicate, now)
         assert edit is not None
         inserted, deleted = edit.inserted, edit.deleted
-    name = f"{KEPT}came_{closure.stem}"
+    name = f"{CHANGE_FACTS}came_{closure.stem}"
     rows = nodes(closure.partition, name)
     table = Part("temp", name, rows) if rows else None
     return {
@@ -104,7 +110,7 @@ def _one(task: Task, predicate: str, relation: Relation) -> Part | None:
     """The facts of a relation in one table."""
     if len(relation.parts) < 2:
         return relation.parts[0] if relation.parts else None
-    name = f"{KEPT}minus_{task.stem(predicate)}"
+    name = f"{CHANGE_FACTS}minus_{task.stem(predicate)}"
     rows = task.store.count(create_temp(name, relation_query(relation, distinct=True)))
     return Part("temp", name, rows)
 
@@ -119,5 +125,5 @@ def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | No
         query = lacking(relation_query(these), those)
         return task.store.render(create_temp(name, query))
 
-    rows = task.store.count(task.kept.get((name, tables(these), tables(those)), statement))
+    rows = task.store.count(task.cache.get((name, tables(these), tables(those)), statement))
     return Part("temp", name, rows) if rows else None

@@ -71,7 +71,7 @@ def same(store: Store, compared: Sequence[Compared], as_text: bool = False) -> i
     lacking = exp.select(exp.Count(this=exp.Star())).from_(temp_table(_WANTED).as_("c"))
     rows = _encoded(types) if as_text else temp_table(_THERE)
     key = ("lacking together", types, as_text)
-    text = store.kept(key, lambda: anti_join(lacking, columns, rows))
+    text = store.cached(key, lambda: anti_join(lacking, columns, rows))
     return None if store.count(text) else wanted
 
 
@@ -116,7 +116,7 @@ def _numbered(rows: Iterable[tuple[Relation, exp.Query]]) -> exp.Query:
 
 def _has_types(store: Store, types: Sequence[Type], as_text: bool) -> bool:
     """Whether what is there has the types it should have: a union converts what has others."""
-    text = store.kept("types", lambda: exp.select("*").from_(temp_table(_THERE)).limit(0))
+    text = store.cached("types", lambda: exp.select("*").from_(temp_table(_THERE)).limit(0))
     found = (store.run(text).description or [])[1:]
     wanted = ["VARCHAR" if as_text and t is Type.SYMBOL else SQL_TYPES[t] for t in types]
     return [str(type_) for _, type_, *_ in found] == wanted

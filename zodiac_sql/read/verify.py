@@ -19,7 +19,7 @@ from sqlglot import exp
 from zodiac_sql.change.choose_rewrites import types_of
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.permitted import require_harmless
-from zodiac_sql.database.statement_cache import Kept
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import anti_join, create_temp, create_temp_view, temp_table
 from zodiac_sql.database.statements import shown as shown_view
 from zodiac_sql.database.store import Store
@@ -329,7 +329,7 @@ def _evaluate(work: _Work, inner: Inner) -> Fixpoint:
         ids=work.ids,
     )
     with evaluating(hypernode.rules):
-        fixpoint = evaluate(work.store, hypernode, known, context, Kept(), inner.rows)
+        fixpoint = evaluate(work.store, hypernode, known, context, StatementCache(), inner.rows)
     _keep(work, hypernode, fixpoint.parts)
     return fixpoint
 

@@ -13,7 +13,7 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.statement_cache import Kept
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import rename, shown
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import StoreError
@@ -37,7 +37,7 @@ def publish(
     edits: Edits,
     restructuring: Restructuring,
     discarded: Collection[str],
-    kept: Kept,
+    cache: StatementCache,
     inside: Edits,
     tables: Mapping[str, Predicate],
 ) -> State:
@@ -60,14 +60,14 @@ def publish(
         _drop_inner_tables(remover, old, new)
         for (name, owner), edit in inside.items():
             ranked = owner in recursive if is_node(name) else is_external(name)
-            _carry_out(remover, tables[name], owner, edit, ranked, kept.of(owner))
+            _carry_out(remover, tables[name], owner, edit, ranked, cache.of(owner))
         for (name, owner), edit in edits.items():
             if name in new.schema and owner >= 0:  # else its table goes as a whole
                 known = new.schema[name]
                 if edit.now:
                     _show_pairs(remover, known, owner, edit, tables[classes(name)])
                 else:
-                    _carry_out(remover, known, owner, edit, owner in recursive, kept.of(name))
+                    _carry_out(remover, known, owner, edit, owner in recursive, cache.of(name))
         aside = tuple(set_aside(name) for name in discarded)
         state = replace(new, rows=rows, aside=aside, generation=old.generation + 1)
         catalog.save(store, old, state)
@@ -79,14 +79,19 @@ def publish(
 
 
 def _carry_out(
-    remover: _Remover, predicate: Predicate, owner: int, edit: Edit, recursive: bool, kept: Kept
+    remover: _Remover,
+    predicate: Predicate,
+    owner: int,
+    edit: Edit,
+    recursive: bool,
+    cache: StatementCache,
 ) -> None:
     """Bring a table to what an edit says."""
     key = _key(predicate, owner)
     if edit.rewritten or key not in remover.rows:
         _write(remover, predicate, key, edit.incoming, recursive)
     else:
-        _edit(remover.store, predicate, key, edit, remover.rows, kept)
+        _edit(remover.store, predicate, key, edit, remover.rows, cache)
 
 
 def _show_pairs(
@@ -132,12 +137,17 @@ def _key(predicate: Predicate, owner: int) -> tuple[str, str]:
 
 
 def _edit(
-    store: Store, predicate: Predicate, key: tuple[str, str], edit: Edit, rows: Rows, kept: Kept
+    store: Store,
+    predicate: Predicate,
+    key: tuple[str, str],
+    edit: Edit,
+    rows: Rows,
+    cache: StatementCache,
 ) -> None:
     """Take rows out of a table and put rows in."""
     if edit.removed:
         removed = edit.removed
-        text = kept.get(
+        text = cache.get(
             ("delete", key, removed.table), lambda: _deletion(store, predicate, key, removed)
         )
         if store.count(text) != removed.rows:
@@ -148,7 +158,7 @@ def _edit(
             )
         rows[key] -= removed.rows
     for added in edit.incoming:
-        text = kept.get(
+        text = cache.get(
             ("insert", key, added.table, added.ranked, added.minus, added.ranks),
             partial(_insertion, store, predicate, key, added),
         )

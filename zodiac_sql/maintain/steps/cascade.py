@@ -37,7 +37,7 @@ def can_cascade(task: Task, owns: Owns) -> bool:
     base = sum(own.base.rows for own in owns.values() if own.base)
     if base > MODEST:
         return False
-    return task.kept.get(
+    return task.cache.get(
         ("linear", task.hypernode.id), lambda: is_linear(task.hypernode, task.context(task.inputs))
     )
 
@@ -66,7 +66,7 @@ def cascade_lost(task: Task, own: Own, lost: Part, supported: bool) -> int:
         )
 
     key = ("cascade lost", lost.table, own.base and own.base.table, supported, own.ranked)
-    return task.store.count(task.kept.get((*key, *_structures(plans, context)), statement))
+    return task.store.count(task.cache.get((*key, *_structures(plans, context)), statement))
 
 
 def cascade_new(task: Task, own: Own, new: Part) -> int:
@@ -105,7 +105,7 @@ def cascade_new(task: Task, own: Own, new: Part) -> int:
         own.base and own.base.table,
         tables(known),
     )
-    return task.store.count(task.kept.get((*key, *_structures(plans, context)), statement))
+    return task.store.count(task.cache.get((*key, *_structures(plans, context)), statement))
 
 
 def _heads(
@@ -132,7 +132,7 @@ def _steps(
 
     context = replace(inner, relation=relation)
     variants = [
-        task.kept.get(("delta", rule.name), partial(delta_variants, rule, {own.predicate}))
+        task.cache.get(("delta", rule.name), partial(delta_variants, rule, {own.predicate}))
         for rule in task.hypernode.rules
     ]
     plans = [plan for several in variants for plan in several]

@@ -86,7 +86,7 @@ def _new(task: Task, owns: Owns, own: Own, plans: Iterable[Plan], iteration: int
     # Two names in turn: a statement cannot read the table that it replaces.
     name = f"new_{iteration % 2}_{own.stem}"
     rows = apply_plans(
-        task.store, task.kept, ("new", tables(known)), mine, own.columns, context, name,
+        task.store, task.cache, ("new", tables(known)), mine, own.columns, context, name,
         lambda heads: unknown(heads, known, own.ranked, FIRST, marked), ranked=own.ranked,
         marked=marked,
     )  # fmt: skip

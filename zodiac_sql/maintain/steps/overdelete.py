@@ -93,13 +93,13 @@ def all_onwards(task: Task, owns: Owns) -> list[Plan]:
 def onwards(task: Task, rule: Rule, owns: Owns) -> tuple[Plan, ...]:
     """The delta variants of a rule over the hypernode's own predicates."""
     own = {*owns, *task.closures}
-    return task.kept.get(("delta", rule.name), lambda: delta_variants(rule, own))
+    return task.cache.get(("delta", rule.name), lambda: delta_variants(rule, own))
 
 
 def checks(task: Task, predicate: str) -> list[Plan]:
     """Plans that derive those of some candidates that can be derived."""
     return [
-        task.kept.get(("check", rule.name), partial(check, rule))
+        task.cache.get(("check", rule.name), partial(check, rule))
         for rule in task.hypernode.rules
         if rule.head.predicate == predicate
     ]
@@ -135,7 +135,7 @@ def _candidates(
     key = ("candidates", gone, stored.table, reads, supported, own.ranked)
     if stored.rows < LARGE:
         rows = apply_plans(
-            task.store, task.kept, key, mine, own.columns, context, name,
+            task.store, task.cache, key, mine, own.columns, context, name,
             lambda heads: _stored_among(own, stored, heads_of(heads), gone, supported),
             ranked=supported,
         )  # fmt: skip
@@ -143,7 +143,7 @@ def _candidates(
     # In two steps: DuckDB would not know that the heads are few, and hash the large table.
     heads = f"heads_{own.stem}"
     found = apply_plans(
-        task.store, task.kept, ("heads", *key), mine, own.columns, context, heads, heads_of,
+        task.store, task.cache, ("heads", *key), mine, own.columns, context, heads, heads_of,
         ranked=supported,
     )  # fmt: skip
     if not found:
@@ -155,7 +155,7 @@ def _candidates(
             create_temp(name, _stored_among(own, stored, given, gone, supported))
         )
 
-    rows = task.store.count(task.kept.get((name, *key), statement))
+    rows = task.store.count(task.cache.get((name, *key), statement))
     return Part("temp", name, rows, ranked=own.ranked) if rows else None
 
 
@@ -199,7 +199,7 @@ def _unsupported(task: Task, owns: Owns, own: Own) -> Part | None:
     name = f"lost_{own.stem}"
     rows = apply_plans(
         task.store,
-        task.kept,
+        task.cache,
         ("unsupported", candidate.table, own.ranked),
         plans,
         own.columns,

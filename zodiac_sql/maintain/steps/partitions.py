@@ -15,7 +15,7 @@ from zodiac_sql.evaluate.partition.closure import Closure, begin_closure, links
 from zodiac_sql.evaluate.partition.partition import rows_changed, settle
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import Owns
-from zodiac_sql.names import KEPT, classes, external, given
+from zodiac_sql.names import CHANGE_FACTS, classes, external, given
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.storage.edits import Edit
@@ -93,7 +93,7 @@ def edits_of_closures(task: Task) -> dict[str, Edit]:
         partition = closure.partition
         settle(partition)
         inserted, deleted = partition.part("class", "before"), partition.part("before", "class")
-        names = f"{KEPT}left_{closure.stem}", f"{KEPT}came_{closure.stem}"
+        names = f"{CHANGE_FACTS}left_{closure.stem}", f"{CHANGE_FACTS}came_{closure.stem}"
         counts = rows_changed(partition, *names)
         gone, come = (
             Part("temp", table, rows) if rows else None

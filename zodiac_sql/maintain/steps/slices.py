@@ -32,7 +32,7 @@ def slice_tables(task: Task, owns: Owns, found: Mapping[str, Part | None]) -> No
     """Narrow `stored` of each predicate to what the facts found so far can be connected with."""
     if task.closures or sum(own.stored.rows for own in owns.values() if own.stored) < LARGE:
         return
-    positions = task.kept.get(
+    positions = task.cache.get(
         ("handed on", task.hypernode.id), lambda: handed_on(task.hypernode.rules)
     )
     if positions is None:
@@ -90,7 +90,7 @@ def _collect_keys(task: Task, found: Sequence[tuple[Own, Part]], positions: Posi
         distinct = exp.select("key").distinct().from_(union_all(values).subquery("k", copy=False))
         return task.store.render(create_temp(name, distinct))
 
-    return task.store.count(task.kept.get(key, statement))
+    return task.store.count(task.cache.get(key, statement))
 
 
 def _slice(task: Task, own: Own, stored: Part, position: int) -> Part:
@@ -102,7 +102,7 @@ def _slice(task: Task, own: Own, stored: Part, position: int) -> Part:
         keys = temp_table(_keys_table(task)).as_("k")
         return task.store.render(create_temp(name, query.join(keys, on=same, join_type="SEMI")))
 
-    rows = task.store.count(task.kept.get(("slice", name, own.ranked), statement))
+    rows = task.store.count(task.cache.get(("slice", name, own.ranked), statement))
     return Part("temp", name, rows, ranked=own.ranked)
 
 

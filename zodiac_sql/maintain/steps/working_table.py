@@ -17,7 +17,7 @@ from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.evaluate.run_plans import tables
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.names import KEPT
+from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, part_query, rank_of
 from zodiac_sql.sql.select import Context
@@ -170,7 +170,7 @@ def put(task: Task, own: Own, part: Part, into: str, there: int) -> int:
         names = [exp.to_identifier(c.name, quoted=True) for c in columns]
         return task.store.render(exp.insert(query, temp_table(into), columns=names))
 
-    task.store.run(task.kept.get(key, statement))
+    task.store.run(task.cache.get(key, statement))
     return there + part.rows
 
 
@@ -188,7 +188,7 @@ def without_outside(task: Task, own: Own, part: Part, name: str) -> Part | None:
         rows = unknown(query, outside, own.ranked, marked=marks)
         return task.store.render(create_temp(name, rows))
 
-    rows = task.store.count(task.kept.get(key, statement))
+    rows = task.store.count(task.cache.get(key, statement))
     return Part("temp", name, rows, ranked=own.ranked, marks=part.marks) if rows else None
 
 
@@ -204,10 +204,10 @@ def _edit(task: Task, own: Own) -> Edit:
     gone = Part("temp", own.gone_table, own.gone, ranked=own.ranked) if own.gone else None
     plus = own.added if own.plus else None
     if own.united:  # what is gone has come back with another rank
-        inserted = _difference(task, own, plus, None, f"{KEPT}plus_{own.stem}")
+        inserted = _difference(task, own, plus, None, f"{CHANGE_FACTS}plus_{own.stem}")
         return Edit(inserted, None, gone, plus, own.stored is None, own.united)
-    deleted = _difference(task, own, gone, plus, f"{KEPT}minus_{own.stem}")
-    inserted = _difference(task, own, plus, gone, f"{KEPT}plus_{own.stem}")
+    deleted = _difference(task, own, gone, plus, f"{CHANGE_FACTS}minus_{own.stem}")
+    inserted = _difference(task, own, plus, gone, f"{CHANGE_FACTS}plus_{own.stem}")
     if not own.ranked:
         return Edit(inserted, deleted, deleted, inserted)
     return Edit(inserted, deleted, gone, plus)
@@ -229,5 +229,5 @@ def _difference(
             query = absent(query, relation, part_query(those, relation))
         return task.store.render(create_temp(name, query))
 
-    rows = task.store.count(task.kept.get(key, statement))
+    rows = task.store.count(task.cache.get(key, statement))
     return Part("temp", name, rows, ranked=own.ranked, marks=these.marks) if rows else None
