@@ -55,22 +55,22 @@ CHANGES = {"min_changes": 23, "max_changes": 27, "change_rules": False}
 
 # Where the package goes another way from so many rows on, and what lets few rows go it, too.
 THRESHOLDS: tuple[tuple[str, str, float], ...] = (
-    ("decomposing", "FEW", 0),
-    ("decomposing", "GAIN", 0),
-    ("decomposing", "LEAST", 0),
+    ("evaluate.cost.choose_trees", "FEW", 0),
+    ("evaluate.cost.choose_trees", "GAIN", 0),
+    ("evaluate.cost.choose_trees", "LEAST", 0),
     ("maintain.auto", "SMALL", 0),
-    ("maintain.cascade", "MODEST", -1),
-    ("maintain.overdelete", "LARGE", 0),
-    ("maintain.slices", "LARGE", 0),
-    ("extension", "_FEW", 0),
-    ("facts", "_FEW", 0),
-    ("product", "FEWEST", 0),
-    ("product", "ROWS", 0),
-    ("product", "GAIN", 0),
-    ("reducer", "FEWEST", 0),
-    ("statistics", "SAMPLE", 1),
-    ("unknown", "_LARGE", 0),
-    ("update", "_SMALL", 0),
+    ("maintain.steps.cascade", "MODEST", -1),
+    ("maintain.steps.overdelete", "LARGE", 0),
+    ("maintain.steps.slices", "LARGE", 0),
+    ("storage.extensions", "_FEW", 0),
+    ("facts.stage", "_FEW", 0),
+    ("sql.product", "FEWEST", 0),
+    ("sql.product", "ROWS", 0),
+    ("sql.product", "GAIN", 0),
+    ("sql.reducer", "FEWEST", 0),
+    ("evaluate.cost.statistics", "SAMPLE", 1),
+    ("sql.set_difference", "_LARGE", 0),
+    ("change.temporary_tables", "_SMALL_TABLE", 0),
 )
 
 
