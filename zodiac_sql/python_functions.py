@@ -11,6 +11,7 @@ from typing import Any
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import FunctionError
 from zodiac_sql.language.functions import AGGREGATES, BUILTINS, Function
+from zodiac_sql.language.literals import TYPE_NAMES
 from zodiac_sql.language.syntax import Type
 
 _PYTHON_TYPES = {
@@ -102,8 +103,6 @@ def _element(hint: Any) -> Any:
 
 
 def _type(name: str, given: object) -> Type:
-    from zodiac_sql.language.parse import TYPE_NAMES
-
     found = TYPE_NAMES.get(given.lower()) if isinstance(given, str) else None
     if found is None and isinstance(given, type):
         found = _PYTHON_TYPES.get(given)

@@ -1,4 +1,4 @@
-"""Text -> Program. The only file that knows lark.
+"""Text -> Program. Only this file, reader.py and syntax_errors.py know lark.
 
 A text is parsed as one; only if that fails is it cut into clauses, each parsed by itself, so that
 all syntax problems are reported at once and a correct text pays nothing for it.
@@ -6,65 +6,17 @@ all syntax problems are reported at once and a correct text pays nothing for it.
 
 from __future__ import annotations
 
-import datetime
-import math
-import re
-import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, cast
 
-from lark import Lark, Token, Tree, UnexpectedInput
-from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
+from lark import Lark, UnexpectedInput
 
-from zodiac_sql.errors import Problem, ProgramError, Source, Span, shortened
-from zodiac_sql.language import symbols
-from zodiac_sql.language.binding import DEEPEST
-from zodiac_sql.language.syntax import (
-    Aggregate,
-    Atom,
-    Binding,
-    Call,
-    Column,
-    Comparison,
-    Constant,
-    Declaration,
-    Expression,
-    Literal,
-    Negation,
-    Program,
-    Rule,
-    Term,
-    Type,
-    Variable,
-)
-
-WELL_KNOWN_PREFIXES = {
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "owl": "http://www.w3.org/2002/07/owl#",
-    "xsd": symbols.XSD,
-}
-
-TYPE_NAMES = {
-    "symbol": Type.SYMBOL, "string": Type.SYMBOL, "text": Type.SYMBOL, "iri": Type.SYMBOL,
-    "int": Type.INT, "integer": Type.INT, "number": Type.INT, "bigint": Type.INT,
-    "float": Type.FLOAT, "double": Type.FLOAT, "real": Type.FLOAT, "decimal": Type.FLOAT,
-    "bool": Type.BOOL, "boolean": Type.BOOL,
-    "date": Type.DATE, "timestamp": Type.TIMESTAMP, "datetime": Type.TIMESTAMP,
-}  # fmt: skip
-
-_XSD_TYPES = {
-    **dict.fromkeys(
-        ("integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger",
-         "nonPositiveInteger", "negativeInteger", "unsignedInt", "unsignedLong", "unsignedShort",
-         "unsignedByte"), Type.INT),
-    **dict.fromkeys(("decimal", "double", "float"), Type.FLOAT),
-    "boolean": Type.BOOL, "date": Type.DATE, "dateTime": Type.TIMESTAMP,
-}  # fmt: skip
-
-_OPERATORS = {"<>": "!=", "==": "=", "≠": "!=", "≤": "<=", "≥": ">="}
+from zodiac_sql.errors import Problem, ProgramError, Source
+from zodiac_sql.language.clauses import clauses
+from zodiac_sql.language.reader import Reader
+from zodiac_sql.language.syntax import Literal, Program
+from zodiac_sql.language.syntax_errors import half_a_character, syntax_problem
 
 
 def parse(text: str, name: str = "<rules>", prefixes: Mapping[str, str] | None = None) -> Program:
@@ -84,13 +36,13 @@ def parse_what_can_be(
 ) -> tuple[Program, list[Problem]]:
     """Like `parse`, but leaves out what is wrong and returns the problems, to be told with others."""
     source = Source(name, text)
-    if half := _half_a_character(source):
+    if half := half_a_character(source):
         return Program(), [half]
-    reader = _Reader(source, prefixes or {})
+    reader = Reader(source, prefixes or {})
     try:
         reader.read(_parser("start").parse(text), 0, 0)
     except UnexpectedInput:
-        reader = _Reader(source, prefixes or {})
+        reader = Reader(source, prefixes or {})
         _read_clause_by_clause(reader, source)
     return reader.program(), reader.problems
 
@@ -103,31 +55,16 @@ def parse_goals(
     Raises ProgramError.
     """
     source = Source(name, text)
-    if half := _half_a_character(source):
+    if half := half_a_character(source):
         raise ProgramError([half])
-    reader = _Reader(source, prefixes or {})
+    reader = Reader(source, prefixes or {})
     try:
         goals = reader.goals(_parser("body").parse(text.rstrip().removesuffix(".")))
     except UnexpectedInput as error:
-        raise ProgramError([_syntax_problem(error, source, 0, 0)]) from None
+        raise ProgramError([syntax_problem(error, source, 0, 0)]) from None
     if reader.problems:
         raise ProgramError(reader.problems)
     return goals
-
-
-def _half_a_character(source: Source) -> Problem | None:
-    """The problem of a Python string that is no text: it can be neither stored nor shown."""
-    found = _SURROGATE.search(source.text)
-    if found is None:
-        return None
-    shown = Source(source.name, _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", source.text))
-    line, column = shown.place(found.start())
-    span = Span(shown, line, column, line, column + 1)
-    return Problem(f"U+{ord(found[0]):04X} is half of a character", span, _WHOLE)
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_WHOLE = 'A character beyond U+FFFF is written as it is, or with eight digits: "\\U0001F600".'
 
 
 @cache
@@ -138,427 +75,13 @@ def _parser(start: str) -> Lark:
     )
 
 
-# --- where clauses end --------------------------------------------------------------------------
-
-_CLAUSE_PARTS = re.compile(
-    r'"(?:[^"\\\n]|\\.)*"'
-    r"|<[^\s<>\"{}|\\^`]*>"
-    r"|//[^\n]*|(?:(?<=\n)|(?<=\A)|(?<=\.))[ \t]*[%#][^\n]*"
-    r"|(?P<end>\.(?=\s|\Z|%|//))"
-    r"|.",
-    re.DOTALL,
-)
-
-
-def _read_clause_by_clause(reader: _Reader, source: Source) -> None:
+def _read_clause_by_clause(reader: Reader, source: Source) -> None:
     """Read what can be read, and note a problem for each clause that cannot."""
-    for start, end in _clauses(source.text):
+    for start, end in clauses(source.text):
         line, column = source.place(start)
         try:
             tree = _parser("start").parse(source.text[start:end])
         except UnexpectedInput as error:
-            reader.problems.append(_syntax_problem(error, source, line - 1, column - 1))
+            reader.problems.append(syntax_problem(error, source, line - 1, column - 1))
         else:
             reader.read(tree, line - 1, column - 1)
-
-
-def _clauses(text: str) -> list[tuple[int, int]]:
-    ends = [match.end() for match in _CLAUSE_PARTS.finditer(text) if match["end"]]
-    starts = [0, *ends]
-    pairs = list(zip(starts, [*ends, len(text)], strict=True))
-    return [(start, end) for start, end in pairs if text[start:end].strip()]
-
-
-# --- what lark says, in words ---------------------------------------------------------------------
-
-_EXPECTED = {
-    "DOT": "a period", "_ARROW": "`:-`", "RPAR": "`)`", "LPAR": "`(`", "COMMA": "a comma",
-    "OPERATOR": "a comparison", "_AS": "`AS`", "_WITH": "`WITH`", "VARIABLE": "a variable",
-    "NAME": "a name", "COLON": "`:`", "IRI": "an <iri>", "PREFIX": "a prefix",
-}  # fmt: skip
-
-
-def _syntax_problem(error: UnexpectedInput, source: Source, line: int, column: int) -> Problem:
-    found, width, expected = _found(error)
-    if error.line < 1:
-        at_line, at_column = source.place(len(source.text.rstrip()))
-    else:
-        at_line = error.line + line
-        at_column = error.column + (column if error.line == 1 else 0)
-    words = [_EXPECTED[name] for name in _EXPECTED if name in expected]
-    right = f"Expected here: {', '.join(words)}." if words else ""
-    span = Span(source, at_line, at_column, at_line, at_column + width)
-    return Problem(f"syntax error: {found}", span, _hint(source, at_line, right))
-
-
-def _found(error: UnexpectedInput) -> tuple[str, int, set[str]]:
-    if isinstance(error, UnexpectedToken):
-        token = error.token
-        expected = set(error.accepts or error.expected)
-        if token.type == "$END":
-            return "the text ends in the middle of a clause", 1, expected
-        return f"unexpected `{shortened(token)}`", len(str(token).split("\n")[0]) or 1, expected
-    if isinstance(error, UnexpectedCharacters):
-        return f"unexpected `{error.char}`", 1, set(error.allowed or ())
-    assert isinstance(error, UnexpectedEOF)
-    return "the text ends in the middle of a clause", 1, set(error.expected)
-
-
-def _hint(source: Source, line: int, right: str) -> str:
-    text = source.lines[line - 1] if line <= len(source.lines) else ""
-    if "'" in text:
-        return 'Text stands in double quotes: "wt1". ' + right
-    if re.search(r"\S\s*%\s", text):
-        return "After a value % is an operator; a comment there begins with //. " + right
-    return right
-
-
-_FLATTER = "Each operator counts: X + 1 + 1 is two deep. Name a part of it with BIND."
-
-
-# --- tree -> rules --------------------------------------------------------------------------------
-
-
-class _Reader:
-    """Collects the parts of a program from parse trees of one source."""
-
-    def __init__(self, source: Source, prefixes: Mapping[str, str]) -> None:
-        self.source = source
-        self.prefixes = {**WELL_KNOWN_PREFIXES, **prefixes}
-        self.declared_prefixes: dict[str, str] = {}
-        self.used_prefixes: dict[str, str] = {}
-        self.problems: list[Problem] = []
-        self.rules: list[Rule] = []
-        self.facts: list[Atom] = []
-        self.declarations: list[Declaration] = []
-        self.line = self.column = self.anonymous = 0
-
-    def program(self) -> Program:
-        return Program(
-            tuple(self.rules), tuple(self.facts), tuple(self.declarations),
-            tuple(self.declared_prefixes.items()),
-        )  # fmt: skip
-
-    def read(self, tree: Tree[Token], line: int, column: int) -> None:
-        """Read a parsed text that begins at an offset (lines and columns before it)."""
-        self.line, self.column = line, column
-        for clause in tree.children:
-            part = cast("Tree[Token]", cast("Tree[Token]", clause).children[0])
-            self.used_prefixes, self.anonymous = {}, 0
-            {"prefix": self._prefix, "declaration": self._declaration,
-             "statement": self._statement}[part.data](part)  # fmt: skip
-
-    def goals(self, tree: Tree[Token]) -> tuple[Literal, ...]:
-        return self._body(tree)
-
-    # Clauses
-
-    def _prefix(self, tree: Tree[Token]) -> None:
-        prefix, iri = (str(child) for child in tree.children)
-        self.prefixes[prefix[:-1]] = self.declared_prefixes[prefix[:-1]] = iri[1:-1]
-
-    def _declaration(self, tree: Tree[Token]) -> None:
-        name, *columns = tree.children
-        predicate = self._predicate(cast("Token", cast("Tree[Token]", name).children[0]))
-        parsed = tuple(self._column(cast("Tree[Token]", c)) for c in columns if c is not None)
-        self.declarations.append(Declaration(predicate, parsed, self._span(tree)))
-
-    def _column(self, tree: Tree[Token]) -> Column:
-        name, kind = cast("list[Token]", tree.children)
-        found = TYPE_NAMES.get(kind.lower())
-        if found is None:
-            known = ", ".join(type_.value for type_ in Type)
-            self._problem(f"unknown type `{kind}`", kind, f"The types are {known}.")
-        return Column(str(name), found)
-
-    def _statement(self, tree: Tree[Token]) -> None:
-        label, head_tree, body_tree = cast("list[Any]", tree.children)
-        before = len(self.problems)
-        head = self._atom(head_tree)
-        if head is None:
-            return
-        if body_tree is None:
-            self._fact(label, head, before)
-            return
-        body = self._body(body_tree)
-        if len(self.problems) > before:
-            return  # half a rule would only raise problems that are none
-        name = str(label).rstrip().removesuffix(":").rstrip() if label else ""
-        text = self._text(head_tree, tree)
-        prefixes = tuple(sorted(self.used_prefixes.items()))
-        self.rules.append(Rule(name, head, body, text, prefixes, self._span(tree)))
-
-    def _fact(self, label: Token | None, head: Atom, before: int) -> None:
-        if label:
-            self._problem(
-                f"the fact {head} has a label",
-                label,
-                "Facts have no names: leave the label out, and remove the fact with delete.",
-            )
-        for term in head.terms:
-            if isinstance(term, Variable):
-                self._problem(
-                    f"the fact {head} has a variable, {term}",
-                    term,
-                    "Constants begin with a lower-case letter, or stand in double quotes.",
-                )
-        if len(self.problems) == before:
-            self.facts.append(head)
-
-    # Bodies
-
-    def _body(self, tree: Tree[Token]) -> tuple[Literal, ...]:
-        children = [child for child in tree.children if isinstance(child, Tree)]
-        literals = (self._literal(child) for child in children)
-        return tuple(literal for literal in literals if literal is not None)
-
-    def _literal(self, tree: Tree[Token]) -> Literal | None:
-        children = cast("list[Any]", tree.children)
-        span = self._span(tree)
-        match tree.data:
-            case "positive":
-                return self._atom(children[0])
-            case "negation":
-                atom = self._atom(children[0])
-                return None if atom is None else Negation(atom)
-            case "comparison" | "comp":
-                left, operator, right = children
-                sign = _OPERATORS.get(str(operator), str(operator))
-                return Comparison(self._expression(left), sign, self._expression(right), span)
-            case "bind":
-                expression, variable = children
-                return Binding(self._expression(expression), self._variable(variable), span)
-            case _:
-                return self._aggregate(children, span)
-
-    def _aggregate(self, children: list[Any], span: Span) -> Aggregate:
-        body, group, function, argument, result = children
-        names = group.children if group is not None else []
-        return Aggregate(
-            self._body(body), tuple(self._variable(v) for v in names), str(function).lower(),
-            self._variable(argument), self._variable(result), span,
-        )  # fmt: skip
-
-    def _atom(self, tree: Tree[Token]) -> Atom | None:
-        """An expression that stands where an atom must stand."""
-        span = self._span(tree)
-        if tree.data == "symbol":
-            return Atom(self._predicate(cast("Token", tree.children[0])), (), span)
-        if tree.data == "variable":
-            return Atom(str(tree.children[0]), (), span)
-        if tree.data != "call":
-            self._problem(
-                "an atom is needed here", span, "An atom is p(X, Y), or p() without columns."
-            )
-            return None
-        name, *arguments = cast("list[Any]", tree.children)
-        terms = tuple(self._term(argument) for argument in arguments if argument is not None)
-        return self._class_atom(Atom(self._predicate(name), terms, span))
-
-    def _class_atom(self, atom: Atom) -> Atom:
-        """`rdf:type(X, C)` is C(X): every class is a unary predicate."""
-        if atom.predicate != symbols.RDF_TYPE or len(atom.terms) != 2:
-            return atom
-        subject, class_ = atom.terms
-        if not isinstance(class_, Constant):
-            self._problem(
-                "the class of rdf:type must be a constant",
-                class_,
-                "Classes are unary predicates: write ub:Person(X) for X rdf:type ub:Person.",
-            )
-            return atom
-        name = str(class_.value)
-        return Atom(name[1:-1] if name.startswith("<") else name, (subject,), atom.span)
-
-    def _term(self, tree: Tree[Token]) -> Term:
-        expression = self._expression(tree)
-        if isinstance(expression, Call):
-            self._problem(
-                f"`{expression}` cannot stand in an atom",
-                self._span(tree),
-                f"Name its value first: BIND({expression} AS V), and write V here.",
-            )
-            return Variable("_:error")
-        return expression
-
-    # Expressions
-
-    def _expression(self, tree: Tree[Token], depth: int = 0) -> Expression:
-        children = cast("list[Any]", tree.children)
-        span, depth = self._span(tree), depth + 1
-        if depth > DEEPEST + 1:
-            self._problem(f"an expression is more than {DEEPEST} calls deep", span, _FLATTER)
-            return Constant(Type.INT, 0, span)
-        match tree.data:
-            case "variable":
-                return self._variable(children[0])
-            case "arithmetic":
-                left, operator, right = children
-                operands = (self._expression(left, depth), self._expression(right, depth))
-                return Call(str(operator), operands, span)
-            case "sign":
-                sign, operand = children
-                if operand.data == "number":
-                    return self._number(operand.children[0], span, str(sign))
-                return self._signed(str(sign), self._expression(operand, depth), span)
-            case "call":
-                given = [child for child in children[1:] if child is not None]
-                arguments = tuple(self._expression(child, depth) for child in given)
-                return Call(str(children[0]).lower(), arguments, span)
-            case _:
-                return self._constant(tree, span)
-
-    def _signed(self, sign: str, operand: Expression, span: Span) -> Expression:
-        if sign == "+":
-            return operand
-        if isinstance(operand, Constant) and operand.type.numeric:
-            return self._within(operand.type, 0 - cast("float", operand.value), span)
-        return Call("-", (Constant(Type.INT, 0, span), operand), span)
-
-    def _variable(self, token: Token) -> Variable:
-        if str(token) == "_":
-            self.anonymous += 1
-            return Variable(f"_:{self.anonymous}", self._token_span(token))
-        return Variable(str(token).lstrip("?$"), self._token_span(token))
-
-    def _constant(self, tree: Tree[Token], span: Span) -> Constant:
-        token, *more = cast("list[Token]", tree.children)
-        match tree.data:
-            case "number":
-                return self._number(token, span)
-            case "boolean":
-                return Constant(Type.BOOL, str(token) == "true", span)
-            case "text":
-                return Constant(Type.SYMBOL, symbols.plain(self._unquoted(token)), span)
-            case "tagged":
-                text = symbols.literal(self._unquoted(token), language=more[0][1:])
-                return Constant(Type.SYMBOL, text, span)
-            case "typed":
-                return self._typed(self._unquoted(token), self._iri(more[0]), span)
-            case _:
-                text = str(token) if token.type == "NAME" else symbols.iri(self._iri(token))
-                return Constant(Type.SYMBOL, text, span)
-
-    def _number(self, token: Token, span: Span, sign: str = "") -> Constant:
-        text = sign + token
-        if re.fullmatch(r"\d+", token):
-            few = len(token) < sys.int_info.default_max_str_digits  # Python reads no more of them
-            return self._within(Type.INT, int(text) if few else 2**64, span)
-        value = _float(text)
-        if math.isinf(value):
-            self._problem(f"the number {shortened(text)} is too large for a float", span)
-        return Constant(Type.FLOAT, value, span)
-
-    def _within(self, type_: Type, value: float, span: Span) -> Constant:
-        """A number; an integer must have 64 bits."""
-        if type_ is Type.INT and not -(2**63) <= value < 2**63:
-            self._problem(f"the integer {shortened(value)} has more than 64 bits", span)
-        return Constant(type_, value, span)
-
-    def _typed(self, text: str, datatype: str, span: Span) -> Constant:
-        local = datatype.removeprefix(symbols.XSD)
-        type_ = _XSD_TYPES.get(local) if local != datatype else None
-        if type_ is None:
-            return Constant(Type.SYMBOL, symbols.literal(text, datatype=datatype), span)
-        try:
-            value = _VALUES[type_](text.strip())
-        except (ValueError, OverflowError):  # the latter in other time zones at the calendar's ends
-            self._problem(f'"{shortened(text)}" is not an xsd:{local}', span)
-            return Constant(type_, 0, span)
-        return self._within(type_, value, span)
-
-    def _unquoted(self, token: Token) -> str:
-        """The text between the quotes, with \\n, \\t, \\", \\\\ and \\uXXXX read."""
-
-        def read(match: re.Match[str]) -> str:
-            digits = match[1] or match[2]
-            if not digits:
-                return _SIMPLE.get(match[3], match[3])
-            code = int(digits, 16)
-            if code > sys.maxunicode or 0xD800 <= code <= 0xDFFF:
-                self._problem(f"there is no character {match[0]}", token, _WHOLE)
-                return ""
-            return chr(code)
-
-        return _ESCAPED.sub(read, str(token)[1:-1])
-
-    # Names and places
-
-    def _predicate(self, token: Token) -> str:
-        return str(token) if token.type in ("NAME", "VARIABLE") else self._iri(token)
-
-    def _iri(self, token: Token) -> str:
-        if token.type == "IRI":
-            return str(token)[1:-1]
-        prefix, _, local = str(token).partition(":")
-        if prefix not in self.prefixes:
-            self._problem(
-                f"the prefix `{prefix}:` is not declared",
-                token,
-                f"Declare it before: @prefix {prefix}: <http://...> .  "
-                f"If {prefix} is the name of a rule, put a space after the colon.",
-            )
-            return str(token)
-        self.used_prefixes[prefix] = self.prefixes[prefix]
-        return self.prefixes[prefix] + local
-
-    def _text(self, first: Tree[Token], whole: Tree[Token]) -> str:
-        """The source of a rule from its head to its period."""
-        start, end = self._span(first), self._span(whole)
-        offset = self.source.offset
-        return self.source.text[
-            offset(start.line, start.column) : offset(end.end_line, end.end_column)
-        ]
-
-    def _span(self, tree: Tree[Token]) -> Span:
-        meta = tree.meta
-        return self._place(meta.line, meta.column, meta.end_line, meta.end_column)
-
-    def _token_span(self, token: Token) -> Span:
-        return self._place(
-            token.line or 1, token.column or 1, token.end_line or 1, token.end_column or 1
-        )
-
-    def _place(self, line: int, column: int, end_line: int, end_column: int) -> Span:
-        first = self.column
-        return Span(
-            self.source,
-            line + self.line, column + (first if line == 1 else 0),
-            end_line + self.line, end_column + (first if end_line == 1 else 0),
-        )  # fmt: skip
-
-    def _problem(self, message: str, where: Token | Span | Term, hint: str = "") -> None:
-        if isinstance(where, Token):
-            span: Span | None = self._token_span(where)
-        else:
-            span = where if isinstance(where, Span) else where.span
-        self.problems.append(Problem(message, span, hint))
-
-
-_ESCAPED = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
-_SIMPLE = {"n": "\n", "t": "\t", "r": "\r"}
-
-
-def _float(text: str) -> float:
-    """A float; -0.0 is 0.0."""
-    return float(text) + 0.0
-
-
-def _boolean(text: str) -> bool:
-    if text not in ("true", "false", "1", "0"):
-        raise ValueError(text)
-    return text in ("true", "1")
-
-
-def _timestamp(text: str) -> datetime.datetime:
-    moment = datetime.datetime.fromisoformat(text)
-    return moment.astimezone(datetime.UTC).replace(tzinfo=None) if moment.tzinfo else moment
-
-
-_VALUES: dict[Type, Any] = {
-    Type.INT: int,
-    Type.FLOAT: _float,
-    Type.BOOL: _boolean,
-    Type.DATE: datetime.date.fromisoformat,
-    Type.TIMESTAMP: _timestamp,
-}

@@ -1,0 +1,71 @@
+"""What is wrong with a text that is no program, in words and with a hint."""
+
+from __future__ import annotations
+
+import re
+
+from lark import UnexpectedInput
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
+
+from zodiac_sql.errors import Problem, Source, Span, shortened
+
+_EXPECTED = {
+    "DOT": "a period", "_ARROW": "`:-`", "RPAR": "`)`", "LPAR": "`(`", "COMMA": "a comma",
+    "OPERATOR": "a comparison", "_AS": "`AS`", "_WITH": "`WITH`", "VARIABLE": "a variable",
+    "NAME": "a name", "COLON": "`:`", "IRI": "an <iri>", "PREFIX": "a prefix",
+}  # fmt: skip
+
+
+def syntax_problem(error: UnexpectedInput, source: Source, line: int, column: int) -> Problem:
+    """What lark says of a clause that begins after so many lines and columns of the source."""
+    found, width, expected = _found(error)
+    if error.line < 1:
+        at_line, at_column = source.place(len(source.text.rstrip()))
+    else:
+        at_line = error.line + line
+        at_column = error.column + (column if error.line == 1 else 0)
+    words = [_EXPECTED[name] for name in _EXPECTED if name in expected]
+    right = f"Expected here: {', '.join(words)}." if words else ""
+    span = Span(source, at_line, at_column, at_line, at_column + width)
+    return Problem(f"syntax error: {found}", span, _hint(source, at_line, right))
+
+
+def _found(error: UnexpectedInput) -> tuple[str, int, set[str]]:
+    """What stands there, how many characters it has, and the tokens that could stand there."""
+    if isinstance(error, UnexpectedToken):
+        token = error.token
+        expected = set(error.accepts or error.expected)
+        if token.type == "$END":
+            return "the text ends in the middle of a clause", 1, expected
+        return f"unexpected `{shortened(token)}`", len(str(token).split("\n")[0]) or 1, expected
+    if isinstance(error, UnexpectedCharacters):
+        return f"unexpected `{error.char}`", 1, set(error.allowed or ())
+    assert isinstance(error, UnexpectedEOF)
+    return "the text ends in the middle of a clause", 1, set(error.expected)
+
+
+def _hint(source: Source, line: int, right: str) -> str:
+    text = source.lines[line - 1] if line <= len(source.lines) else ""
+    if "'" in text:
+        return 'Text stands in double quotes: "wt1". ' + right
+    if re.search(r"\S\s*%\s", text):
+        return "After a value % is an operator; a comment there begins with //. " + right
+    return right
+
+
+def half_a_character(source: Source) -> Problem | None:
+    """The problem of a Python string that is no text: it can be neither stored nor shown."""
+    found = _SURROGATE.search(source.text)
+    if found is None:
+        return None
+    shown = Source(source.name, _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", source.text))
+    line, column = shown.place(found.start())
+    span = Span(shown, line, column, line, column + 1)
+    return Problem(f"U+{ord(found[0]):04X} is half of a character", span, WHOLE_CHARACTER)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+WHOLE_CHARACTER = (
+    'A character beyond U+FFFF is written as it is, or with eight digits: "\\U0001F600".'
+)
+"""The hint where a text has half of a surrogate pair."""
