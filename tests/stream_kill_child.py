@@ -108,7 +108,13 @@ def main(file: str, updates: str) -> None:
 
 def _prepare() -> None:
     """Import what is imported late; but open no database: threads would not outlive a fork."""
-    for name in ("knowledge_base", "change.apply", "storage.publish", "maintain.choose", "stream.run"):
+    for name in (
+        "knowledge_base",
+        "change.apply",
+        "storage.publish",
+        "maintain.choose",
+        "stream.run",
+    ):
         import_module(f"zodiac_sql.{name}")
     from zodiac_sql.language.parse import parse
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from zodiac_sql.change.stats import Stats
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -55,23 +56,16 @@ class Change:
     """The outcome of one atomic change.
 
     `inserted` and `deleted` give, for each predicate concerned, how many facts entered or left its
-    extension (explicit or derived). `stats["seconds"]` has the time by phase: "stage" (facts read
-    and encoded), "check" (rules), "reason" (hypernodes), "compare" (what entered and left) and
-    "publish". `stats["hypernodes"]` has for each hypernode that had work: the "strategy" that did it
-    and "why" that one; the "modules" at work in it, and what was decided for its cyclic rules ("trees"); how many facts of its tables were "inserted" and
-    "deleted"; "seconds"; and the work in numbers of facts, "checked", "overdeleted", "rederived",
-    "forward", "backward" and "iterations", defined in zodiac_sql.maintain.contract.Work. `notes` are
-    remarks for people, such as graph names ignored, or facts that stay because rules derive them.
-
-    `updates` are the numbers, from 1, of the updates of a stream that the change applied; else none.
-    Then `stats["stream"]` has the "lag", seconds from the arrival of the first of them until it was
-    in the file, and how many were "waiting" behind the last. A strategy with marking tells in
-    `stats["marks"]` how many facts it has marked for the next update, "explicit" and "implicit".
+    extension (explicit or derived). `hypernodes` tells which hypernodes came, went and had work.
+    `stats` has times and counts of work (zodiac_sql.change.stats). `seconds` is the time of the
+    whole change. `notes` are remarks for people, such as graph names ignored, or facts that stay
+    because rules derive them. `updates` are the numbers, from 1, of the updates of a stream that
+    the change applied; outside a stream it is empty.
     """
 
     inserted: Mapping[str, int]
     hypernodes: HypernodeChange
-    stats: Mapping[str, Mapping[str, object]]
+    stats: Stats
     seconds: float
     notes: tuple[str, ...] = ()
     updates: range = range(0)

@@ -22,6 +22,7 @@ from zodiac_sql.change.choose_rewrites import (
     with_modules,
     within_limits,
 )
+from zodiac_sql.change.stats import HypernodeStats
 from zodiac_sql.change.workspace import Materialisation, save_classes
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.evaluate.run_plans import evaluating
@@ -166,17 +167,18 @@ def _evaluate(
         task = _task(work, hypernode, inner, deltas, heritage)
         done, strategy, why = _maintained(work, task, hypernode, fresh)
     _take(work, hypernode, inner, done)
-    work.evaluated[hypernode.name] = {
-        "strategy": strategy,
-        "why": why,
-        "method": done.method,
-        "modules": [str(row) for row in inner.rows],
-        "trees": [tree.told for tree in inner.trees],
+    outer = _outer(inner, done)
+    work.evaluated[hypernode.name] = HypernodeStats(
+        strategy=strategy,
+        why=why,
+        method=done.method,
+        modules=[str(row) for row in inner.rows],
+        trees=[tree.told for tree in inner.trees],
         **asdict(done.work),
-        "inserted": sum(e.inserted.rows for e in _outer(inner, done) if e.inserted),
-        "deleted": sum(e.deleted.rows for e in _outer(inner, done) if e.deleted),
-        "seconds": time.perf_counter() - started,
-    }
+        inserted=sum(e.inserted.rows for e in outer if e.inserted),
+        deleted=sum(e.deleted.rows for e in outer if e.deleted),
+        seconds=time.perf_counter() - started,
+    )
 
 
 def _task(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from zodiac_sql.change.change import AtWork, Change, HypernodeChange
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference, settled
+from zodiac_sql.change.stats import MarkStats, Seconds, Stats, StreamStats
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
@@ -173,20 +174,18 @@ def report(
     )
 
 
-def _stats(collected: Collected, work: Materialisation) -> dict[str, Mapping[str, object]]:
-    stats: dict[str, Mapping[str, object]] = {
-        "seconds": dict(collected.seconds),
-        "hypernodes": work.evaluated,
-    }
+def _stats(collected: Collected, work: Materialisation) -> Stats:
+    """What the change cost."""
+    marks = stream = None
     if collected.settings.strategy in MARKING:
-        stats["marks"] = {
-            "explicit": sum(part.rows for part in work.next.values()),
-            "implicit": sum(part.rows for part in work.marked.values()),
-        }
+        marks = MarkStats(
+            explicit=sum(part.rows for part in work.next.values()),
+            implicit=sum(part.rows for part in work.marked.values()),
+        )
     if collected.streamed:
         lag = time.perf_counter() - collected.streamed.arrived
-        stats["stream"] = {"lag": lag, "waiting": collected.streamed.waiting}
-    return stats
+        stream = StreamStats(lag, collected.streamed.waiting)
+    return Stats(Seconds(**collected.seconds), work.evaluated, marks, stream)
 
 
 def _notes(collected: Collected, work: Materialisation) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from sqlglot import exp
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.settings import Settings
+from zodiac_sql.change.stats import HypernodeStats
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
@@ -59,8 +60,8 @@ class Materialisation:
     """What becomes of tables, by predicate and owner."""
     ranked: dict[int, bool]
     """Which hypernodes have ranks that may be relied upon."""
-    evaluated: dict[str, dict[str, object]] = field(default_factory=dict)
-    """Work by hypernode, as in Change.stats."""
+    evaluated: dict[str, HypernodeStats] = field(default_factory=dict)
+    """What hypernodes that had work did, by name."""
     types: dict[str, tuple[Type | None, ...]] = field(default_factory=dict)
     modules: dict[int, tuple[ModuleRow, ...]] = field(default_factory=dict)
     """The modules at work in each hypernode."""

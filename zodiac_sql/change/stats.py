@@ -1,0 +1,137 @@
+"""What a change cost: time, and work counted in facts. `Change.stats` is a `Stats`.
+
+Each class can be read by attribute, `stats.seconds.reason`, or as a mapping of its fields,
+`stats["seconds"]["reason"]`. A field that is None is absent from the mapping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+class Record(Mapping[str, Any]):
+    """A frozen data class that is also a mapping of those of its fields that are not None."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self:
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __contains__(self, name: object) -> bool:
+        return any(name == present for present in self)
+
+    def __iter__(self) -> Iterator[str]:
+        names = (field.name for field in fields(self))  # type: ignore[arg-type]
+        return (name for name in names if getattr(self, name) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dictionaries, lists, texts and numbers: what `json.dumps` takes."""
+        return {name: _plain(value) for name, value in self.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return list(value) if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seconds(Record):
+    """The time by phase, in seconds. A phase that was not reached is None."""
+
+    stage: float | None = None
+    """Reading facts and encoding their symbols."""
+    check: float | None = None
+    """Checking the rules, and finding the hypernodes."""
+    reason: float | None = None
+    """Computing what the hypernodes gain and lose."""
+    compare: float | None = None
+    """Finding what entered and left each extension."""
+    publish: float | None = None
+    """Bringing the change into the file. A preview has none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HypernodeStats(Record):
+    """What one hypernode had to do. The counts from `checked` to `marked` are numbers of facts.
+
+    They can be compared with the tables of papers 3 and 4 (ARCHITECTURE.md). One statement finds
+    many facts at once and counts each once, so `forward` and `backward` are at most the
+    papers' numbers of derivations.
+    """
+
+    strategy: str
+    """Who did the work: "support", "bf", "dred", "recompute", "candidates", .."""
+    why: str
+    """Why that strategy, in words."""
+    method: str
+    """How: the strategy again, or how `recompute` reached the fixpoint."""
+    modules: Sequence[str]
+    """The closures that algorithms of their own computed: "tc(path)", "stc(near)"."""
+    trees: Sequence[str]
+    """What was decided for each cyclic rule, and why: "r1: A B C [A C D] (as chosen)"."""
+    checked: int
+    """Facts for which it was examined whether they still hold (paper 3: |C|)."""
+    overdeleted: int
+    """Facts taken out for the time being (DRed: |D|)."""
+    rederived: int
+    """Overdeleted facts that came back."""
+    forward: int
+    """Heads of rules found from facts that were lost or gained (paper 3: "Sat", "Del Prop")."""
+    backward: int
+    """Facts or heads looked at in search of another derivation (paper 3: "Bwd")."""
+    iterations: int
+    """Rounds of rule application. Not facts."""
+    deletions: int
+    """The part of `forward` found from lost facts that were not marked (paper 4)."""
+    insertions: int
+    """The part of `forward` found from gained facts (paper 4)."""
+    marked: int
+    """Derived facts marked for the next update of a stream (paper 4)."""
+    inserted: int
+    """Facts that the hypernode's tables gained."""
+    deleted: int
+    """Facts that the hypernode's tables lost."""
+    seconds: float
+    """Time, in seconds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarkStats(Record):
+    """How many facts are marked for the next update of a stream (paper 4)."""
+
+    explicit: int
+    """Explicit facts that the next update deletes."""
+    implicit: int
+    """Derived facts that were seen to follow from those."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamStats(Record):
+    """How far a stream of updates is behind."""
+
+    lag: float
+    """Seconds from the arrival of the change's first update until it was in the file."""
+    waiting: int
+    """Updates that had arrived, and waited behind the change's last one, when it began."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stats(Record):
+    """What a change cost."""
+
+    seconds: Seconds
+    """The time by phase, in seconds."""
+    hypernodes: Mapping[str, HypernodeStats]
+    """The hypernodes that had work, by name ("h1"), in the order in which they were done."""
+    marks: MarkStats | None = None
+    """What was marked; None unless the strategy is one with marking."""
+    stream: StreamStats | None = None
+    """How far the stream is behind; None unless the change is part of a stream."""
