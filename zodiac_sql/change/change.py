@@ -41,8 +41,8 @@ class HypernodeChange:
 class Streamed:
     """Which updates of a stream a change applies: numbers from 1, `last` included.
 
-    `arrived` is when the first of them arrived (time.perf_counter), `waiting` how many had arrived
-    after the last when it was begun.
+    `arrived` is when the first of them arrived (seconds, time.perf_counter), `waiting` how many
+    updates had arrived after the last when it was begun.
     """
 
     first: int
@@ -89,23 +89,28 @@ class Change:
         return self._deleted()
 
     def inserted_facts(self, predicate: str, limit: int | None = None) -> pa.Table:
-        """The facts of a predicate that entered its extension, symbols as text; or some of them.
+        """The facts of a predicate that entered its extension, at most `limit` of them.
 
-        They are kept until the next change begins; afterwards this raises QueryError.
+        The table has the columns of the predicate, as `kb.table` has them: symbols as text, other
+        values in types of their own; `holds: bool` for a predicate without columns.
+
+        Raises QueryError if there is no such predicate, and once the next change has begun: facts
+        are kept until then.
         """
         assert self._facts is not None
         return self._facts("inserted", predicate, limit)
 
     def deleted_facts(self, predicate: str, limit: int | None = None) -> pa.Table:
-        """The facts of a predicate that left its extension, as in `inserted_facts`."""
+        """The facts of a predicate that left its extension: columns and errors of `inserted_facts`."""
         assert self._facts is not None
         return self._facts("deleted", predicate, limit)
 
     def marked_facts(self, predicate: str) -> pa.Table:
-        """The facts of a predicate that are marked for the next update of a stream, as above.
+        """The facts of a predicate that are marked for the next update of a stream.
 
-        Explicit facts that it deletes, and derived ones that this update saw follow from these; by
-        strategies with marking only (paper 4).
+        They are explicit facts that it deletes, and derived ones that this update saw follow from
+        those (paper 4, Algorithm 1). Strategies without marking mark none. Columns and errors are
+        those of `inserted_facts`.
         """
         assert self._facts is not None
         return self._facts("marked", predicate, None)

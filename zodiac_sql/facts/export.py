@@ -70,10 +70,17 @@ _DEFAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The files written, and the predicates that the format cannot hold, each with the reason."""
+    """What an export has written.
+
+    Parquet and CSV files are named after the predicate in SQL and have the columns of its view,
+    with symbols as text; `holds: bool` for a predicate without columns. All N-Triples are in
+    one file, facts.nt.
+    """
 
     files: tuple[Path, ...]
+    """The files written."""
     skipped: tuple[tuple[str, str], ...] = ()
+    """The predicates that the format cannot hold, each with the reason."""
 
 
 def export_predicates(

@@ -18,36 +18,46 @@ from zodiac_sql.storage.extensions import Sources, count, derived_tables, source
 
 
 def rules(state: State) -> Answer:
-    """name, rule, hypernode, added_at (UTC, ISO)."""
+    """The rules, in the order in which they were added.
+
+    name: string          what the rule is called
+    rule: string          its text, without the name
+    hypernode: string     the hypernode that it belongs to: "h3"
+    added_at: string      when it was added: UTC, ISO 8601, in seconds
+    """
     owner = {name: f"h{row.id}" for row in state.hypernodes for name in row.rules}
     return _answer(
-        {
-            "name": [rule.name for rule in state.rules],
-            "rule": [rule.text for rule in state.rules],
-            "hypernode": [owner[rule.name] for rule in state.rules],
-            "added_at": [rule.added_at for rule in state.rules],
-        }
+        name=("string", [rule.name for rule in state.rules]),
+        rule=("string", [rule.text for rule in state.rules]),
+        hypernode=("string", [owner[rule.name] for rule in state.rules]),
+        added_at=("string", [rule.added_at for rule in state.rules]),
     )
 
 
 def predicates(store: Store, state: State) -> Answer:
-    """predicate, sql_name, columns, explicit, derived, extension: exact counts of facts."""
-    sources = sources_of(state)
-    counts = [_counts(store, sources, predicate) for predicate in state.schema.values()]
-    known = list(state.schema.values())
+    """The predicates, with the exact numbers of their facts.
+
+    predicate: string     its name in rules
+    sql_name: string      the name of its view in SQL
+    columns: string       their names and types: "s: symbol, o: float", "open" if not yet known
+    explicit: int64       facts that were asserted
+    derived: int64        facts that hypernodes derive, each once
+    extension: int64      facts of both kinds together, each once
+    """
+    sources, known = sources_of(state), list(state.schema.values())
+    counts = [_counts(store, sources, predicate) for predicate in known]
     return _answer(
-        {
-            "predicate": [predicate.name for predicate in known],
-            "sql_name": [predicate.sql_name for predicate in known],
-            "columns": [
-                ", ".join(f"{c.name}: {c.type or 'open'}" for c in predicate.columns)
-                for predicate in known
-            ],
-            "explicit": [explicit for explicit, _, _ in counts],
-            "derived": [derived for _, derived, _ in counts],
-            "extension": [extension for _, _, extension in counts],
-        }
+        predicate=("string", [predicate.name for predicate in known]),
+        sql_name=("string", [predicate.sql_name for predicate in known]),
+        columns=("string", [_columns(predicate) for predicate in known]),
+        explicit=("int64", [explicit for explicit, _, _ in counts]),
+        derived=("int64", [derived for _, derived, _ in counts]),
+        extension=("int64", [extension for _, _, extension in counts]),
     )
+
+
+def _columns(predicate: Predicate) -> str:
+    return ", ".join(f"{c.name}: {c.type or 'open'}" for c in predicate.columns)
 
 
 def _counts(store: Store, sources: Sources, predicate: Predicate) -> tuple[int, int, int]:
@@ -62,32 +72,42 @@ def _counts(store: Store, sources: Sources, predicate: Predicate) -> tuple[int, 
 
 
 def hypernodes(state: State) -> Answer:
-    """hypernode, stratum, recursive, modules, rules, derives, reads, rows, trees, in order of
-    evaluation.
+    """The hypernodes (paper 1, section 4), in the order of evaluation.
 
-    `modules` tells which were at work when the hypernode was last evaluated: "stc(near)"; `trees`
-    what was decided for its cyclic rules, and why: "r1: A B C [A C D] (as chosen)".
+    hypernode: string     its name: "h3"
+    stratum: int64        most negations and aggregates on a way from the facts to it
+    recursive: bool       whether its rules depend on themselves
+    modules: list<string>    closures that algorithms of their own compute: "tc(path)", "stc(near)"
+    rules: list<string>   the names of its rules
+    derives: list<string> the predicates that its rules derive
+    reads: list<string>   the predicates that its rules read
+    rows: int64           facts in its tables
+    trees: list<string>   what was decided for its cyclic rules, and why: "r1: A B C (as chosen)"
     """
     graph = hypergraph_of(state)
-    rows = {f"h{h}": 0 for h in (row.id for row in state.hypernodes)}
-    for predicate, id_, place in derived_tables(state):
-        if not is_external(predicate) and not is_node(predicate):
-            rows[f"h{id_}"] += state.rows.get(place, 0)
+    rows = _rows(state)
     modules = {row.id: [str(module) for module in row.modules] for row in state.hypernodes}
     trees = {row.id: [tree.told for tree in row.trees] for row in state.hypernodes}
     return _answer(
-        {
-            "hypernode": [h.name for h in graph.hypernodes],
-            "stratum": [h.stratum for h in graph.hypernodes],
-            "recursive": [h.recursive for h in graph.hypernodes],
-            "modules": [modules[h.id] for h in graph.hypernodes],
-            "rules": [[rule.name for rule in h.rules] for h in graph.hypernodes],
-            "derives": [list(h.derives) for h in graph.hypernodes],
-            "reads": [sorted(h.reads) for h in graph.hypernodes],
-            "rows": [rows[h.name] for h in graph.hypernodes],
-            "trees": [trees[h.id] for h in graph.hypernodes],
-        }
+        hypernode=("string", [h.name for h in graph.hypernodes]),
+        stratum=("int64", [h.stratum for h in graph.hypernodes]),
+        recursive=("bool", [h.recursive for h in graph.hypernodes]),
+        modules=("list<string>", [modules[h.id] for h in graph.hypernodes]),
+        rules=("list<string>", [[rule.name for rule in h.rules] for h in graph.hypernodes]),
+        derives=("list<string>", [list(h.derives) for h in graph.hypernodes]),
+        reads=("list<string>", [sorted(h.reads) for h in graph.hypernodes]),
+        rows=("int64", [rows[h.name] for h in graph.hypernodes]),
+        trees=("list<string>", [trees[h.id] for h in graph.hypernodes]),
     )
+
+
+def _rows(state: State) -> dict[str, int]:
+    """How many facts there are in the tables of each hypernode."""
+    rows = {f"h{row.id}": 0 for row in state.hypernodes}
+    for predicate, id_, place in derived_tables(state):
+        if not is_external(predicate) and not is_node(predicate):
+            rows[f"h{id_}"] += state.rows.get(place, 0)
+    return rows
 
 
 def drawing(state: State, change: Change | None) -> Drawing:
@@ -114,7 +134,11 @@ def _numbers(names: Iterable[str]) -> list[int]:
     return [int(name.removeprefix("h")) for name in names]
 
 
-def _answer(columns: dict[str, list[Any]]) -> Answer:
+def _answer(**columns: tuple[str, list[Any]]) -> Answer:
+    """Columns with their types: those hold for a table without rows, too."""
     import pyarrow as pa
 
-    return Answer(pa.table(columns))
+    types = {"string": pa.string(), "int64": pa.int64(), "bool": pa.bool_()}
+    types["list<string>"] = pa.list_(pa.string())
+    arrays = {name: pa.array(values, types[type_]) for name, (type_, values) in columns.items()}
+    return Answer(pa.table(arrays))

@@ -50,6 +50,8 @@ class Answer:
     """A result: an Arrow table that prints well in a terminal and in a notebook.
 
     Anything that reads Arrow takes it as it is (pyarrow.table, polars.from_arrow, DuckDB, insert).
+    A predicate's types become these of Arrow: `symbol: string` (its text), `int: int64`,
+    `float: double`, `bool: bool`, `date: date32[day]`, `timestamp: timestamp[us]`.
     """
 
     _table: pa.Table
@@ -89,15 +91,18 @@ class Answer:
 
     @property
     def column_names(self) -> list[str]:
+        """The names of the columns, in order."""
         names: list[str] = self._table.column_names
         return names
 
     @property
     def num_rows(self) -> int:
+        """How many rows there are."""
         return len(self)
 
     @property
     def schema(self) -> pa.Schema:
+        """The names of the columns with their Arrow types."""
         return self._table.schema
 
     def __len__(self) -> int:
@@ -203,7 +208,11 @@ _EXPLAIN = re.compile(rf"{_GAP}EXPLAIN\b{_GAP}(?:ANALYZE\b)?", re.IGNORECASE | r
 
 
 def answer_table(store: Store, state: State, predicate: str) -> Answer:
-    """The extension of a predicate, symbols as text. Raises QueryError if there is none."""
+    """The extension of a predicate, each fact once. Raises QueryError if there is none.
+
+    It has the columns of the predicate, with types as `Answer` says; a predicate without columns
+    has one, `holds: bool`, with one row if it holds.
+    """
     return Answer(store.arrow(_extension(store, state, known_predicate(predicate, state))))
 
 
@@ -239,8 +248,12 @@ def known_predicate(name: str, state: State) -> str:
 def answer_goals(store: Store, state: State, known: Functions, text: str) -> Answer:
     """Answer goals such as `anomaly(X), hasTemperature(X, T)`.
 
-    One column for each variable, in the order of their first occurrence; without variables one
-    column `holds`, with one row if the goals hold. Raises ProgramError or QueryError.
+    One column for each variable, in the order of their first occurrence, with types as `Answer`
+    says; without variables one column, `holds: bool`, with one row if the goals hold. Where a goal
+    has no facts at all, types may be unknown, and every column is `string`.
+
+    Raises ProgramError for goals that cannot be read or are unsafe, QueryError for a predicate that
+    is not there, EvaluationError for a value that cannot be computed.
     """
     goals = tuple(_resolved(literal, state) for literal in parse_goals(text, state.prefixes))
     names = _answers(goals)

@@ -22,9 +22,12 @@ Rules = str | Path | Sequence[str | Path]
 
 
 class StreamUpdate(TypedDict, total=False):
-    """An update: what goes and what comes. Rows are what `KnowledgeBase.insert` takes.
+    """An update: what goes and what comes. Every key may be left out.
 
-    Rules go before others come; a fact both deleted and inserted is there afterwards.
+    `delete` and `insert` give rows by predicate, as `KnowledgeBase.insert` takes them; in a file,
+    lists of values. `drop_rules` and `add_rules` are one text, path or name, or a list of them, as
+    the verbs of these names take them. Rules go before others come; a fact both deleted and
+    inserted is there afterwards.
     """
 
     delete: Mapping[str, object]

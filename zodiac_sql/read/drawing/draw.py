@@ -62,7 +62,7 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture of an HRDG, or of one before and after a change, side by side.
+    """A picture of an HRDG, or of one before and after a change, side by side (paper 1, figure 3).
 
     `marks` say, of hypernodes after the change, where they come from, in the words of `Before`.
     Without `before` there is nothing to compare with, and marks are not drawn. `modules` are those
@@ -89,7 +89,10 @@ class Drawing:
         return "\n".join(_dot(self._panels())) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the drawing in the format that the suffix of the path names."""
+        """Write the drawing in the format that the suffix names: .svg, .mmd or .dot.
+
+        Raises QueryError for another suffix, OSError if the file cannot be written.
+        """
         formats = {".svg": self.svg, ".mmd": self.mermaid, ".dot": self.dot}
         suffix = Path(path).suffix.lower()
         if suffix not in formats:
