@@ -16,10 +16,11 @@ from zodiac_sql.language.binding import arrange
 from zodiac_sql.language.parse import parse
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.language.types import body_types, expression_type
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Scan, Version, join_order, whole
 from zodiac_sql.sql.reducer import JoinTree, join_tree, needs_first_pass, reduce
 from zodiac_sql.sql.relations import Part, Relation
-from zodiac_sql.sql.select import Context, compile_rule
+from zodiac_sql.sql.select import compile_rule
 
 PREDICATES = {"a": 1, "b": 2, "c": 2, "f": 2, "t": 3}
 """Predicates and their arities. The columns of f are numbers of type float, all others of int."""

@@ -10,8 +10,9 @@ from sqlglot import exp
 from zodiac_sql import KnowledgeBase
 from zodiac_sql.evaluate import fixpoint, semi_naive
 from zodiac_sql.language.syntax import Rule
-from zodiac_sql.sql import select as sql
+from zodiac_sql.sql.joins import Joins
 from zodiac_sql.sql.plan import Plan, delta_variants
+from zodiac_sql.sql.values import Values
 
 OpenKb = Callable[..., KnowledgeBase]
 
@@ -26,14 +27,14 @@ def filled(kb: KnowledgeBase, rules: str) -> KnowledgeBase:
 
 
 def test_joins_that_forget_their_kind(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
-    join = sql._Body.join
+    join = Joins.join
 
     def forgetful(
-        self: sql._Body, item: exp.Expr, conditions: Sequence[exp.Expr], kind: str = ""
+        self: Joins, item: exp.Expr, conditions: Sequence[exp.Expr], kind: str = ""
     ) -> None:
         join(self, item, conditions)
 
-    monkeypatch.setattr(sql._Body, "join", forgetful)
+    monkeypatch.setattr(Joins, "join", forgetful)
     with open_kb() as kb:
         result = filled(kb, "p(X, Y) :- e(X, Y), not stop(X).").verify()
     assert (result.missing, result.surplus) == ({"p": 1}, {"p": 2})
@@ -62,7 +63,7 @@ def test_rows_that_are_wrongly_held_to_be_distinct(
 
 
 def test_comparisons_that_are_forgotten(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sql._Body, "compared", lambda *_: exp.true())
+    monkeypatch.setattr(Values, "compared", lambda *_: exp.true())
     with open_kb() as kb:
         result = filled(kb, "p(X) :- n(X), X > 1.").verify()
     assert (result.missing, result.surplus) == ({}, {"p": 1})

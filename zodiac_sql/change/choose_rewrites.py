@@ -27,9 +27,9 @@ from zodiac_sql.rewrite.closures.recognise import modules_of
 from zodiac_sql.rewrite.hypertree.rewrite import fits
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, with_trees
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Relation
-from zodiac_sql.sql.select import Context
 from zodiac_sql.storage.extensions import Sources, inside
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.change.workspace import Net
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import anti_join, create_temp, semi_join, temp_table, union_all
 from zodiac_sql.database.store import Store
@@ -16,7 +17,7 @@ from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.names import CHANGE_FACTS, ENTERED, whole
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import State
-from zodiac_sql.sql.relations import SQL_TYPES, Part, Relation, columns_of, relation_query, table
+from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, table
 from zodiac_sql.sql.set_difference import unknown
 from zodiac_sql.storage.extensions import sources_of
 

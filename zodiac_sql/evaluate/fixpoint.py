@@ -29,9 +29,12 @@ from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.names import RANK, given, is_node
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.duplicates import has_duplicates
+from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Version, whole
 from zodiac_sql.sql.relations import Part, Relation
-from zodiac_sql.sql.select import Context, compile_rule, has_duplicates, is_empty, makes_text
+from zodiac_sql.sql.select import compile_rule, makes_text
 
 
 def evaluate(

@@ -22,11 +22,12 @@ from zodiac_sql.language.binding import functions_in
 from zodiac_sql.language.syntax import Column, Rule, atoms_of
 from zodiac_sql.language.types import mixes
 from zodiac_sql.names import MARK, RANK, is_node
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.product import Product, multiply, pays, product_of
 from zodiac_sql.sql.reducer import JoinTree, is_worth_while, join_tree, needs_first_pass, reduce
 from zodiac_sql.sql.relations import Relation
-from zodiac_sql.sql.select import Compiled, Context, compile_rule
+from zodiac_sql.sql.select import Compiled, compile_rule
 
 Shape = Callable[[exp.Query | None], exp.Query]
 """What becomes of the heads that plans find, repetitions included; None where there is no plan."""

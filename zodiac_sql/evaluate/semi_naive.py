@@ -30,9 +30,10 @@ from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import RANK, external, stem
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, delta_variants, whole
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, source
-from zodiac_sql.sql.select import Context, is_empty
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.column_types import TEXT_TYPES
 from zodiac_sql.database.statements import (
     create_temp,
     drop,
@@ -34,11 +35,6 @@ from zodiac_sql.names import NUMBER
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-SQL_TYPES = {
-    Type.SYMBOL: "VARCHAR", Type.INT: "BIGINT", Type.FLOAT: "DOUBLE", Type.BOOL: "BOOLEAN",
-    Type.DATE: "DATE", Type.TIMESTAMP: "TIMESTAMP",
-}  # fmt: skip
 
 _SOURCE_TYPES = {
     **dict.fromkeys(
@@ -296,7 +292,7 @@ def _stage_true(store: Store, predicate: str) -> Staged:
 
 def _stored_type(type_: Type | None) -> str:
     """The SQL type of a staged column: symbols are ids."""
-    return SQL_TYPES[type_] if type_ not in (None, Type.SYMBOL) else "INTEGER"
+    return TEXT_TYPES[type_] if type_ not in (None, Type.SYMBOL) else "INTEGER"
 
 
 # --- columns ------------------------------------------------------------------------------------
@@ -322,7 +318,7 @@ class _Column:
         elif self.kind == "DECIMAL":
             # DuckDB's own cast to a double divides by a power of ten, which rounds twice.
             value = exp.cast(value, "VARCHAR")
-        value = exp.cast(value, SQL_TYPES[self.type] if self.type else "INTEGER")
+        value = exp.cast(value, TEXT_TYPES[self.type] if self.type else "INTEGER")
         return without_sign_of_zero(value) if self.type is Type.FLOAT else value
 
 

@@ -32,9 +32,10 @@ from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.maintain.steps.working_table import TooMuch
 from zodiac_sql.maintain.support import support
+from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Version, whole
 from zodiac_sql.sql.relations import Relation
-from zodiac_sql.sql.select import compile_rule, is_empty
+from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.storage.edits import Delta
 
 COMPARE = 0.2

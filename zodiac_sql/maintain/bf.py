@@ -41,9 +41,10 @@ from zodiac_sql.maintain.steps.merge_tables import owns_of
 from zodiac_sql.maintain.steps.overdelete import checks, onwards
 from zodiac_sql.maintain.steps.working_table import Own, context_of, edits_of, put
 from zodiac_sql.names import MARK
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, relation_query
-from zodiac_sql.sql.select import Context, is_empty
 from zodiac_sql.sql.set_difference import some_marked, unknown
 
 Facts = dict[str, Part]

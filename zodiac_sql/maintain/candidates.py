@@ -21,9 +21,11 @@ from zodiac_sql.maintain.marking import marked_among
 from zodiac_sql.maintain.steps.aggregate_groups import find_touched
 from zodiac_sql.maintain.steps.working_table import TooMuch
 from zodiac_sql.names import CHANGE_FACTS
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.duplicates import is_injective
+from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
-from zodiac_sql.sql.select import Context, is_empty, is_injective
 from zodiac_sql.sql.set_difference import absent, unknown
 from zodiac_sql.storage.edits import Edit
 

@@ -36,9 +36,9 @@ from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.names import stem
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Version, gained_variants, lost_variants, whole
 from zodiac_sql.sql.relations import Part, Relation
-from zodiac_sql.sql.select import Context
 from zodiac_sql.storage.edits import Delta, Edit
 from zodiac_sql.storage.extensions import Sources
 

@@ -33,8 +33,10 @@ from zodiac_sql.language.syntax import (
 from zodiac_sql.language.types import body_types
 from zodiac_sql.program.check import Candidate, arities, functions, in_order, nesting, safety
 from zodiac_sql.program.state import State
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.emptiness import goals_are_empty
 from zodiac_sql.sql.relations import HOLDS
-from zodiac_sql.sql.select import Context, compile_goals, goals_are_empty
+from zodiac_sql.sql.select import compile_goals
 from zodiac_sql.storage.extensions import decoded, distinct_query, sources_of
 
 if TYPE_CHECKING:

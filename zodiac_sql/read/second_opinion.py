@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.column_types import SQL_TYPES  # fmt: skip
 from zodiac_sql.database.statements import anti_join, create_temp, distinct, temp_table, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import arrange, variables
@@ -36,25 +37,17 @@ from zodiac_sql.language.syntax import (
 )
 from zodiac_sql.language.types import body_types, expression_type
 from zodiac_sql.names import RANK
-from zodiac_sql.sql.functions import (
-    OPERATORS,
-    aggregated,
-    built,
-    literal,
-    python_call,
-    spelled,
-    typed,
-)
-from zodiac_sql.sql.relations import (
+from zodiac_sql.sql.aggregates import aggregated
+from zodiac_sql.sql.functions import OPERATORS, built, literal, python_call, spelled, typed
+from zodiac_sql.sql.relations import (  # fmt: skip
     HOLDS,
     OUTSIDE,
-    SQL_TYPES,
     Part,
     Relation,
     columns_of,
     rank_of,
     relation_query,
-)  # fmt: skip
+)
 
 Reads = Callable[[int, Atom], Relation]
 """What an atom reads, by its place in a body and itself. Those of a negation have place -1."""

@@ -14,10 +14,11 @@ from typing import TypeVar
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import anti_join, create_temp, temp_table, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.sql.relations import SQL_TYPES, Relation, columns_of, part_query
+from zodiac_sql.sql.relations import Relation, columns_of, part_query
 
 T = TypeVar("T")
 

@@ -42,8 +42,8 @@ from zodiac_sql.rewrite.closures.recognise import modules_of
 from zodiac_sql.rewrite.hypertree.rewrite import fits
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, inner_of, tables_of, with_trees
 from zodiac_sql.sql.class_pairs import Pairs, pairs_query
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, relation_query
-from zodiac_sql.sql.select import Context
 from zodiac_sql.storage import catalog
 from zodiac_sql.storage.extensions import (
     Sources,

@@ -29,10 +29,13 @@ from zodiac_sql.spark.planning import PlannedRules, Rules, plan_rules
 from zodiac_sql.spark.refusals import require_builtins, require_runnable
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.types import as_fact_column, columns_of, frame_of, struct_of
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.duplicates import has_duplicates
+from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, delta_variants, whole
 from zodiac_sql.sql.relations import Part, Relation, relation_query, source
 from zodiac_sql.sql.relations import columns_of as relation_columns
-from zodiac_sql.sql.select import Context, compile_rule, has_duplicates, is_empty
+from zodiac_sql.sql.select import compile_rule
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import once, without_sign_of_zero
 from zodiac_sql.language.binding import calls
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.syntax import Constant, Expression, Type
-from zodiac_sql.sql.relations import SQL_TYPES
 
 
 def python_function(name: str) -> str:
@@ -207,37 +207,3 @@ def spelled(value: exp.Expr, type_: Type | None) -> exp.Expr:
         return value
     text = [exp.cast(value, "TEXT"), exp.Literal.string("-nan"), exp.Literal.string("nan")]
     return exp.Anonymous(this="replace", expressions=text)
-
-
-def aggregated(
-    function: str,
-    value: exp.Column,
-    type_: Type | None,
-    text: exp.Column | None,
-    functions: Functions,
-) -> exp.Expr:
-    """An aggregate over the rows of a group."""
-    registered = functions.get(function)
-    if registered is not None and registered.aggregate:
-        argument: exp.Expr = text if text is not None else value
-        wanted = registered.parameters[0]
-        if wanted is not Type.SYMBOL:
-            argument = exp.cast(argument, SQL_TYPES[wanted])
-        listed = exp.Anonymous(this="list", expressions=[argument])
-        call = python_call(function, [listed])
-        return call if registered.returns is Type.SYMBOL else typed(registered.returns, call)
-    if text is not None:
-        return exp.Anonymous(this=f"arg_{function}", expressions=[value, text])
-    if function == "count":
-        return exp.Count(this=exp.Star())
-    # Sums of floats depend on their order: with a fixed one, equal facts give equal sums.
-    ordered: exp.Expr = value
-    if type_ is Type.FLOAT and function in ("sum", "avg"):
-        ordered = exp.Order(this=value, expressions=[exp.Ordered(this=value.copy())])
-    if function == "sum":
-        return exp.cast(exp.Sum(this=ordered), SQL_TYPES[type_ or Type.INT])
-    if function == "med":
-        return typed(Type.FLOAT, exp.Anonymous(this="median", expressions=[value]))
-    if function == "avg":
-        return typed(Type.FLOAT, exp.Avg(this=ordered))
-    return {"min": exp.Min, "max": exp.Max}[function](this=ordered)

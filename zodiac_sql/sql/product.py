@@ -19,9 +19,10 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import variables
 from zodiac_sql.language.syntax import Column, Variable
 from zodiac_sql.language.types import body_types
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Scan
 from zodiac_sql.sql.scans import column_names, heads, needed, quoted, side
-from zodiac_sql.sql.select import Compiled, Context
+from zodiac_sql.sql.select import Compiled
 
 FEWEST, MOST = 5_000, 1_000_000
 """The rows that each side must have: with fewer the join is cheap, with more counting is not."""

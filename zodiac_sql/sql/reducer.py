@@ -24,10 +24,11 @@ from zodiac_sql.database.statements import distinct
 from zodiac_sql.language.binding import variables
 from zodiac_sql.language.syntax import Column, Type, Variable
 from zodiac_sql.language.types import body_types
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import SMALL, Plan, Scan
 from zodiac_sql.sql.relations import HOLDS
 from zodiac_sql.sql.scans import column_names, heads, needed, quoted, side
-from zodiac_sql.sql.select import Compiled, Context
+from zodiac_sql.sql.select import Compiled
 
 FEWEST = 10_000
 """The rows that a plan must begin with: with fewer, the flat join takes half the time. (100 rows of a

@@ -7,6 +7,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import parameter, temp_table
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import ENTERED, MARK, RANK
@@ -17,15 +18,6 @@ FIRST = 1
 
 OUTSIDE = -(2**62)
 """The rank of facts that come from outside a recursive hypernode: lower than that of any fact in it."""
-
-SQL_TYPES = {
-    Type.SYMBOL: "INTEGER",
-    Type.INT: "BIGINT",
-    Type.FLOAT: "DOUBLE",
-    Type.BOOL: "BOOLEAN",
-    Type.DATE: "DATE",
-    Type.TIMESTAMP: "TIMESTAMP",
-}
 
 HOLDS = Column("holds", Type.BOOL)
 """The one column of the tables of a predicate of arity 0: true in its one row."""

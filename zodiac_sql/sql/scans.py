@@ -13,9 +13,10 @@ from sqlglot import exp
 from zodiac_sql.language.binding import arrange, expressions_of, variables
 from zodiac_sql.language.syntax import Atom, Column, Rule, Type, Variable
 from zodiac_sql.language.types import body_types
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Scan, Version
 from zodiac_sql.sql.relations import Part, Relation
-from zodiac_sql.sql.select import Compiled, Context, compile_rule
+from zodiac_sql.sql.select import Compiled, compile_rule
 
 
 def column_name(name: str) -> str:

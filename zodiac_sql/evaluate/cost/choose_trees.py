@@ -26,9 +26,9 @@ from zodiac_sql.rewrite.hypertree.decompose import Costs, decompose
 from zodiac_sql.rewrite.hypertree.rewrite import decomposed, edges_of, stored_tree
 from zodiac_sql.rewrite.hypertree.stored import StoredNode, StoredTree
 from zodiac_sql.rewrite.hypertree.tree import Edge, Hypertree, is_acyclic
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Scan, Version
 from zodiac_sql.sql.scans import column_name, side
-from zodiac_sql.sql.select import Context
 
 GAIN = 2.5
 """By what factor a tree must promise less work than DuckDB's plan: estimates are no better."""

@@ -22,10 +22,11 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import variables
 from zodiac_sql.language.syntax import Atom, Column, Constant, Rule, Variable
 from zodiac_sql.language.types import body_types
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Scan, Version, whole
 from zodiac_sql.sql.relations import Relation, table
 from zodiac_sql.sql.scans import column_name, side
-from zodiac_sql.sql.select import Context, compile_rule
+from zodiac_sql.sql.select import compile_rule
 
 MODEST = 1_000_000
 """Up to so many rows a relation is counted; of a larger one, DuckDB's statistics are asked."""

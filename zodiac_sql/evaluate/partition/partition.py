@@ -19,13 +19,14 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import create_temp, create_temp_view, drop, rename, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.components import find_roots
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.rewrite.closures.module import NODE
 from zodiac_sql.sql.class_pairs import Pairs
-from zodiac_sql.sql.relations import SQL_TYPES, Part, table
+from zodiac_sql.sql.relations import Part, table
 
 MEMBERS = "zodiac$members"
 STORED = "zodiac$view_stored"

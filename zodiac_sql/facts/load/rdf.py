@@ -15,6 +15,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.column_types import TEXT_TYPES
 from zodiac_sql.database.statements import create_temp, temp_table, without_sign_of_zero
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
@@ -23,7 +24,7 @@ from zodiac_sql.facts.load.ntriples import LineFile
 from zodiac_sql.facts.load.properties import Property
 from zodiac_sql.facts.load.result import SHOWN, Loaded, Skipped
 from zodiac_sql.facts.load.source import SourceFile
-from zodiac_sql.facts.stage import SQL_TYPES, scratch
+from zodiac_sql.facts.stage import scratch
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Type
 
@@ -141,6 +142,6 @@ def _object(type_: Type) -> exp.Expr:
         case Type.TIMESTAMP:
             return exp.func("zodiac_moment", value, dialect="duckdb")
         case Type.FLOAT:
-            return without_sign_of_zero(exp.cast(value, SQL_TYPES[type_]))
+            return without_sign_of_zero(exp.cast(value, TEXT_TYPES[type_]))
         case _:
-            return exp.cast(value, SQL_TYPES[type_])
+            return exp.cast(value, TEXT_TYPES[type_])

@@ -8,9 +8,9 @@ from zodiac_sql.language.binding import arrange
 from zodiac_sql.language.syntax import Aggregate, Atom, Column, Rule
 from zodiac_sql.language.types import body_types
 from zodiac_sql.maintain.contract import Task
+from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import touched
 from zodiac_sql.sql.relations import Part, Relation
-from zodiac_sql.sql.select import is_empty
 
 
 def find_touched(task: Task) -> None:

@@ -19,9 +19,11 @@ from zodiac_sql.evaluate.run_plans import structure, tables
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import Own, Owns, context_of
 from zodiac_sql.names import RANK
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, delta_variants
 from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, rank_of, table
-from zodiac_sql.sql.select import Context, compile_rule, is_empty
+from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.sql.set_difference import absent, unknown
 
 MODEST = 300_000

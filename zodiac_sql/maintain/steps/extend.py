@@ -22,9 +22,9 @@ from zodiac_sql.maintain.steps.working_table import (
     put,
     without_outside,
 )
+from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.relations import FIRST, Part
-from zodiac_sql.sql.select import is_empty
 from zodiac_sql.sql.set_difference import unknown
 
 

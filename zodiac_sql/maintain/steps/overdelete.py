@@ -33,9 +33,9 @@ from zodiac_sql.maintain.steps.working_table import (
     without_outside,
 )
 from zodiac_sql.names import RANK
+from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, check, delta_variants
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query, table
-from zodiac_sql.sql.select import is_empty
 from zodiac_sql.sql.set_difference import absent
 
 

@@ -18,9 +18,9 @@ from zodiac_sql.evaluate.run_plans import tables
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.names import CHANGE_FACTS
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, part_query, rank_of
-from zodiac_sql.sql.select import Context
 from zodiac_sql.sql.set_difference import absent, unknown
 from zodiac_sql.storage.edits import Edit
 

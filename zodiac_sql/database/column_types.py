@@ -1,0 +1,18 @@
+"""The types of DuckDB's columns that hold values of each type of the language."""
+
+from __future__ import annotations
+
+from zodiac_sql.language.syntax import Type
+
+SQL_TYPES = {
+    Type.SYMBOL: "INTEGER",
+    Type.INT: "BIGINT",
+    Type.FLOAT: "DOUBLE",
+    Type.BOOL: "BOOLEAN",
+    Type.DATE: "DATE",
+    Type.TIMESTAMP: "TIMESTAMP",
+}
+"""In the tables of predicates: a symbol is its id in the dictionary."""
+
+TEXT_TYPES = {**SQL_TYPES, Type.SYMBOL: "VARCHAR"}
+"""In rows that come from outside: a symbol is still its text."""

@@ -1,0 +1,242 @@
+"""One body as the FROM, JOIN and WHERE of a SELECT.
+
+Its scans are joined, its negations are anti joins, its filters stand in WHERE. BINDs that do not
+need each other close what is there so far into a subquery, so that their values are computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sqlglot import exp
+
+from zodiac_sql.language.binding import Arranged, arrange, levels, needed, variables
+from zodiac_sql.language.syntax import (
+    Aggregate,
+    Atom,
+    Binding,
+    Call,
+    Comparison,
+    Constant,
+    Literal,
+    Rule,
+)
+from zodiac_sql.language.types import body_types
+from zodiac_sql.sql.aggregates import aggregate_query, aggregate_values
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.duplicates import repeats_solutions
+from zodiac_sql.sql.functions import is_total
+from zodiac_sql.sql.joins import Joins
+from zodiac_sql.sql.plan import Plan, Scan, Version, join_order
+from zodiac_sql.sql.relations import OUTSIDE, Relation, mark_of, rank_of, source
+from zodiac_sql.sql.values import Value, Values
+
+_GOALS = Rule("", Atom("", ()), ())
+"""What a plan of goals without a head belongs to."""
+
+
+class Body:
+    """Builds the SELECT of one body, and knows what each variable is there.
+
+    Negations and aggregates read `state`. Provisional variables have the value that a driving scan
+    gave them (a candidate, a group); the body's own literals must agree, and replace it.
+    """
+
+    def __init__(
+        self, context: Context, literals: tuple[Literal, ...], state: Version = Version.ALL
+    ) -> None:
+        self.context = context
+        self.state = state
+        self.joins = Joins()
+        types = body_types(literals, context.columns, context.functions).types
+        self.values = Values(context, types, self.joins)
+        self._provisional: set[str] = set()
+        self._ranks: list[exp.Expr] = []
+        self._marks: list[exp.Expr] = []
+        self._below: exp.Expr | None = None
+
+    def build_goals(self, arranged: Arranged, guard: Scan | None = None) -> None:
+        """Goals over all that is known in a state; a guard limits what its variables can be."""
+        scans = [Scan(atom, self.state) for atom in arranged.atoms]
+        ordered = join_order([guard, *scans] if guard else scans)
+        self.build(Plan(_GOALS, ordered, arranged, self.state))
+
+    def build(self, plan: Plan) -> None:
+        """Scans and aggregates, then each level of bindings; each test as soon as it can be made."""
+        arranged = plan.body
+        for scan in plan.scans:
+            self._scan(scan, scan.atom not in arranged.atoms)
+        for index, aggregate in enumerate(arranged.aggregates):
+            self._aggregate(aggregate, plan.groups[index] if plan.groups else None)
+        waiting: list[Comparison | Atom] = [*arranged.filters]
+        waiting += [negation.atom for negation in arranged.negations]
+        later = {step.variable.name for step in arranged.steps}
+        waiting = self._tests(waiting, later)
+        for level in levels(arranged):
+            self._bind(level)
+            later -= {step.variable.name for step in level}
+            waiting = self._tests(waiting, later)
+        self.joins.restrict()
+
+    def next_rank(self) -> exp.Expr:
+        """One more than the highest rank in the body."""
+        if not self._ranks:
+            return exp.cast(exp.Literal.number(OUTSIDE + 1), "BIGINT")
+        highest = exp.func("greatest", *self._ranks) if len(self._ranks) > 1 else self._ranks[0]
+        return exp.Add(this=highest.copy(), expression=exp.Literal.number(1))
+
+    def some_marked(self) -> exp.Expr:
+        """Whether a fact of the body is marked."""
+        return exp.or_(*(mark.copy() for mark in self._marks)) if self._marks else exp.false()
+
+    # Joins
+
+    def _scan(self, scan: Scan, provisional: bool) -> None:
+        alias = self.joins.alias("a")
+        relation = self.context.relation(scan.atom.predicate, scan.version)
+        before = set(self.values.known)
+        conditions = self._matches(scan.atom, relation, alias, bind=True)
+        if provisional:
+            self._provisional |= self.values.known.keys() - before
+        if relation.ranked and scan.version is Version.CANDIDATE:
+            self._below = rank_of(alias)
+        elif relation.ranked:
+            self._ranks.append(rank_of(alias))
+            if self._below is not None:
+                conditions.append(rank_of(alias) < self._below.copy())
+        if relation.marked:
+            self._marks.append(mark_of(alias))
+        self.joins.join(source(relation, alias), conditions)
+
+    def _matches(self, atom: Atom, relation: Relation, alias: str, bind: bool) -> list[exp.Expr]:
+        """The conditions under which a row is an instance of an atom.
+
+        With `bind`, variables seen here first get their value from the row; without, they are
+        existential, and only have to agree with themselves.
+        """
+        conditions: list[exp.Expr] = []
+        known = self.values.known
+        local: dict[str, Value] = {}
+        for column, term in zip(relation.columns, atom.terms, strict=True):
+            here = exp.column(column.name, table=alias, quoted=True)
+            if isinstance(term, Constant):
+                conditions.append(here.eq(self.values.of(term).sql))
+                continue
+            value = known.get(term.name) or local.get(term.name)
+            if value is not None:
+                conditions.append(here.eq(self.values.as_id(value)))
+                if bind and term.name in self._provisional:
+                    self._confirm(term.name, self.values.widened(term, Value(here, column.type)))
+            else:
+                value = self.values.widened(term, Value(here, column.type))
+                (known if bind else local)[term.name] = value
+        return conditions
+
+    def _confirm(self, variable: str, value: Value) -> None:
+        """Give a provisional variable the value that a literal of the body has for it."""
+        self.values.known[variable] = value
+        self._provisional.discard(variable)
+
+    def _aggregate(self, aggregate: Aggregate, groups: Scan | None) -> None:
+        """Join the groups of an aggregate; a scan of groups limits them to those that it finds."""
+        alias = self.joins.alias("g")
+        inner = Body(self.context, aggregate.body, self.state)
+        inner.build_goals(arrange(aggregate.body), groups)
+        types = inner.values.types
+        repeats = repeats_solutions(aggregate, types, self.context, self.state, groups)
+        query = aggregate_query(aggregate, inner.values, repeats)
+        found = aggregate_values(aggregate, inner.values, alias)
+        conditions: list[exp.Expr] = []
+        for variable, one in zip((*aggregate.group, aggregate.result), found, strict=True):
+            known = self.values.known.get(variable.name)
+            value = self.values.widened(variable, one)
+            if known is None:
+                self.values.known[variable.name] = value
+                continue
+            if value.text:
+                conditions.append(self.values.shown(known).eq(self.values.shown(value)))
+            else:
+                conditions.append(value.sql.copy().eq(self.values.as_id(known)))
+            if variable.name in self._provisional:
+                self._confirm(variable.name, value)
+        self.joins.join(query.subquery(alias, copy=False), conditions)
+
+    # Tests
+
+    def _tests(self, waiting: list[Comparison | Atom], later: set[str]) -> list[Comparison | Atom]:
+        """Make every test that needs no variable bound later; return those that do."""
+        left = []
+        for test in waiting:
+            if not later.isdisjoint(needed(test)):
+                left.append(test)
+            elif isinstance(test, Comparison):
+                sides = self.values.of(test.left), self.values.of(test.right)
+                self.joins.where(self.values.compared(test.operator, *sides))
+            else:
+                self._negate(test)
+        return left
+
+    def _negate(self, atom: Atom) -> None:
+        relation = self.context.relation(atom.predicate, self.state)
+        if relation.rows == 0:
+            return
+        alias = self.joins.alias("n")
+        conditions = self._matches(atom, relation, alias, bind=False)
+        item = source(relation, alias)
+        correlated = any(term.name in self.values.known for term in variables(*atom.terms))
+        if correlated:
+            self.joins.join(item, conditions, kind="ANTI")
+            return
+        inner = exp.select(exp.Literal.number(1)).from_(item)
+        for condition in conditions:
+            inner = inner.where(condition, copy=False)
+        self.joins.where(exp.not_(exp.Exists(this=inner)))
+
+    # Bindings
+
+    def _bind(self, steps: Sequence[Binding]) -> None:
+        """Close what is there into a subquery that has the new values as columns."""
+        found = [
+            self.values.widened(step.variable, self.values.of(step.expression)) for step in steps
+        ]
+        made = set()
+        partial = set()
+        for step, value in zip(steps, found, strict=True):
+            name = step.variable.name
+            if name in self._provisional:
+                self.joins.where(self.values.compared("=", self.values.known[name], value))
+                self._confirm(name, value)
+            self.values.known[name] = value
+            if isinstance(step.expression, Call):  # else another name for a variable or constant
+                made.add(name)
+                if not is_total(step.expression, self.context.functions):
+                    partial.add(name)
+        if made:
+            self._close(made, partial)
+
+    def _close(self, made: Collection[str], partial: Collection[str]) -> None:
+        """Make a subquery of all there is. Where what was made has no value, there is no solution.
+
+        That is tested of `partial` ones only: DuckDB makes a test before the joins, where it can,
+        and integers that no solution has may overflow there.
+        """
+        known = self.values.known
+        names = {variable: f"v{index}" for index, variable in enumerate(known)}
+        alias = self.joins.close(
+            [
+                *(value.sql.copy().as_(names[variable]) for variable, value in known.items()),
+                *([self.next_rank().as_("k")] if self._ranks else []),
+                *([self.some_marked().as_("m")] if self._marks else []),
+            ]
+        )
+        values = {
+            variable: Value(
+                exp.column(names[variable], table=alias),
+                v.type, v.text, None if variable in made else v.shown,
+            )
+            for variable, v in known.items()
+        }  # fmt: skip
+        self.joins.where(*(values[name].sql.is_(exp.null()).not_() for name in partial))
+        self.values.replace(values)
+        self._ranks = [exp.column("k", table=alias) - 1] if self._ranks else []
+        self._marks = [exp.column("m", table=alias)] if self._marks else []

@@ -1,0 +1,104 @@
+"""Whether a SELECT may return the same row twice. Where it cannot, DISTINCT is left out.
+
+A row comes out once if it tells the values of all variables, and these tell which row of each table
+they were read from. An int that is stored as a float no longer tells which int it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from zodiac_sql.language.binding import arrange, variables
+from zodiac_sql.language.syntax import Aggregate, Atom, Column, Rule, Type, Variable
+from zodiac_sql.language.types import body_types, widens
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.plan import Plan, Scan, Version
+
+
+def has_duplicates(plan: Plan, head: Sequence[Column], context: Context) -> bool:
+    """Whether the same row may come out twice.
+
+    A head that tells all variables of a body whose scans read single tables repeats no row.
+    """
+    types = body_types(plan.rule.body, context.columns, context.functions).types
+    told = _told(plan.rule, head, types)
+    for scan in plan.scans:
+        relation = context.relation(scan.atom.predicate, scan.version)
+        if len(relation.parts) > 1:
+            return True
+        if not _tells_row(told, scan.atom, [c.type for c in relation.columns], types):
+            return True
+    for aggregate in plan.body.aggregates:
+        if any(v.name not in told for v in (*aggregate.group, aggregate.result)):
+            return True
+        if _widens_groups(aggregate, types, context):
+            return True
+    return False
+
+
+def is_injective(rule: Rule, head: Sequence[Column], context: Context) -> bool:
+    """Whether each fact that the rule derives has one derivation by it: its head tells the body."""
+    body = arrange(rule.body)
+    types = body_types(rule.body, context.columns, context.functions).types
+    told = _told(rule, head, types)
+    return not body.aggregates and all(
+        _tells_row(told, atom, context.columns[atom.predicate], types) for atom in body.atoms
+    )
+
+
+def repeats_solutions(
+    aggregate: Aggregate,
+    types: Mapping[str, Type | None],
+    context: Context,
+    state: Version,
+    groups: Scan | None,
+) -> bool:
+    """Whether the same solution of an aggregate's body may come out twice.
+
+    Named variables make up a solution; `types` has those of all variables of the body. Where each
+    atom's are all named, and it reads a single table, there is one row for each solution. (It is
+    worth knowing: to remove repetitions costs four times as much as the median itself.)
+    """
+    if groups is not None and groups.version is not Version.TOUCHED:
+        return True
+    arranged = arrange(aggregate.body)
+    named = {name for name in types if not Variable(name).anonymous}
+    for atom in arranged.atoms:
+        if len(context.relation(atom.predicate, state).parts) > 1:
+            return True
+        if not _tells_row(named, atom, context.columns[atom.predicate], types):
+            return True
+    return any(
+        any(variable.anonymous for variable in (*inner.group, inner.result))
+        or _widens_groups(inner, types, context)
+        for inner in arranged.aggregates
+    )
+
+
+def _widens_groups(
+    aggregate: Aggregate, types: Mapping[str, Type | None], context: Context
+) -> bool:
+    """Whether groups of an aggregate that differ by an int are one by the float that it becomes."""
+    inside = body_types(aggregate.body, context.columns, context.functions).types
+    return widens(aggregate.group, [inside.get(v.name) for v in aggregate.group], types)
+
+
+def _told(rule: Rule, head: Sequence[Column], types: Mapping[str, Type | None]) -> set[str]:
+    """The variables whose values a head tells: not of an int that becomes a float there."""
+    return {
+        term.name
+        for term, column in zip(rule.head.terms, head, strict=True)
+        if isinstance(term, Variable)
+        and not (types.get(term.name) is Type.INT and column.type is Type.FLOAT)
+    }
+
+
+def _tells_row(
+    told: Collection[str],
+    atom: Atom,
+    columns: Sequence[Type | None],
+    types: Mapping[str, Type | None],
+) -> bool:
+    """Whether values of variables tell which row an atom of a body stands for."""
+    known = all(variable.name in told for variable in variables(*atom.terms))
+    return known and not widens(atom.terms, columns, types)

@@ -1,0 +1,29 @@
+"""Whether a body can have no solution at all, because something that it needs has no facts.
+
+Then no statement is run: this is known from the numbers of rows alone.
+"""
+
+from __future__ import annotations
+
+from zodiac_sql.language.binding import arrange
+from zodiac_sql.language.syntax import Literal
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.plan import Plan, Version
+
+
+def is_empty(plan: Plan, context: Context) -> bool:
+    """Whether the body cannot have a solution, because something it needs has no facts."""
+    scanned = any(context.relation(s.atom.predicate, s.version).rows == 0 for s in plan.scans)
+    return scanned or any(
+        goals_are_empty(a.body, context, plan.state) for a in plan.body.aggregates
+    )
+
+
+def goals_are_empty(
+    goals: tuple[Literal, ...], context: Context, state: Version = Version.ALL
+) -> bool:
+    """Whether goals cannot have a solution, because something they need has no facts."""
+    arranged = arrange(goals)
+    if any(context.relation(atom.predicate, state).rows == 0 for atom in arranged.atoms):
+        return True
+    return any(goals_are_empty(aggregate.body, context, state) for aggregate in arranged.aggregates)

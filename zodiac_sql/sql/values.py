@@ -1,0 +1,164 @@
+"""The values of variables and expressions in one SELECT, and the forms that they are needed in.
+
+A symbol is stored as a number, its id. Functions and order comparisons need the text that it means,
+people see the text that it is written as; both are joined in from the dictionary where needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.dictionary import KNOWN
+from zodiac_sql.database.statements import temp_table, text
+from zodiac_sql.language.syntax import Call, Column, Constant, Expression, Type, Variable
+from zodiac_sql.language.types import expression_type
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.functions import (
+    OPERATORS,
+    POSITIVE,
+    built,
+    literal,
+    python_call,
+    python_call_if_there,
+    spelled,
+    typed,
+)
+from zodiac_sql.sql.joins import Joins
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value in SQL: an id or a native value, or, where `text`, the text of a plain symbol.
+
+    `shown` is the text of a symbol that is a constant of the rule.
+    """
+
+    sql: exp.Expr
+    type: Type | None
+    text: bool = False
+    shown: str | None = None
+
+
+@dataclass(slots=True)
+class Values:
+    """What each variable of a body is, by name (`known`), and what expressions over them are."""
+
+    context: Context
+    types: Mapping[str, Type | None]
+    joins: Joins
+    known: dict[str, Value] = field(default_factory=dict)
+    _texts: dict[str, exp.Expr] = field(default_factory=dict)
+    """The text of a symbol that is joined in already, by the SQL of its id."""
+
+    def replace(self, known: dict[str, Value]) -> None:
+        """Begin again with other values: those from before are out of reach in a subquery."""
+        self.known, self._texts = known, {}
+
+    def of(self, expression: Expression) -> Value:
+        """The value of an expression whose variables are known."""
+        if isinstance(expression, Constant):
+            return self._constant(expression)
+        if isinstance(expression, Variable):
+            return self.known[expression.name]
+        return self._call(expression)
+
+    def widened(self, variable: Variable, value: Value) -> Value:
+        """A value as a variable has it: an int that meets floats in the body is one of them."""
+        if value.type is Type.INT and self.types.get(variable.name) is Type.FLOAT:
+            return Value(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
+        return value
+
+    def compared(self, operator: str, left: Value, right: Value) -> exp.Expr:
+        """A comparison. The order of symbols is that of what they mean, not of their ids."""
+        symbols = Type.SYMBOL in (left.type, right.type)
+        if symbols and operator not in ("=", "!="):
+            a: exp.Expr = self.text(left)
+            b = self.text(right)
+        elif symbols and (left.text or right.text):
+            a, b = self.shown(left), self.shown(right)
+        else:
+            a, b = left.sql, right.sql
+        return OPERATORS[operator](this=a.copy(), expression=b.copy())
+
+    def text(self, value: Value) -> exp.Expr:
+        """The text that a symbol means."""
+        if value.text:
+            return value.sql.copy()
+        return exp.Anonymous(this="zodiac.lexical", expressions=[self.shown(value)])
+
+    def shown(self, value: Value) -> exp.Expr:
+        """A value as people see it: symbols decoded."""
+        if value.type is not Type.SYMBOL:
+            return value.sql.copy()
+        if value.shown is not None:
+            return text(value.shown)
+        if value.text:
+            return exp.Anonymous(this="zodiac.quote_where_needed", expressions=[value.sql.copy()])
+        if self.context.spelled:
+            return value.sql.copy()
+        key = value.sql.sql()
+        if key not in self._texts:
+            alias = self.joins.alias("t")
+            same = exp.column("id", table=alias).eq(value.sql.copy())
+            self.joins.join(temp_table(KNOWN).as_(alias), [same])
+            self._texts[key] = exp.column("text", table=alias)
+        return self._texts[key].copy()
+
+    def as_id(self, value: Value) -> exp.Expr:
+        """A value as it is stored; text that no symbol has becomes NULL, which equals nothing."""
+        if not value.text:
+            return value.sql.copy()
+        if self.context.spelled:
+            return self.shown(value)
+        alias = self.joins.alias("k")
+        same = exp.column("text", table=alias).eq(self.shown(value))
+        self.joins.join(temp_table(KNOWN).as_(alias), [same], kind="LEFT")
+        return exp.column("id", table=alias)
+
+    def stored(self, value: Value, column: Column) -> exp.Expr:
+        """A value that is no text as the head's column stores it."""
+        if value.type is column.type or column.type is None:
+            return value.sql.copy()
+        return exp.cast(value.sql.copy(), SQL_TYPES[column.type])
+
+    def _constant(self, constant: Constant) -> Value:
+        if constant.type is Type.SYMBOL:
+            # An id that no symbol has stands for one that the dictionary does not know.
+            shown = str(constant.value)
+            if self.context.spelled:
+                return Value(text(shown), Type.SYMBOL, shown=shown)
+            id_ = self.context.ids.get(shown, -1)
+            return Value(exp.Literal.number(id_), Type.SYMBOL, shown=shown)
+        return Value(literal(constant), constant.type)
+
+    def _call(self, call: Call) -> Value:
+        type_ = expression_type(call, self.types, self.context.functions)
+        arguments = [self._argument(argument) for argument in call.arguments]
+        registered = self.context.functions.get(call.function)
+        if registered is not None:
+            wanted = (
+                SQL_TYPES[p] if p is not Type.SYMBOL else "TEXT" for p in registered.parameters
+            )
+            cast = [exp.cast(a, t) for a, t in zip(arguments, wanted, strict=True)]
+            computed = any(isinstance(argument, Call) for argument in call.arguments)
+            sql = (python_call_if_there if computed else python_call)(call.function, cast)
+        else:
+            if call.function == "concat":
+                types = (
+                    expression_type(a, self.types, self.context.functions) for a in call.arguments
+                )
+                arguments = list(map(spelled, arguments, types))
+            sql = built(call.function, type_, arguments)
+        if type_ is Type.SYMBOL:
+            return Value(sql, type_, text=True)
+        positive = registered is None and call.function in POSITIVE
+        return Value(typed(type_ or Type.INT, sql, positive), type_)
+
+    def _argument(self, expression: Expression) -> exp.Expr:
+        """What a function gets: symbols as text."""
+        value = self.of(expression)
+        return self.text(value) if value.type is Type.SYMBOL else value.sql.copy()
