@@ -42,6 +42,15 @@ VIEWS = "zodiac$view_"
 ASIDE = "zodiac$aside_"
 """How the tables of idb begin that a change took away."""
 
+EXPLICIT_SCHEMA = "edb"
+"""The schema in the file of explicit facts: a table for each predicate that has some."""
+
+DERIVED_SCHEMA = "idb"
+"""The schema in the file of derived facts, and of what a change set aside."""
+
+NODE_SCHEMA = "hd"
+"""The schema in the file of the nodes of hypertrees."""
+
 
 # --- predicates inside a hypernode ----------------------------------------------------------------
 

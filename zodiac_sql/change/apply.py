@@ -27,6 +27,7 @@ from zodiac_sql.facts.stage import stage_rows
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.syntax import Atom, Constant, Rule
 from zodiac_sql.maintain.marking import Marks
+from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.build import Planned, plan_program, stored, without_unused
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.state import State
@@ -231,7 +232,7 @@ def _state_after(collected: Collected, work: Materialisation, net: Net) -> State
         name
         for name, predicate in planned.schema.items()
         if name in net.inserts
-        or before.rows.get(("edb", predicate.sql_name), 0)
+        or before.rows.get((EXPLICIT_SCHEMA, predicate.sql_name), 0)
         > (net.deletes[name].rows if name in net.deletes else 0)
     }
     schema = without_unused(planned.schema, planned.rules, explicit)

@@ -24,6 +24,7 @@ from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate, Staged, resolve
 from zodiac_sql.language.syntax import Program
 from zodiac_sql.maintain.marking import Marks
+from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.build import Names, SqlNames, declare, with_staged
 from zodiac_sql.program.rule_edits import RuleEdits
 from zodiac_sql.program.state import State, hypergraph_of
@@ -143,5 +144,5 @@ def explicit_predicates(collected: Collected) -> set[str]:
     """The predicates that have explicit facts, or are given some, be it to delete them."""
     rows = collected.state.rows
     schema: Mapping[str, Predicate] = collected.state.schema
-    there = {name for name, known in schema.items() if rows.get(("edb", known.sql_name))}
+    there = {name for name, known in schema.items() if rows.get((EXPLICIT_SCHEMA, known.sql_name))}
     return there.union(collected.inserts, collected.deletes)

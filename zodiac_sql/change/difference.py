@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
-from zodiac_sql.names import CHANGE_FACTS, set_aside, whole
+from zodiac_sql.names import CHANGE_FACTS, DERIVED_SCHEMA, set_aside, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.sql.set_difference import unknown
@@ -34,12 +34,12 @@ class Difference:
     @property
     def discarded(self) -> frozenset[str]:
         """Tables in idb that are read for what is deleted, and not needed for anything else."""
-        return frozenset(part.table for part in self.deleted.parts if part.schema == "idb")
+        return frozenset(part.table for part in self.deleted.parts if part.schema == DERIVED_SCHEMA)
 
     def published(self) -> Difference:
         """As it is to be read after publication: discarded tables have another name then."""
         parts = (
-            replace(part, table=set_aside(part.table)) if part.schema == "idb" else part
+            replace(part, table=set_aside(part.table)) if part.schema == DERIVED_SCHEMA else part
             for part in self.deleted.parts
         )
         return replace(self, deleted=replace(self.deleted, parts=tuple(parts)))

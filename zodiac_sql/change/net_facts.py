@@ -14,7 +14,7 @@ from zodiac_sql.database.statements import anti_join, create_temp, semi_join, te
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.run_plans import tables
 from zodiac_sql.language.schema import Predicate, Staged
-from zodiac_sql.names import CHANGE_FACTS, ENTERED, whole
+from zodiac_sql.names import CHANGE_FACTS, ENTERED, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, table
@@ -38,7 +38,7 @@ def net_changes(
     plus = {}
     minus = {}
     for name, staged in inserts.items():
-        there = bool(state.rows.get(("edb", schema[name].sql_name)))
+        there = bool(state.rows.get((EXPLICIT_SCHEMA, schema[name].sql_name)))
         plus_table = f"{CHANGE_FACTS}edb_plus_{whole(schema[name].sql_name)}"
         make = partial(_net_inserts, store, schema[name], staged, there, plus_table)
         shape = _shape(schema[name], staged)
@@ -49,7 +49,7 @@ def net_changes(
         same = len(staged) == 1 and schema[name] == state.schema.get(name)
         if name in seen and same and _all_new(inserts.get(name, []), plus.get(name)):
             minus[name] = seen[name]
-        elif ("edb", schema[name].sql_name) in state.rows:
+        elif (EXPLICIT_SCHEMA, schema[name].sql_name) in state.rows:
             minus_table = f"{CHANGE_FACTS}edb_minus_{whole(schema[name].sql_name)}"
             back = inserts.get(name, [])
             make = partial(_net_deletes, store, schema[name], staged, back, minus_table)
@@ -200,7 +200,7 @@ def absent_facts(store: Store, known: Predicate | None, staged: Staged) -> int:
 
 
 def _explicit(predicate: Predicate) -> exp.Table:
-    return exp.table_(predicate.sql_name, db="edb", quoted=True)
+    return exp.table_(predicate.sql_name, db=EXPLICIT_SCHEMA, quoted=True)
 
 
 def _staged(predicate: Predicate, staged: list[Staged]) -> exp.Query:

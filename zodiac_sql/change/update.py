@@ -15,6 +15,7 @@ from zodiac_sql.errors import QueryError
 from zodiac_sql.facts.stage import staged_explicit
 from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.schema import Staged
+from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.rule_edits import rule_text
 from zodiac_sql.sql.relations import Part
 
@@ -109,7 +110,7 @@ class Update:
         if staged is not None:
             collected.insert(staged)
         known = collected.state.schema.get(name)
-        if known is not None and collected.state.rows.get(("edb", known.sql_name)):
+        if known is not None and collected.state.rows.get((EXPLICIT_SCHEMA, known.sql_name)):
             with collected.timed("stage"):
                 collected.deletes[name].append(staged_explicit(collected.store, known))
 
@@ -184,7 +185,7 @@ def _delete_staged(collected: Collected, staged: Staged) -> int:
     """Collect staged facts that leave; returns how many of them are not explicit."""
     state = collected.state
     known = state.schema.get(staged.predicate)
-    if known and not state.rows.get(("edb", known.sql_name)):
+    if known and not state.rows.get((EXPLICIT_SCHEMA, known.sql_name)):
         known = None
     if known:
         collected.deletes[staged.predicate].append(staged)

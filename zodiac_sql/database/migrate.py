@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any, Protocol
 
 from zodiac_sql.errors import NewerFileError, StoreError
+from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, NODE_SCHEMA
 
 _NO_KEYS = 6
 _ZEROS = 7
@@ -98,8 +99,8 @@ def _look_in_the_file(store: Database, version: int) -> None:
     if version in _MAKE_SCHEMAS:
         store.run("RESET search_path")
     else:
-        later = ("hd",) if version > max(_MAKE_SCHEMAS) else ()
-        store.look_in("zodiac", "edb", "idb", *later)
+        later = (NODE_SCHEMA,) if version > max(_MAKE_SCHEMAS) else ()
+        store.look_in("zodiac", EXPLICIT_SCHEMA, DERIVED_SCHEMA, *later)
 
 
 _FIRST = (
@@ -175,7 +176,7 @@ def _rename_first_modules(store: Database) -> None:
     from sqlglot import exp  # late, as few files have such names
 
     for name, new in old:
-        table = exp.table_(name, db="idb", quoted=True)
+        table = exp.table_(name, db=DERIVED_SCHEMA, quoted=True)
         action = exp.AlterRename(this=exp.table_(new, quoted=True))
         store.run(exp.Alter(this=table, kind="TABLE", actions=[action]))
     _rewrite_views(store, dict(old))
@@ -221,7 +222,7 @@ def _rewrite_views(store: Database, names: Mapping[str, str]) -> None:
         made.set("db", exp.to_identifier(schema, quoted=True))
         made.set("catalog", exp.to_identifier(store.database, quoted=True))
         for table in view.find_all(exp.Table):
-            if table.db == "idb" and table.name in names:
+            if table.db == DERIVED_SCHEMA and table.name in names:
                 table.set("this", exp.to_identifier(names[table.name], quoted=True))
         view.set("replace", True)
         store.run(view)

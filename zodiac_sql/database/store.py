@@ -38,6 +38,7 @@ from zodiac_sql.errors import (
     StoreError,
     ZodiacError,
 )
+from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, NODE_SCHEMA
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -370,7 +371,7 @@ _WRONG = "common_subplan"
 """An optimizer of DuckDB's that makes rows of unions wrong from 1.5.1 to 1.5.6: it takes joins of the
 same tables for the same although other columns of them are used (duckdb/duckdb#25819)."""
 
-_SCHEMAS = ("zodiac", "edb", "idb", "hd")
+_SCHEMAS = ("zodiac", EXPLICIT_SCHEMA, DERIVED_SCHEMA, NODE_SCHEMA)
 
 
 def open_store(

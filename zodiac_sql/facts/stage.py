@@ -31,7 +31,7 @@ from zodiac_sql.facts.arrow_types import unsupported
 from zodiac_sql.facts.rows import as_arrow
 from zodiac_sql.language.schema import Predicate, Staged, default_columns
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.names import NUMBER
+from zodiac_sql.names import EXPLICIT_SCHEMA, NUMBER
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -278,7 +278,7 @@ def _stage_none(store: Store, known: Predicate) -> Staged:
 def staged_explicit(store: Store, known: Predicate) -> Staged:
     """All explicit facts of a predicate that has some."""
     table = store.fresh("staged")
-    explicit = exp.table_(known.sql_name, db="edb", quoted=True)
+    explicit = exp.table_(known.sql_name, db=EXPLICIT_SCHEMA, quoted=True)
     store.run(create_temp(table, exp.select("*").from_(explicit)))
     return Staged(known.name, known.columns, known.datatypes, table, named=False)
 

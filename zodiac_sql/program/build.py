@@ -25,7 +25,7 @@ from zodiac_sql.language.syntax import (
     atoms_of,
 )
 from zodiac_sql.language.types import Inferred, infer
-from zodiac_sql.names import RESERVED, derived, why_not
+from zodiac_sql.names import DERIVED_SCHEMA, RESERVED, derived, why_not
 from zodiac_sql.program.arrivals import Arrival, arrive
 from zodiac_sql.program.check import Candidate, arities, check, in_order
 from zodiac_sql.program.state import HypernodeRow, State, StoredRule
@@ -138,7 +138,7 @@ def _inferred(
 
 def _rows(state: State, hypernode: int, predicate: str) -> int:
     """How many there are in the table of a hypernode and a predicate."""
-    return state.rows.get(("idb", derived(hypernode, state.schema[predicate].sql_name)), 0)
+    return state.rows.get((DERIVED_SCHEMA, derived(hypernode, state.schema[predicate].sql_name)), 0)
 
 
 def declare(

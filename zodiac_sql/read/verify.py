@@ -34,7 +34,7 @@ from zodiac_sql.language.binding import symbols_in, used_functions
 from zodiac_sql.language.functions import Functions, require
 from zodiac_sql.language.schema import Predicate, resolve
 from zodiac_sql.language.syntax import Atom, Rule, Type
-from zodiac_sql.names import classes, is_classes, whole
+from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, classes, is_classes, whole
 from zodiac_sql.program.state import HypernodeRow, State, hypergraph_of, parsed_rules
 from zodiac_sql.read.second_opinion import Program, derive, unsupported
 from zodiac_sql.read.together import Compared, all_given_once, batches, same
@@ -339,7 +339,7 @@ def _evaluate(work: _Work, inner: Inner) -> Fixpoint:
 
 def _find_strays(work: _Work) -> None:
     """Tables that belong to no predicate and to no hypernode: all of their rows are surplus."""
-    ours = {("edb", predicate.sql_name) for predicate in work.state.schema.values()}
+    ours = {(EXPLICIT_SCHEMA, predicate.sql_name) for predicate in work.state.schema.values()}
     ours |= {table for _, _, table in derived_tables(work.state)}
     ours |= {table for tables in inner_tables(work.state).values() for table in tables}
     for schema, table in work.state.rows.keys() - ours:
@@ -385,7 +385,7 @@ def _shows_pairs(work: _Work, row: ModuleRow, number: int) -> bool:
     _, table = place(tables_of(row, work.state.schema)[classes(row.predicate)], number)
     _, shown = place(known, number)
     names = [column.name for column in known.columns]
-    there = exp.table_(table, db="idb", quoted=True)
+    there = exp.table_(table, db=DERIVED_SCHEMA, quoted=True)
     query = pairs_query(Pairs(unequal=row.unequal), there, names)
     work.store.run(create_temp_view("zodiac$shown", query))
     texts = work.store.rows(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from zodiac_sql.database.store import Store
+from zodiac_sql.names import DERIVED_SCHEMA
 from zodiac_sql.rewrite.closures.module import LOOPS, NODE
 
 
@@ -121,7 +122,7 @@ def _holds(column: str, unequal: bool, a: str = "a", b: str = "b") -> exp.Expr:
 
 def count_pairs(store: Store, table_name: str, unequal: bool) -> int:
     """How many facts a table of classes in the file makes up."""
-    there = exp.table_(table_name, db="idb", quoted=True)
+    there = exp.table_(table_name, db=DERIVED_SCHEMA, quoted=True)
     number = exp.Count(this=exp.Star())
     facts: exp.Expr = exp.Mul(this=number, expression=number.copy())
     if unequal:

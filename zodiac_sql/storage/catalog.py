@@ -15,7 +15,7 @@ from zodiac_sql.errors import LockedError, StoreError
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.names import ASIDE, RESERVED, classes_table, derived, why_not
+from zodiac_sql.names import ASIDE, DERIVED_SCHEMA, RESERVED, classes_table, derived, why_not
 from zodiac_sql.program.state import HypernodeRow, State, StoredRule
 from zodiac_sql.rewrite.hypertree.stored import StoredNode, StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -190,8 +190,10 @@ def _load_rows(
             if module.parted:
                 name = schema[module.predicate].sql_name
                 table = derived(row.id, classes_table(name))
-                if ("idb", table) in found:
-                    found["idb", derived(row.id, name)] = count_pairs(store, table, module.unequal)
+                if (DERIVED_SCHEMA, table) in found:
+                    found[DERIVED_SCHEMA, derived(row.id, name)] = count_pairs(
+                        store, table, module.unequal
+                    )
     return found
 
 
@@ -242,7 +244,7 @@ def drop_aside(store: Store, state: State) -> None:
     from sqlglot import exp
 
     for name in state.aside:
-        table = exp.table_(name, db="idb", quoted=True)
+        table = exp.table_(name, db=DERIVED_SCHEMA, quoted=True)
         store.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
 
 

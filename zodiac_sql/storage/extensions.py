@@ -15,7 +15,16 @@ from zodiac_sql.database.statements import anti_join, create_temp, minus, semi_j
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.syntax import Type
-from zodiac_sql.names import classes, derived, external, given, is_node
+from zodiac_sql.names import (
+    DERIVED_SCHEMA,
+    EXPLICIT_SCHEMA,
+    NODE_SCHEMA,
+    classes,
+    derived,
+    external,
+    given,
+    is_node,
+)
 from zodiac_sql.program.state import State
 from zodiac_sql.rewrite.hypertree.stored import tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, tables_of
@@ -66,9 +75,9 @@ def sources_of(state: State) -> Sources:
     """The tables of a state, as they are in the file."""
     sources = Sources(state.schema)
     for name, predicate in state.schema.items():
-        rows = state.rows.get(("edb", predicate.sql_name))
+        rows = state.rows.get((EXPLICIT_SCHEMA, predicate.sql_name))
         if rows is not None:
-            sources.explicit[name] = (Part("edb", predicate.sql_name, rows),)
+            sources.explicit[name] = (Part(EXPLICIT_SCHEMA, predicate.sql_name, rows),)
     ranked = {row.id for row in state.hypernodes if row.ranked}
     parted = {(m.predicate, row.id): m for row in state.hypernodes for m in row.modules if m.parted}
     for name, hypernode, (schema, stored) in derived_tables(state):
@@ -85,7 +94,7 @@ def _parted(module: ModuleRow, hypernode: int, rows: int, schema: Schema) -> Par
     """The facts that a table of classes in the file makes up."""
     table = tables_of(module, schema)[classes(module.predicate)].sql_name
     pairs = Pairs(unequal=module.unequal)
-    return Part("idb", derived(hypernode, table), rows, pairs=pairs, covers=module.covers)
+    return Part(DERIVED_SCHEMA, derived(hypernode, table), rows, pairs=pairs, covers=module.covers)
 
 
 def inside(sources: Sources, inner: Inner, number: int) -> Sources:
@@ -102,7 +111,9 @@ def inside(sources: Sources, inner: Inner, number: int) -> Sources:
 
 def place(known: Predicate, hypernode: int) -> tuple[str, str]:
     """Schema and name of a hypernode's table."""
-    return "hd" if is_node(known.name) else "idb", derived(hypernode, known.sql_name)
+    return NODE_SCHEMA if is_node(known.name) else DERIVED_SCHEMA, derived(
+        hypernode, known.sql_name
+    )
 
 
 def derived_tables(state: State) -> Iterable[tuple[str, int, tuple[str, str]]]:

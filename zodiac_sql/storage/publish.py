@@ -19,7 +19,17 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import StoreError
 from zodiac_sql.graph.restructuring import Restructuring
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.names import RANK, classes, derived, is_external, is_node, moving, set_aside
+from zodiac_sql.names import (
+    DERIVED_SCHEMA,
+    EXPLICIT_SCHEMA,
+    RANK,
+    classes,
+    derived,
+    is_external,
+    is_node,
+    moving,
+    set_aside,
+)
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.class_pairs import pairs_query
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, table
@@ -104,7 +114,7 @@ def _show_pairs(
             remover.remove(key)
         assert edit.now is not None
         assert edit.now.pairs is not None
-        there = exp.table_(_key(classes_, owner)[1], db="idb", quoted=True)
+        there = exp.table_(_key(classes_, owner)[1], db=DERIVED_SCHEMA, quoted=True)
         query = pairs_query(edit.now.pairs, there, [c.name for c in predicate.columns])
         view_name = exp.table_(name, db=schema, quoted=True)
         remover.store.run(exp.Create(this=view_name, kind="VIEW", expression=query))
@@ -132,7 +142,7 @@ def _drop_inner_tables(remover: _Remover, old: State, new: State) -> None:
 def _key(predicate: Predicate, owner: int) -> tuple[str, str]:
     """Schema and name of a table."""
     if owner == EXPLICIT:
-        return "edb", predicate.sql_name
+        return EXPLICIT_SCHEMA, predicate.sql_name
     return place(predicate, owner)
 
 
@@ -199,10 +209,10 @@ class _Remover:
 
     def remove(self, key: tuple[str, str]) -> None:
         schema, name = key
-        if schema == "idb" and name in self.views:
+        if schema == DERIVED_SCHEMA and name in self.views:
             self.store.run(exp.Drop(tables=[_stored(name)], kind="VIEW"))
             self.views.remove(name)
-        elif schema == "idb" and name in self.discarded:
+        elif schema == DERIVED_SCHEMA and name in self.discarded:
             self.store.run(rename(_stored(name), set_aside(name)))
         else:
             _drop(self.store, schema, name)
@@ -210,7 +220,7 @@ class _Remover:
 
 
 def _stored(name: str) -> exp.Table:
-    return exp.table_(name, db="idb", quoted=True)
+    return exp.table_(name, db=DERIVED_SCHEMA, quoted=True)
 
 
 def _drop(store: Store, schema: str, name: str) -> None:
@@ -225,7 +235,7 @@ def _drop_predicates(remover: _Remover, old: State, new: State) -> None:
         if name not in old.schema or old.schema[name].arity == predicate.arity
     }
     for schema, name in list(remover.rows):
-        if schema == "edb" and name not in names:
+        if schema == EXPLICIT_SCHEMA and name not in names:
             remover.remove((schema, name))
 
 
@@ -248,22 +258,24 @@ def _pass_tables(
 ) -> None:
     """Give the tables of old hypernodes to those that take them over; the others go."""
     store, rows = remover.store, remover.rows
-    moves = [move for move in _moves(restructuring, new, edits) if ("idb", move.source) in rows]
-    staying = {("idb", move.source) for move in moves}
+    moves = [
+        move for move in _moves(restructuring, new, edits) if (DERIVED_SCHEMA, move.source) in rows
+    ]
+    staying = {(DERIVED_SCHEMA, move.source) for move in moves}
     unchanged = restructuring.unchanged()
     for number, keys in inner_tables(old).items():
         if number in unchanged:
             staying |= keys
     for key in list(rows):
-        if key[0] != "edb" and key not in staying:
+        if key[0] != EXPLICIT_SCHEMA and key not in staying:
             remover.remove(key)
     renamed = [move for move in moves if move.source != move.target]
     for number, move in enumerate(renamed):  # in two steps, for a target can be another's source
         store.run(rename(_stored(move.source), moving(number)))
-    counts = [rows.pop(("idb", move.source)) for move in renamed]
+    counts = [rows.pop((DERIVED_SCHEMA, move.source)) for move in renamed]
     for number, move in enumerate(renamed):
         store.run(rename(_stored(moving(number)), move.target))
-        rows["idb", move.target] = counts[number]
+        rows[DERIVED_SCHEMA, move.target] = counts[number]
     for move in moves:
         _settle_ranks(store, move)
 

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.language.schema import Predicate, resolve
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.names import EXPLICIT_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +124,7 @@ class Net:
         One without explicit facts before them is kept by a rule or a declaration.
         """
         operations = self._operations.get(predicate.name, {})
-        rows = self._state.rows.get(("edb", predicate.sql_name), 0)
+        rows = self._state.rows.get((EXPLICIT_SCHEMA, predicate.sql_name), 0)
         if predicate.declared or not rows or rows > len(operations):
             return False
         if any(inserted for _, inserted in operations.values()):

@@ -24,6 +24,7 @@ from zodiac_sql.database.statements import create_temp, create_temp_view, drop, 
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.components import find_roots
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.names import DERIVED_SCHEMA
 from zodiac_sql.rewrite.closures.module import NODE
 from zodiac_sql.sql.class_pairs import Pairs
 from zodiac_sql.sql.relations import Part, table
@@ -316,7 +317,7 @@ def repeated_nodes(store: Store, table_name: str) -> int:
     """How many rows too many a table of classes in the file has: a node is in one class."""
     node = exp.column(NODE, quoted=True)
     once = exp.Count(this=exp.Distinct(expressions=[node]))
-    there = exp.table_(table_name, db="idb", quoted=True)
+    there = exp.table_(table_name, db=DERIVED_SCHEMA, quoted=True)
     return store.count(exp.select(exp.Count(this=exp.Star()) - once).from_(there))
 
 
