@@ -1,8 +1,8 @@
 """The hyper rule dependency graph by definition, and whether a knowledge base has it.
 
 Like the oracle, this knows nothing of zodiac_sql's rules: it looks at the rules of `programs`, and
-at what the library says and has in its file. `assert_whole` is the invariant of DESIGN section 2,
-`assert_hypernodes_told` what a Change must say of hypernodes.
+at what the library says and has in its file. `assert_whole` is the invariant "Tables" of
+ARCHITECTURE.md, `assert_hypernodes_told` what a Change must say of hypernodes.
 """
 
 from __future__ import annotations

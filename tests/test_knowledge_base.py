@@ -57,7 +57,7 @@ def test_exported_names() -> None:
 
 
 def test_verbs() -> None:
-    """Those of DESIGN section 4 that exist, and what comes with them."""
+    """The verbs that users type, each with a docstring."""
     public = {name for name in vars(KnowledgeBase) if not name.startswith("_")}
     assert public >= {
         "add_rules", "drop_rules", "rules", "load", "insert", "delete", "update", "sql", "query",

@@ -6,7 +6,7 @@ Measured (random DAG, 22.1 million pairs, 2 cores): the recursive statement 9.8 
 but the statement cannot hold non-linear rules or several predicates.
 
 In both, facts that reach the hypernode from elsewhere are read but never become its own, unless
-one of its rules derives them too (the invariant of DESIGN section 2).
+one of its rules derives them too (ARCHITECTURE.md, "Invariants").
 """
 
 from __future__ import annotations

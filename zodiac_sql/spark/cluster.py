@@ -196,7 +196,7 @@ class _Run:
         return self.frames.views[part.table]
 
     def evaluate(self, hypernode: Hypernode) -> None:
-        """Add what a hypernode derives. (DESIGN section 2: hypernodes in topological order.)"""
+        """Add what a hypernode derives; those that it reads were added before."""
         if hypernode.recursive:
             self.close(hypernode)
             return

@@ -1,4 +1,4 @@
--- The catalog, and the three schemas of DESIGN section 2.
+-- The catalog, and three schemas (ARCHITECTURE.md, "What is in the file").
 -- Schema zodiac exists by now: what the program is.
 CREATE SCHEMA edb;      -- edb."p": explicit facts of p, exactly what was asserted
 CREATE SCHEMA idb;      -- idb."h7_p": what hypernode 7 derives of p
