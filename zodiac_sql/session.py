@@ -34,8 +34,8 @@ _Answer = TypeVar("_Answer")
 
 _Do = Callable[["Collected", "IsCurrent", "Progress | None"], "Applied"]
 
-_TRIES = 5
-"""So often something is asked while other connections change the file again and again."""
+_READING_TRIES = 5
+"""A question is asked again if another connection has changed the file meanwhile; this often."""
 
 
 class Session:
@@ -138,7 +138,13 @@ class Session:
     @exclusive
     def done(self, do: _Do, collected: Collected, progress: Progress | None) -> Change:
         """Apply an update, or only work it out, and keep what is known then."""
-        applied = do(collected, lambda state: state is self.state, progress)
+
+        def is_current(_: State) -> bool:
+            # Not the state that a change tells of: after a preview that one is nobody's.
+            return self.state is state_then
+
+        applied = do(collected, is_current, progress)
+        state_then = applied.state
         self.state, self._prepared = applied.state, applied.prepared
         self._marks = applied.marks
         collected.change = applied.change
@@ -153,7 +159,7 @@ class Session:
         dictionary.forget_new(self.store)
 
     def _tell_if_published(self, before: State, error: BaseException) -> None:
-        """Raise PublishedError if an update is in the file that was opened again after a failure."""
+        """Raise PublishedError if an update that failed is in the file, which is open again."""
         if not isinstance(error, ZodiacError) or isinstance(error, PublishedError):
             return
         if self.state.generation > before.generation:
@@ -184,7 +190,7 @@ class Session:
 
         (A transaction would do, but DuckDB ends it where it must plan a statement anew.)
         """
-        for _ in range(_TRIES):
+        for _ in range(_READING_TRIES):
             state = self.state
             try:
                 answer = ask(state)
