@@ -24,7 +24,9 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from zodiac_sql.cli.main import Format, app, is_sql
+from zodiac_sql.cli.main import app
+from zodiac_sql.cli.options import Format
+from zodiac_sql.cli.read_commands import is_sql
 
 ZODIAC = Path(sys.executable).with_name("zodiac")
 COMMANDS = [
@@ -1075,6 +1077,6 @@ def test_control_c_that_a_library_loses(
     """DuckDB imports pandas and pyarrow as it sees fit, and forgets what is raised meanwhile."""
     before = digest(farm)
     command, *rest = arguments
-    monkeypatch.setattr("zodiac_sql.cli.databases._interrupted", [signal.SIGINT])
+    monkeypatch.setattr("zodiac_sql.cli.endings._interrupted", [signal.SIGINT])
     assert refused(command, farm, *rest, status=130) == "interrupted; nothing was changed\n"
     assert digest(farm) == before

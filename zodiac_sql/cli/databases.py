@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zodiac_sql.cli.endings import Interrupted, Refused, heed_interruption, is_interruption
+
 if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
     from zodiac_sql.change.update import Update
@@ -16,18 +18,6 @@ if TYPE_CHECKING:
     from zodiac_sql.knowledge_base import KnowledgeBase
 
 MEMORY = ":memory:"
-
-
-class Refused(Exception):
-    """What the user is told, with the status 1; or 130 after an interruption."""
-
-    status = 1
-
-
-class Interrupted(Refused):
-    """Control and C were pressed while something was being written."""
-
-    status = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +145,7 @@ def _refuse_memory() -> None:
 
 
 def _remove_if_empty(db: str) -> None:
-    """Remove what a failure or an interruption has left while it was opened, if nothing is in it."""
+    """Remove a file that failed, or was interrupted, while it was made, if nothing is in it."""
     from zodiac_sql import ZodiacError, connect
 
     with suppress(ZodiacError):
@@ -172,29 +162,8 @@ def _remove(db: str) -> None:
         path.unlink(missing_ok=True)
 
 
-# --- interruptions --------------------------------------------------------------------------------
-
-
-_interrupted: list[int] = []
-
-
-def interrupt(number: int, frame: object) -> None:
-    """Remember Control and C, for some libraries make another error of it."""
-    _interrupted.append(number)
-    raise KeyboardInterrupt
-
-
-def heed_interruption(statement: str, parameters: object) -> None:
-    """End before a statement if Control and C were pressed: DuckDB loses that while it imports."""
-    if _interrupted:
-        raise KeyboardInterrupt
-
-
-def is_interruption(error: BaseException) -> bool:
-    """Whether something ended because someone pressed Control and C."""
-    if _interrupted and not isinstance(error, Refused):
-        return True
-    seen: BaseException | None = error
-    while seen is not None and not isinstance(seen, KeyboardInterrupt):
-        seen = seen.__cause__ or seen.__context__
-    return seen is not None
+def names_and_files(given: Iterable[str]) -> list[Path | str]:
+    """Tell files of rules from names of rules. The files must exist."""
+    told = [Path(one) if one.endswith((".rules", ".dl")) else one for one in given]
+    require_files(one for one in told if isinstance(one, Path))
+    return told

@@ -1,4 +1,4 @@
-"""What the program `zodiac` prints: tables, JSON and CSV on standard output, remarks on the other."""
+"""What `zodiac` prints: tables, JSON and CSV on standard output, remarks on standard error."""
 
 from __future__ import annotations
 
@@ -154,13 +154,15 @@ def _fates(told: HypernodeChange) -> str:
     return ", ".join(filter(None, fates)) or "none"
 
 
-_LISTED = 10
-"""So many hypernodes are listed by name."""
+_HYPERNODES_NAMED = 10
+"""Hypernodes named in one list; of a longer list the rest is "others"."""
 
 
 def _listed(names: Sequence[str]) -> str:
     """A list as people say it; of a long one the beginning."""
-    *first, last = names if len(names) <= _LISTED else [*names[: _LISTED - 1], "others"]
+    *first, last = (
+        names if len(names) <= _HYPERNODES_NAMED else [*names[: _HYPERNODES_NAMED - 1], "others"]
+    )
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -191,8 +193,8 @@ def print_notes(notes: Iterable[str]) -> None:
         say(f"note: {note}")
 
 
-_SAMPLES = 3
-"""So many facts of each difference that verify finds are printed."""
+_DIFFERENCES_SHOWN = 3
+"""Facts printed of those that a predicate lacks, and as many of those it has too many."""
 
 
 def print_verification(found: Verification, db: str, as_json: bool) -> None:
@@ -247,10 +249,10 @@ def _verification_as_json(found: Verification, names: Iterable[str]) -> dict[str
 
 def _print_facts(kind: str, predicate: str, count: int, facts: Any) -> None:
     """The first facts of a difference, one on a line."""
-    for row in facts.slice(0, _SAMPLES).to_pylist():
+    for row in facts.slice(0, _DIFFERENCES_SHOWN).to_pylist():
         typer.echo(f"{kind}  {_fact(predicate, row.values())}")
-    if count > _SAMPLES:
-        typer.echo(f"{kind}  {predicate}: {count - _SAMPLES} more")
+    if count > _DIFFERENCES_SHOWN:
+        typer.echo(f"{kind}  {predicate}: {count - _DIFFERENCES_SHOWN} more")
 
 
 def exported_as_json(exported: Exported) -> dict[str, Any]:
@@ -329,8 +331,8 @@ def _text(value: Any) -> str:
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
-_MEASURED = 1000
-"""So many rows make the widths of a table; any number can follow."""
+_ROWS_MEASURED = 1000
+"""The widths of a printed table are those of its first rows, for there may be any number."""
 
 
 def print_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -340,7 +342,7 @@ def print_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     from rich.cells import cell_len
 
     following = iter(rows)
-    first = list(islice(following, _MEASURED))
+    first = list(islice(following, _ROWS_MEASURED))
     right = [bool(first) and all(_is_number(row[i]) for row in first) for i in range(len(names))]
     head = [_printable(name) for name in names]
     shown = [head, *([_printable(_text(value)) for value in row] for row in first)]

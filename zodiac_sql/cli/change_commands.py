@@ -1,0 +1,307 @@
+"""The commands that change a database: run, add-rules, drop-rules, insert, delete and stream."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zodiac_sql.cli.databases import (
+    Wanted,
+    changing,
+    names_and_files,
+    require_database,
+    require_files,
+)
+from zodiac_sql.cli.exporting import export_after
+from zodiac_sql.cli.options import (
+    Database,
+    ExportFormat,
+    Format,
+    Json,
+    NewDatabase,
+    Preview,
+    Samples,
+    SkipBad,
+)
+from zodiac_sql.cli.output import (
+    print_change,
+    print_exported,
+    print_json,
+    print_preview,
+    print_summary,
+    run_summary,
+)
+
+Rules = Annotated[
+    list[Path] | None,
+    typer.Option("-r", "--rules", metavar="FILE", help="Rules; may be repeated."),
+]
+Data = Annotated[
+    list[Path] | None,
+    typer.Option("-d", "--data", metavar="FILE", help="Facts; may be repeated."),
+]
+RuleTexts = Annotated[
+    list[str] | None,
+    typer.Option("-e", metavar="RULES", help="Rules as text; may be repeated."),
+]
+FactFiles = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of facts.")]
+RowsOf = Annotated[
+    str | None,
+    typer.Option("-p", metavar="PREDICATE", help="What the rows of tables are facts of."),
+]
+Strategy = Annotated[str, typer.Option(metavar="S", help="How rules follow a change of facts.")]
+
+
+def run(
+    db: Annotated[
+        str,
+        typer.Argument(metavar="DB", help="The database file, made if missing; or :memory:."),
+    ],
+    rules: Rules = None,
+    data: Data = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Also export all predicates there.")
+    ] = None,
+    format: ExportFormat = Format.PARQUET,
+    skip_bad: SkipBad = False,
+    memory_limit: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Memory for DuckDB, such as 512MB.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Threads for DuckDB.")
+    ] = None,
+    temp_directory: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to spill; by default beside DB.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add rules and facts, and derive all that follows.
+
+    Prints a summary. Everything is one change: it happens whole, or not at all. Facts come from
+    RDF (.nt .nq .ttl .trig .rdf .jsonld), .csv, .tsv, .parquet and .jsonl files.
+
+    \b
+    Examples:
+      zodiac run farm.duckdb -r wind.rules -d farm.nt -d readings.parquet
+      zodiac run :memory: -r wind.rules -d farm.nt --out results --format csv
+    """
+    rule_files, data_files = rules or [], data or []
+    if not rule_files and not data_files:
+        raise typer.BadParameter("give rules with -r, or data with -d")
+    require_files([*rule_files, *data_files])
+    limits = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
+    with changing(db, limits) as opened:
+        change = opened.carry_out(Wanted(rules=rule_files, data=data_files, skip_bad=skip_bad))
+        exported = export_after(opened.kb, db, out, format) if out else None
+        told = run_summary(opened.kb, change, exported)
+    if as_json:
+        print_json(told)
+    else:
+        print_summary(told)
+        if exported and out:
+            print_exported(exported, out)
+
+
+def add_rules(
+    db: NewDatabase,
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE]...", help="Files of rules.")
+    ] = None,
+    rules: RuleTexts = None,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Let rules take the place of those of the same names."),
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse rules that are there already, and change nothing."),
+    ] = False,
+    preview: Preview = False,
+    samples: Samples = None,
+    as_json: Json = False,
+) -> None:
+    """Add rules, and derive what follows.
+
+    Rules that are there already, up to the names of variables and the order of the body, are passed
+    over, and told. A rule that has the name of another one is refused, unless it may replace it.
+
+    \b
+    Examples:
+      zodiac add-rules farm.duckdb wind.rules
+      zodiac add-rules farm.duckdb -e 'hot: hot(X) :- hasTemperature(X, T), T > 40.' --replace
+      zodiac add-rules farm.duckdb wind.rules --preview
+    """
+    given: list[Path | str] = [*(files or []), *(rules or [])]
+    if not given:
+        raise typer.BadParameter("give a FILE of rules, or rules as text with -e")
+    shown = _samples(preview, samples)
+    if preview:
+        require_database(db, preview)
+    require_files(files or [])
+    _change(db, Wanted(rules=given, replace=replace, strict=strict), shown, as_json)
+
+
+def drop_rules(
+    db: Database,
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME|FILE]...", help="Names of rules, and files that end in .rules or .dl."
+        ),
+    ] = None,
+    rules: RuleTexts = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse rules that are not there, and change nothing."),
+    ] = False,
+    preview: Preview = False,
+    samples: Samples = None,
+    as_json: Json = False,
+) -> None:
+    """Remove rules: by name, as text, or all those of a file.
+
+    What followed only from them goes, too. Rules of a text or a file are found whatever their
+    names, the names of variables and the order of the body. Rules that are not there are passed
+    over, and told. Facts in a file stay. `zodiac show DB rules` lists the names.
+
+    \b
+    Examples:
+      zodiac drop-rules farm.duckdb r4 r5
+      zodiac drop-rules farm.duckdb wind.rules --preview
+      zodiac drop-rules farm.duckdb -e 'hot(X) :- hasTemperature(X, T), T > 40.'
+    """
+    if not given and not rules:
+        raise typer.BadParameter("give a NAME or a FILE of rules, or rules as text with -e")
+    shown = _samples(preview, samples)
+    require_database(db, preview)
+    dropped = [*names_and_files(given or []), *(rules or [])]
+    _change(db, Wanted(dropped=dropped, strict=strict), shown, as_json)
+
+
+def insert(
+    db: NewDatabase,
+    files: FactFiles,
+    predicate: RowsOf = None,
+    skip_bad: SkipBad = False,
+    preview: Preview = False,
+    samples: Samples = None,
+    as_json: Json = False,
+) -> None:
+    """Insert facts from files, and derive what follows.
+
+    RDF names its predicates itself. The rows of a table (.csv, .tsv, .parquet, .jsonl) are facts
+    of the predicate given with -p, or of one named after the file. All files are one change.
+
+    \b
+    Examples:
+      zodiac insert farm.duckdb farm.nt
+      zodiac insert farm.duckdb monday.csv tuesday.csv -p hasTemperature
+      zodiac insert farm.duckdb monday.csv -p hasTemperature --preview --samples 20
+    """
+    shown = _samples(preview, samples)
+    if preview:
+        require_database(db, preview)
+    require_files(files)
+    _change(db, Wanted(data=files, predicate=predicate, skip_bad=skip_bad), shown, as_json)
+
+
+def delete(
+    db: Database,
+    files: FactFiles,
+    predicate: RowsOf = None,
+    skip_bad: SkipBad = False,
+    preview: Preview = False,
+    samples: Samples = None,
+    as_json: Json = False,
+) -> None:
+    """Delete the facts that stand in files.
+
+    What followed only from them goes, too; what rules derive anyway stays. Files are read as
+    `zodiac insert` reads them, so a file that was inserted can be deleted again. Facts that are
+    not there are passed over, and counted. All files are one change.
+
+    \b
+    Examples:
+      zodiac delete farm.duckdb farm.nt
+      zodiac delete farm.duckdb monday.csv -p hasTemperature
+      zodiac delete farm.duckdb monday.csv -p hasTemperature --preview
+    """
+    shown = _samples(preview, samples)
+    require_database(db, preview)
+    require_files(files)
+    _change(db, Wanted(unloaded=files, predicate=predicate, skip_bad=skip_bad), shown, as_json)
+
+
+def stream(
+    db: NewDatabase,
+    source: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="A file of JSON lines, or standard input.")
+    ],
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Note how far the stream has come, and go on there."),
+    ] = None,
+    coalesce: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Up to N updates that have arrived are one change."),
+    ] = 1,
+    queue: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Read up to N updates ahead; 100 from a pipe."),
+    ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Pass bad updates over, and say which.")
+    ] = False,
+    strategy: Strategy = "auto",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print each change as a line of JSON, and nothing else.")
+    ] = False,
+) -> None:
+    """Apply updates as they come, each as a change of its own.
+
+    An update is a line of JSON with some of the keys "delete", "insert", "drop_rules" and
+    "add_rules":
+
+    \b
+      {"insert": {"near": [["wt1", "wt2"]]}, "delete": {"off": [["wt1"]]}}
+      {"drop_rules": ["hot"], "add_rules": "hot(X) :- celsius(X, T), T > 40."}
+
+    A bad update ends the stream; what came before it is kept. With a name, the same stream begun
+    again goes on after the last update that is in the file.
+
+    \b
+    Examples:
+      zodiac stream farm.duckdb readings.jsonl --name readings
+      tail -f readings.jsonl | zodiac stream farm.duckdb - --coalesce 50 --json
+    """
+    from zodiac_sql.cli.stream import follow
+    from zodiac_sql.maintain.choose import STRATEGIES
+
+    if strategy not in STRATEGIES:
+        raise typer.BadParameter(f"--strategy is one of {', '.join(STRATEGIES)}")
+    options = {"name": name, "coalesce": coalesce, "queue": queue, "skip_bad": skip_bad}
+    follow(db, source, strategy, options, as_json)
+
+
+def _change(db: str, wanted: Wanted, samples: int | None, as_json: bool) -> None:
+    """Do what is wanted; or, if so many samples are to be shown, tell what it would do."""
+    with changing(db) as opened:
+        if samples is None:
+            print_change(opened.carry_out(wanted), as_json)
+        else:
+            print_preview(opened.preview(wanted), samples, as_json)
+
+
+def _samples(preview: bool, samples: int | None) -> int | None:
+    """How many facts of each predicate a preview shows; None if it is no preview."""
+    if not preview:
+        if samples is not None:
+            raise typer.BadParameter("--samples goes with --preview")
+        return None
+    return _SAMPLES_BY_DEFAULT if samples is None else samples
+
+
+_SAMPLES_BY_DEFAULT = 5
+"""Facts of each predicate that a preview shows; the help says so, too (options.py)."""

@@ -1,0 +1,38 @@
+"""Exporting within a command: an interruption or a failure says what is left of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zodiac_sql.cli.databases import MEMORY
+from zodiac_sql.cli.endings import Interrupted, Refused, is_interruption, message
+from zodiac_sql.cli.options import Format
+from zodiac_sql.errors import ZodiacError
+
+if TYPE_CHECKING:
+    from zodiac_sql.facts.export import Exported
+    from zodiac_sql.knowledge_base import KnowledgeBase
+
+
+def export_to(
+    kb: KnowledgeBase, directory: Path, format: Format, predicates: Sequence[str] = ()
+) -> Exported:
+    """Write files. Raises Interrupted, which says that some may be missing."""
+    try:
+        return kb.export(directory, format.value, *predicates)
+    except BaseException as error:
+        if not is_interruption(error):
+            raise
+        text = f"interrupted; files in {directory} may be missing or cut short"
+        raise Interrupted(text) from None
+
+
+def export_after(kb: KnowledgeBase, db: str, out: Path, format: Format) -> Exported:
+    """Export after a change, which stays whatever happens here."""
+    try:
+        return export_to(kb, out, format)
+    except (ZodiacError, OSError) as error:
+        kept = "" if db == MEMORY else f" The change itself is complete in {db}."
+        raise Refused(f"{message(error)}{kept}") from error

@@ -1,0 +1,48 @@
+"""The arguments and options that several commands have."""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated
+
+import typer
+
+
+class Format(enum.StrEnum):
+    """What export writes."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    NT = "nt"
+
+
+class What(enum.StrEnum):
+    """What show shows."""
+
+    RULES = "rules"
+    PREDICATES = "predicates"
+    HYPERNODES = "hypernodes"
+
+
+Database = Annotated[str, typer.Argument(metavar="DB", help="The database file.")]
+NewDatabase = Annotated[
+    str, typer.Argument(metavar="DB", help="The database file, made if it is missing.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave bad lines out, and say how many and which.")
+]
+Preview = Annotated[
+    bool, typer.Option("--preview", help="Only tell what would change, and change nothing.")
+]
+Samples = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="Facts of each predicate that a preview shows, 5 if this is not given.",
+    ),
+]
+ExportFormat = Annotated[
+    Format, typer.Option("--format", help="One file per predicate, or one N-Triples file.")
+]

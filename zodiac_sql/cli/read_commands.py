@@ -1,0 +1,218 @@
+"""The commands that only read: query, show, graph, verify and export."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zodiac_sql.cli.databases import (
+    Wanted,
+    changing,
+    names_and_files,
+    reading,
+    require_database,
+    require_files,
+)
+from zodiac_sql.cli.exporting import export_to
+from zodiac_sql.cli.options import Database, ExportFormat, Format, Json, What
+from zodiac_sql.cli.output import (
+    exported_as_json,
+    print_exported,
+    print_json,
+    print_notes,
+    print_rows_as_csv,
+    print_rows_as_json,
+    print_table,
+    print_verification,
+    rows,
+)
+
+if TYPE_CHECKING:
+    from zodiac_sql.read.drawing.draw import Drawing
+    from zodiac_sql.read.query import Answer
+
+
+def query(
+    db: Database,
+    text: Annotated[str, typer.Argument(metavar="QUERY", help="Goals, or an SQL query.")],
+    as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, and nothing else.")] = False,
+) -> None:
+    """Answer goals, or an SQL query.
+
+    Goals are in the language of rules; SQL sees a view for each predicate. What begins with SELECT,
+    WITH, FROM, DESCRIBE, SUMMARIZE or the like is SQL.
+
+    \b
+    Examples:
+      zodiac query farm.duckdb 'anomaly(X), hasTemperature(X, T), T > 30'
+      zodiac query farm.duckdb 'SELECT count(*) FROM anomaly' --json
+    """
+    if as_json and as_csv:
+        raise typer.BadParameter("--json and --csv exclude each other")
+    with reading(db) as kb:
+        answer = kb.sql(text) if is_sql(text) else kb.query(text)
+        if as_json:
+            print_rows_as_json(answer)
+        elif as_csv:
+            print_rows_as_csv(answer)
+        elif answer.column_names == ["explain_key", "explain_value"]:
+            typer.echo("".join(str(plan) for _, plan in answer), nl=False)
+        else:
+            print_table(answer.column_names, rows(answer))
+            typer.echo("(1 row)" if len(answer) == 1 else f"({len(answer)} rows)")
+
+
+def show(
+    db: Database,
+    what: Annotated[What, typer.Argument(metavar="rules|predicates|hypernodes")],
+    as_json: Json = False,
+) -> None:
+    """List rules, predicates or hypernodes.
+
+    Predicates come with the numbers of their facts. A hypernode is a set of rules that are
+    evaluated together: rules that depend on each other, or one rule alone. Its modules are
+    algorithms of their own for relations that it closes: tc(path) if path is transitive, stc(near)
+    if near is symmetric and transitive. Cyclic rules come with what was decided for them, and why:
+    the tree of nodes they are evaluated by, or "as a whole".
+
+    \b
+    Examples:
+      zodiac show farm.duckdb rules
+      zodiac show farm.duckdb hypernodes
+    """
+    with reading(db) as kb:
+        tables: dict[What, Callable[[], Answer]] = {
+            What.RULES: kb.rules,
+            What.PREDICATES: kb.predicates,
+            What.HYPERNODES: kb.hypernodes,
+        }
+        answer = tables[what]()
+    if as_json:
+        print_rows_as_json(answer)
+        return
+    # Most programs have no cyclic rule.
+    names = [
+        name for name in answer.column_names if name != "trees" or any(answer["trees"].to_pylist())
+    ]
+    rows = [[_on_one_line(row[name]) for name in names] for row in answer.to_pylist()]
+    print_table(names, rows)
+
+
+def _on_one_line(value: object) -> object:
+    return " ".join(value.split()) if isinstance(value, str) else value
+
+
+def graph(
+    db: Database,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", help="A .svg, .mmd (Mermaid) or .dot file."),
+    ] = None,
+    added: Annotated[
+        list[Path] | None,
+        typer.Option("--add", metavar="FILE", help="Rules that would come; may be repeated."),
+    ] = None,
+    dropped: Annotated[
+        list[str] | None,
+        typer.Option("--drop", metavar="NAME|FILE", help="Rules that would go; may be repeated."),
+    ] = None,
+) -> None:
+    """Draw how hypernodes depend on each other.
+
+    Without -o, as text. With --add or --drop, as it is and as it would be after that change, side
+    by side; nothing is changed. Tells the modules at work, too: see `zodiac show --help`.
+
+    \b
+    Examples:
+      zodiac graph farm.duckdb
+      zodiac graph farm.duckdb -o hrdg.svg
+      zodiac graph farm.duckdb -o change.svg --add more.rules --drop r4
+    """
+    if added or dropped:
+        drawing, notes = _graph_of_change(db, added or [], dropped or [])
+    else:
+        with reading(db) as kb:
+            drawing, notes = kb.graph(), ()
+    if out is None:
+        typer.echo(str(drawing))
+    else:
+        drawing.save(out)
+        typer.echo(f"wrote {out}")
+    print_notes(notes)
+
+
+def verify(db: Database, as_json: Json = False) -> None:
+    """Tell whether facts are exactly what rules entail.
+
+    Derives everything once more, aside, and compares it with what the file holds, which stays as it
+    is. Status 1 if anything differs: facts that are missing, or rows that are surplus. To have what
+    rules derive computed anew, drop them and add them again.
+
+    \b
+    Example:
+      zodiac verify farm.duckdb
+    """
+    from zodiac_sql.cli.progress import reported
+
+    with reading(db) as kb, reported() as report:
+        found = kb.verify(progress=report)
+    print_verification(found, db, as_json)
+    if not found:
+        raise typer.Exit(1)
+
+
+def export(
+    db: Database,
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Made if it is missing.")],
+    predicates: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PREDICATE]...", help="By default all predicates."),
+    ] = None,
+    format: ExportFormat = Format.PARQUET,
+    as_json: Json = False,
+) -> None:
+    """Write facts, explicit and derived, to files.
+
+    \b
+    Examples:
+      zodiac export farm.duckdb results
+      zodiac export farm.duckdb results anomaly neighbours --format csv
+    """
+    with reading(db) as kb:
+        exported = export_to(kb, directory, format, predicates or [])
+    if as_json:
+        print_json(exported_as_json(exported))
+    else:
+        print_exported(exported, directory)
+
+
+def _graph_of_change(
+    db: str, added: Sequence[Path], dropped: Sequence[str]
+) -> tuple[Drawing, tuple[str, ...]]:
+    """The HRDG before and after rules would come and go, and the notes of that change."""
+    require_database(db)
+    require_files(added)
+    wanted = Wanted(dropped=names_and_files(dropped), rules=added)
+    with changing(db) as opened:
+        change = opened.preview(wanted)
+        return opened.kb.graph(change), change.notes
+
+
+_SQL = re.compile(
+    r"""(?: \s | \( | --[^\n]*(?:\n|$) | /\*.*?\*/ )*      # SQL may begin in parentheses
+        (?: SELECT | WITH | FROM | EXPLAIN | DESCRIBE | SHOW | SUMMARIZE | VALUES | TABLE
+          | PIVOT | UNPIVOT )
+        (?: [\s\d"'*$;-] | /\* | $ )                       # but show(X) and show:p(X) are goals
+    """,
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+
+
+def is_sql(text: str) -> bool:
+    """Whether a query is SQL; else it is goals."""
+    return _SQL.match(text) is not None
