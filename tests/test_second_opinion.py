@@ -93,8 +93,8 @@ ring(A, C) :- near(A, B), near(B, C), near(C, D), near(D, A), V = concat(A, D), 
 @pytest.mark.parametrize("largest", [0, 1000])
 def test_it_agrees(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, largest: int) -> None:
     """Whether modules and trees are evaluated or not."""
-    monkeypatch.setattr("zodiac_sql.read.verify.AFFORDABLE_FACTS", largest)
-    monkeypatch.setattr("zodiac_sql.read.verify.AFFORDABLE_BODY", largest)
+    monkeypatch.setattr("zodiac_sql.read.verify.expected.AFFORDABLE_FACTS", largest)
+    monkeypatch.setattr("zodiac_sql.read.verify.expected.AFFORDABLE_BODY", largest)
     with open_kb() as kb:
         result = filled(kb, RULES).verify()
         assert result, result

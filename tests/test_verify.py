@@ -84,7 +84,7 @@ def table_of(path: Path, predicate: str) -> str:
     return f'idb."{rows[0][0]}"'
 
 
-def found(path: Path) -> zodiac_sql.read.verify.Verification:
+def found(path: Path) -> zodiac_sql.read.verify.verify.Verification:
     """What verify says of a file that it must leave as it is."""
     before = hashlib.sha256(path.read_bytes()).digest()
     with zodiac_sql.connect(path, read_only=True) as kb:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from zodiac_sql.program.state import State
     from zodiac_sql.read.drawing.draw import Drawing
     from zodiac_sql.read.query import Answer
-    from zodiac_sql.read.verify import Verification
+    from zodiac_sql.read.verify.verify import Verification
     from zodiac_sql.stream.channel import UpdateQueue
 
 
@@ -421,7 +421,7 @@ class KnowledgeBase:
         True if nothing does. It only reads, and takes as long as all rules take from scratch.
         Raises FunctionError if rules use a function that is not registered.
         """
-        from zodiac_sql.read.verify import verify
+        from zodiac_sql.read.verify.verify import verify
 
         return verify(self._session.store, self._session.functions, progress)
 

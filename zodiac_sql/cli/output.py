@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from zodiac_sql.facts.export import Exported
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.read.query import Answer
-    from zodiac_sql.read.verify import Verification
+    from zodiac_sql.read.verify.verify import Verification
 
 PHASES = ("stage", "check", "reason", "compare", "publish")
 

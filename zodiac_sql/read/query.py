@@ -181,8 +181,9 @@ def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> 
         kinds = store.statement_kinds(statement)
     if kinds != ["SELECT"]:
         raise QueryError(
-            f"sql() only reads (and takes CHECKPOINT), and this is {_kind(kinds)}. Facts and rules change "
-            "through insert, delete, load, add_rules and drop_rules; files are written by export."
+            f"sql() only reads (and takes CHECKPOINT), and this is {_kind(kinds)}. Facts and rules "
+            "change through insert, delete, load, add_rules and drop_rules; files are written by "
+            "export."
         )
     require_permitted(store, text, statement)
     try:
@@ -230,7 +231,10 @@ def _extension(store: Store, state: State, name: str) -> exp.Query:
 def stream_table(
     store: Store, state: State, predicate: str, rows: int
 ) -> Iterator[pa.RecordBatchReader]:
-    """The extension of a predicate in Arrow batches, on a connection of its own. Raises QueryError."""
+    """The extension of a predicate in Arrow batches, on a connection of its own.
+
+    Raises QueryError if there is no such predicate.
+    """
     query = _extension(store, state, known_predicate(predicate, state))
     with store.aside() as other:
         yield other.batches(query, rows)

@@ -1,10 +1,6 @@
-"""A second way from rules to facts, for `verify` alone.
+"""The body of a rule as a query, for second_opinion.py alone.
 
-It exists to disagree: an error in how rules become SQL must not stand on both sides of a comparison.
-So it shares neither plans nor joins nor strategies with evaluation, only the parsed rules, their
-types and the SQL of single functions. A body is closed into a subquery after each thing it says;
-negation is NOT EXISTS; a hypernode's rules are applied to the facts of the last round, until
-there are none, without modules, trees, products, ranks or join orders.
+The query is closed into a subquery after each thing that the body says; negation is NOT EXISTS.
 """
 
 from __future__ import annotations
@@ -15,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.column_types import SQL_TYPES  # fmt: skip
-from zodiac_sql.database.statements import anti_join, create_temp, distinct, temp_table, union_all
+from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import arrange, variables
 from zodiac_sql.language.functions import Functions
@@ -31,7 +27,6 @@ from zodiac_sql.language.syntax import (
     Constant,
     Expression,
     Literal,
-    Rule,
     Type,
     Variable,
 )
@@ -39,15 +34,7 @@ from zodiac_sql.language.types import body_types, expression_type
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.aggregates import aggregated
 from zodiac_sql.sql.functions import OPERATORS, built, literal, python_call, spelled, typed
-from zodiac_sql.sql.relations import (  # fmt: skip
-    HOLDS,
-    OUTSIDE,
-    Part,
-    Relation,
-    columns_of,
-    rank_of,
-    relation_query,
-)
+from zodiac_sql.sql.relations import HOLDS, OUTSIDE, Relation, rank_of, relation_query
 
 Reads = Callable[[int, Atom], Relation]
 """What an atom reads, by its place in a body and itself. Those of a negation have place -1."""
@@ -66,161 +53,6 @@ class Program:
         return {name: [c.type for c in known.columns] for name, known in self.schema.items()}
 
 
-def derive(
-    store: Store,
-    program: Program,
-    rules: Sequence[Rule],
-    outside: Callable[[str], Relation],
-) -> dict[str, Part]:
-    """What some rules derive: their least fixpoint over `outside`, a temporary table for each head.
-
-    Facts from outside take part, and are in a table only where a rule derives them.
-    """
-    heads = dict.fromkeys(rule.head.predicate for rule in rules)
-    if not any(atom.predicate in heads for rule in rules for atom in rule.positive_atoms()):
-        return _derive_at_once(store, program, rules, outside)
-    own = {name: _Own.begin(store, name, program.schema[name]) for name in heads}
-
-    def everything(place: int, atom: Atom) -> Relation:
-        known = outside(atom.predicate)
-        if atom.predicate not in own:
-            return known
-        return replace(known, parts=(*known.parts, own[atom.predicate].known))
-
-    variants: list[tuple[Rule, Reads]] = [(rule, everything) for rule in rules]
-    while variants:
-        for rule, reads in variants:
-            rows = heads_of(store, program, rule, reads)
-            if rows is not None:
-                own[rule.head.predicate].add(store, rows)
-        for one in own.values():
-            one.finish_round(store)
-        variants = [
-            (rule, _with_delta(everything, place, own[atom.predicate].delta))
-            for rule in rules
-            for place, atom in enumerate(rule.positive_atoms())
-            if atom.predicate in own and own[atom.predicate].delta.rows
-        ]
-    return {name: one.known for name, one in own.items() if one.known.rows}
-
-
-def _derive_at_once(
-    store: Store, program: Program, rules: Sequence[Rule], outside: Callable[[str], Relation]
-) -> dict[str, Part]:
-    """What rules derive of which none reads what another derives: nothing is new in a second round."""
-    found: dict[str, list[exp.Query]] = {}
-    for rule in rules:
-        rows = heads_of(store, program, rule, lambda _, atom: outside(atom.predicate))
-        if rows is not None:
-            found.setdefault(rule.head.predicate, []).append(rows)
-    derived = {}
-    for name, queries in found.items():
-        relation = Relation(program.schema[name].columns, ())
-        values = [
-            exp.cast(value, SQL_TYPES[column.type or Type.SYMBOL]).as_(column.name, quoted=True)
-            for column, value in zip(relation.stored, columns_of(relation, "u"), strict=True)
-        ]
-        united = [exp.select(*values).from_(query.subquery("u", copy=False)) for query in queries]
-        table = store.fresh("known")
-        count = store.count(create_temp(table, distinct(union_all(united))))
-        if count:
-            derived[name] = Part("temp", table, count)
-    return derived
-
-
-def _with_delta(reads: Reads, delta_place: int, delta: Part) -> Reads:
-    def read(place: int, atom: Atom) -> Relation:
-        relation = reads(place, atom)
-        return replace(relation, parts=(delta,)) if place == delta_place else relation
-
-    return read
-
-
-@dataclass(slots=True)
-class _Own:
-    """The table of one head: what is known, what the last round added, and what this one found."""
-
-    relation: Relation
-    known: Part
-    delta: Part
-    found: str
-
-    @classmethod
-    def begin(cls, store: Store, name: str, predicate: Predicate) -> _Own:
-        relation = Relation(predicate.columns, ())
-        tables = [store.fresh(stem) for stem in ("known", "delta", "found")]
-        for table in tables:
-            store.run(create_temp(table, relation_query(relation)))
-        known, delta = (Part("temp", table, 0) for table in tables[:2])
-        return cls(relation, known, delta, tables[2])
-
-    def add(self, store: Store, rows: exp.Query) -> None:
-        store.run(exp.Insert(this=temp_table(self.found), expression=rows))
-
-    def finish_round(self, store: Store) -> None:
-        """What was found and is not known becomes the delta, and known."""
-        columns = columns_of(self.relation, "c")
-        rows = distinct(exp.select("*").from_(temp_table(self.found)))
-        new = exp.select(*columns).from_(rows.subquery("c"))
-        new = anti_join(new, columns, temp_table(self.known.table))
-        count = store.count(create_temp(self.delta.table, new))
-        delta = exp.select("*").from_(temp_table(self.delta.table))
-        store.run(exp.Insert(this=temp_table(self.known.table), expression=delta))
-        store.run(exp.TruncateTable(expressions=[temp_table(self.found)]))
-        self.delta = replace(self.delta, rows=count)
-        self.known = replace(self.known, rows=self.known.rows + count)
-
-
-def heads_of(
-    store: Store, program: Program, rule: Rule, reads: Reads, ranked: bool = False
-) -> exp.Query | None:
-    """A query for the heads that a rule derives, symbols as ids; None where it reads nothing.
-
-    With `ranked` it has the highest rank of the ranked relations that the rule reads, too.
-    """
-    body = _Body(store, program, reads, rule.body)
-    if not body.build():
-        return None
-    head = program.schema[rule.head.predicate].columns
-    query, texts = body.head(rule.head, head, ranked)
-    if not texts:
-        return query
-    raw, encoded = store.fresh("raw"), store.fresh("encoded")
-    store.run(create_temp(raw, query))
-    dictionary.encode(store, raw, texts, encoded)
-    return exp.select("*").from_(temp_table(encoded))
-
-
-def unsupported(
-    store: Store,
-    program: Program,
-    rules: Sequence[Rule],
-    reads: Reads,
-    table: Relation,
-    outside: Relation,
-) -> int:
-    """How many facts of a ranked table no rule derives from facts of lower ranks.
-
-    `reads` gives ranked relations for what the hypernode derives. Facts that are known from outside
-    need no support.
-    """
-    heads = [query for rule in rules if (query := heads_of(store, program, rule, reads, True))]
-    columns = columns_of(table, "c")
-    ranked = replace(table, ranked=True)
-    facts = exp.select(*columns).from_(relation_query(ranked).subquery("c"))
-    for number, query in enumerate(heads):
-        alias = f"h{number}"
-        same = [c.copy().eq(exp.column(c.name, table=alias, quoted=True)) for c in columns]
-        lower = exp.LT(this=rank_of(alias), expression=rank_of("c"))
-        facts = facts.join(query.subquery(alias), on=exp.and_(*same, lower), join_type="ANTI")
-    if outside.parts:
-        facts = anti_join(facts, columns, relation_query(outside).subquery(), "o")
-    return store.count(exp.select(exp.Count(this=exp.Star())).from_(facts.subquery("n")))
-
-
-# --- bodies --------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Value:
     """A value in SQL: native, the id of a symbol, or with `text` the text that a function made."""
@@ -231,11 +63,11 @@ class _Value:
 
 
 _LEVELS = 20
-"""So many subqueries stand one in the other."""
+"""So many subqueries at most stand one in the other."""
 
 
 @dataclass(slots=True)
-class _Body:
+class Body:
     """A query that grows: each thing that the body says is a subquery around what was there.
 
     `values` are the variables as columns of that subquery, which is always called b.
@@ -257,29 +89,29 @@ class _Body:
         program = self.program
         self.types = body_types(self.literals, program.columns, program.functions).types
         arranged = arrange(self.literals)
-        if not all(self.scan(place, atom) for place, atom in enumerate(arranged.atoms)):
+        if not all(self._scan(place, atom) for place, atom in enumerate(arranged.atoms)):
             return False
-        if not all(map(self.aggregate, arranged.aggregates)):
+        if not all(map(self._aggregate, arranged.aggregates)):
             return False
         later = {step.variable.name for step in arranged.steps}
         tests: list[Comparison | Atom] = [*arranged.filters]
         tests += [negation.atom for negation in arranged.negations]
         for step in (None, *arranged.steps):
             if step is not None:
-                self.bind(step)
+                self._bind(step)
                 later.discard(step.variable.name)
             ready = [test for test in tests if later.isdisjoint(_needed(test))]
             tests = [test for test in tests if test not in ready]
             for test in ready:
-                self.compare(test) if isinstance(test, Comparison) else self.negate(test)
+                self._compare(test) if isinstance(test, Comparison) else self._negate(test)
         return True
 
-    def column(self) -> str:
+    def _column(self) -> str:
         self.made += 1
         return f"v{self.made}"
 
-    def inner(self) -> exp.Subquery:
-        """What is there so far. After some levels it becomes a table, for no tree may be too deep."""
+    def _inner(self) -> exp.Subquery:
+        """What is there so far; after some levels a table, lest the query is nested too deep."""
         self.nested += 1
         if self.nested % _LEVELS == 0:
             table = self.store.fresh("level")
@@ -287,26 +119,26 @@ class _Body:
             self.query = exp.select("*").from_(temp_table(table))
         return self.query.subquery("b", copy=False)
 
-    def extended(self, value: exp.Expr) -> exp.Column:
+    def _extended(self, value: exp.Expr) -> exp.Column:
         """One more column."""
-        name = self.column()
-        self.query = exp.select(_everything(), value.as_(name)).from_(self.inner())
+        name = self._column()
+        self.query = exp.select(_everything(), value.as_(name)).from_(self._inner())
         return exp.column(name, table="b")
 
-    def joined(
+    def _joined(
         self, rows: exp.Subquery, new: Sequence[exp.Expr], conditions: Sequence[exp.Expr]
     ) -> None:
         """Each row with each of some others that fits, and new columns from these."""
-        query = exp.select(_everything(), *new).from_(self.inner()).join(rows, join_type="CROSS")
+        query = exp.select(_everything(), *new).from_(self._inner()).join(rows, join_type="CROSS")
         self.query = query.where(*conditions)
 
-    def kept(self, condition: exp.Expr) -> None:
+    def _kept(self, condition: exp.Expr) -> None:
         """Only the rows where a condition holds."""
-        self.query = exp.select(_everything()).from_(self.inner()).where(condition)
+        self.query = exp.select(_everything()).from_(self._inner()).where(condition)
 
     # What a body says
 
-    def scan(self, place: int, atom: Atom) -> bool:
+    def _scan(self, place: int, atom: Atom) -> bool:
         relation = self.reads(place, atom)
         if not relation.rows:
             return False
@@ -315,62 +147,62 @@ class _Body:
         for column, term in zip(relation.columns, atom.terms, strict=True):
             here = _Value(exp.column(column.name, table="a", quoted=True), column.type)
             if isinstance(term, Constant):
-                conditions.append(self.equal(here, self.value(term)))
+                conditions.append(self._equal(here, self._value(term)))
                 continue
-            here = self.converted(here, term.name)
+            here = self._converted(here, term.name)
             known = taken.get(term.name) or self.values.get(term.name)
             if known is not None:
-                conditions.append(self.equal(here, known))
+                conditions.append(self._equal(here, known))
                 continue
             taken[term.name] = here
-            name = self.column()
+            name = self._column()
             new.append(here.sql.copy().as_(name))
             self.values[term.name] = replace(here, sql=exp.column(name, table="b"))
         if relation.ranked:
-            name = self.column()
+            name = self._column()
             new.append(rank_of("a").as_(name))
             self.ranks.append(exp.column(name, table="b"))
-        self.joined(relation_query(relation).subquery("a", copy=False), new, conditions)
+        self._joined(relation_query(relation).subquery("a", copy=False), new, conditions)
         return True
 
-    def converted(self, value: _Value, variable: str) -> _Value:
+    def _converted(self, value: _Value, variable: str) -> _Value:
         """A column as a variable of the body: an int that meets floats is a float."""
         if value.type is Type.INT and self.types.get(variable) is Type.FLOAT:
             return _Value(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
         return value
 
-    def aggregate(self, aggregate: Aggregate) -> bool:
-        inside = _Body(self.store, self.program, self.reads, aggregate.body)
+    def _aggregate(self, aggregate: Aggregate) -> bool:
+        inside = Body(self.store, self.program, self.reads, aggregate.body)
         if not inside.build():
             return False
-        rows, found = inside.grouped(aggregate)
+        rows, found = inside._grouped(aggregate)
         conditions, new = [], []
         for value, variable in zip(found, (*aggregate.group, aggregate.result), strict=True):
-            here = self.converted(value, variable.name)
+            here = self._converted(value, variable.name)
             known = self.values.get(variable.name)
             if known is not None:
-                conditions.append(self.equal(here, known))
+                conditions.append(self._equal(here, known))
                 continue
-            name = self.column()
+            name = self._column()
             new.append(here.sql.copy().as_(name))
             self.values[variable.name] = replace(here, sql=exp.column(name, table="b"))
-        self.joined(rows.subquery("g", copy=False), new, conditions)
+        self._joined(rows.subquery("g", copy=False), new, conditions)
         return True
 
-    def grouped(self, aggregate: Aggregate) -> tuple[exp.Select, list[_Value]]:
+    def _grouped(self, aggregate: Aggregate) -> tuple[exp.Select, list[_Value]]:
         """One row for each group of this body's distinct solutions; its values, as columns of g."""
         argument = self.values[aggregate.argument.name]
         ordered = None
         registered = self.program.functions.get(aggregate.function)
         if argument.type is Type.SYMBOL and aggregate.function != "count":
-            shown = self.shown(argument)
-            meant = self.meant(argument)
+            shown = self._shown(argument)
+            meant = self._meant(argument)
             # Symbols are ordered by what they mean, and by their text where that is the same.
             ordered = meant if registered else exp.Tuple(expressions=[meant, shown])
         names = {v: f"x{i}" for i, v in enumerate(v for v in self.values if v[:2] != "_:")}
         columns = [self.values[v].sql.copy().as_(name) for v, name in names.items()]
         more = [ordered.as_("t")] if ordered is not None else []
-        solutions = exp.select(*columns, *more).distinct().from_(self.inner())
+        solutions = exp.select(*columns, *more).distinct().from_(self._inner())
         group = [exp.column(names[v.name], table="d") for v in aggregate.group]
         result = aggregated(
             aggregate.function,
@@ -394,27 +226,27 @@ class _Body:
             replace(value, sql=exp.column(f"y{i}", table="g")) for i, value in enumerate(values)
         ]
 
-    def bind(self, step: Binding) -> None:
-        value = self.value(step.expression)
-        column = self.extended(value.sql)
-        self.values[step.variable.name] = self.converted(
+    def _bind(self, step: Binding) -> None:
+        value = self._value(step.expression)
+        column = self._extended(value.sql)
+        self.values[step.variable.name] = self._converted(
             replace(value, sql=column), step.variable.name
         )
-        self.kept(column.copy().is_(exp.null()).not_())
+        self._kept(column.copy().is_(exp.null()).not_())
 
-    def compare(self, comparison: Comparison) -> None:
-        left, right = self.value(comparison.left), self.value(comparison.right)
+    def _compare(self, comparison: Comparison) -> None:
+        left, right = self._value(comparison.left), self._value(comparison.right)
         if comparison.operator in ("=", "!="):
-            same = self.equal(left, right)
-            self.kept(same if comparison.operator == "=" else exp.not_(exp.paren(same)))
+            same = self._equal(left, right)
+            self._kept(same if comparison.operator == "=" else exp.not_(exp.paren(same)))
             return
         if Type.SYMBOL in (left.type, right.type):
-            a, b = self.meant(left), self.meant(right)
+            a, b = self._meant(left), self._meant(right)
         else:
             a, b = _alike(left, right)
-        self.kept(OPERATORS[comparison.operator](this=a, expression=b))
+        self._kept(OPERATORS[comparison.operator](this=a, expression=b))
 
-    def negate(self, atom: Atom) -> None:
+    def _negate(self, atom: Atom) -> None:
         relation = self.reads(-1, atom)
         if not relation.rows:
             return
@@ -423,18 +255,18 @@ class _Body:
         for column, term in zip(relation.columns, atom.terms, strict=True):
             here = _Value(exp.column(column.name, table="n", quoted=True), column.type)
             if isinstance(term, Constant):
-                conditions.append(self.equal(here, self.value(term)))
+                conditions.append(self._equal(here, self._value(term)))
                 continue
-            here = self.converted(here, term.name)
+            here = self._converted(here, term.name)
             known = self.values.get(term.name) or local.get(term.name)
             if known is not None:
-                conditions.append(self.equal(here, known))
+                conditions.append(self._equal(here, known))
             local.setdefault(term.name, here)
         rows = exp.select(exp.Literal.number(1))
         rows = rows.from_(relation_query(relation).subquery("n", copy=False))
         if conditions:
             rows = rows.where(exp.and_(*conditions))
-        self.kept(exp.not_(exp.Exists(this=rows)))
+        self._kept(exp.not_(exp.Exists(this=rows)))
 
     def head(
         self, atom: Atom, columns: Sequence[Column], ranked: bool
@@ -442,8 +274,8 @@ class _Body:
         """The head of each solution, and which of its columns are text."""
         selected, texts = [], []
         for column, term in zip(columns, atom.terms, strict=True):
-            value = self.value(term)
-            sql = self.shown(value) if value.text else value.sql.copy()
+            value = self._value(term)
+            sql = self._shown(value) if value.text else value.sql.copy()
             if value.text:
                 texts.append(column.name)
             if column.type is Type.FLOAT and value.type is Type.INT:
@@ -454,25 +286,25 @@ class _Body:
         if ranked:
             ranks = [*(rank.copy() for rank in self.ranks), exp.Literal.number(OUTSIDE)]
             selected.append(exp.func("greatest", *ranks).as_(RANK, quoted=True))
-        return exp.select(*selected).from_(self.inner()), texts
+        return exp.select(*selected).from_(self._inner()), texts
 
     # Values
 
-    def value(self, expression: Expression) -> _Value:
+    def _value(self, expression: Expression) -> _Value:
         if isinstance(expression, Variable):
             return self.values[expression.name]
         if isinstance(expression, Call):
-            return self.call(expression)
+            return self._call(expression)
         if expression.type is Type.SYMBOL:
             # An id that no symbol has stands for one that the dictionary does not know.
             id_ = self.program.ids.get(str(expression.value), -1)
             return _Value(exp.Literal.number(id_), Type.SYMBOL)
         return _Value(literal(expression), expression.type)
 
-    def call(self, call: Call) -> _Value:
+    def _call(self, call: Call) -> _Value:
         functions = self.program.functions
-        values = [self.value(argument) for argument in call.arguments]
-        arguments = [self.meant(v) if v.type is Type.SYMBOL else v.sql.copy() for v in values]
+        values = [self._value(argument) for argument in call.arguments]
+        arguments = [self._meant(v) if v.type is Type.SYMBOL else v.sql.copy() for v in values]
         type_ = expression_type(call, self.types, functions)
         registered = functions.get(call.function)
         if registered is None:
@@ -488,30 +320,30 @@ class _Body:
             return _Value(typed(type_ or Type.INT, sql), type_)
         return _Value(sql, type_, text=True)
 
-    def shown(self, value: _Value) -> exp.Expr:
+    def _shown(self, value: _Value) -> exp.Expr:
         """A symbol's text as people see it."""
         if value.text:
             return exp.Anonymous(
-                this="zodiac.quote_where_needed", expressions=[self.once(value.sql)]
+                this="zodiac.quote_where_needed", expressions=[self._once(value.sql)]
             )
         same = exp.column("id", table="k").eq(value.sql.copy())
         # One text even where a damaged dictionary has several.
         text = exp.select(exp.Min(this=exp.column("text", table="k")))
         return exp.Subquery(this=text.from_(temp_table(dictionary.KNOWN).as_("k")).where(same))
 
-    def meant(self, value: _Value) -> exp.Expr:
+    def _meant(self, value: _Value) -> exp.Expr:
         """A symbol's text as functions get it."""
         if value.text:
             return value.sql.copy()
-        return exp.Anonymous(this="zodiac.lexical", expressions=[self.once(self.shown(value))])
+        return exp.Anonymous(this="zodiac.lexical", expressions=[self._once(self._shown(value))])
 
-    def once(self, value: exp.Expr) -> exp.Expr:
+    def _once(self, value: exp.Expr) -> exp.Expr:
         """A value that is written several times, as a macro does with what it is given."""
-        return value.copy() if isinstance(value, exp.Column) else self.extended(value)
+        return value.copy() if isinstance(value, exp.Column) else self._extended(value)
 
-    def equal(self, left: _Value, right: _Value) -> exp.Expr:
+    def _equal(self, left: _Value, right: _Value) -> exp.Expr:
         if left.text or right.text:
-            return self.shown(left).eq(self.shown(right))
+            return self._shown(left).eq(self._shown(right))
         a, b = _alike(left, right)
         return a.eq(b)
 

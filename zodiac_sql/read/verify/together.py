@@ -1,8 +1,8 @@
 """Many small tables looked at by few statements.
 
-A statement takes more time than a few rows do. So tables with columns of the same types are looked at
-as one, in which each row has the number of its table. That tells only whether all of them are right;
-where they are not, each has to be looked at by itself.
+A statement takes more time than a few rows do. So tables with columns of the same types are looked
+at as one, in which each row has the number of its table. That tells only whether all of them are
+right; where they are not, each has to be looked at by itself.
 """
 
 from __future__ import annotations

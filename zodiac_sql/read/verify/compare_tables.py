@@ -1,0 +1,166 @@
+"""The tables of the file, compared with what should be in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import create_temp_view
+from zodiac_sql.evaluate.partition.closure import Closure
+from zodiac_sql.evaluate.partition.partition import compare, repeated_nodes
+from zodiac_sql.language.syntax import Atom
+from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, classes
+from zodiac_sql.read.verify.second_opinion import unsupported
+from zodiac_sql.read.verify.together import Compared, batches, same
+from zodiac_sql.read.verify.work import Work, count_rows, relation_of, rows_lacking
+from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, tables_of
+from zodiac_sql.sql.class_pairs import Pairs, pairs_query
+from zodiac_sql.sql.relations import Relation, relation_query
+from zodiac_sql.storage.extensions import derived_tables, inner_tables, inside, place
+
+
+def find_strays(work: Work) -> None:
+    """Tables that belong to no predicate and to no hypernode: all of their rows are surplus."""
+    ours = {(EXPLICIT_SCHEMA, predicate.sql_name) for predicate in work.state.schema.values()}
+    ours |= {table for _, _, table in derived_tables(work.state)}
+    ours |= {table for tables in inner_tables(work.state).values() for table in tables}
+    for schema, table in work.state.rows.keys() - ours:
+        work.note(f"{schema}.{table}", 0, work.state.rows[schema, table])
+
+
+def compare_symbols(work: Work) -> None:
+    """A symbol has one id and one text."""
+    surplus = work.store.count(
+        "SELECT count(*) - least(count(DISTINCT id), count(DISTINCT text)) FROM zodiac.symbol"
+    )
+    work.note("zodiac.symbol", 0, surplus)
+
+
+def compare_classes(work: Work, row: ModuleRow, inner: Inner, closure: Closure | None) -> None:
+    """Compare a table of classes with what it should be, in facts.
+
+    With a closure, classes are compared with classes, without making the pairs.
+    """
+    name, number = row.predicate, inner.hypernode.id
+    table = ".".join(place(work.state.schema[name], number))
+    there = work.there.derived.get(name, {}).get(number, ())
+    if there and (twice := repeated_nodes(work.store, there[0].table)):
+        work.note(f"idb.{there[0].table}", 0, twice)
+        return
+    if closure is None:
+        missing, surplus, wanted = _difference(work, name, inner)
+    else:
+        wanted = closure.now.rows
+        missing, surplus = wanted, 0
+        if there:
+            compare(closure.partition, there[0])
+            counts = closure.partition.counts
+            missing, surplus = (n - counts.now_and_before for n in (counts.now, counts.before))
+    if not missing and not surplus and not _shows_pairs(work, row, number):
+        missing = wanted
+    work.note(table, missing, surplus)
+
+
+def _shows_pairs(work: Work, row: ModuleRow, number: int) -> bool:
+    """Whether the view in idb of a relation that is kept as classes is the one it should be."""
+    known = work.state.schema[row.predicate]
+    _, table = place(tables_of(row, work.state.schema)[classes(row.predicate)], number)
+    _, shown = place(known, number)
+    names = [column.name for column in known.columns]
+    there = exp.table_(table, db=DERIVED_SCHEMA, quoted=True)
+    query = pairs_query(Pairs(unequal=row.unequal), there, names)
+    work.store.run(create_temp_view("zodiac$shown", query))
+    texts = work.store.rows(
+        "SELECT sql FROM duckdb_views() WHERE schema_name = 'idb' AND view_name = $1"
+        " AND database_name = $2"
+        " UNION ALL SELECT sql FROM duckdb_views() WHERE temporary AND view_name = 'zodiac$shown'",
+        [shown, work.store.database],
+    )
+    return len(texts) == 2 and len({text.partition(" AS ")[2] for (text,) in texts}) == 1
+
+
+def _difference(work: Work, predicate: str, inner: Inner) -> tuple[int, int, int]:
+    """How many facts a hypernode's table lacks, has too many, and should have."""
+    number, known = inner.hypernode.id, work.known(inner)[predicate]
+    wanted, there = (
+        Relation(known.columns, sources.derived.get(predicate, {}).get(number, ()))
+        for sources in (work.wanted, work.there)
+    )
+    if not wanted.rows:
+        return 0, there.rows, 0
+    lacking = rows_lacking(wanted, relation_query(wanted), relation_query(there))
+    missing = count_rows(work.store, lacking)
+    surplus = there.rows - (wanted.rows - missing)
+    closed = (row for row in inner.rows if row.predicate == predicate)
+    if missing and any(row.unequal and not row.covers for row in closed):
+        # A module with an inequality leaves out what only a fact from outside could derive again.
+        outside = work.wanted.relation(predicate, without=number)
+        missing = count_rows(work.store, rows_lacking(wanted, lacking, relation_query(outside)))
+    return missing, surplus, wanted.rows
+
+
+def _relations(work: Work, predicate: str, inner: Inner) -> tuple[Relation, Relation]:
+    """What a hypernode's table should hold, and what it holds."""
+    number, known = inner.hypernode.id, work.known(inner)[predicate]
+    wanted, there = (
+        relation_of(known, sources.derived.get(predicate, {}).get(number, ()))
+        for sources in (work.wanted, work.there)
+    )
+    return wanted, there
+
+
+def compare_tables(work: Work) -> None:
+    """Compare the tables of hypernodes with what they should hold."""
+
+    def both(table: tuple[str, Inner]) -> Relation:
+        wanted, there = _relations(work, *table)
+        return replace(wanted, parts=(*wanted.parts, *there.parts))
+
+    for some in batches(work.waiting, both):
+        if not _are_same(work, some):
+            for predicate, inner in some:
+                _compare_table(work, predicate, inner)
+
+
+def _are_same(work: Work, tables: Sequence[tuple[str, Inner]]) -> bool:
+    """Whether several tables hold what they should."""
+    if len(tables) == 1:
+        return False
+    relations = (_relations(work, *table) for table in tables)
+    compared = [Compared(w, relation_query(w), relation_query(t)) for w, t in relations]
+    return same(work.store, compared) is not None
+
+
+def _compare_table(work: Work, predicate: str, inner: Inner) -> None:
+    """Compare a table of idb or hd with what it should hold."""
+    known = work.known(inner)[predicate]
+    missing, surplus, _ = _difference(work, predicate, inner)
+    work.note(".".join(place(known, inner.hypernode.id)), missing, surplus)
+
+
+def check_ranks(work: Work, predicate: str, inner: Inner) -> None:
+    """Count the facts of a table with ranks that no rule derives from facts of lower ones."""
+    hypernode = inner.hypernode
+    program = work.program(inner, hypernode)
+    known = program.schema[predicate]
+    stored = work.there.derived.get(predicate, {}).get(hypernode.id, ())
+    if not any(part.ranked and part.rows for part in stored):
+        return
+    there = inside(work.there, inner, hypernode.id)
+
+    def reads(place: int, atom: Atom) -> Relation:
+        name = atom.predicate
+        outside = there.relation(name, without=hypernode.id)
+        if place < 0 or name not in hypernode.derives:
+            return there.relation(name) if place < 0 else outside
+        own = there.derived.get(name, {}).get(hypernode.id, ())
+        own = tuple(part for part in own if part.rows)
+        return replace(outside, parts=(*outside.parts, *own), ranked=True)
+
+    rules = [rule for rule in hypernode.rules if rule.head.predicate == predicate]
+    table = Relation(known.columns, stored)
+    outside = there.relation(predicate, without=hypernode.id)
+    if rows := unsupported(work.store, program, rules, reads, table, outside):
+        work.unsupported[".".join(place(known, hypernode.id))] = rows

@@ -1,0 +1,125 @@
+"""The views that people see, compared with the facts that they should show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.permitted import require_harmless
+from zodiac_sql.database.statements import shown as shown_view
+from zodiac_sql.database.statements import temp_table
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import StoreError
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.read.verify.together import Compared, batches, same
+from zodiac_sql.read.verify.work import Sample, Work, count_rows, relation_of, rows_lacking
+from zodiac_sql.sql.relations import Relation, columns_of, relation_query
+from zodiac_sql.storage.extensions import count, decoded, distinct_query
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+_SAMPLE_SIZE = 100
+"""Facts of each difference that a Verification can show; the others are only counted."""
+
+
+def compare_extensions(work: Work) -> None:
+    """Compare the views of all predicates with their facts."""
+    schema = work.state.schema.values()
+    for some in batches(schema, lambda known: work.wanted.relation(known.name)):
+        facts = _shown_facts(work, some)
+        if facts is not None:
+            work.facts += facts
+            continue
+        for known in some:
+            _compare_extension(work, known)
+
+
+def _shown_facts(work: Work, predicates: Sequence[Predicate]) -> int | None:
+    """How many facts several views show, if each shows exactly those that it should."""
+    if len(predicates) == 1:
+        return None
+    compared = []
+    for known in predicates:
+        relation = work.wanted.relation(known.name)
+        compared.append(Compared(relation, distinct_query(relation), _view(work, known)))
+    try:
+        for known in predicates:
+            require_harmless(work.store, known.sql_name)
+        return same(work.store, compared, as_text=True)
+    except StoreError as error:
+        if type(error) is not StoreError:
+            raise
+        return None  # one of them is gone, or not ours: each by itself
+
+
+def _view(work: Work, predicate: Predicate) -> exp.Select:
+    """What the view of a predicate shows."""
+    view = shown_view(work.store.database, predicate.sql_name)
+    return exp.select(*columns_of(relation_of(predicate, ()))).from_(view)
+
+
+def _compare_extension(work: Work, predicate: Predicate) -> None:
+    """Compare the view of a predicate with its explicit and derived facts."""
+    relation = work.wanted.relation(predicate.name)
+    facts = count(work.store, relation)
+    work.facts += facts
+    wanted = distinct_query(relation)
+    shown, rows = _shown(work, predicate, facts)
+    lacking = rows_lacking(relation, wanted, _encoded(relation, shown))
+    missing = count_rows(work.store, lacking) if facts else 0
+    surplus = rows - (facts - missing)
+    if missing or surplus:
+        work.extensions[predicate.name] = missing, surplus
+        many = exp.except_(shown, _decoded(relation, wanted), distinct=False) if facts else shown
+        work.samples[predicate.name] = Sample(
+            _first(work.store, relation, _decoded(relation, lacking)),
+            _first(work.store, relation, many),
+        )
+
+
+def _shown(work: Work, predicate: Predicate, facts: int) -> tuple[exp.Query, int]:
+    """What people see of a predicate, and how many rows that are."""
+    relation = Relation(predicate.columns, ())
+    shown = _view(work, predicate)
+    try:
+        require_harmless(work.store, predicate.sql_name)
+        return shown, count_rows(work.store, shown)
+    except StoreError as error:
+        if type(error) is not StoreError:
+            raise
+        # The view, or what it reads, is gone: it shows nothing.
+        work.tables[f"main.{predicate.sql_name}"] = facts, 0
+        return relation_query(relation), 0
+
+
+def _decoded(relation: Relation, facts: exp.Query) -> exp.Query:
+    """Facts as people see them; a symbol that has no text is NULL."""
+    return decoded(relation, facts, dictionary.KNOWN, unknown=True)
+
+
+def _encoded(relation: Relation, shown: exp.Query) -> exp.Select:
+    """What people see, with ids for symbols: three times faster to compare than their texts."""
+    query = exp.select().from_(shown.subquery("x"))
+    for index, column in enumerate(relation.stored):
+        value: exp.Column = exp.column(column.name, table="x", quoted=True)
+        if column.type is Type.SYMBOL:
+            alias = f"t{index}"
+            # A view that somebody else has put there may show numbers.
+            written = exp.column("text", table=alias).eq(exp.cast(value, "TEXT"))
+            query = query.join(temp_table(dictionary.KNOWN).as_(alias), on=written)
+            value = exp.column("id", table=alias)
+        query = query.select(value.as_(column.name, quoted=True))
+    return query
+
+
+def _first(store: Store, relation: Relation, query: exp.Query) -> pa.Table:
+    """The first rows of a query, in the order of their columns."""
+    columns = columns_of(relation, "f")
+    ordered = exp.select(*columns).from_(query.subquery("f")).order_by(*columns)
+    return store.arrow(ordered.limit(_SAMPLE_SIZE))

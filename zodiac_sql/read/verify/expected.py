@@ -1,0 +1,149 @@
+"""What should be in the file: its explicit facts, and what hypernodes derive from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+from sqlglot import exp
+
+from zodiac_sql.change.choose_rewrites import types_of
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.statements import create_temp
+from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.fixpoint import evaluate
+from zodiac_sql.evaluate.run_plans import evaluating
+from zodiac_sql.evaluate.semi_naive import Fixpoint
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.binding import symbols_in, used_functions
+from zodiac_sql.language.functions import Functions, require
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Rule, Type
+from zodiac_sql.names import whole
+from zodiac_sql.program.state import HypernodeRow, State, parsed_rules
+from zodiac_sql.read.verify.second_opinion import derive
+from zodiac_sql.read.verify.together import all_given_once, batches
+from zodiac_sql.read.verify.work import Work, count_rows, relation_of
+from zodiac_sql.rewrite.closures.recognise import modules_of
+from zodiac_sql.rewrite.hypertree.rewrite import fits
+from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, with_trees
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
+from zodiac_sql.storage.extensions import Sources, inside, sources_of
+
+
+def begin(store: Store, state: State, functions: Functions) -> Work:
+    """Read explicit facts anew, for the file may have changed behind our back."""
+    ids = dictionary.ids_of(store, symbols_in(parsed_rules(state)))
+    there, wanted = sources_of(state), Sources(state.schema)
+    work = Work(store, state, functions, ids, there, wanted, types_of(state.schema))
+    explicit = work.there.explicit
+    for some in batches(explicit, lambda name: relation_of(state.schema[name], explicit[name])):
+        if _are_given_once(work, some):
+            work.wanted.explicit.update((name, explicit[name]) for name in some)
+            continue
+        for name in some:
+            facts = (_explicit(work, state.schema[name], part) for part in explicit[name])
+            work.wanted.explicit[name] = tuple(facts)
+    return work
+
+
+def _are_given_once(work: Work, names: Sequence[str]) -> bool:
+    """Whether the explicit facts of several predicates stand in their tables once, without NULL."""
+    if len(names) == 1:
+        return False
+    explicit = work.there.explicit
+    return all_given_once(
+        work.store, [relation_of(work.state.schema[n], explicit[n]) for n in names]
+    )
+
+
+def require_functions(work: Work, rules: Iterable[Rule]) -> None:
+    known = {**work.state.functions, **work.functions}
+    for rule in rules:
+        require(used_functions([rule]), known, f"rule {rule.name}")
+
+
+def _explicit(work: Work, predicate: Predicate, part: Part) -> Part:
+    """Explicit facts, each once. Whatever else their table holds is surplus."""
+    relation = Relation(predicate.columns, (part,))
+    given = [column.is_(exp.null()).not_() for column in columns_of(relation, "t")]
+    facts = part_query(part, relation).where(*given).distinct()
+    rows = count_rows(work.store, facts)
+    if rows == part.rows:
+        return part
+    name = f"zodiac$explicit_{whole(predicate.sql_name)}"
+    work.store.run(create_temp(name, facts))
+    work.note(f"edb.{predicate.sql_name}", 0, part.rows - rows)
+    return Part("temp", name, rows)
+
+
+def _types(work: Work, inner: Inner) -> Mapping[str, Sequence[Type | None]]:
+    """The types of the columns of all predicates, those inside a hypernode too."""
+    if not inner.schema:
+        return work.types
+    return {**work.types, **types_of(inner.schema)}
+
+
+def as_evaluated(state: State, hypernode: Hypernode, row: HypernodeRow) -> Inner:
+    """A hypernode with the modules and trees that were at work when its tables were written.
+
+    Without the trees of an older version that do not fit: the next change decides them anew.
+    """
+    modules = modules_of(hypernode, state.schema) if row.modules else ()
+    rules = {rule.name: rule for rule in hypernode.rules}
+    trees = [tree for tree in row.trees if not tree.nodes or fits(rules[tree.rule], tree)]
+    return with_trees(inner_of(hypernode, modules, state.schema), trees)
+
+
+AFFORDABLE_FACTS = 100_000
+"""A relation that a module closes is derived by its own rules only if it has at most so many facts:
+the rules may look at each pair of facts, where the module looks at each fact."""
+
+AFFORDABLE_BODY = 2_000
+"""A cyclic rule is evaluated as a whole only if it reads at most so many facts: its joins may have
+many more rows than its answer."""
+
+
+def is_affordable(work: Work, inner: Inner) -> bool:
+    """Whether a hypernode's own rules can be evaluated, without modules and trees."""
+    closed = (work.there.relation(row.predicate).rows for row in inner.rows)
+    read = (tree.facts for tree in inner.trees if tree.nodes)
+    return max(closed, default=0) <= AFFORDABLE_FACTS and max(read, default=0) <= AFFORDABLE_BODY
+
+
+def derive_otherwise(work: Work, inner: Inner, hypernode: Hypernode) -> None:
+    """What a hypernode derives from what its inputs should be, by a way of verify's own.
+
+    Then, from that, what its modules and trees keep beside it.
+    """
+    program = work.program(inner, hypernode)
+    outside = partial(work.wanted.relation, without=hypernode.id)
+    with evaluating(hypernode.rules):
+        _keep(work, hypernode, derive(work.store, program, hypernode.rules, outside))
+    beside = [rule for rule in inner.hypernode.rules if rule.head.predicate in inner.tables]
+    if beside:
+        around = inside(work.wanted, inner, hypernode.id).relation
+        _keep(work, hypernode, derive(work.store, program, beside, around))
+
+
+def _keep(work: Work, hypernode: Hypernode, parts: Mapping[str, Part]) -> None:
+    for predicate, part in parts.items():
+        work.wanted.derived.setdefault(predicate, {})[hypernode.id] = (part,)
+
+
+def evaluate_again(work: Work, inner: Inner) -> Fixpoint:
+    """What a hypernode derives from what its inputs should be, with its modules and trees."""
+    hypernode, known = inner.hypernode, work.known(inner)
+    wanted = inside(work.wanted, inner, hypernode.id)
+    context = Context(
+        relation=lambda name, version: wanted.relation(name, without=hypernode.id),
+        columns=_types(work, inner),
+        functions=work.functions,
+        ids=work.ids,
+    )
+    with evaluating(hypernode.rules):
+        fixpoint = evaluate(work.store, hypernode, known, context, StatementCache(), inner.rows)
+    _keep(work, hypernode, fixpoint.parts)
+    return fixpoint

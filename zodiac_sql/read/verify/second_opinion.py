@@ -1,0 +1,176 @@
+"""A second way from rules to facts, for `verify` alone.
+
+It exists to disagree: an error in how rules become SQL must not stand on both sides of a
+comparison. So it shares neither plans nor joins nor strategies with evaluation, only the parsed
+rules, their types and the SQL of single functions. A hypernode's rules are applied to the facts of
+the last round, until there are none, without modules, trees, products, ranks or join orders. How
+the body of a rule becomes a query is in rule_body.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.statements import anti_join, create_temp, distinct, temp_table, union_all
+from zodiac_sql.database.store import Store
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Atom, Rule, Type
+from zodiac_sql.read.verify.rule_body import Body, Program, Reads
+from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
+
+
+def derive(
+    store: Store,
+    program: Program,
+    rules: Sequence[Rule],
+    outside: Callable[[str], Relation],
+) -> dict[str, Part]:
+    """What some rules derive: their least fixpoint over `outside`, a temporary table for each head.
+
+    Facts from outside take part, and are in a table only where a rule derives them.
+    """
+    heads = dict.fromkeys(rule.head.predicate for rule in rules)
+    if not any(atom.predicate in heads for rule in rules for atom in rule.positive_atoms()):
+        return _derive_at_once(store, program, rules, outside)
+    own = {name: _Own.begin(store, name, program.schema[name]) for name in heads}
+
+    def everything(place: int, atom: Atom) -> Relation:
+        known = outside(atom.predicate)
+        if atom.predicate not in own:
+            return known
+        return replace(known, parts=(*known.parts, own[atom.predicate].known))
+
+    variants: list[tuple[Rule, Reads]] = [(rule, everything) for rule in rules]
+    while variants:
+        for rule, reads in variants:
+            rows = heads_of(store, program, rule, reads)
+            if rows is not None:
+                own[rule.head.predicate].add(store, rows)
+        for one in own.values():
+            one.finish_round(store)
+        variants = [
+            (rule, _with_delta(everything, place, own[atom.predicate].delta))
+            for rule in rules
+            for place, atom in enumerate(rule.positive_atoms())
+            if atom.predicate in own and own[atom.predicate].delta.rows
+        ]
+    return {name: one.known for name, one in own.items() if one.known.rows}
+
+
+def _derive_at_once(
+    store: Store, program: Program, rules: Sequence[Rule], outside: Callable[[str], Relation]
+) -> dict[str, Part]:
+    """What rules derive of which none reads what another derives: one round finds all."""
+    found: dict[str, list[exp.Query]] = {}
+    for rule in rules:
+        rows = heads_of(store, program, rule, lambda _, atom: outside(atom.predicate))
+        if rows is not None:
+            found.setdefault(rule.head.predicate, []).append(rows)
+    derived = {}
+    for name, queries in found.items():
+        relation = Relation(program.schema[name].columns, ())
+        values = [
+            exp.cast(value, SQL_TYPES[column.type or Type.SYMBOL]).as_(column.name, quoted=True)
+            for column, value in zip(relation.stored, columns_of(relation, "u"), strict=True)
+        ]
+        united = [exp.select(*values).from_(query.subquery("u", copy=False)) for query in queries]
+        table = store.fresh("known")
+        count = store.count(create_temp(table, distinct(union_all(united))))
+        if count:
+            derived[name] = Part("temp", table, count)
+    return derived
+
+
+def _with_delta(reads: Reads, delta_place: int, delta: Part) -> Reads:
+    def read(place: int, atom: Atom) -> Relation:
+        relation = reads(place, atom)
+        return replace(relation, parts=(delta,)) if place == delta_place else relation
+
+    return read
+
+
+@dataclass(slots=True)
+class _Own:
+    """The table of one head: what is known, what the last round added, and what this one found."""
+
+    relation: Relation
+    known: Part
+    delta: Part
+    found: str
+
+    @classmethod
+    def begin(cls, store: Store, name: str, predicate: Predicate) -> _Own:
+        relation = Relation(predicate.columns, ())
+        tables = [store.fresh(stem) for stem in ("known", "delta", "found")]
+        for table in tables:
+            store.run(create_temp(table, relation_query(relation)))
+        known, delta = (Part("temp", table, 0) for table in tables[:2])
+        return cls(relation, known, delta, tables[2])
+
+    def add(self, store: Store, rows: exp.Query) -> None:
+        store.run(exp.Insert(this=temp_table(self.found), expression=rows))
+
+    def finish_round(self, store: Store) -> None:
+        """What was found and is not known becomes the delta, and known."""
+        columns = columns_of(self.relation, "c")
+        rows = distinct(exp.select("*").from_(temp_table(self.found)))
+        new = exp.select(*columns).from_(rows.subquery("c"))
+        new = anti_join(new, columns, temp_table(self.known.table))
+        count = store.count(create_temp(self.delta.table, new))
+        delta = exp.select("*").from_(temp_table(self.delta.table))
+        store.run(exp.Insert(this=temp_table(self.known.table), expression=delta))
+        store.run(exp.TruncateTable(expressions=[temp_table(self.found)]))
+        self.delta = replace(self.delta, rows=count)
+        self.known = replace(self.known, rows=self.known.rows + count)
+
+
+def heads_of(
+    store: Store, program: Program, rule: Rule, reads: Reads, ranked: bool = False
+) -> exp.Query | None:
+    """A query for the heads that a rule derives, symbols as ids; None where it reads nothing.
+
+    With `ranked` it has the highest rank of the ranked relations that the rule reads, too.
+    """
+    body = Body(store, program, reads, rule.body)
+    if not body.build():
+        return None
+    head = program.schema[rule.head.predicate].columns
+    query, texts = body.head(rule.head, head, ranked)
+    if not texts:
+        return query
+    raw, encoded = store.fresh("raw"), store.fresh("encoded")
+    store.run(create_temp(raw, query))
+    dictionary.encode(store, raw, texts, encoded)
+    return exp.select("*").from_(temp_table(encoded))
+
+
+def unsupported(
+    store: Store,
+    program: Program,
+    rules: Sequence[Rule],
+    reads: Reads,
+    table: Relation,
+    outside: Relation,
+) -> int:
+    """How many facts of a ranked table no rule derives from facts of lower ranks.
+
+    `reads` gives ranked relations for what the hypernode derives. Facts that are known from outside
+    need no support.
+    """
+    heads = [query for rule in rules if (query := heads_of(store, program, rule, reads, True))]
+    columns = columns_of(table, "c")
+    ranked = replace(table, ranked=True)
+    facts = exp.select(*columns).from_(relation_query(ranked).subquery("c"))
+    for number, query in enumerate(heads):
+        alias = f"h{number}"
+        same = [c.copy().eq(exp.column(c.name, table=alias, quoted=True)) for c in columns]
+        lower = exp.LT(this=rank_of(alias), expression=rank_of("c"))
+        facts = facts.join(query.subquery(alias), on=exp.and_(*same, lower), join_type="ANTI")
+    if outside.parts:
+        facts = anti_join(facts, columns, relation_query(outside).subquery(), "o")
+    return store.count(exp.select(exp.Count(this=exp.Star())).from_(facts.subquery("n")))

@@ -1,0 +1,165 @@
+"""Whether a database holds exactly what its rules and explicit facts entail.
+
+Everything is derived once more from what the catalog and edb say, in another way than the one that
+filled the tables (second_opinion.py), and compared with the tables in idb and with what the views
+show to people. All of it stays in temporary tables of a connection of its own: the file is only
+read, and the facts of the last Change can still be asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import QueryError, StoreError
+from zodiac_sql.evaluate.partition.closure import Closure
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.schema import Predicate, resolve
+from zodiac_sql.names import is_classes
+from zodiac_sql.program.state import State, hypergraph_of
+from zodiac_sql.read.verify.compare_tables import (
+    check_ranks,
+    compare_classes,
+    compare_symbols,
+    compare_tables,
+    find_strays,
+)
+from zodiac_sql.read.verify.compare_views import compare_extensions
+from zodiac_sql.read.verify.expected import (
+    as_evaluated,
+    begin,
+    derive_otherwise,
+    evaluate_again,
+    is_affordable,
+    require_functions,
+)
+from zodiac_sql.read.verify.work import Sample, Work
+from zodiac_sql.rewrite.rewritten_hypernode import Inner
+from zodiac_sql.sql.relations import Relation
+from zodiac_sql.storage import catalog
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zodiac_sql.change.materialise import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What differs between a database and what its rules and explicit facts entail.
+
+    It is true if nothing differs.
+    """
+
+    missing: Mapping[str, int]
+    """How many facts the view of a predicate lacks, for each that lacks any."""
+    surplus: Mapping[str, int]
+    """How many rows the view of a predicate shows too many. A row that stands twice counts once."""
+    tables: Mapping[str, tuple[int, int]]
+    """The same two numbers for each table of the file that is not as it should be ("idb.h1_near"):
+    in a view, the fault of one table may be hidden by another table."""
+    unsupported: Mapping[str, int]
+    """For each table of a recursive hypernode, the facts whose ranks are out of order, if any. They
+    are right, but a later deletion could keep them wrongly."""
+    predicates: int
+    """How many predicates the file has."""
+    facts: int
+    """How many there should be, explicit and derived, in all extensions together."""
+    seconds: float
+    """How long it took."""
+    _state: State = field(repr=False, compare=False)
+    _samples: Mapping[str, Sample] = field(repr=False, compare=False)
+
+    def missing_facts(self, predicate: str) -> pa.Table:
+        """The first facts (100 at most) that the predicate's view lacks, symbols as text."""
+        return self._sample(predicate).missing
+
+    def surplus_facts(self, predicate: str) -> pa.Table:
+        """The first rows (100 at most) that the predicate's view shows too many."""
+        return self._sample(predicate).surplus
+
+    def _sample(self, predicate: str) -> Sample:
+        name = resolve(predicate, self._state.schema, self._state.prefixes)
+        if name not in self._state.schema:
+            raise QueryError(f"there is no predicate {predicate}")
+        nothing = _no_facts(self._state.schema[name])
+        return self._samples.get(name, Sample(nothing, nothing))
+
+    def __bool__(self) -> bool:
+        """Whether everything is as it should be."""
+        return not (self.missing or self.surplus or self.tables or self.unsupported)
+
+
+def verify(store: Store, functions: Functions, progress: Progress | None = None) -> Verification:
+    """Derive everything once more, aside, and compare. Changes nothing.
+
+    Raises FunctionError if rules use a function that is not registered.
+    """
+    started = time.perf_counter()
+    with store.aside() as aside:
+        dictionary.prepare(aside)
+        with aside.transaction(read_only=True):
+            state = catalog.load(aside)
+        try:
+            work = _compared(aside, state, functions, progress)
+        except StoreError as error:
+            if catalog.generation(aside) == state.generation:
+                raise
+            raise catalog.changed_meanwhile(store, "it was verified") from error
+        if catalog.generation(aside) != state.generation:
+            raise catalog.changed_meanwhile(store, "it was verified")
+    return Verification(
+        {name: rows for name, (rows, _) in sorted(work.extensions.items()) if rows},
+        {name: rows for name, (_, rows) in sorted(work.extensions.items()) if rows},
+        dict(sorted(work.tables.items())),
+        work.unsupported,
+        len(work.state.schema),
+        work.facts,
+        time.perf_counter() - started,
+        work.state,
+        work.samples,
+    )
+
+
+def _compared(store: Store, state: State, functions: Functions, progress: Progress | None) -> Work:
+    """All that is in the file, compared with what should be there."""
+    work = begin(store, state, functions)
+    compare_symbols(work)
+    find_strays(work)
+    hypernodes = hypergraph_of(work.state).hypernodes
+    require_functions(work, [rule for h in hypernodes for rule in h.rules])
+    rows = {row.id: row for row in work.state.hypernodes}
+    for number, hypernode in enumerate(hypernodes):
+        if progress:
+            progress(hypernode.name, number, len(hypernodes))
+        _verify_hypernode(work, as_evaluated(work.state, hypernode, rows[hypernode.id]), hypernode)
+    compare_tables(work)
+    compare_extensions(work)
+    return work
+
+
+def _verify_hypernode(work: Work, inner: Inner, hypernode: Hypernode) -> None:
+    """Compare the tables of a hypernode with what it derives."""
+    closures: Mapping[str, Closure] = {}
+    if is_affordable(work, inner):
+        derive_otherwise(work, inner, hypernode)
+    else:
+        closures = evaluate_again(work, inner).closures
+    parted = {row.predicate: row for row in inner.rows if row.parted}
+    for predicate in dict.fromkeys((*hypernode.derives, *inner.tables)):
+        if predicate in parted:
+            compare_classes(work, parted[predicate], inner, closures.get(predicate))
+        elif not is_classes(predicate):
+            work.waiting.append((predicate, inner))
+            check_ranks(work, predicate, inner)
+
+
+def _no_facts(predicate: Predicate) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({c.name: pa.nulls(0) for c in Relation(predicate.columns, ()).stored})
