@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from zodiac_sql.change.materialise import Progress
     from zodiac_sql.change.prepared import Prepared
     from zodiac_sql.change.report import IsCurrent
+    from zodiac_sql.change.streamed_update import StreamedUpdate
     from zodiac_sql.maintain.marking import Marks
     from zodiac_sql.program.state import State
 
@@ -42,26 +43,26 @@ class Session:
     """What a knowledge base holds while it is open."""
 
     def __init__(
-        self,
-        store: Store,
-        functions: Iterable[Function] = (),
-        settings: Settings | None = None,
-        reopen: Callable[[], Store] | None = None,
+        self, opened: Callable[[], Store], functions: Iterable[Function], settings: Settings
     ) -> None:
-        self._held = store
-        self._reopen = reopen
-        self._settings = settings or Settings()
+        self._open_store = opened
+        self._settings = settings
         self._prepared: Prepared | None = None
         self._marks: Marks | None = None
         self.functions: dict[str, Function] = {}
         self._updating = False
         self._has_changed = False
         self._last: weakref.ref[Change] | None = None
-        dictionary.prepare(store)
-        with store.transaction(read_only=True):
-            self.state = catalog.load(store)
-        for function in functions:
-            self.register(function)
+        self._held = opened()
+        try:
+            dictionary.prepare(self._held)
+            with self._held.transaction(read_only=True):
+                self.state = catalog.load(self._held)
+            for function in functions:
+                self.register(function)
+        except ZodiacError:
+            self._held.close()
+            raise
 
     @property
     def guard(self) -> Guard:
@@ -84,14 +85,31 @@ class Session:
         """Collect an update inside, and apply it at the end."""
         from zodiac_sql.change.apply import apply
 
-        with self.collecting() as collected:
+        with self._collecting() as collected:
             yield collected
-            change = self.done(apply, collected, progress)
+            change = self._done(apply, collected, progress)
             self._has_changed = True
             self._last = weakref.ref(change)
 
     @contextmanager
-    def collecting(self) -> Iterator[Collected]:
+    def streaming(self) -> Iterator[StreamedUpdate]:
+        """The same for an update of a stream."""
+        from zodiac_sql.change.streamed_update import StreamedUpdate
+
+        with self.updating(None) as collected:
+            yield StreamedUpdate(collected)
+
+    @contextmanager
+    def previewing(self, progress: Progress | None) -> Iterator[Collected]:
+        """Collect an update inside, and only work it out at the end."""
+        from zodiac_sql.change.apply import preview
+
+        with self._collecting() as collected:
+            yield collected
+            self._done(preview, collected, progress)
+
+    @contextmanager
+    def _collecting(self) -> Iterator[Collected]:
         """Begin an update; if it fails inside, nothing of it is left."""
         if self.store.read_only:
             raise StoreError(f"{self.store.path} was opened with read_only=True")
@@ -136,7 +154,7 @@ class Session:
         )
 
     @exclusive
-    def done(self, do: _Do, collected: Collected, progress: Progress | None) -> Change:
+    def _done(self, do: _Do, collected: Collected, progress: Progress | None) -> Change:
         """Apply an update, or only work it out, and keep what is known then."""
 
         def is_current(_: State) -> bool:
@@ -202,15 +220,23 @@ class Session:
                     return answer
         raise catalog.changed_meanwhile(self.store, "it was read")
 
+    @contextmanager
+    def holding(self, ask: Callable[[State], AbstractContextManager[_Answer]]) -> Iterator[_Answer]:
+        """The same for what is open inside the block."""
+        with ExitStack() as entered:
+            yield self._enter(entered, ask)
+
+    @exclusive
+    def _enter(
+        self, entered: ExitStack, ask: Callable[[State], AbstractContextManager[_Answer]]
+    ) -> _Answer:
+        return self.read(lambda state: entered.enter_context(ask(state)))
+
     def _is_overtaken(self) -> bool:
         """Whether another connection has changed the file since the last call here."""
         with suppress(StoreError):
             return catalog.generation(self.store) != self.state.generation
         return False
-
-    def known_functions(self) -> dict[str, Function]:
-        """The functions that are registered, and those that rules in the file use."""
-        return {**self.state.functions, **self.functions}
 
     # Functions
 
@@ -240,10 +266,10 @@ class Session:
         Raises StoreError if it cannot be opened again now; the next call tries once more.
         """
         old = self._held
-        if self._reopen is None or old.in_memory:
+        if old.in_memory:
             raise StoreError("DuckDB failed, and what was in memory is lost: begin with a new one")
         old.close()
-        store = self._reopen()
+        store = self._open_store()
         try:
             dictionary.prepare(store)
             state = catalog.load(store)

@@ -17,3 +17,14 @@ class Settings:
     strategy: str = "auto"
     modules: bool = True
     hypertree: Decomposing = "auto"
+
+    def require_known(self) -> None:
+        """Raise ValueError for a setting that there is not."""
+        if self.strategy != "auto":
+            from zodiac_sql.maintain.choose import STRATEGIES  # late: most need no other
+
+            if self.strategy not in STRATEGIES:
+                known = ", ".join(STRATEGIES)
+                raise ValueError(f"strategy is one of {known}; not {self.strategy!r}")
+        if self.hypertree not in ("auto", True, False):
+            raise ValueError(f'hypertree is "auto", True or False; not {self.hypertree!r}')

@@ -18,7 +18,7 @@ from zodiac_sql.errors import EvaluationError, ProgramError, QueryError, Resourc
 from zodiac_sql.language.binding import arrange, expressions_of, functions_in, symbols_in, variables
 from zodiac_sql.language.functions import Functions, require
 from zodiac_sql.language.parse import parse_goals
-from zodiac_sql.language.schema import resolve
+from zodiac_sql.language.schema import Predicate, resolve
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -251,7 +251,13 @@ def known_predicate(name: str, state: State) -> str:
     raise QueryError(f"there is no predicate {name}.{hint}")
 
 
-def answer_goals(store: Store, state: State, known: Functions, text: str) -> Answer:
+def known_predicates(names: Sequence[str], state: State) -> list[Predicate]:
+    """The predicates that a person means; all if no name is given. Raises QueryError."""
+    found = [known_predicate(name, state) for name in names] or list(state.schema)
+    return [state.schema[name] for name in found]
+
+
+def answer_goals(store: Store, state: State, registered: Functions, text: str) -> Answer:
     """Answer goals such as `anomaly(X), hasTemperature(X, T)`.
 
     One column for each variable, in the order of their first occurrence, with types as `Answer`
@@ -261,6 +267,7 @@ def answer_goals(store: Store, state: State, known: Functions, text: str) -> Ans
     Raises ProgramError for goals that cannot be read or are unsafe, QueryError for a predicate that
     is not there, EvaluationError for a value that cannot be computed.
     """
+    known = {**state.functions, **registered}
     goals = tuple(_resolved(literal, state) for literal in parse_goals(text, state.prefixes))
     names = _answers(goals)
     rule = Rule("query", Atom("", tuple(Variable(name) for name in names)), goals)
