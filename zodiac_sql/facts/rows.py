@@ -192,33 +192,7 @@ def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
     import pyarrow as pa
 
     kinds = {kind: _type_of(kind) for kind in set(map(type, column))}
-    for kind, type_ in kinds.items():
-        if type_ is None:
-            at = _first(column, kind)
-            if kind.__name__ in _EMPTY:
-                raise DataError(
-                    f"{where} is empty ({column[at]}) in row {at + 1}. Every column of a fact has a "
-                    "value: fill it, or leave the row out."
-                )
-            raise DataError(
-                f"{where} holds {_shown(column[at])} in row {at + 1}, a {kind.__name__}. A fact's "
-                "column holds text, numbers, booleans, dates or timestamps."
-            )
-    types = set(kinds.values())
-    if types == {Type.INT, Type.FLOAT}:
-        types = {Type.FLOAT}
-    if len(types) > 1:
-        first = kinds[type(column[0])]
-        at = min(_first(column, kind) for kind, type_ in kinds.items() if type_ is not first)
-        if {first, kinds[type(column[at])]} == {Type.INT, Type.FLOAT}:
-            numeric = (Type.INT, Type.FLOAT)
-            at = min(_first(column, k) for k, type_ in kinds.items() if type_ not in numeric)
-        raise DataError(
-            f"{where} holds {_shown(column[at])} in row {at + 1}, of type "
-            f"{kinds[type(column[at])]}, and {_shown(column[0])} in row 1, of type {first}. "
-            "A column holds values of one type: convert them first."
-        )
-    (type_,) = types
+    type_ = _one_type(where, column, kinds)
     try:
         match type_:
             case Type.FLOAT:
@@ -238,11 +212,54 @@ def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
     except UnicodeEncodeError:
         at = next(i for i, value in enumerate(column) if _has_surrogate(str(value)))
         raise DataError(
-            f"{where} cannot be read: {_shown(column[at])} in row {at + 1} holds half of a surrogate "
-            "pair, which is no character."
+            f"{where} cannot be read: {_shown(column[at])} in row {at + 1} holds half of a "
+            "surrogate pair, which is no character."
         ) from None
     except pa.ArrowInvalid as error:
         raise DataError(f"{where} cannot be read: {error}") from None
+
+
+def _one_type(where: str, column: tuple[Any, ...], kinds: Mapping[type, Type | None]) -> Type:
+    """The type of all values of a column; that of ints and floats together is float."""
+    types: set[Type] = set()
+    for kind, type_ in kinds.items():
+        if type_ is None:
+            raise DataError(_no_value(where, column, kind))
+        types.add(type_)
+    if types == {Type.INT, Type.FLOAT}:
+        return Type.FLOAT
+    if len(types) > 1:
+        raise DataError(_several_types(where, column, kinds))
+    (one,) = types
+    return one
+
+
+def _no_value(where: str, column: tuple[Any, ...], kind: type) -> str:
+    """What is said of a value that no column of a fact can hold."""
+    at = _first(column, kind)
+    if kind.__name__ in _EMPTY:
+        return (
+            f"{where} is empty ({column[at]}) in row {at + 1}. Every column of a fact has a value: "
+            "fill it, or leave the row out."
+        )
+    return (
+        f"{where} holds {_shown(column[at])} in row {at + 1}, a {kind.__name__}. A fact's column "
+        "holds text, numbers, booleans, dates or timestamps."
+    )
+
+
+def _several_types(where: str, column: tuple[Any, ...], kinds: Mapping[type, Type | None]) -> str:
+    """What is said of values of several types: names the first that does not go with row 1."""
+    first = kinds[type(column[0])]
+    at = min(_first(column, kind) for kind, type_ in kinds.items() if type_ is not first)
+    if {first, kinds[type(column[at])]} == {Type.INT, Type.FLOAT}:
+        numeric = (Type.INT, Type.FLOAT)
+        at = min(_first(column, k) for k, type_ in kinds.items() if type_ not in numeric)
+    return (
+        f"{where} holds {_shown(column[at])} in row {at + 1}, of type "
+        f"{kinds[type(column[at])]}, and {_shown(column[0])} in row 1, of type {first}. "
+        "A column holds values of one type: convert them first."
+    )
 
 
 def _in_64_bits(value: Any) -> bool:

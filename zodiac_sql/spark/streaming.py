@@ -39,7 +39,7 @@ def into(
     operation: str | None = None,
     on_change: Callable[[Change], None] | None = None,
 ) -> Callable[[DataFrame, int], None]:
-    """What `foreachBatch` calls to bring a stream into a knowledge base, batch by batch.
+    """A function for `foreachBatch` that brings a stream into a knowledge base, batch by batch.
 
         query = (stream.writeStream.foreachBatch(into(kb, "hasTemperature", operation="op"))
                  .option("checkpointLocation", directory).start())
@@ -76,23 +76,28 @@ def into(
 
     def apply(df: DataFrame, batch: int) -> None:
         with kb._guard.borrowed():
-            follow(df, batch)
-
-    def follow(df: DataFrame, batch: int) -> None:
-        query = _query(df)
-        if not _is_new(kb, query, batch):
-            # Still it is computed: else stateful operators would lack what the next batch needs.
-            df.write.format("noop").mode("overwrite").save()
-            return
-        facts = _facts(df, predicate)
-        with kb.update() as update:
-            for name, rows in facts.items():
-                _collect(update, name, rows, operation)
-            update.record(query, batch)  # of an empty batch, too: then no number is ever missing
-        if on_change is not None:
-            on_change(update.change)
+            change = _applied(kb, df, batch, predicate, operation)
+            if change is not None and on_change is not None:
+                on_change(change)
 
     return apply
+
+
+def _applied(
+    kb: KnowledgeBase, df: DataFrame, batch: int, predicate: str | Predicates, operation: str | None
+) -> Change | None:
+    """The change that a micro-batch makes; None if it is in the file already."""
+    query = _query(df)
+    if not _is_new(kb, query, batch):
+        # Still it is computed: else stateful operators would lack what the next batch needs.
+        df.write.format("noop").mode("overwrite").save()
+        return None
+    facts = _facts(df, predicate)
+    with kb.update() as update:
+        for name, rows in facts.items():
+            _collect(update, name, rows, operation)
+        update.record(query, batch)  # of an empty batch, too: then no number is ever missing
+    return update.change
 
 
 def _query(df: DataFrame) -> str:
