@@ -151,16 +151,16 @@ def test_no_relative_imports() -> None:
 # --- sizes ----------------------------------------------------------------------------------------
 
 LONG_MODULES_NOT_YET = {
-    "cli.main", "database.store", "facts.load.tables", "facts.stage", "knowledge_base",
-    "read.second_opinion", "read.verify", "sql.select",
+    "database.store", "facts.load.tables", "facts.stage", 
+    "sql.select",
 }  # fmt: skip
 LONG_FUNCTIONS_NOT_YET = {
-    "cli.main.run", "cli.main.stream", "database.store.open_store", "facts.rows._array",
-    "maintain.steps.overdelete._candidates", "spark.streaming.into", "sql.select._aggregate_query",
+    "database.store.open_store", 
+    "maintain.steps.overdelete._candidates", "sql.select._aggregate_query",
 }  # fmt: skip
 WIDE_CLASSES_NOT_YET = {
     "database.store.Store", "maintain.steps.working_table.WorkingTable",
-    "read.second_opinion._Body", "sql.select._Body",
+    "sql.select._Body",
 }  # fmt: skip
 MEDIAN = 145
 
