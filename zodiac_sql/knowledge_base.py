@@ -296,14 +296,14 @@ class KnowledgeBase:
 
     @exclusive
     def table(self, predicate: str) -> Answer:
-        """The extension of a predicate: explicit and derived facts, each once. Raises QueryError."""
+        """All facts of a predicate, explicit and derived, each once. Raises QueryError."""
         from zodiac_sql.read.query import answer_table
 
         return self._session.read(lambda state: answer_table(self._session.store, state, predicate))
 
     @contextmanager
     def batches(self, predicate: str, rows: int = 100_000) -> Iterator[pa.RecordBatchReader]:
-        """What `table` gives, as Arrow batches, even if too large for memory: for a `with` block."""
+        """What `table` gives, in Arrow batches: it may be too large for memory. For `with`."""
         from zodiac_sql.read.query import stream_table
 
         with self._session.holding(

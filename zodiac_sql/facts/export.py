@@ -3,8 +3,8 @@
 Everything is read from the views main."p", whose symbols are text, and written by DuckDB.
 
 In N-Triples a unary predicate is a class and a binary one a property. Plain names, and symbols that
-are neither IRI nor blank node where RDF wants one, become IRIs under urn:zodiac: (facts/load/urns.py),
-which loading reads back. Native values have the datatype they came with, or the usual one of
+are neither IRI nor blank node where RDF wants one, become IRIs under urn:zodiac:, which loading
+reads back (facts/load/urns.py). Native values have the datatype they came with, or the usual one of
 their type; a value that the datatype cannot write (an infinite decimal) is an xsd:double.
 """
 
@@ -135,17 +135,17 @@ def _copy(store: Store, query: exp.Query, path: Path, options: dict[str, str | b
         files=[exp.Literal.string(str(path))],
         params=parameters,
     )
-    with store.outside() as outside, outside.offered(_ROWS, store.batches(query, _BATCH)):
+    with store.outside() as outside, outside.offered(_ROWS, store.batches(query, _ROWS_AT_A_TIME)):
         outside.run(copy)
 
 
 _ROWS = "zodiac_export_rows"
 
-_BATCH = 20_480
-"""Rows that go outside at a time."""
+_ROWS_AT_A_TIME = 20_480
+"""Rows that are handed to the connection that writes files, at a time."""
 
 
-# --- N-Triples --------------------------------------------------------------------------------------
+# --- N-Triples ------------------------------------------------------------------------------------
 
 
 def _export_triples(store: Store, predicates: Sequence[Predicate], path: Path) -> Exported:

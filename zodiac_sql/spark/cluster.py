@@ -1,9 +1,9 @@
 """The same rules over Spark data frames, from scratch: for what is too large for one machine.
 
-Each rule is planned and compiled as for DuckDB (sql/plan.py, sql/select.py), and rendered in Spark's dialect;
-hypernodes are evaluated in topological order, recursive ones semi-naively. Spark chooses joins,
-schedules work and moves data. Its plans would grow with every step, so lineage is cut: what a
-hypernode derives, and each iteration's delta, is a checkpoint.
+Each rule is planned and compiled as for DuckDB (sql/plan.py, sql/select.py), and rendered in
+Spark's dialect; hypernodes are evaluated in topological order, recursive ones semi-naively. Spark
+chooses joins, schedules work and moves data. Its plans would grow with every step, so lineage is
+cut: what a hypernode derives, and each iteration's delta, is a checkpoint.
 
 Symbols are their text here, not numbers: a dictionary would have to be one for all machines.
 """
@@ -224,8 +224,8 @@ class _Run:
     def close(self, hypernode: Hypernode) -> None:
         """Semi-naive evaluation: each iteration applies the rules to what the last one added.
 
-        Every rule of a recursive hypernode reads one of its predicates, so all begins with the facts
-        that these have from elsewhere.
+        Every rule of a recursive hypernode reads one of its predicates, so all begins with the
+        facts that these have from elsewhere.
         """
         owns = {p: _Own(p, self.planned.schema[p].columns) for p in hypernode.derives}
         for own in owns.values():
@@ -253,9 +253,9 @@ class _Run:
     def new(self, own: _Own, heads: exp.Query) -> tuple[DataFrame, int]:
         """The heads that are not known yet, computed, and how many there are.
 
-        Where they are few, Spark need not move all that is known to where they are: a copy of them
-        goes there, and finds those that are. (Spark cannot know beforehand that they are few. For the
-        last iterations of a closure of 2 million pairs, this halves the time.)
+        Where they are few, a copy of them goes to the facts that are known, and finds those among
+        them: Spark, which cannot know beforehand that they are few, would move all facts instead.
+        (For the last iterations of a closure of 2 million pairs, this halves the time.)
         """
         known = own.relation(Version.ALL)
         if not known.parts:

@@ -67,8 +67,9 @@ class Frames:
     def _renamed(self, df: DataFrame) -> DataFrame:
         """The data frame with columns named otherwise than anything that it is made of.
 
-        What Spark 4.3 knows of the columns of a checkpoint stands under names that its optimizer may
-        have removed as superfluous; where such checkpoints are united, it fails with "key not found".
+        What Spark 4.3 knows of the columns of a checkpoint stands under names that its optimizer
+        may have removed as superfluous; where such checkpoints are united, it fails with "key not
+        found".
         """
         return df.toDF(*(f"{self._stem}_c{index}" for index in range(len(df.columns))))
 
@@ -76,8 +77,8 @@ class Frames:
         """The data frame computed, without its lineage.
 
         It stands in the checkpoint directory, if the session has one. Else the executors keep the
-        rows, and if one of them is lost, so is the answer. (Computed at once: Spark logs errors about
-        accumulators where that comes after the plan is forgotten.)
+        rows, and if one of them is lost, so is the answer. (It is computed at once: Spark logs
+        errors about accumulators where that comes after the plan is forgotten.)
         """
         if self.spark.sparkContext.getCheckpointDir():
             return df.checkpoint()

@@ -57,11 +57,13 @@ class Field:
 class FactMapping:
     """How rows of a source become facts of a predicate.
 
-    `source` is a path, a glob or a URI as Spark reads it, several of these, or a data frame; `where`
-    is a Spark SQL filter over its columns. `format` is "csv", "tsv", "parquet", "jsonl" (one JSON
-    object a line) or "nt" (N-Triples); None: the suffix tells, also before .gz. The columns of
-    N-Triples are those of `zodiac_sql.spark.sources.TRIPLE`.
-    Raises DataError if there are no columns, two of one name, or no path, or nothing tells the format.
+    `source` is a path, a glob or a URI as Spark reads it, several of these, or a data frame;
+    `where` is a Spark SQL filter over its columns. `format` is "csv", "tsv", "parquet", "jsonl"
+    (one JSON object a line) or "nt" (N-Triples); None: the suffix tells, also before .gz.
+    N-Triples have columns of text: `subject`, `predicate` and `object`, as they are written, and
+    for the object its `value` (the text of a literal, or the IRI without <>), `datatype` and
+    `language`, or NULL. Raises DataError for no columns, two of one name, no path, or a format
+    that nothing tells.
     """
 
     predicate: str

@@ -1,6 +1,6 @@
 """From raw files to facts: mappings, run on Spark, and what they give applied as one change.
 
-    files -> rows (stream/sources.py) -> filter, expressions, types -> good rows, distinct -> kb.update
+    files -> rows (sources.py) -> filter, expressions, types -> good rows, distinct -> kb.update
                                                              -> bad rows, with reasons -> quarantine
 
 Everything is an expression of Spark's. A row is bad if its line cannot be read, if a column of the
@@ -51,10 +51,10 @@ class PreparedFacts:
     """What mappings give, held by Spark's executors until nobody holds the data frames any more.
 
     `facts` has for each predicate its facts, typed, each once. `quarantine` has the bad rows:
-    `predicate`, `file` (a URI; NULL if the source is a data frame), `reason` (all faults of the row,
-    joined by "; ") and `row` (the line, or the columns as JSON), all text. The rest counts, by
-    predicate: rows `read` that pass the filter or cannot be read; facts `loaded`, which are distinct;
-    `bad` rows; and for these `reasons`, how many rows have each fault.
+    `predicate`, `file` (a URI; NULL if the source is a data frame), `reason` (all faults of the
+    row, joined by "; ") and `row` (the line, or the columns as JSON), all text. The rest counts, by
+    predicate: rows `read` that pass the filter or cannot be read; facts `loaded`, which are
+    distinct; `bad` rows; and for these `reasons`, how many rows have each fault.
     """
 
     facts: Mapping[str, DataFrame]
@@ -91,8 +91,8 @@ def run_pipeline(
     """Let what mappings give be the explicit facts of their predicates, as one atomic change.
 
     Only the difference to what the file holds changes anything. Mappings for the same predicate are
-    united. Bad rows are left out and counted, and with `quarantine` appended to the Parquet table in
-    this directory or URI. A predicate all of whose rows are bad loses its facts: see the report.
+    united. Bad rows are left out and counted, and with `quarantine` appended to the Parquet table
+    in this directory or URI. A predicate all of whose rows are bad loses its facts: see the report.
     Raises DataError if a mapping does not fit its source or the predicate, SparkError if Spark
     fails; then nothing has changed.
     """
@@ -323,7 +323,7 @@ _ZONED = _DATE + r"[T ][0-9:. ]*[^0-9:. ]"
 
 
 def _from_text(text: SparkColumn, type_: Type) -> SparkColumn:
-    """A value of a type out of a text; Spark itself takes '12d' for a float and '2024' for a date."""
+    """A value out of a text. Spark itself takes '12d' for a float and '2024' for a date."""
     value = text.try_cast(SPARK_TYPES[type_])
     match type_:
         case Type.FLOAT:

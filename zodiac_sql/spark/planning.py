@@ -28,7 +28,7 @@ Rules = str | Path | Sequence[str | Path]
 class PlannedRules:
     """A program that has passed every check, over facts whose columns are known.
 
-    `facts` are those of its texts, by predicate; `names` tells which predicate each given name means.
+    `facts` are those of its texts, by predicate; `names` tells which predicate a given name means.
     """
 
     planned: Planned

@@ -17,14 +17,14 @@ Types = Mapping[str, Type | None]
 def require_runnable(planned: PlannedRules, checked: bool) -> None:
     """Raise SparkError naming each rule that Spark would not compute as DuckDB does.
 
-    `checked` tells whether integers that overflow are an error in the session, as they are in DuckDB.
+    `checked` tells whether integers that overflow are an error in the session, as in DuckDB.
     """
     rules = tuple(planned.graph.rules())
     refused = [reason for rule in rules for reason in _reasons(rule, planned)]
     if not checked:
         refused += [
-            f"rule {rule.name} computes with integers, which overflow silently in this session: set "
-            "spark.sql.ansi.enabled to true, as it is by default."
+            f"rule {rule.name} computes with integers, which overflow silently in this session: "
+            "set spark.sql.ansi.enabled to true, as it is by default."
             for rule in rules
             if _computes_integers(rule, planned)
         ]
@@ -49,7 +49,8 @@ def _reasons(rule: Rule, planned: PlannedRules) -> Iterator[str]:
     if any(_spells_floats(call, types) for call, types in _calls(rule.body, _columns(planned))):
         yield (
             f"rule {rule.name} makes text of a float with concat, which Spark writes otherwise "
-            "(1.0E10): make it an integer first, as in concat(round(X * 100), ...), or leave it out."
+            "(1.0E10): make it an integer first, as in concat(round(X * 100), ...), or leave it "
+            "out."
         )
 
 

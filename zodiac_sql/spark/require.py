@@ -26,7 +26,8 @@ EXTRA = "pip install 'zodiac-sql[spark]'"
 _JAVA = 17
 _INSTALL_JAVA = (
     "Debian and Ubuntu: apt-get install default-jre-headless; Fedora: dnf install "
-    "java-latest-openjdk-headless; macOS: brew install openjdk@17. Or set JAVA_HOME to one that is there."
+    "java-latest-openjdk-headless; macOS: brew install openjdk@17. Or set JAVA_HOME to one that is "
+    "there."
 )
 _WANTED = {"pyspark": ((4, 2), (5,)), "pandas": ((2, 2), (3,))}
 """The versions that will do: from, and below."""

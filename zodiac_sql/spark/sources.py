@@ -38,8 +38,8 @@ literal or the IRI without <> as `value`, the IRI of a literal's `datatype` and 
 lower case. Where there is none, they are NULL."""
 
 FILE, LINE, FAULT = "zodiac$file", "zodiac$line", "zodiac$fault"
-"""What rows have besides the columns of the source: the file (NULL for a data frame); the line (NULL
-where there are no lines); what is wrong with it (NULL if nothing is)."""
+"""What rows have besides the columns of the source: the file (NULL for a data frame); the line
+(NULL where there are no lines); what is wrong with it (NULL if nothing is)."""
 
 _PARSED, _CORRUPT = "zodiac$parsed", "zodiac$corrupt"
 
@@ -308,8 +308,8 @@ def _bare(iri: SparkColumn) -> SparkColumn:
 def _scoped(term: SparkColumn) -> SparkColumn:
     """Blank nodes of different files are different nodes: the label tells the path of the file.
 
-    As in facts/load/blanks.py, but for the digest: of the path, so that a new state of a file changes only
-    what is different in it.
+    As in facts/load/blanks.py, but the digest is one of the path, so that a new state of a file
+    changes only what is different in it.
     """
     tag = F.substring(F.sha2(F.col(FILE), 256), 1, 12)
     scoped = F.concat(F.lit("_:z"), tag, F.lit("_"), F.regexp_replace(term, "^_:", ""))

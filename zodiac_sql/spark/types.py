@@ -58,9 +58,9 @@ def type_of(predicate: str, field: T.StructField) -> Type:
     found = _TYPES.get(type(field.dataType))
     if found is None:
         raise DataError(
-            f"{predicate}: column {field.name} has the type {field.dataType.simpleString()}. A fact's "
-            "column holds text, integers, floating-point numbers, booleans, dates or timestamps: "
-            "convert it, or leave it out."
+            f"{predicate}: column {field.name} has the type {field.dataType.simpleString()}. A "
+            "fact's column holds text, integers, floating-point numbers, booleans, dates or "
+            "timestamps: convert it, or leave it out."
         )
     return found
 
@@ -106,8 +106,8 @@ def in_utc(moment: SparkColumn) -> SparkColumn:
 def empty_cell(predicate: str, column: str) -> str:
     """What is said of an empty cell."""
     return (
-        f"{predicate}: column {column} is empty (NULL). Every column of a fact has a value: fill the "
-        "cell, or leave the row out."
+        f"{predicate}: column {column} is empty (NULL). Every column of a fact has a value: fill "
+        "the cell, or leave the row out."
     )
 
 

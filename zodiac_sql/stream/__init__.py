@@ -4,6 +4,7 @@ updates.py       what an update is, and how a line of JSON becomes one
 channel.py       a bounded queue between threads; `UpdateQueue`
 sources.py       where updates come from, and which of them have arrived
 coalesce.py      the net of several updates
-run.py           the loop: `KnowledgeBase.stream`
+loop.py          update by update, or several at once: tell, apply, give the change
+run.py           `KnowledgeBase.stream`: from a source into the loop
 asynchronous.py  the same for an asynchronous source
 """

@@ -25,7 +25,8 @@ async def changes_of(
     """The changes that the updates of an asynchronous iterable make.
 
     The worker has the knowledge base only while the consumer awaits the next change and an update
-    is there; meanwhile others of the event loop who call it are refused. If the consumer is cancelled meanwhile, that update is still brought to its end.
+    is there; meanwhile others of the event loop who call it are refused. If the consumer is
+    cancelled meanwhile, that update is still brought to its end.
     """
     loop = asyncio.get_running_loop()
     moved = asyncio.Event()

@@ -13,8 +13,9 @@ different ones must be certain without asking the database. So an update is nett
 
 All others stand alone.
 
-Texts: one that begins with neither < nor " is a symbol as it stands (language/symbols.py, the SQL macro
-zodiac.canonical). The same symbol may be written with them: `a` and `"a"`, `urn:a` and `<urn:a>`.
+Texts: one that begins with neither < nor " is a symbol as it stands (language/symbols.py, the SQL
+macro zodiac.canonical). The same symbol may be written with them: `a` and `"a"`, `urn:a` and
+`<urn:a>`.
 The key of such a text is what is inside, which is the same for all ways to write a symbol; so
 different keys are different facts. Equal keys of different texts may be one fact or two, which is
 not decided here: such updates are not netted together. A text in quotes with escapes has no key.

@@ -16,7 +16,7 @@ from zodiac_sql.stream.channel import Channel, UpdateQueue
 from zodiac_sql.stream.updates import Item
 
 AHEAD = 100
-"""So many updates are read ahead if nothing else is said."""
+"""Updates that are read ahead from a pipe or a terminal, if the caller gives no `queue`."""
 
 
 class Source(Protocol):

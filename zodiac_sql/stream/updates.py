@@ -103,7 +103,7 @@ class Item:
         self._step = replace(step, deletes=_kept(step.deletes), inserts=_kept(step.inserts))
 
     def step_for(self, state: State) -> Step:
-        """The same, with the dates that JSON can only give as text, where columns are known to hold such."""
+        """What is to be done in a state: with dates as dates, which JSON can only give as text."""
         step = self.step()
         if self.where:
             deletes, inserts = with_dates(step.deletes, state), with_dates(step.inserts, state)
