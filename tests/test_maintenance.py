@@ -64,12 +64,12 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("maintain.steps.slices", "LARGE", 0),
     ("storage.extensions", "_FEW", 0),
     ("facts.stage", "_FEW", 0),
-    ("sql.product", "FEWEST", 0),
-    ("sql.product", "ROWS", 0),
-    ("sql.product", "GAIN", 0),
-    ("sql.reducer", "FEWEST", 0),
+    ("sql.product", "FEWEST_SIDE_ROWS", 0),
+    ("sql.product", "FEWEST_JOIN_ROWS", 0),
+    ("sql.product", "CHEAPER_BY", 0),
+    ("sql.reducer", "FEWEST_FIRST_ROWS", 0),
     ("evaluate.cost.statistics", "SAMPLE", 1),
-    ("sql.set_difference", "_LARGE", 0),
+    ("sql.set_difference", "SEMI_JOIN_ROWS", 0),
     ("change.temporary_tables", "_SMALL_TABLE", 0),
 )
 

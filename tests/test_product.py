@@ -99,8 +99,8 @@ def test_numbers_join_across_integer_and_float(open_kb: OpenKb) -> None:
 
 
 def test_it_is_decided_by_sizes(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(product, "FEWEST", 100)
-    monkeypatch.setattr(product, "ROWS", 10_000)
+    monkeypatch.setattr(product, "FEWEST_SIDE_ROWS", 100)
+    monkeypatch.setattr(product, "FEWEST_JOIN_ROWS", 10_000)
     dense = [(f"a{n}", f"b{m}") for n in range(40) for m in range(40)]
     sparse = [(f"a{n}", f"b{n}") for n in range(1_600)]
     for rows, expected in ((dense, True), (sparse, False)):

@@ -53,7 +53,7 @@ def test_shortcuts_change_nothing(
     sliced, cascaded = shortcut in ("slices", "both"), shortcut in ("cascades", "both")
     for module in (slices, overdelete):
         monkeypatch.setattr(module, "LARGE", 0 if sliced else 10**9)
-    monkeypatch.setattr(unknown, "_LARGE", 0 if sliced else 10**9)
+    monkeypatch.setattr(unknown, "SEMI_JOIN_ROWS", 0 if sliced else 10**9)
     monkeypatch.setattr(cascade, "MODEST", 10**9 if cascaded else -1)
     chance = random.Random(f"{rules}{shortcut}")
     with open_kb(strategy="support") as kb:

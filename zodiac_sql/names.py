@@ -143,5 +143,5 @@ def stem(hypernode: int, name: str, sql_name: str) -> str:
 
 
 def whole(sql_name: str, without: int | None = None) -> str:
-    """What the names of temporary tables of an extension end with, or of one without a hypernode."""
+    """How names of temporary tables of an extension end, or of one `without` a hypernode."""
     return f"x{'' if without is None else without}_{sql_name}"

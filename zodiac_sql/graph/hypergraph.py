@@ -70,8 +70,8 @@ def hypergraph(
     """The HRDG of stratified rules.
 
     `known` are the hypernodes that are already in the file: the names of those of their rules that
-    are as they were. A hypernode keeps its number as long as most of its rules stay together; others
-    are numbered upwards from `fresh`.
+    are as they were. A hypernode keeps its number as long as most of its rules stay together;
+    others are numbered upwards from `fresh`.
     """
     graph = rule_graph(rules)
     by_name = {rule.name: rule for rule in rules}
@@ -113,7 +113,7 @@ def _numbers(
 def _topological(
     count: int, edges: set[tuple[int, int]], strata: Sequence[int] | None = None
 ) -> list[int]:
-    """Indices in an order that respects the edges; with strata, ties by these, then by first rule."""
+    """Indices in an order that respects the edges; then by stratum, if given, and first rule."""
     import networkx as nx
 
     graph = nx.DiGraph()

@@ -1,15 +1,15 @@
 """What becomes of hypernodes when rules come and go (paper 1, section 4.4, Algorithms 2 to 4).
 
 A hypernode of the new HRDG goes on from those old ones with which it shares rules, and takes over
-their tables. Where a hypernode is split, the table of a predicate passes as a whole to the part that
-keeps most of the rules for it; other parts with such rules derive it anew. So a hypernode begins
-with tables that are right but for two things: rules that helped to fill them and are none of its own
-(`lost`), and rules of its own that did not (`new`).
+their tables. Where a hypernode is split, the table of a predicate passes as a whole to the part
+that keeps most of the rules for it; other parts with such rules derive it anew. So a hypernode
+begins with tables that are right but for two things: rules that helped to fill them and are none of
+its own (`lost`), and rules of its own that did not (`new`).
 
 Why that is right: in a least fixpoint every fact has a derivation from facts before it. So the
 table of a predicate remains the least fixpoint of the rules for it when other predicates of the old
-hypernode become inputs, and the union of tables closed under their rules is closed under all of them
-when hypernodes merge.
+hypernode become inputs, and the union of tables closed under their rules is closed under all of
+them when hypernodes merge.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Rows = Callable[[int, str], int]
 class Heritage:
     """What a hypernode begins with.
 
-    `origins` are the old hypernodes that it takes tables from, in their topological order, and `base`
-    is the largest of them; `tables` says for each predicate from which.
+    `origins` are the old hypernodes that it takes tables from, in their topological order, and
+    `base` is the largest of them; `tables` says for each predicate from which.
     """
 
     origins: tuple[Hypernode, ...]
@@ -44,8 +44,8 @@ class Restructuring:
     """The HRDG before and after a change of rules, by the numbers of hypernodes.
 
     `heritages` has an entry for each hypernode of `after` that shares rules with old ones but has
-    not the same rules as one; `sources` tells with which old ones, and for a hypernode that is as it
-    was, itself. A number that is not in `sources` belongs to a created hypernode.
+    not the same rules as one; `sources` tells with which old ones, and for a hypernode that is as
+    it was, itself. A number that is not in `sources` belongs to a created hypernode.
     """
 
     before: Hypergraph

@@ -1,1 +1,15 @@
-"""What a text of rules says, and whether it says something: nothing here knows a database."""
+"""What a text of rules says, and whether it says something: nothing here knows a database.
+
+`syntax.py`         what rules, atoms, terms and types are; `symbols.py`, how symbols are written
+`grammar.lark`      the grammar
+`parse.py`          a text becomes a program, by way of
+`clauses.py`        where its clauses end, if it cannot be parsed as a whole,
+`reader.py`         the parse tree becomes rules and facts,
+`literals.py`       what constants mean, and
+`syntax_errors.py`  what is wrong with a text that cannot be parsed
+`functions.py`      the functions that rules can call, and their signatures
+`binding.py`        which variables a body binds and in what order: whether a rule is safe
+`types.py`          the types of columns and variables, inferred through rules
+`schema.py`         what is known of a predicate
+`equivalence.py`    whether two rules are the same but for names and order
+"""

@@ -4,8 +4,8 @@ A positive atom binds its variables, an aggregate its group and result, and `V =
 BIND binds V once the expression's variables are bound. Everything else must find its variables
 bound, except that a variable occurring only under a negation is existential there.
 
-A deep expression is cut: what is inside of it becomes bindings of hidden variables, so that what SQL
-is made of, and DuckDB's own trees, stay shallow.
+A deep expression is cut: what is inside of it becomes bindings of hidden variables, so that what
+SQL is made of, and DuckDB's own trees, stay shallow.
 """
 
 from __future__ import annotations
@@ -94,21 +94,21 @@ def _place(
 
 # --- deep expressions, and bindings that need each other ------------------------------------------
 
-DEEP = 24
-"""An expression is cut where it is deeper."""
+CUT_DEPTH = 24
+"""An expression that is deeper is cut there, and what is inside becomes a binding."""
 
 DEEPEST = 250
-"""No expression may be deeper. Python's own limit, 1,000 calls, must leave room for who calls us."""
+"""An expression that is deeper is refused: Python has 1,000 calls, and our callers need some."""
 
-LEVELS = 40
-"""No more bindings may need each other, one after the other; nor parts of expressions that were cut."""
+MOST_LEVELS = 40
+"""The most bindings that may need each other, one after the other, parts of cut expressions too."""
 
 
 def _shallow(literals: Iterable[Comparison | Binding]) -> list[Comparison | Binding]:
     """The literals with deep expressions cut, each after the bindings that it then needs."""
     result: list[Comparison | Binding] = []
     for literal in literals:
-        if all(depth(expression) <= DEEP for expression in expressions_of(literal)):
+        if all(depth(expression) <= CUT_DEPTH for expression in expressions_of(literal)):
             pass
         elif isinstance(literal, Binding):
             literal = replace(literal, expression=_cut(literal.expression, result)[0])
@@ -120,13 +120,13 @@ def _shallow(literals: Iterable[Comparison | Binding]) -> list[Comparison | Bind
 
 
 def _cut(expression: Expression, made: list[Comparison | Binding]) -> tuple[Expression, int]:
-    """An expression no deeper than DEEP, and its depth; what was cut out of it is `made` before."""
+    """An expression no deeper than CUT_DEPTH, and its depth; what was cut out is `made` before."""
     if not isinstance(expression, Call):
         return expression, 0
     arguments, deepest = [], 0
     for argument in expression.arguments:
         shallow, below = _cut(argument, made)
-        if below == DEEP:
+        if below == CUT_DEPTH:
             hidden = Variable(f"_:cut{len(made)}", expression.span)
             made.append(Binding(shallow, hidden, expression.span))
             shallow, below = hidden, 0
@@ -151,7 +151,7 @@ def levels(arranged: Arranged) -> list[list[Binding]]:
     tests = [needed(test) for test in arranged.filters]
     tests += [needed(negation.atom) for negation in arranged.negations]
     guarded = _levels(arranged.steps, tests)
-    return guarded if len(guarded) <= LEVELS else _levels(arranged.steps, [])
+    return guarded if len(guarded) <= MOST_LEVELS else _levels(arranged.steps, [])
 
 
 def _levels(steps: Sequence[Binding], tests: Sequence[set[str]]) -> list[list[Binding]]:

@@ -42,9 +42,9 @@ Schema = Mapping[str, Predicate]
 class Staged:
     """Facts of one predicate, waiting in a temporary table whose columns stand in order.
 
-    Symbols are encoded (database/dictionary.py); rows may repeat, NULLs are gone. A predicate of arity 0
-    has one column `holds`, true. `named` tells whether the column names came with the data, `rows`
-    how many there are, where that was seen.
+    Symbols are encoded (database/dictionary.py); rows may repeat, NULLs are gone. A predicate of
+    arity 0 has one column `holds`, true. `named` tells whether the column names came with the data,
+    `rows` how many there are, where that was seen.
     """
 
     predicate: str
@@ -83,7 +83,7 @@ def sql_name(
 
 
 def local_name(name: str) -> str:
-    """What a predicate is called in SQL if nothing else is: for an IRI, what follows its namespace."""
+    """The name in SQL of a predicate if it is free: of an IRI, what follows its namespace."""
     return re.split(r"[/#:]", name.rstrip("/#"))[-1] or name
 
 

@@ -43,7 +43,7 @@ from zodiac_sql.maintain.steps.working_table import Own, context_of, edits_of, p
 from zodiac_sql.names import MARK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
-from zodiac_sql.sql.plan import Plan, Version, check
+from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, relation_query
 from zodiac_sql.sql.set_difference import some_marked, unknown
 
@@ -253,7 +253,7 @@ def _bodies(task: Task, rule: Rule, predicate: str) -> tuple[Plan, ...]:
     """Plans that find, for candidates, the facts of a predicate in the bodies that derive them."""
 
     def make() -> tuple[Plan, ...]:
-        plan = check(rule)
+        plan = candidate_check(rule)
         return tuple(
             replace(plan, rule=replace(rule, head=atom))
             for atom in plan.body.atoms

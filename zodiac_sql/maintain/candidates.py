@@ -24,7 +24,7 @@ from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import is_injective
 from zodiac_sql.sql.emptiness import is_empty
-from zodiac_sql.sql.plan import Plan, Version, check
+from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.set_difference import absent, unknown
 from zodiac_sql.storage.edits import Edit
@@ -111,7 +111,9 @@ def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) ->
         return given if version is Version.CANDIDATE else task.inputs(predicate, version)
 
     context = task.context(relation)
-    plans = _solvable([task.cache.get(("check", rule.name), lambda: check(rule))], context)
+    plans = _solvable(
+        [task.cache.get(("check", rule.name), lambda: candidate_check(rule))], context
+    )
 
     def left(heads: exp.Query | None) -> exp.Query:
         query = exp.select(*columns_of(given, "c"))

@@ -105,7 +105,7 @@ def _renewed(
     explicit: Collection[str],
     arriving: Iterable[Atom],
 ) -> dict[str, Predicate]:
-    """A schema in which predicates that only rules had which go have the arity of those that come."""
+    """A schema in which predicates that only outgoing rules had get the arity of the new ones."""
     arities = {atom.predicate: len(atom.terms) for atom in arriving}
     mentioned = {atom.predicate for atom in _atoms(kept)}.union(explicit)
     return {
@@ -203,8 +203,8 @@ def with_staged(
         for name in names:
             if name.lower() in RESERVED:
                 raise DataError(
-                    f"{predicate}: no column can be called {name}, a name that zodiac_sql needs for "
-                    "columns of its own. Give it another name."
+                    f"{predicate}: no column can be called {name}, a name that zodiac_sql needs "
+                    "for columns of its own. Give it another name."
                 )
     else:
         kept = tuple(a if a == b else None for a, b in zip(known.datatypes, datatypes, strict=True))
@@ -333,7 +333,8 @@ def _open(name: str, sql_name_: str, arity: int) -> Predicate:
 class SqlNames:
     """How the new predicates of a change are called in SQL.
 
-    `ask` tells the names that are taken, in lower case: it is asked once, when there is a new predicate.
+    `ask` tells the names that are taken, in lower case: it is asked once, when there is a new
+    predicate.
     """
 
     ask: Callable[[], Collection[str]]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.graph.rule_graph import negative_cycles, rule_graph
 from zodiac_sql.language.binding import (
-    LEVELS,
+    MOST_LEVELS,
     Arranged,
     arrange,
     calls,
@@ -77,7 +77,8 @@ def names(candidate: Candidate) -> Iterator[Problem]:
         if first is not rule:
             yield Problem(
                 f"there is already a rule named {rule.name}: {first.text}", rule.span,
-                "Choose another name. To put this rule in its place, add it with replace (--replace).",
+                "Choose another name. To put this rule in its place, add it with replace "
+                "(--replace).",
             )  # fmt: skip
 
 
@@ -126,10 +127,10 @@ def nesting(candidate: Candidate) -> Iterator[Problem]:
     for rule in candidate.arriving():
         bodies = [rule.body, *(lit.body for lit in rule.body if isinstance(lit, Aggregate))]
         longest = max(len(levels(arrange(body))) for body in bodies)
-        if longest > LEVELS:
+        if longest > MOST_LEVELS:
             yield Problem(
-                f"{rule.name} computes {longest} values each from the one before; {LEVELS} are the "
-                "limit", rule.span,
+                f"{rule.name} computes {longest} values each from the one before; {MOST_LEVELS} are "
+                "the limit", rule.span,
                 "Let a rule of its own derive the first of them, and go on with what it derives.",
             )  # fmt: skip
 

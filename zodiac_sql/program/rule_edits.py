@@ -41,7 +41,7 @@ class RuleEdits:
         return (fact for arrival in self.arrivals for fact in arrival.program.facts)
 
     def add(self, program: Program, replaces: bool, strict: bool) -> None:
-        """Add a parsed text. If it `replaces`, other rules make room for its own of the same name."""
+        """Add a parsed text. If it `replaces`, its rules drop others that have their names."""
         if replaces:
             there = {rule.name: rule for rule in (*self._left(), *self._waiting())}
             self._drop_named(

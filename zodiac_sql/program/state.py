@@ -1,7 +1,7 @@
 """The state of a knowledge base: everything known of a program and its tables between two changes.
 
-A `State` is never modified, only replaced. Rules are parsed again from their text only when something
-needs them, so that opening a file stays cheap.
+A `State` is never modified, only replaced. Rules are parsed again from their text only when
+something needs them, so that opening a file stays cheap.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class HypernodeRow:
 class State:
     """Everything known of a program and its tables between two changes.
 
-    `rows` counts the rows of each table of edb, idb and hd, by schema and table name; a table that is
-    not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as known.
-    `aside` are tables of idb that the last change took away, kept for its `Change` to read.
+    `rows` counts the rows of each table of edb, idb and hd, by schema and table name; a table that
+    is not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as
+    known. `aside` are tables of idb that the last change took away, kept for its `Change` to read.
     `positions` tells for each stream of updates the number of the last one that was applied.
     `generation` counts the changes published so far, and tells whether a state is still the file's.
     """

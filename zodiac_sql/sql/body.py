@@ -62,7 +62,7 @@ class Body:
         self.build(Plan(_GOALS, ordered, arranged, self.state))
 
     def build(self, plan: Plan) -> None:
-        """Scans and aggregates, then each level of bindings; each test as soon as it can be made."""
+        """Scans, aggregates, then the bindings by level; each test as soon as it can be made."""
         arranged = plan.body
         for scan in plan.scans:
             self._scan(scan, scan.atom not in arranged.atoms)

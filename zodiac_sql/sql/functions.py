@@ -42,7 +42,7 @@ def literal(constant: Constant) -> exp.Expr:
     if isinstance(value, int):
         number = exp.Literal.number(abs(value))
         return exp.cast(exp.Neg(this=number) if value < 0 else number, SQL_TYPES[constant.type])
-    # Read from text, a number is the nearest float; DuckDB would take a literal for a DECIMAL first.
+    # From a text DuckDB reads the nearest float; a literal it would take for a DECIMAL first.
     return exp.cast(exp.Literal.string(str(value)), SQL_TYPES[constant.type])
 
 
@@ -96,7 +96,7 @@ def _where(kind: type[exp.Binary], name: str) -> Callable[..., exp.Expr]:
 
 
 def _up_to(limit: int, value: exp.Expr) -> exp.Expr:
-    """A number of places or letters: DuckDB takes no larger one, and it would make no difference."""
+    """A number of places or letters, cut where more change nothing: DuckDB takes no larger one."""
     size = _size(value)
     if size is not None and size <= limit:
         return value
@@ -191,7 +191,7 @@ _PARTIAL = frozenset(("/", "%", "sqrt", "ln"))
 
 
 def is_total(expression: Expression, functions: Functions) -> bool:
-    """Whether an expression has a value for all that it can be given: none for a division by zero."""
+    """Whether an expression always has a value, as one that may divide by zero has not."""
     return not any(c.function in _PARTIAL or c.function in functions for c in calls(expression))
 
 

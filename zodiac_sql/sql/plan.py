@@ -159,7 +159,7 @@ def touched(rule: Rule, index: int) -> Scan:
     return Scan(Atom(f"{rule.name}#{index}", aggregate.group), Version.TOUCHED)
 
 
-def check(rule: Rule) -> Plan:
+def candidate_check(rule: Rule) -> Plan:
     """The rule over all that is known, as far as it derives facts among the candidates.
 
     A candidate meets only bodies that derive just this fact, because its rank is compared with
@@ -212,7 +212,7 @@ def _only(terms: Sequence[Term], kept: Collection[str], stem: str) -> tuple[Term
 # --- order ----------------------------------------------------------------------------------------
 
 
-SMALL = (
+SMALL_VERSIONS = (
     Version.DELTA, Version.INSERTED, Version.DELETED, Version.CANDIDATE, Version.TOUCHED
 )  # fmt: skip
 """Versions that are small: a join begins with them."""
@@ -229,7 +229,7 @@ def join_order(scans: Iterable[Scan]) -> tuple[Scan, ...]:
     placed: list[Scan] = []
     bound: set[str] = set()
     while waiting:
-        best = max(waiting, key=lambda scan: (scan.version in SMALL, _bound(scan, bound)))
+        best = max(waiting, key=lambda scan: (scan.version in SMALL_VERSIONS, _bound(scan, bound)))
         waiting.remove(best)
         placed.append(best)
         bound |= {term.name for term in best.atom.terms if isinstance(term, Variable)}

@@ -4,8 +4,8 @@ p(X, Z) :- q(X, Y), r(Y, Z). joins on a variable that the head does not have. Wh
 dense, the join has many times more rows than there are heads: in RS2, 6 million for 101,100. So the
 values of Z are numbered, each Y gets the set of its Z as a bit string, and each X the union of the
 sets of its Y: 19 ms instead of 147. (Amossen and Pagh, "Faster join-projects and sparse matrix
-multiplications", ICDT 2009, is the same thought for memory.) Whether that pays is decided from exact
-numbers of distinct values, and only asked for where relations are of some size.
+multiplications", ICDT 2009, is the same thought for memory.) Whether that pays is decided from
+exact numbers of distinct values, and only asked for where relations are of some size.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from zodiac_sql.sql.plan import Plan, Scan
 from zodiac_sql.sql.scans import column_names, heads, needed, quoted, side
 from zodiac_sql.sql.select import Compiled
 
-FEWEST, MOST = 5_000, 1_000_000
-"""The rows that each side must have: with fewer the join is cheap, with more counting is not."""
+FEWEST_SIDE_ROWS, MOST_SIDE_ROWS = 5_000, 1_000_000
+"""The rows that each side must have: with fewer the join is cheap, with more counting is dear."""
 
-ROWS = 1_000_000
-"""So many rows must the join be expected to have."""
+FEWEST_JOIN_ROWS = 1_000_000
+"""The rows that the join must be expected to have: one with fewer is done soon enough."""
 
-GAIN = 2
-"""So many times must the product be cheaper than the join."""
+CHEAPER_BY = 2
+"""The join must be expected to cost this many times what the product does: an estimate may err."""
 
-BITS = 400_000_000
-"""At most so many bits are needed at once: 50 MB."""
+MOST_BITS = 400_000_000
+"""The most bits that a product may need at once: 50 MB."""
 
 _PRODUCT, _NUMBER, _BITS = "product", "number", "bits"
 
@@ -80,17 +80,19 @@ def pays(
     and a bit looked at, measured on RS2.
     """
     sizes = [context.relation(s.atom.predicate, s.version).rows for s in _scans(product)]
-    if not all(FEWEST <= size <= MOST for size in sizes):
+    if not all(FEWEST_SIDE_ROWS <= size <= MOST_SIDE_ROWS for size in sizes):
         return None
     inner, width = _counts(store, product, context, given)
     if not inner:
         return None
     joined = sizes[0] * sizes[1] / inner
     cost = 60 * sizes[1] + sizes[0] * (60 + width / 80)
-    if joined < ROWS or GAIN * cost > 14 * joined:
+    if joined < FEWEST_JOIN_ROWS or CHEAPER_BY * cost > 14 * joined:
         return None
     height = _height(store, product, context, given)
-    if (height + inner) * width > BITS or GAIN * (cost + 6 * height * width) > 14 * joined:
+    if (height + inner) * width > MOST_BITS or CHEAPER_BY * (
+        cost + 6 * height * width
+    ) > 14 * joined:
         return None
     return _rounded(width)
 

@@ -1,8 +1,8 @@
 """Acyclic rules over their join tree: each atom reduced by its neighbours, then joined early.
 
-p(A, C) :- q(A, B), r(B, C), s(C, D), t(D, E). needs nothing of D and E. Flat, the join has a row for
-each way through all four; over a join tree, `s` and `t` only filter, and A and C are all that is
-ever carried on. This is cross-node evaluation (paper 5, Algorithm 4) where each atom is a node:
+p(A, C) :- q(A, B), r(B, C), s(C, D), t(D, E). needs nothing of D and E. Flat, the join has a row
+for each way through all four; over a join tree, `s` and `t` only filter, and A and C are all that
+is ever carried on. This is cross-node evaluation (paper 5, Algorithm 4) where each atom is a node:
 
 1. top-down semi joins from the delta, where that is small,
 2. bottom-up and top-down semi joins from the root, after which each node has only what joins,
@@ -25,18 +25,18 @@ from zodiac_sql.language.binding import variables
 from zodiac_sql.language.syntax import Column, Type, Variable
 from zodiac_sql.language.types import body_types
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.plan import SMALL, Plan, Scan
+from zodiac_sql.sql.plan import SMALL_VERSIONS, Plan, Scan
 from zodiac_sql.sql.relations import HOLDS
 from zodiac_sql.sql.scans import column_names, heads, needed, quoted, side
 from zodiac_sql.sql.select import Compiled
 
-FEWEST = 10_000
-"""The rows that a plan must begin with: with fewer, the flat join takes half the time. (100 rows of a
-delta, and three relations of 200,000: 10 ms flat, 20 reduced.)"""
+FEWEST_FIRST_ROWS = 10_000
+"""The rows that the scan a plan begins with must have: with fewer, the flat join takes half the
+time. (A delta of 100 rows and three relations of 200,000: 10 ms flat, 20 reduced.)"""
 
-SMALLER = 3
-"""So many times smaller than the largest node is a delta that all is reduced by first (paper 5,
-section 5)."""
+FIRST_PASS_RATIO = 3
+"""The first pass, away from the delta, is made only if the largest node has more than this many
+times the rows of the delta (paper 5, section 5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class JoinTree:
     @property
     def delta(self) -> int | None:
         """The place of the scan that is small, if there is one."""
-        small = (place for place, scan in enumerate(self.scans) if scan.version in SMALL)
+        small = (place for place, scan in enumerate(self.scans) if scan.version in SMALL_VERSIONS)
         return next(small, None)
 
 
@@ -164,7 +164,7 @@ def _handed(
 def is_worth_while(tree: JoinTree, context: Context) -> bool:
     """Whether a plan begins with so many rows that the flat join is not better anyway."""
     begins = tree.scans[tree.delta or 0]
-    return context.relation(begins.atom.predicate, begins.version).rows >= FEWEST
+    return context.relation(begins.atom.predicate, begins.version).rows >= FEWEST_FIRST_ROWS
 
 
 def needs_first_pass(tree: JoinTree, context: Context) -> bool:
@@ -172,7 +172,7 @@ def needs_first_pass(tree: JoinTree, context: Context) -> bool:
     if tree.delta is None:
         return False
     sizes = [context.relation(s.atom.predicate, s.version).rows for s in tree.scans]
-    return sizes[tree.delta] * SMALLER < max(sizes)
+    return sizes[tree.delta] * FIRST_PASS_RATIO < max(sizes)
 
 
 # --- the statement --------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ FIRST = 1
 """The lowest rank that is given to a derived fact."""
 
 OUTSIDE = -(2**62)
-"""The rank of facts that come from outside a recursive hypernode: lower than that of any fact in it."""
+"""The rank of facts from outside a recursive hypernode: lower than that of any fact in it."""
 
 HOLDS = Column("holds", Type.BOOL)
 """The one column of the tables of a predicate of arity 0: true in its one row."""
@@ -31,8 +31,9 @@ class Part:
     (rank over 0), "old" those from before iteration $i. `ranked` tells whether its column of ranks
     may be relied upon. With `pairs`, the table has nodes and their classes, and the facts are pairs
     of these; `rows` counts the facts. One that `covers` has the facts of all other owners, too.
-    `marks` tells whether all of its facts are marked, or some: then it has a column of marks. Of marked
-    explicit facts, "entered" reads those that entered when they were marked, "earlier" the others.
+    `marks` tells whether all of its facts are marked, or some: then it has a column of marks. Of
+    marked explicit facts, "entered" reads those that entered when they were marked, "earlier" the
+    others.
     """
 
     schema: str
@@ -50,8 +51,8 @@ class Part:
 class Relation:
     """What a scan reads: the union of parts. Rows can repeat where parts overlap.
 
-    A `ranked` relation has the column of ranks, too, OUTSIDE in parts without one; a `marked` one that
-    of marks.
+    A `ranked` relation has the column of ranks, too, OUTSIDE in parts without one; a `marked` one
+    that of marks.
     """
 
     columns: tuple[Column, ...]

@@ -11,12 +11,13 @@ from zodiac_sql.names import MARK, RANK
 from zodiac_sql.sql.class_pairs import joined
 from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, part_query, rank_of, table
 
-_LARGE = 500_000
-"""From so many rows on, DuckDB is told to look only for what is asked: 25 ms against 88 (22M)."""
+SEMI_JOIN_ROWS = 500_000
+"""Of a table with at least so many rows, only those that stand among the heads are read: DuckDB
+does not see by itself that the others are of no use. With 22 million rows, 25 ms against 88."""
 
-_FEW = 4
-"""Up to so many parts, an anti join with each costs no more than one with their union. From there on
-DuckDB's plans cost more than the square of their number: 100 parts 600 ms, as one union 20."""
+MOST_ANTI_JOINS = 4
+"""With more parts, one anti join with their union takes the place of one with each: what DuckDB's
+plans cost grows faster than the square of their number. 100 parts take 600 ms, as one union 20."""
 
 _HEADS = "heads"
 
@@ -48,7 +49,7 @@ def unknown(
             query = joined(query, part.pairs, table(part), names, f"y{number}", holds=False)
         else:
             others.append(_narrow(part, known))
-    if len(others) > _FEW:
+    if len(others) > MOST_ANTI_JOINS:
         others = [union_all(others)]
     for number, other in enumerate(others):
         query = absent(query, known, other, f"x{number}")
@@ -77,7 +78,7 @@ def some_marked(alias: str) -> exp.Expr:
 
 def _narrow(part: Part, known: Relation) -> exp.Query:
     """A part, or where it is large, only those of its rows that stand among the heads."""
-    if part.rows < _LARGE or part.pairs:
+    if part.rows < SEMI_JOIN_ROWS or part.pairs:
         return part_query(part, replace(known, ranked=False, marked=False))
     columns = columns_of(known, "t")
     query = exp.select(*columns).from_(table(part).as_("t"))

@@ -34,7 +34,7 @@ from zodiac_sql.maintain.steps.working_table import (
 )
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.emptiness import is_empty
-from zodiac_sql.sql.plan import Plan, check, delta_variants
+from zodiac_sql.sql.plan import Plan, candidate_check, delta_variants
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query, table
 from zodiac_sql.sql.set_difference import absent
 
@@ -99,7 +99,7 @@ def onwards(task: Task, rule: Rule, owns: Owns) -> tuple[Plan, ...]:
 def checks(task: Task, predicate: str) -> list[Plan]:
     """Plans that derive those of some candidates that can be derived."""
     return [
-        task.cache.get(("check", rule.name), partial(check, rule))
+        task.cache.get(("check", rule.name), partial(candidate_check, rule))
         for rule in task.hypernode.rules
         if rule.head.predicate == predicate
     ]

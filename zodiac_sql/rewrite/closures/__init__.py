@@ -1,1 +1,8 @@
-"""Modules: rules with a shape that algorithms of their own evaluate faster (paper 2)."""
+"""Modules: rules with a shape that algorithms of their own evaluate faster (paper 2).
+
+`module.py`                what a module is, and what strategies expect of it
+`shapes.py`                which rules have which shape
+`recognise.py`             the modules in the rules of a hypernode
+`transitive.py`            the transitive closure
+`symmetric_transitive.py`  the symmetric transitive closure, of which only classes are stored
+"""

@@ -3,20 +3,20 @@
 A hypernode's rules are partitioned (paper 2, section 4): each module takes those that it knows, and
 what is left is evaluated semi-naively. Every module closes one predicate R of the hypernode. What
 other rules of the hypernode derive of R are its external facts; together with those that are known
-from outside the hypernode they are the X_R of paper 2, and R is a function of them. So a module never
-sees the other rules, nor they it: they write external facts, and read R.
+from outside the hypernode they are the X_R of paper 2, and R is a function of them. So a module
+never sees the other rules, nor they it: they write external facts, and read R.
 
 A module must provide the four functions of paper 2; there are two ways to do so.
 
 * By rules. `rules` stand in place of those taken, and semi-naive evaluation, which captures every
   program, captures them: Add is the loop over deltas (Definition 3), Del finds what may lose a
-  derivation (Definition 6), Diff is the delta variants over inputs (Definition 5), and Red the check
-  of what was taken out, continued by the loop (Definition 7). All strategies work on them as on any
-  rules, B/F as well: `rules` must derive the same facts of R from the same X_R, so what has a proof
-  by the rules taken has one by these.
+  derivation (Definition 6), Diff is the delta variants over inputs (Definition 5), and Red the
+  check of what was taken out, continued by the loop (Definition 7). All strategies work on them as
+  on any rules, B/F as well: `rules` must derive the same facts of R from the same X_R, so what has
+  a proof by the rules taken has one by these.
 * By a partition. Where R is kept as nodes and their classes (`parted`), the functions are those of
-  `Closure` (evaluate/partition/closure.py): `add`, `delete` and `redo`. Diff is empty, for a module's rules read no other
-  predicate than R (paper 2, section 5).
+  `Closure` (evaluate/partition/closure.py): `add`, `delete` and `redo`. Diff is empty, for a
+  module's rules read no other predicate than R (paper 2, section 5).
 """
 
 from __future__ import annotations
@@ -43,12 +43,15 @@ class Module(ABC):
 
     @property
     def covers(self) -> bool:
-        """Whether the hypernode derives all external facts, too: then nobody needs to unite them."""
+        """Whether the hypernode derives all external facts, too: nobody needs to add them."""
         return False
 
     @property
     def parted(self) -> bool:
-        """Whether the relation is kept as a table of nodes and their classes (evaluate/partition/partition.py)."""
+        """Whether the relation is stored as nodes and their classes.
+
+        See evaluate/partition/partition.py.
+        """
         return False
 
     def absorbs(self, rule: Rule) -> bool:
@@ -57,7 +60,7 @@ class Module(ABC):
 
     @abstractmethod
     def rules(self, fed: bool) -> tuple[Rule, ...]:
-        """What is evaluated in place of the rules taken; `fed` if other rules give external facts."""
+        """The rules evaluated in place of those taken; `fed` if other rules give external facts."""
 
 
 NODE = "node"

@@ -9,8 +9,8 @@ that is external and could be derived by the rule as written only with its own h
 again; the extension is the same.
 
 Rules that lead on from R, such as R(x, y), E(y, z) -> R(x, z), may go on writing R itself, if the
-linear rule leads in the same direction: R(x, y) and R(y, z) are then joined step by step, by external
-facts and by E in the order in which R(y, z) came about.
+linear rule leads in the same direction: R(x, y) and R(y, z) are then joined step by step, by
+external facts and by E in the order in which R(y, z) came about.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
-"""Cyclic rules by hypertree decompositions (paper 5).
+"""Cyclic rules by hypertree decompositions (paper 5). Rules to decompose are chosen in
+evaluate/cost/choose_trees.py.
 
-`tree.py` says what a decomposition is, `decompose.py` finds the best one, `rewrite.py` makes rules of
-it, `stored.py` is how the catalog keeps it. Which rules are decomposed is decided in evaluate/cost/choose_trees.py.
+`tree.py`       what a decomposition is
+`decompose.py`  the cheapest one for a body
+`rewrite.py`    the rules that it makes of a rule
+`stored.py`     how the catalog stores it
 """

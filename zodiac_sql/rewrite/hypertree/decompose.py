@@ -22,9 +22,16 @@ from typing import NamedTuple
 from zodiac_sql.rewrite.hypertree.tree import Edge, Hypertree, Node
 
 WIDEST = 4
-EXACT = 10
+"""The most atoms that may be joined in a node."""
+
+ALWAYS_SEARCHED = 10
+"""A body with at most so many atoms is searched to the end, however many tries that takes."""
+
 MOST_ATOMS = 100
+"""A body with more atoms is not decomposed."""
+
 MOST_TRIES = 200_000
+"""A search in a larger body gives up after so many tries."""
 
 Mask = int
 """A set of variables, or of edges, as bits: the search is mostly about unions and subsets."""
@@ -44,8 +51,9 @@ def decompose(edges: Sequence[Edge], costs: Costs) -> Hypertree | None:
 
     Trees of infinite cost do not count, as the tables of their nodes would be useless: if there are
     only such, a wider tree is looked for. So the width is the least without Cartesian products.
-    None if there is no tree of at most `WIDEST` atoms to a node, or no edge, or if a body of more
-    than `EXACT` atoms needs more than `MOST_TRIES` tries or has more than `MOST_ATOMS` atoms.
+    None if there is no tree of at most `WIDEST` atoms to a node, or no edge; also for a body of
+    more than `MOST_ATOMS` atoms, and for one of more than `ALWAYS_SEARCHED` atoms that needs more
+    than `MOST_TRIES` tries.
     """
     assert all(edges), "an edge has variables"
     if not 0 < len(edges) <= MOST_ATOMS:
@@ -196,7 +204,7 @@ class _Search:
 
     def _count_tries(self, tries: int) -> None:
         self._tries += tries
-        if len(self._edges) > EXACT and self._tries > MOST_TRIES:
+        if len(self._edges) > ALWAYS_SEARCHED and self._tries > MOST_TRIES:
             raise _TooMuch
 
 

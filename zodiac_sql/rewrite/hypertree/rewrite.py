@@ -1,14 +1,15 @@
 """A rule as its decomposition evaluates it: a rule for each node, and one that joins the nodes.
 
 In-node evaluation is a rule whose head has what others need of the node's variables, and whose body
-has the atoms joined there; cross-node evaluation is a rule over these heads (paper 5, section 4). Both
-are rules like any other: so every strategy maintains them, the labels of equations 8 and 10 are the
-versions that semi-naive variants read, and the check of a candidate is the oracle of Algorithm 6.
+has the atoms joined there; cross-node evaluation is a rule over these heads (paper 5, section 4).
+Both are rules like any other: so every strategy maintains them, the labels of equations 8 and 10
+are the versions that semi-naive variants read, and the check of a candidate is the oracle of
+Algorithm 6.
 
-Where it departs from the paper: variables that nobody else needs are projected away in the node, not
-after it; a node of one atom needs no rule and no table; nodes that differ in the names of variables
-only are one. Tests stand in each node that has their variables, negated atoms in the smallest. A
-binding that nobody reads is a test, too: there may be no value.
+Where it departs from the paper: variables that nobody else needs are projected away in the node,
+not after it; a node of one atom needs no rule and no table; nodes that differ in the names of
+variables only are one. Tests stand in each node that has their variables, negated atoms in the
+smallest. A binding that nobody reads is a test, too: there may be no value.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class StoredTree:
         return " ".join([*self.nodes[place].variables, *(f"[{tree}]" for tree in below)])
 
     def apart(self, taken: Collection[str | None]) -> StoredTree:
-        """With other names of tables where some are taken: SQL ignores case, names of rules do not."""
+        """With new names where some are taken: SQL ignores case, and names of rules do not."""
         lower = {name.lower() for name in taken if name}
         if not any(node.table and node.table.lower() in lower for node in self.nodes):
             return self

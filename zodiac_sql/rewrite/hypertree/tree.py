@@ -1,7 +1,7 @@
 """A hypertree decomposition of a rule's body (paper 5, section 2).
 
-A tree of nodes. Each node p has variables, chi(p), and atoms that cover them, lambda(p): the positive
-atoms of the body, by their places there. The tree is a decomposition if
+A tree of nodes. Each node p has variables, chi(p), and atoms that cover them, lambda(p): the
+positive atoms of the body, by their places there. The tree is a decomposition if
 
 1. the variables of each atom are all in chi(p) of some node p,
 2. the nodes that have a variable are connected,
@@ -25,8 +25,8 @@ Edge = frozenset[str]
 class Node:
     """A node of a hypertree: chi(p) as `variables`, lambda(p) as `cover`.
 
-    `atoms` are all that are joined here: the cover, and every other atom with no other variables than
-    those of the node. The root's `parent` is None, that of others a place among the nodes.
+    `atoms` are all that are joined here: the cover, and every other atom with no other variables
+    than those of the node. The root's `parent` is None, that of others a place among the nodes.
     """
 
     variables: frozenset[str]
