@@ -129,8 +129,8 @@ def nesting(candidate: Candidate) -> Iterator[Problem]:
         longest = max(len(levels(arrange(body))) for body in bodies)
         if longest > MOST_LEVELS:
             yield Problem(
-                f"{rule.name} computes {longest} values each from the one before; {MOST_LEVELS} are "
-                "the limit", rule.span,
+                f"{rule.name} computes {longest} values each from the one before; {MOST_LEVELS} "
+                "are the limit", rule.span,
                 "Let a rule of its own derive the first of them, and go on with what it derives.",
             )  # fmt: skip
 
