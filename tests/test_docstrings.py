@@ -20,7 +20,9 @@ from zodiac_sql.change.change import Change
 from zodiac_sql.facts.export import Exported
 from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.read import describe, query
+from zodiac_sql.read.drawing.draw import Drawing
 from zodiac_sql.read.query import Answer
+from zodiac_sql.read.verify.verify import Verification
 from zodiac_sql.stream.updates import StreamUpdate
 
 PROGRAM = """
@@ -52,8 +54,10 @@ def known() -> Iterator[tuple[KnowledgeBase, Change]]:
 
 @pytest.mark.parametrize("verb", ["rules", "predicates", "hypernodes"])
 def test_descriptions(known: tuple[KnowledgeBase, Change], verb: str) -> None:
+    """The façade names the columns, and what it calls explains them."""
     columns = told(getattr(describe, verb))
-    assert columns and found(getattr(known[0], verb)()) == columns
+    assert columns and told(getattr(KnowledgeBase, verb)) == columns
+    assert found(getattr(known[0], verb)()) == columns
     with zodiac_sql.connect() as empty:
         assert found(getattr(empty, verb)()) == columns
 
@@ -64,6 +68,8 @@ def tables(kb: KnowledgeBase, change: Change, predicate: str) -> Iterator[pa.Tab
     yield change.inserted_facts(predicate)
     yield change.deleted_facts(predicate)
     yield change.marked_facts(predicate)
+    yield kb.verify().missing_facts(predicate)
+    yield kb.verify().surplus_facts(predicate)
     with kb.batches(predicate) as reader:
         yield reader.read_all()
 
@@ -78,7 +84,8 @@ def test_types(known: tuple[KnowledgeBase, Change]) -> None:
 
 
 DOCUMENTED: list[Callable[..., Any] | type] = [
-    query.answer_table, query.answer_goals, Change.inserted_facts, Exported,
+    KnowledgeBase.query, query.answer_table, query.answer_goals, Change.inserted_facts,
+    Verification.missing_facts, Exported,
 ]  # fmt: skip
 
 
@@ -101,7 +108,7 @@ def test_keys_of_an_update_of_a_stream() -> None:
 
 
 def test_every_public_method_says_what_it_does() -> None:
-    for class_ in (KnowledgeBase, Change, Answer):
+    for class_ in (KnowledgeBase, Change, Answer, Verification, Drawing):
         for name, member in vars(class_).items():
             if not name.startswith("_") and (callable(member) or isinstance(member, property)):
                 assert member.__doc__, f"{class_.__name__}.{name}"

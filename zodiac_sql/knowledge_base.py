@@ -285,7 +285,8 @@ class KnowledgeBase:
     def query(self, goals: str) -> Answer:
         """Answer goals in the rule language: `anomaly(X), hasTemperature(X, T), T > 30`.
 
-        One column per variable, each solution once. Raises ProgramError or QueryError.
+        One column per variable, each solution once; without variables `holds: bool`. `Answer` tells
+        the types. Raises ProgramError or QueryError; EvaluationError if a value cannot be computed.
         """
         from zodiac_sql.read.query import answer_goals
 
@@ -313,15 +314,15 @@ class KnowledgeBase:
 
     @exclusive
     def rules(self) -> Answer:
-        """The rules. Columns: name, rule (its text), hypernode ("h3"), added_at (UTC): text."""
+        """The rules: `name: string, rule: string, hypernode: string, added_at: string` (UTC)."""
         from zodiac_sql.read.describe import rules
 
         return rules(self._session.current())
 
     @exclusive
     def predicates(self) -> Answer:
-        """The predicates. Columns: predicate, sql_name, columns ("s: symbol, o: float"): text;
-        explicit, derived, extension (how many facts): int.
+        """The predicates: `predicate: string, sql_name: string, columns: string`, and how many
+        facts each has: `explicit: int64, derived: int64, extension: int64`.
         """
         from zodiac_sql.read.describe import predicates
 
@@ -336,9 +337,9 @@ class KnowledgeBase:
     def hypernodes(self) -> Answer:
         """The hypernodes (rules that are evaluated together) in the order of evaluation.
 
-        Columns: hypernode ("h3"): text; stratum: int; recursive: bool; modules (what closes its
-        relations: "tc(path)", "stc(near)"), rules (names), derives, reads: list of text; rows (in
-        its tables): int; trees (what was decided for its cyclic rules, and why): list of text.
+        `hypernode: string, stratum: int64, recursive: bool, modules: list<string>` ("tc(path)"),
+        `rules: list<string>, derives: list<string>, reads: list<string>, rows: int64` (facts in its
+        tables), `trees: list<string>` (what was decided for its cyclic rules, and why).
         """
         from zodiac_sql.read.describe import hypernodes
 

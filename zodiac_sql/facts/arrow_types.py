@@ -11,10 +11,11 @@ written out. What else there is (nested types, times, blobs, ...) is left for th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.language.syntax import Column, Type
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -147,3 +148,21 @@ def _text(value: pa.Array) -> str:
     except (OverflowError, ValueError):
         number = pa.int32() if pa.types.is_date32(value.type) else pa.int64()
         return f"{value.type} {value.cast(number)[0]}"
+
+
+def arrow_type(type_: Type | None) -> pa.DataType:
+    """The type of a column of facts in the tables that come out; text if it is not known yet."""
+    import pyarrow as pa
+
+    types = {
+        Type.INT: pa.int64(), Type.FLOAT: pa.float64(), Type.BOOL: pa.bool_(),
+        Type.DATE: pa.date32(), Type.TIMESTAMP: pa.timestamp("us"),
+    }  # fmt: skip
+    return pa.string() if type_ is None else types.get(type_, pa.string())
+
+
+def no_facts(columns: Iterable[Column]) -> pa.Table:
+    """A table of facts without rows."""
+    import pyarrow as pa
+
+    return pa.schema([(column.name, arrow_type(column.type)) for column in columns]).empty_table()

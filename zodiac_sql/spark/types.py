@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.arrow_types import arrow_type
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.sql.relations import HOLDS
@@ -35,14 +36,7 @@ SPARK_TYPES: dict[Type, T.DataType] = {
     Type.TIMESTAMP: T.TimestampNTZType(),
 }
 
-ARROW_TYPES: dict[Type, pa.DataType] = {
-    Type.SYMBOL: pa.string(),
-    Type.INT: pa.int64(),
-    Type.FLOAT: pa.float64(),
-    Type.BOOL: pa.bool_(),
-    Type.DATE: pa.date32(),
-    Type.TIMESTAMP: pa.timestamp("us"),
-}
+ARROW_TYPES: dict[Type, pa.DataType] = {type_: arrow_type(type_) for type_ in Type}
 
 _TYPES: dict[type[T.DataType], Type] = {
     T.StringType: Type.SYMBOL, T.CharType: Type.SYMBOL, T.VarcharType: Type.SYMBOL,

@@ -17,9 +17,10 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError, StoreError
 from zodiac_sql.evaluate.partition.closure import Closure
+from zodiac_sql.facts.arrow_types import no_facts
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.functions import Functions
-from zodiac_sql.language.schema import Predicate, resolve
+from zodiac_sql.language.schema import resolve
 from zodiac_sql.names import is_classes
 from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.verify.compare_tables import (
@@ -40,7 +41,7 @@ from zodiac_sql.read.verify.expected import (
 )
 from zodiac_sql.read.verify.work import Sample, Work
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
-from zodiac_sql.sql.relations import Relation
+from zodiac_sql.sql.relations import HOLDS
 from zodiac_sql.storage import catalog
 
 if TYPE_CHECKING:
@@ -71,23 +72,31 @@ class Verification:
     facts: int
     """How many there should be, explicit and derived, in all extensions together."""
     seconds: float
-    """How long it took."""
+    """How long it took, in seconds."""
     _state: State = field(repr=False, compare=False)
     _samples: Mapping[str, Sample] = field(repr=False, compare=False)
 
     def missing_facts(self, predicate: str) -> pa.Table:
-        """The first facts (100 at most) that the predicate's view lacks, symbols as text."""
+        """The first facts (100 at most) that the predicate's view lacks.
+
+        The columns are those of `kb.table`: symbols as text, other values in types of their own;
+        `holds: bool` for a predicate without columns. Raises QueryError if there is no such
+        predicate.
+        """
         return self._sample(predicate).missing
 
     def surplus_facts(self, predicate: str) -> pa.Table:
-        """The first rows (100 at most) that the predicate's view shows too many."""
+        """The first rows (100 at most) that the predicate's view shows too many.
+
+        Columns and errors are those of `missing_facts`.
+        """
         return self._sample(predicate).surplus
 
     def _sample(self, predicate: str) -> Sample:
         name = resolve(predicate, self._state.schema, self._state.prefixes)
         if name not in self._state.schema:
             raise QueryError(f"there is no predicate {predicate}")
-        nothing = _no_facts(self._state.schema[name])
+        nothing = no_facts(self._state.schema[name].columns or (HOLDS,))
         return self._samples.get(name, Sample(nothing, nothing))
 
     def __bool__(self) -> bool:
@@ -157,9 +166,3 @@ def _verify_hypernode(work: Work, inner: Inner, hypernode: Hypernode) -> None:
         elif not is_classes(predicate):
             work.waiting.append((predicate, inner))
             check_ranks(work, predicate, inner)
-
-
-def _no_facts(predicate: Predicate) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.table({c.name: pa.nulls(0) for c in Relation(predicate.columns, ()).stored})
