@@ -326,7 +326,7 @@ def test_a_knowledge_base_is_renewed_after_some_devices(monkeypatch: pytest.Monk
     from zodiac_sql.spark import devices
     from zodiac_sql.spark.device_facts import Input
 
-    monkeypatch.setattr(devices, "_DEVICES", 4)
+    monkeypatch.setattr(devices, "_DEVICES_AT_MOST", 4)
     given = Input("p", "p", (Column("n", Type.INT), Column("s", Type.SYMBOL)))
     rules = "q(X, S) :- p(X, S). q(X, S) :- e(X, S). e(0, all)."
     extensions = devices.Extensions(devices.Program((rules,), (given,), ()), "turbine", ("q",))

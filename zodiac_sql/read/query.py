@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-_SHOWN_ROWS = 20
+_ROWS_SHOWN = 20
+"""Rows of an answer that are printed; the others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +148,11 @@ class Answer:
         return f"{table}<p>{escape(self._caption())}</p>"
 
     def _first(self) -> list[tuple[Any, ...]]:
-        return Answer(self._table.slice(0, _SHOWN_ROWS)).fetchall()
+        return Answer(self._table.slice(0, _ROWS_SHOWN)).fetchall()
 
     def _caption(self) -> str:
         rows = "1 row" if len(self) == 1 else f"{len(self):,} rows"
-        return f"{rows}, {_SHOWN_ROWS} shown" if len(self) > _SHOWN_ROWS else rows
+        return f"{rows}, {_ROWS_SHOWN} shown" if len(self) > _ROWS_SHOWN else rows
 
 
 def _shown(value: object) -> str:

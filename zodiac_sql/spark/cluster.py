@@ -270,7 +270,7 @@ class _Run:
         columns = relation_columns(known, "c")
         seen = exp.select(*columns).from_(relation_query(known).subquery("c", copy=False))
         seen = semi_join(seen, columns, source(there, "h"), "h")
-        if rows <= _FEW:
+        if rows <= _ROWS_TO_COPY:
             seen = seen.hint("BROADCAST(h)", dialect="spark", copy=False)
         query = _without(relation_query(there), known, seen.subquery(copy=False))
         found = self.frames.counted(query)
@@ -293,8 +293,8 @@ def _without(facts: exp.Query, known: Relation, others: exp.Expr) -> exp.Select:
     return anti_join(rows, columns, others)
 
 
-_FEW = 1_000_000
-"""So many rows fit into the memory of every executor."""
+_ROWS_TO_COPY = 1_000_000
+"""New facts are copied to every executor only if they are at most so many: each must hold them."""
 
 
 @dataclass(slots=True)

@@ -73,8 +73,9 @@ class Program:
         return kb._session.state.schema, preview.change.after
 
 
-_DEVICES = 500
-"""A knowledge base serves so many devices: each preview leaves some 25 kB behind in its process."""
+_DEVICES_AT_MOST = 500
+"""A knowledge base serves at most so many devices, and then another one takes its place: each
+preview leaves some 25 kB behind in it."""
 
 
 @dataclass(slots=True)
@@ -117,7 +118,7 @@ class Extensions:
         return {name: rows for name, rows in found.items() if rows.num_rows}
 
     def _opened(self) -> KnowledgeBase:
-        if self._kb is None or self._devices == _DEVICES:
+        if self._kb is None or self._devices == _DEVICES_AT_MOST:
             self._kb = self.program.open()
             known = set(self._kb.predicates()["predicate"].to_pylist())
             tables = {p: self._kb.table(p).arrow() for p in self.predicates if p in known}

@@ -338,8 +338,8 @@ def _from_text(text: SparkColumn, type_: Type) -> SparkColumn:
             return value
 
 
-_SHOWN = 80
-"""So much of a value that is not of its type is told."""
+_CHARACTERS_SHOWN = 80
+"""Characters told of a value that is not of its type."""
 
 
 def _faults(fields: Sequence[Field]) -> SparkColumn:
@@ -354,7 +354,7 @@ def _field_fault(n: int, field: Field) -> SparkColumn:
     article = "an" if field.type is Type.INT else "a"
     empty = F.lit(f"{field.name} is empty (NULL)")
     kind = F.lit(f"{field.name} is not {article} {field.type}")
-    shown = F.substring(raw.cast("string"), 1, _SHOWN)
+    shown = F.substring(raw.cast("string"), 1, _CHARACTERS_SHOWN)
     told = F.concat(F.lit(f"{field.name}: '"), shown, F.lit(f"' is not {article} {field.type}"))
     return F.when(raw.isNull(), _fault(empty, empty)).when(value.isNull(), _fault(kind, told))
 

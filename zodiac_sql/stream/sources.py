@@ -16,7 +16,7 @@ from zodiac_sql.stream.channel import Channel, UpdateQueue
 from zodiac_sql.stream.updates import Item
 
 AHEAD = 100
-"""Updates that are read ahead from a pipe or a terminal, if the caller gives no `queue`."""
+"""Updates that are read ahead where the source must be waited for, if no `queue` is given."""
 
 
 class Source(Protocol):

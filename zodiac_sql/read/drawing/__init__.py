@@ -1,1 +1,10 @@
-"""The graph of rules as a picture."""
+"""The graph of hypernodes as a picture.
+
+draw.py     Drawing: what is drawn, in which format
+panel.py    one graph of it: words, texts and colours of every format
+layout.py   where boxes and lines stand
+svg.py      as an SVG document
+mermaid.py  as a Mermaid flowchart
+dot.py      as a Graphviz digraph
+text.py     as text for a terminal
+"""

@@ -27,7 +27,7 @@ PORT_GAP = 16.0  # between lines that leave or enter a box, at most
 ROW_GAP = 38.0  # between rows, at least
 GROUP_PADDING = 16.0  # between a group's border and its boxes
 NARROW = 1500.0  # a layer up to this width is never wrapped
-SWEEPS = 12
+SWEEPS = 12  # down and up through the rows, to find an order with few crossings
 
 
 @dataclass(frozen=True, slots=True)

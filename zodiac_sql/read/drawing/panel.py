@@ -18,7 +18,7 @@ from zodiac_sql.read.drawing.layout import Edge
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 
-LONGEST = 60  # characters of a text that are shown
+CHARACTERS_SHOWN = 60  # of a text; a longer one is cut
 POSITIVE, NEGATIVE = "positive", "negative"
 # Blue and vermilion of Okabe and Ito: apart for every eye, and in grey.
 COLOURS = {POSITIVE: "#0072b2", NEGATIVE: "#c44e00"}
@@ -155,7 +155,7 @@ def printable(text: str) -> str:
 
 def _cut(text: str) -> str:
     """The text, or its beginning if it is long."""
-    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+    return text if len(text) <= CHARACTERS_SHOWN else text[: CHARACTERS_SHOWN - 1].rstrip() + "…"
 
 
 def _label(row: ModuleRow | StoredTree, hypernode: Hypernode) -> str:

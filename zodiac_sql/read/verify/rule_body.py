@@ -62,8 +62,8 @@ class _Value:
     text: bool = False
 
 
-_LEVELS = 20
-"""So many subqueries at most stand one in the other."""
+_NESTED_AT_MOST = 20
+"""Subqueries that stand one in the other; what is there then becomes a table."""
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class Body:
     def _inner(self) -> exp.Subquery:
         """What is there so far; after some levels a table, lest the query is nested too deep."""
         self.nested += 1
-        if self.nested % _LEVELS == 0:
+        if self.nested % _NESTED_AT_MOST == 0:
             table = self.store.fresh("level")
             self.store.run(create_temp(table, self.query))
             self.query = exp.select("*").from_(temp_table(table))

@@ -1,0 +1,217 @@
+"""A drawing as an SVG document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.read.drawing.layout import Box, Layout, Link, layout
+from zodiac_sql.read.drawing.panel import (
+    COLOURS,
+    GONE,
+    LEGEND,
+    MARKS,
+    NEGATIVE,
+    POSITIVE,
+    RULE_COLOURS,
+    RULE_LEGEND,
+    Panel,
+    band,
+    cells,
+    printable,
+    used_marks,
+)
+
+DASHES = "6 4"
+SANS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
+MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
+
+# Lengths in pixels.
+CELL = 7.3  # width of a monospace character of 12 pixels
+LINE, TITLE = 17.0, 26.0  # heights of a rule and of a title in a box
+PADDING = 10.0  # between a box's border and its text
+GUTTER = 88.0  # left of the boxes, for the names of the strata
+MARGIN = 12.0  # around everything
+FOOT = 40.0  # height of the legend's first line
+HEADING = 30.0  # above a panel, for its name
+KEY = 22.0  # from a line of the legend to the next
+NARROWEST = 480.0  # width of the legend
+EMPTY = 60.0  # height of a panel without rules
+
+
+def svg_document(panels: Sequence[Panel]) -> str:
+    """A complete SVG document that needs nothing from outside."""
+    root = _root(panels)
+    ET.indent(root, " ")
+    return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _root(panels: Sequence[Panel]) -> ET.Element:
+    if len(panels) == 1 and not panels[0].graph.hypernodes:
+        root = _canvas(160, 60)
+        _text(root, 80, 35, "no rules", {"text-anchor": "middle"})
+        return root
+    plans = [_plan(panel) for panel in panels]
+    widths = [GUTTER + plan.width + 2 * MARGIN for plan in plans]
+    widths[-1] += max(NARROWEST - sum(widths), 0.0)
+    height = max(plan.height for plan in plans)
+    top = MARGIN + (HEADING if len(panels) > 1 else 0.0)
+    marks = used_marks(panels)
+    signs = [panel.sign for panel in panels if panel.single]
+    root = _canvas(sum(widths), top + height + FOOT + KEY * (len(marks) + len(signs)))
+    left = 0.0
+    for panel, plan, width in zip(panels, plans, widths, strict=True):
+        page = ET.SubElement(root, "g", {"transform": f"translate({_n(left)} {_n(top)})"})
+        _draw_panel(page, panel, plan, width)
+        left += width
+    if len(panels) > 1:
+        page = ET.SubElement(root, "g", {"transform": f"translate(0 {_n(top)})"})
+    _draw_legend(page, height + FOOT / 2)
+    _draw_keys(page, height + FOOT / 2 + KEY, marks, signs)
+    return root
+
+
+def _plan(panel: Panel) -> Layout:
+    """Where the hypernodes of a panel stand."""
+    hypernodes = panel.graph.hypernodes
+    if not hypernodes:
+        return Layout({}, {}, (), 0.0, EMPTY)
+    sizes = {h.id: _size(panel, h) for h in hypernodes}
+    return layout(sizes, {h.id: h.stratum for h in hypernodes}, panel.edges())
+
+
+def _draw_panel(page: ET.Element, panel: Panel, plan: Layout, width: float) -> None:
+    """The hypernodes of a panel, the lines between them, and the panel's name above them."""
+    if panel.name:
+        page.attrib |= {"class": "panel", "id": panel.name}
+        _text(page, MARGIN, -12, panel.name, {"font-weight": "bold", "font-size": "16"})
+    if not panel.graph.hypernodes:
+        _text(page, width / 2, EMPTY / 2, "no rules", {"text-anchor": "middle"})
+    _draw_bands(page, plan, width)
+    inner = ET.SubElement(page, "g", {"transform": f"translate({_n(GUTTER)} 0)"})
+    for link in plan.links:
+        _draw_link(inner, link)
+    for h in panel.graph.hypernodes:
+        _draw_hypernode(inner, panel, h, plan.boxes[h.id])
+
+
+def _canvas(width: float, height: float) -> ET.Element:
+    """An empty white drawing."""
+    size = {"width": _n(width), "height": _n(height)}
+    frame = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {_n(width)} {_n(height)}"}
+    root = ET.Element("svg", frame | size | {"font-family": SANS, "font-size": "12"})
+    ET.SubElement(root, "title").text = "Hyper rule dependency graph"
+    ET.SubElement(root, "rect", size | {"fill": "#ffffff"})
+    return root
+
+
+def _size(panel: Panel, hypernode: Hypernode) -> tuple[float, float]:
+    """Width and height of a hypernode's box."""
+    lines = [cells(line) for _, line in panel.lines(hypernode)]
+    longest = max(lines)
+    width = max(longest, cells(panel.title(hypernode)) + 2) * CELL + 2 * PADDING
+    return width, TITLE + len(lines) * LINE + PADDING
+
+
+def _draw_bands(parent: ET.Element, plan: Layout, width: float) -> None:
+    """A light band with a label behind the hypernodes of each stratum."""
+    for stratum, (top, bottom) in sorted(plan.bands.items()):
+        place = {"x": _n(MARGIN), "y": _n(top), "rx": "6", "fill": band(stratum)}
+        size = {"width": _n(width - 2 * MARGIN), "height": _n(bottom - top)}
+        ET.SubElement(parent, "rect", {"class": "stratum"} | place | size)
+        _text(parent, MARGIN + 10, top + 22, f"stratum {stratum}", {"fill": "#555555"})
+
+
+def _draw_hypernode(parent: ET.Element, panel: Panel, hypernode: Hypernode, box: Box) -> None:
+    """A box with the hypernode's name, its modules and its rules; tooltips have them in full."""
+    group = ET.SubElement(parent, "g", {"class": "hypernode", "id": panel.id(hypernode.name)})
+    place = {"x": _n(box.x), "y": _n(box.y), "width": _n(box.width), "height": _n(box.height)}
+    border = {"fill": "#ffffff", "stroke": "#333333", "rx": "4"}
+    if hypernode.recursive:
+        border["stroke-width"] = "2"
+    mark = panel.mark(hypernode)
+    if mark:
+        border |= _frame(mark)
+    ET.SubElement(group, "rect", place | border)
+    left, right, line = box.x + PADDING, box.x + box.width - PADDING, box.y + 18
+    name = f"{hypernode.name} {mark}".rstrip()
+    _text(group, left, line, name, {"font-weight": "bold", "font-size": "13"})
+    tag = panel.tag(hypernode)
+    if tag:
+        entry = ET.SubElement(group, "g", {"class": "modules", "font-family": MONO})
+        ET.SubElement(entry, "title").text = panel.at_work(hypernode)
+        _text(entry, right, line, tag, {"text-anchor": "end"})
+        right -= (cells(tag) + 1) * CELL
+    if hypernode.recursive:
+        _text(group, right, line, "recursive", {"text-anchor": "end", "font-style": "italic"})
+    for index, (rule, shown) in enumerate(panel.lines(hypernode), 1):
+        entry = ET.SubElement(group, "g", {"class": "rule", "font-family": MONO})
+        ET.SubElement(entry, "title").text = printable(str(rule))
+        style = _rule_style(panel.sign_of(rule))
+        _text(entry, left, line + 3 + index * LINE, shown, style)
+
+
+def _frame(mark: str) -> dict[str, str]:
+    """The border of a marked hypernode."""
+    return {"stroke": MARKS[mark][0], "stroke-width": "4"}
+
+
+def _rule_style(sign: str) -> dict[str, str]:
+    """How a rule is written that came or went."""
+    colour = {"fill": RULE_COLOURS[sign]} if sign else {}
+    return colour | ({"text-decoration": "line-through"} if sign == GONE else {})
+
+
+def _draw_link(parent: ET.Element, link: Link) -> None:
+    """A line from a row to the next, with an arrowhead where it reaches its hypernode."""
+    kind, target = link.edges[0].kind, link.edges[0].target
+    colour = COLOURS[kind]
+    group = ET.SubElement(parent, "g", {"class": kind, "stroke": colour})
+    sources = ", ".join(f"h{edge.source}" for edge in link.edges)
+    ET.SubElement(group, "title").text = f"{sources} → h{target} ({kind})"
+    end = link.y1 - 6 if link.last else link.y1
+    middle = (link.leave + link.arrive) / 2
+    curve = f"C{_n(link.x0)} {_n(middle)} {_n(link.x1)} {_n(middle)}"
+    path = f"M{_n(link.x0)} {_n(link.y0)}V{_n(link.leave)}{curve} {_n(link.x1)} {_n(link.arrive)}"
+    line = {"d": f"{path}V{_n(end)}", "fill": "none", "stroke-width": "1.5"}
+    ET.SubElement(group, "path", line | _dashes(kind))
+    if link.last:
+        head = f"M{_n(link.x1)} {_n(link.y1)}l-4 -9h8z"
+        ET.SubElement(group, "path", {"d": head, "fill": colour, "stroke": "none"})
+
+
+def _draw_legend(parent: ET.Element, y: float) -> None:
+    for kind, x in ((POSITIVE, MARGIN + 10), (NEGATIVE, MARGIN + 170)):
+        line = {"d": f"M{_n(x)} {_n(y)}h36", "stroke": COLOURS[kind], "stroke-width": "1.5"}
+        ET.SubElement(parent, "path", line | _dashes(kind))
+        head = f"M{_n(x + 42)} {_n(y)}l-9 -4v8z"
+        ET.SubElement(parent, "path", {"d": head, "fill": COLOURS[kind]})
+        _text(parent, x + 50, y + 4, LEGEND[kind], {})
+
+
+def _draw_keys(parent: ET.Element, y: float, marks: Sequence[str], signs: Sequence[str]) -> None:
+    """The lines of the legend about a change, the first one at y."""
+    x = MARGIN + 10
+    for mark in marks:
+        place = {"x": _n(x + 2), "y": _n(y - 6), "width": "38", "height": "12", "rx": "4"}
+        ET.SubElement(parent, "rect", place | {"fill": "#ffffff"} | _frame(mark))
+        _text(parent, x + 50, y + 4, f"{mark}: {MARKS[mark][1]}", {})
+        y += KEY
+    for sign in signs:
+        style = {"font-family": MONO} | _rule_style(sign)
+        _text(parent, x + 2, y + 4, f"{sign} {RULE_LEGEND[sign]}", style)
+        y += KEY
+
+
+def _dashes(kind: str) -> dict[str, str]:
+    return {"stroke-dasharray": DASHES} if kind == NEGATIVE else {}
+
+
+def _text(parent: ET.Element, x: float, y: float, text: str, style: dict[str, str]) -> None:
+    ET.SubElement(parent, "text", {"x": _n(x), "y": _n(y)} | style).text = text
+
+
+def _n(number: float) -> str:
+    """A coordinate, to a tenth of a pixel."""
+    return f"{number:.1f}".removesuffix(".0")
