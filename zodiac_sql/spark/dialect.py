@@ -1,4 +1,4 @@
-"""A rule's SELECT, as zodiac_sql.sql.select makes it -> Spark SQL with parameters.
+"""A rule's SELECT, as sql/select.py makes it -> Spark SQL with parameters.
 
 sqlglot writes Spark's dialect. What it cannot know is done here, node by node: functions that Spark
 has by another name, or computes differently, and the six types. Text from rules never becomes SQL:
