@@ -12,6 +12,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import anti_join, create_temp, semi_join, temp_table, union_all
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.run_plans import tables
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.names import CHANGE_FACTS, ENTERED, EXPLICIT_SCHEMA, whole
@@ -40,11 +41,10 @@ def net_changes(
     for name, staged in inserts.items():
         there = bool(state.rows.get((EXPLICIT_SCHEMA, schema[name].sql_name)))
         plus_table = f"{CHANGE_FACTS}edb_plus_{whole(schema[name].sql_name)}"
-        make = partial(_net_inserts, store, schema[name], staged, there, plus_table)
-        shape = _shape(schema[name], staged)
-        rows = store.count(cache.of(name).get((plus_table, there, shape), make))
-        if rows:
-            plus[name] = Part("temp", plus_table, rows)
+        query = partial(_net_inserts, schema[name], staged, there)
+        key = (there, _shape(schema[name], staged))
+        if part := make_part(store, cache.of(name), key, plus_table, query):
+            plus[name] = part
     for name, staged in deletes.items():
         same = len(staged) == 1 and schema[name] == state.schema.get(name)
         if name in seen and same and _all_new(inserts.get(name, []), plus.get(name)):
@@ -52,11 +52,10 @@ def net_changes(
         elif (EXPLICIT_SCHEMA, schema[name].sql_name) in state.rows:
             minus_table = f"{CHANGE_FACTS}edb_minus_{whole(schema[name].sql_name)}"
             back = inserts.get(name, [])
-            make = partial(_net_deletes, store, schema[name], staged, back, minus_table)
+            query = partial(_net_deletes, schema[name], staged, back)
             shapes = _shape(schema[name], staged), _shape(schema[name], back)
-            rows = store.count(cache.of(name).get((minus_table, shapes), make))
-            if rows:
-                minus[name] = Part("temp", minus_table, rows)
+            if part := make_part(store, cache.of(name), shapes, minus_table, query):
+                minus[name] = part
     return Net(plus, minus)
 
 
@@ -80,24 +79,22 @@ def deleted_next(
     A column tells which of them have entered with it.
     """
 
-    def statement() -> str:
+    def query() -> exp.Query:
         queries = [_entering(part, explicit, is_new=part == entered) for part in explicit.parts]
         columns = columns_of(explicit, "c")
         new = exp.LogicalOr(this=exp.column(ENTERED, table="e", quoted=True))
-        query = exp.select(*columns, new.as_(ENTERED, quoted=True))
-        query = query.from_(_staged(predicate, [staged]).subquery("c", copy=False))
-        query = _present(query, columns, union_all(queries).subquery(copy=False))
+        rows = exp.select(*columns, new.as_(ENTERED, quoted=True))
+        rows = rows.from_(_staged(predicate, [staged]).subquery("c", copy=False))
+        rows = _present(rows, columns, union_all(queries).subquery(copy=False))
         for part in explicit.parts:
             if part.minus:
-                query = anti_join(query, columns, temp_table(part.minus), "m")
-        query = query.group_by(*(c.copy() for c in columns), copy=False)
-        return store.render(create_temp(name, query))
+                rows = anti_join(rows, columns, temp_table(part.minus), "m")
+        return rows.group_by(*(c.copy() for c in columns), copy=False)
 
     if not explicit.parts:
         return None
-    key = (name, tables(explicit), _shape(predicate, [staged]))
-    rows = store.count(cache.of(predicate.name).get(key, statement))
-    return Part("temp", name, rows, marks="all") if rows else None
+    key = (tables(explicit), _shape(predicate, [staged]))
+    return make_part(store, cache.of(predicate.name), key, name, query, marks="all")
 
 
 def _entering(part: Part, explicit: Relation, is_new: bool) -> exp.Select:
@@ -141,26 +138,16 @@ def _shape(predicate: Predicate, staged: list[Staged]) -> Hashable:
     return predicate.columns, tuple((one.table, one.columns) for one in staged)
 
 
-def _net_inserts(
-    store: Store,
-    predicate: Predicate,
-    staged: list[Staged],
-    there: bool,
-    table: str,
-) -> str:
+def _net_inserts(predicate: Predicate, staged: list[Staged], there: bool) -> exp.Select:
     relation = Relation(predicate.columns, ())
     columns = columns_of(relation, "c")
     query = (
         exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c", copy=False))
     )
-    if there:
-        query = _absent(query, columns, _explicit(predicate))
-    return store.render(create_temp(table, query))
+    return _absent(query, columns, _explicit(predicate)) if there else query
 
 
-def _net_deletes(
-    store: Store, predicate: Predicate, staged: list[Staged], inserted: list[Staged], table: str
-) -> str:
+def _net_deletes(predicate: Predicate, staged: list[Staged], inserted: list[Staged]) -> exp.Select:
     columns = columns_of(Relation(predicate.columns, ()), "c")
     query = (
         exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c", copy=False))
@@ -168,7 +155,7 @@ def _net_deletes(
     query = _present(query, columns, _explicit(predicate))
     if inserted:
         query = anti_join(query, columns, _staged(predicate, inserted).subquery(copy=False))
-    return store.render(create_temp(table, query))
+    return query
 
 
 # Of an inner or outer join with few facts DuckDB tells the scan of the large table what it looks for;

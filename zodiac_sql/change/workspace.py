@@ -18,6 +18,7 @@ from zodiac_sql.change.stats import HypernodeStats
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.run_plans import tables
 from zodiac_sql.graph.restructuring import Restructuring, table_heirs
 from zodiac_sql.language.functions import Functions
@@ -303,10 +304,9 @@ def _really(
     facts = Relation(relation.columns, tuple(moved.values()))
     against = Relation(side.schema[predicate].columns, others)
 
-    cache = work.cache.of(predicate)
+    def query() -> exp.Query:
+        return unknown(relation_query(facts), against)
 
-    def statement() -> str:
-        return work.store.render(create_temp(name, unknown(relation_query(facts), against)))
-
-    rows = work.store.count(cache.get((name, tables(facts), tables(against)), statement))
-    return Relation(relation.columns, (Part("temp", name, rows),) if rows else ())
+    key = (tables(facts), tables(against))
+    part = make_part(work.store, work.cache.of(predicate), key, name, query)
+    return Relation(relation.columns, (part,) if part else ())

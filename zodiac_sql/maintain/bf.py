@@ -31,6 +31,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, semi_join, temp_table, union_all
+from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.evaluate.run_plans import Shape, apply_plans, tables
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
@@ -437,8 +438,7 @@ def _unknown(search: _Search, own: Own, part: Part, known: Relation, name: str) 
     """Create a table of those facts of a part that a relation does not have. Returns its rows."""
     task = search.task
 
-    def statement() -> str:
-        query = part_query(part, Relation(own.columns, ()))
-        return task.store.render(create_temp(name, unknown(query, known)))
+    def query() -> exp.Query:
+        return unknown(part_query(part, Relation(own.columns, ())), known)
 
-    return task.store.count(task.cache.get(("minus", part.table, tables(known), name), statement))
+    return make_table(task.store, task.cache, ("minus", part.table, tables(known)), name, query)

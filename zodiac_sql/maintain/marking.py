@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import create_temp, distinct, union_all
+from zodiac_sql.database.statements import distinct, union_all
+from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, table
@@ -51,7 +52,7 @@ def marked_among(task: Task, predicate: str, parts: Iterable[Part | None]) -> di
         return {}
     name = f"{CHANGE_FACTS}marked_{task.stem(predicate)}"
 
-    def statement() -> str:
+    def query() -> exp.Query:
         relation = Relation(task.schema[predicate].columns, ())
         queries = [
             exp.select(*columns_of(relation, "t"))
@@ -59,9 +60,8 @@ def marked_among(task: Task, predicate: str, parts: Iterable[Part | None]) -> di
             .where(mark_of("t"), copy=False)
             for part in known
         ]
-        query = distinct(union_all(queries)) if len(queries) > 1 else queries[0]
-        return task.store.render(create_temp(name, query))
+        return distinct(union_all(queries)) if len(queries) > 1 else queries[0]
 
     key = ("marked", predicate, tuple(part.table for part in known))
-    rows = task.store.count(task.cache.get(key, statement))
-    return {predicate: Part("temp", name, rows, marks="all")} if rows else {}
+    part = make_part(task.store, task.cache, key, name, query, marks="all")
+    return {predicate: part} if part else {}

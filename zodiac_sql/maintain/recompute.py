@@ -5,8 +5,11 @@ The oracle of the other strategies: its cost follows the data, not the change.
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.evaluate.fixpoint import evaluate
+from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.partition import compare, nodes
 from zodiac_sql.evaluate.run_plans import tables
@@ -121,9 +124,8 @@ def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | No
     if len(these.parts) == 1 and these.parts[0].pairs:
         return apart(task.store, name, these, those)
 
-    def statement() -> str:
-        query = lacking(relation_query(these), those)
-        return task.store.render(create_temp(name, query))
+    def query() -> exp.Query:
+        return lacking(relation_query(these), those)
 
-    rows = task.store.count(task.cache.get((name, tables(these), tables(those)), statement))
-    return Part("temp", name, rows) if rows else None
+    key = ("recomputed", tables(these), tables(those))
+    return make_part(task.store, task.cache, key, name, query)

@@ -22,6 +22,9 @@ OUTSIDE = -(2**62)
 HOLDS = Column("holds", Type.BOOL)
 """The one column of the tables of a predicate of arity 0: true in its one row."""
 
+PartMarks = Literal["all", "entered", "earlier", "some"]
+"""Which facts of a part are marked (see Part)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -44,7 +47,7 @@ class Part:
     ranked: bool = False
     pairs: Pairs | None = None
     covers: bool = False
-    marks: Literal["all", "entered", "earlier", "some"] | None = None
+    marks: PartMarks | None = None
 
 
 @dataclass(frozen=True, slots=True)

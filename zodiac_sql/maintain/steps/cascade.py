@@ -13,8 +13,9 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import anti_join, create_temp, temp_table, union_all
+from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.evaluate.fixpoint import is_linear
+from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.evaluate.run_plans import structure, tables
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import Own, Owns, context_of
@@ -48,12 +49,12 @@ def cascade_lost(task: Task, own: Own, lost: Part, supported: bool) -> int:
     """Create `gone_*`: some facts and all that they may support, directly or not. Returns its rows."""
     context, plans = _steps(task, own, supported)
 
-    def statement() -> str:
+    def query() -> exp.Query:
         base = own.base
         assert base is not None
         seeds = exp.select(*own.names("t")).from_(temp_table(lost.table).as_("t"))
         if not plans:
-            return task.store.render(create_temp(own.gone_table, seeds))
+            return seeds
         heads = union_all(_heads(plans, own, context, supported))
         there = columns_of(own.outside, "t")
         same: list[exp.Expr] = [
@@ -63,12 +64,12 @@ def cascade_lost(task: Task, own: Own, lost: Part, supported: bool) -> int:
             same.append(rank_of("t") >= rank_of("h"))
         step = exp.select(*own.names("t")).from_(heads.subquery("h", copy=False))
         step = step.join(table(base).as_("t"), on=exp.and_(*same))
-        return task.store.render(
-            create_temp(own.gone_table, _recursive(own.names(_R), seeds, step))
-        )
+        return _recursive(own.names(_R), seeds, step)
 
-    key = ("cascade lost", lost.table, own.base and own.base.table, supported, own.ranked)
-    return task.store.count(task.cache.get((*key, *_structures(plans, context)), statement))
+    base = own.base and own.base.table
+    structures = _structures(plans, context)
+    key = ("cascade lost", lost.table, base, supported, own.ranked, *structures)
+    return make_table(task.store, task.cache, key, own.gone_table, query)
 
 
 def cascade_new(task: Task, own: Own, new: Part) -> int:
@@ -76,11 +77,11 @@ def cascade_new(task: Task, own: Own, new: Part) -> int:
     context, plans = _steps(task, own, False, undeleted=False)
     known = own.known
 
-    def statement() -> str:
+    def query() -> exp.Query:
         columns = columns_of(known, "t")
         marks = [mark_of("t")] if own.marks else []
         seeds = exp.select(*columns, *marks).from_(temp_table(new.table).as_("t"))
-        query: exp.Query = seeds
+        found: exp.Query = seeds
         if plans:
             names = columns_of(known, "c") + ([mark_of("c")] if own.marks else [])
             heads = union_all(_heads(plans, own, context, False, own.marks is not None))
@@ -90,13 +91,13 @@ def cascade_new(task: Task, own: Own, new: Part) -> int:
                 if part.minus:
                     other = anti_join(other, columns, temp_table(part.minus), "m")
                 step = absent(step, known, other, f"x{number}")
-            found = columns_of(known, _R) + ([mark_of(_R)] if own.marks else [])
-            query = _recursive(found, seeds, step)
+            reached = columns_of(known, _R) + ([mark_of(_R)] if own.marks else [])
+            found = _recursive(reached, seeds, step)
         if own.marks:  # one row for a fact that was found with a mark and without
-            query = unknown(query, Relation(known.columns, ()), marked=True)
+            found = unknown(found, Relation(known.columns, ()), marked=True)
         if own.ranked:
-            query = _numbered(own, query)
-        return task.store.render(create_temp(own.plus_table, query))
+            found = _numbered(own, found)
+        return found
 
     key = (
         "cascade new",
@@ -106,8 +107,9 @@ def cascade_new(task: Task, own: Own, new: Part) -> int:
         own.passes_on,
         own.base and own.base.table,
         tables(known),
+        *_structures(plans, context),
     )
-    return task.store.count(task.cache.get((*key, *_structures(plans, context)), statement))
+    return make_table(task.store, task.cache, key, own.plus_table, query)
 
 
 def _heads(

@@ -17,7 +17,8 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import anti_join, create_temp, temp_table, union_all
+from zodiac_sql.database.statements import anti_join, temp_table, union_all
+from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.run_plans import apply_plans, tables
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task, Work
@@ -149,14 +150,11 @@ def _candidates(
     if not found:
         return None
 
-    def statement() -> str:
+    def query() -> exp.Query:
         given = exp.select("*").from_(temp_table(heads))
-        return task.store.render(
-            create_temp(name, _stored_among(own, stored, given, gone, supported))
-        )
+        return _stored_among(own, stored, given, gone, supported)
 
-    rows = task.store.count(task.cache.get((name, *key), statement))
-    return Part("temp", name, rows, ranked=own.ranked) if rows else None
+    return make_part(task.store, task.cache, key, name, query, ranked=own.ranked)
 
 
 def _each_once(own: Own, heads: exp.Query, supported: bool) -> exp.Select:

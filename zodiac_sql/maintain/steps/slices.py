@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import create_temp, temp_table, union_all
+from zodiac_sql.database.statements import temp_table, union_all
+from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.language.syntax import Rule, Variable
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import Own, Owns
@@ -80,29 +81,28 @@ def _collect_keys(task: Task, found: Sequence[tuple[Own, Part]], positions: Posi
     name = _keys_table(task)
     key = ("keys", name, tuple(part.table for _, part in found))
 
-    def statement() -> str:
+    def query() -> exp.Query:
         values = [
             exp.select(_column(own, positions[own.predicate], "t").as_("key")).from_(
                 temp_table(part.table).as_("t")
             )
             for own, part in found
         ]
-        distinct = exp.select("key").distinct().from_(union_all(values).subquery("k", copy=False))
-        return task.store.render(create_temp(name, distinct))
+        return exp.select("key").distinct().from_(union_all(values).subquery("k", copy=False))
 
-    return task.store.count(task.cache.get(key, statement))
+    return make_table(task.store, task.cache, key, name, query)
 
 
 def _slice(task: Task, own: Own, stored: Part, position: int) -> Part:
     name = f"slice_{own.stem}"
 
-    def statement() -> str:
-        query = exp.select(*own.names("t")).from_(table(stored).as_("t"))
+    def query() -> exp.Query:
+        rows = exp.select(*own.names("t")).from_(table(stored).as_("t"))
         same = _column(own, position, "t").eq(exp.column("key", table="k"))
         keys = temp_table(_keys_table(task)).as_("k")
-        return task.store.render(create_temp(name, query.join(keys, on=same, join_type="SEMI")))
+        return rows.join(keys, on=same, join_type="SEMI")
 
-    rows = task.store.count(task.cache.get(("slice", name, own.ranked), statement))
+    rows = make_table(task.store, task.cache, ("slice", own.ranked), name, query)
     return Part("temp", name, rows, ranked=own.ranked)
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, temp_table
+from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.run_plans import tables
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.maintain.contract import Task
@@ -182,14 +183,12 @@ def without_outside(task: Task, own: Own, part: Part, name: str) -> Part | None:
     marks = part.marks is not None
     key = ("inside", part.table, name, own.ranked, marks, tables(outside))
 
-    def statement() -> str:
+    def query() -> exp.Query:
         columns = [*own.names("t"), *([mark_of("t")] if marks else [])]
-        query = exp.select(*columns).from_(temp_table(part.table).as_("t"))
-        rows = unknown(query, outside, own.ranked, marked=marks)
-        return task.store.render(create_temp(name, rows))
+        rows = exp.select(*columns).from_(temp_table(part.table).as_("t"))
+        return unknown(rows, outside, own.ranked, marked=marks)
 
-    rows = task.store.count(task.cache.get(key, statement))
-    return Part("temp", name, rows, ranked=own.ranked, marks=part.marks) if rows else None
+    return make_part(task.store, task.cache, key, name, query, ranked=own.ranked, marks=part.marks)
 
 
 def edits_of(task: Task, owns: Owns) -> tuple[dict[str, Edit], int]:
@@ -221,13 +220,10 @@ def _difference(
         return None
     key = ("difference", these.table, those and those.table, name, own.ranked, these.marks)
 
-    def statement() -> str:
+    def query() -> exp.Query:
         relation = Relation(own.columns, ())
         marks = [mark_of("c")] if these.marks else []
-        query = exp.select(*own.names("c"), *marks).from_(temp_table(these.table).as_("c"))
-        if those is not None:
-            query = absent(query, relation, part_query(those, relation))
-        return task.store.render(create_temp(name, query))
+        rows = exp.select(*own.names("c"), *marks).from_(temp_table(these.table).as_("c"))
+        return rows if those is None else absent(rows, relation, part_query(those, relation))
 
-    rows = task.store.count(task.cache.get(key, statement))
-    return Part("temp", name, rows, ranked=own.ranked, marks=these.marks) if rows else None
+    return make_part(task.store, task.cache, key, name, query, ranked=own.ranked, marks=these.marks)

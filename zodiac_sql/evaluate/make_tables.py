@@ -1,0 +1,45 @@
+"""Temporary tables whose statements are the same from change to change: rendered once, run often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from sqlglot import exp
+
+from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.statements import create_temp
+from zodiac_sql.database.store import Store
+from zodiac_sql.sql.relations import Part, PartMarks
+
+
+def make_table(
+    store: Store,
+    cache: StatementCache,
+    key: Hashable,
+    name: str,
+    query: Callable[[], exp.Query],
+) -> int:
+    """Create a temporary table with the rows of a query. Returns how many there are.
+
+    `key` says all that the statement depends on, but for the table's name.
+    """
+
+    def statement() -> str:
+        return store.render(create_temp(name, query()))
+
+    return store.count(cache.get((key, name), statement))
+
+
+def make_part(
+    store: Store,
+    cache: StatementCache,
+    key: Hashable,
+    name: str,
+    query: Callable[[], exp.Query],
+    *,
+    ranked: bool = False,
+    marks: PartMarks | None = None,
+) -> Part | None:
+    """As `make_table`, but returns the facts of the table, or None if there are none."""
+    rows = make_table(store, cache, key, name, query)
+    return Part("temp", name, rows, ranked=ranked, marks=marks) if rows else None
