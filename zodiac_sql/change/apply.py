@@ -31,7 +31,7 @@ from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.build import Planned, plan_program, stored, without_unused
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.state import State
-from zodiac_sql.storage.publish import publish
+from zodiac_sql.storage.publish import Publication, publish
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def preview(collected: Collected, is_current: IsCurrent, progress: Progress | No
     after = _state_after(collected, work, net)
     change = report(collected, work, differences, after, is_current)
     still_fits = prepared.rules is collected.state.rules
-    kept = prepared if still_fits else collected.prepared
-    return Applied(collected.state, kept, collected.marks, change)
+    still_prepared = prepared if still_fits else collected.prepared
+    return Applied(collected.state, still_prepared, collected.marks, change)
 
 
 # --- check ----------------------------------------------------------------------------------------
@@ -212,18 +212,17 @@ def _publish(
     """Bring the change into the file, in one transaction."""
     with collected.timed("publish"):
         after = _state_after(collected, work, net)
-        discarded = {name for d in differences.values() for name in d.discarded}
-        return publish(
-            collected.store,
-            collected.state,
-            after,
-            work.edits,
-            prepared.planned.restructuring,
-            discarded,
-            prepared.cache,
-            work.inside,
-            work.tables,
+        publication = Publication(
+            old=collected.state,
+            new=after,
+            restructuring=prepared.planned.restructuring,
+            edits=work.edits,
+            inside=work.inside,
+            inner=work.inner,
+            put_aside={name for d in differences.values() for name in d.put_aside},
+            cache=prepared.cache,
         )
+        return publish(collected.store, publication)
 
 
 def _state_after(collected: Collected, work: Materialisation, net: Net) -> State:

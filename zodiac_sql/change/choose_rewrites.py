@@ -30,7 +30,7 @@ from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, with_trees
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Relation
-from zodiac_sql.storage.extensions import Sources, inside
+from zodiac_sql.storage.sources import Sources, inside
 
 
 def with_modules(work: Materialisation, hypernode: Hypernode) -> Inner:

@@ -11,7 +11,9 @@ from zodiac_sql.names import CHANGE_FACTS, DERIVED_SCHEMA, set_aside, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.sql.set_difference import unknown
-from zodiac_sql.storage.extensions import comparable, count, distinct_query, sources_of
+from zodiac_sql.storage.extensions import comparable, count, distinct_query
+from zodiac_sql.storage.owners import Discarded
+from zodiac_sql.storage.sources import sources_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class Difference:
 
     Where it was empty, `all_new` tells so; then `inserted` reads tables that publication takes away,
     and the facts are those of the extension in the file. `deleted` may read tables of the file that
-    publication takes away: see `discarded`. While it `waits`, `deleted` is all that was in tables
+    publication takes away: see `put_aside`. While it `waits`, `deleted` is all that was in tables
     that vanished, and nobody has looked yet what of it other tables still hold.
     """
 
@@ -32,12 +34,12 @@ class Difference:
     waits: bool = False
 
     @property
-    def discarded(self) -> frozenset[str]:
-        """Tables in idb that are read for what is deleted, and not needed for anything else."""
+    def put_aside(self) -> frozenset[str]:
+        """Tables in idb that publication takes away, while what is deleted is still read there."""
         return frozenset(part.table for part in self.deleted.parts if part.schema == DERIVED_SCHEMA)
 
     def published(self) -> Difference:
-        """As it is to be read after publication: discarded tables have another name then."""
+        """As it is to be read after publication: tables put aside have another name then."""
         parts = (
             replace(part, table=set_aside(part.table)) if part.schema == DERIVED_SCHEMA else part
             for part in self.deleted.parts
@@ -85,8 +87,10 @@ def _can_wait(work: Materialisation, predicate: str) -> bool:
     If a hypernode reads it, somebody has asked already what has left.
     """
     owners = {owner for name, owner in work.edits if name == predicate}
+    if not all(isinstance(owner, Discarded) for owner in owners) or work.has_delta(predicate):
+        return False
     others = predicate in work.new.schema and work.new.relation(predicate).rows
-    return max(owners) < 0 and bool(others or len(owners) > 1) and not work.has_delta(predicate)
+    return bool(others or len(owners) > 1)
 
 
 def _waiting(work: Materialisation, predicate: str) -> Difference:
@@ -126,7 +130,7 @@ def _is_discarded(work: Materialisation, predicate: str, part: Part) -> bool:
     """Whether a table of the file is dropped as a whole, or replaced by another."""
     for owner, parts in work.old.derived.get(predicate, {}).items():
         if part in parts:
-            return owner < 0 or work.edits[predicate, owner].rewritten
+            return isinstance(owner, Discarded) or work.edits[predicate, owner].rewritten
     return False
 
 

@@ -38,7 +38,7 @@ from zodiac_sql.names import given, is_node
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Delta, Edit
-from zodiac_sql.storage.extensions import inside
+from zodiac_sql.storage.sources import inside
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a hypernode about to be evaluated, its number and how many there are."""
@@ -269,7 +269,7 @@ def _take(work: Materialisation, hypernode: Hypernode, inner: Inner, done: Maint
     work.ranked[hypernode.id] = done.ranked
     work.modules[hypernode.id] = inner.rows
     work.trees[hypernode.id] = inner.trees
-    work.tables |= inner.tables
+    work.inner |= inner.tables
     if done.marked is None:
         work.unmarked.add(hypernode.id)
     for name, part in (done.marked or {}).items():

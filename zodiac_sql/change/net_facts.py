@@ -20,7 +20,7 @@ from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, table
 from zodiac_sql.sql.set_difference import unknown
-from zodiac_sql.storage.extensions import sources_of
+from zodiac_sql.storage.sources import sources_of
 
 
 def net_changes(

@@ -23,7 +23,8 @@ from zodiac_sql.maintain.choose import MARKING
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Relation
 from zodiac_sql.storage.catalog import generation
-from zodiac_sql.storage.extensions import decoded, distinct_query, sources_of
+from zodiac_sql.storage.extensions import decoded, distinct_query
+from zodiac_sql.storage.sources import sources_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -33,7 +33,9 @@ from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.relations import Part, Relation, relation_query, table
 from zodiac_sql.sql.set_difference import unknown
 from zodiac_sql.storage.edits import Delta, Edit
-from zodiac_sql.storage.extensions import EXPLICIT, Sources, comparable, difference, sources_of
+from zodiac_sql.storage.extensions import comparable, difference
+from zodiac_sql.storage.owners import EXPLICIT, Discarded, Owner
+from zodiac_sql.storage.sources import Sources, sources_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Materialisation:
     settings: Settings
     old: Sources
     new: Sources
-    edits: dict[tuple[str, int], Edit]
+    edits: dict[tuple[str, Owner], Edit]
     """What becomes of tables, by predicate and owner."""
     ranked: dict[int, bool]
     """Which hypernodes have ranks that may be relied upon."""
@@ -70,7 +72,7 @@ class Materialisation:
     """What was decided for the cyclic rules of each hypernode."""
     inside: dict[tuple[str, int], Edit] = field(default_factory=dict)
     """What becomes of tables of modules and trees, by their names inside a hypernode, and its number."""
-    tables: dict[str, Predicate] = field(default_factory=dict)
+    inner: dict[str, Predicate] = field(default_factory=dict)
     """The tables of modules and trees by these names."""
     next: dict[str, Part] = field(default_factory=dict)
     """Explicit facts that the next update of a stream deletes: those marked, by predicate."""
@@ -136,19 +138,20 @@ def begin(
     store, state, planned = collected.store, collected.state, prepared.planned
     old = sources_of(state)
     new = Sources(planned.schema, dict(old.explicit))
-    edits: dict[tuple[str, int], Edit] = {}
+    edits: dict[tuple[str, Owner], Edit] = {}
     for name in {**net.inserts, **net.deletes}:
         inserted, deleted = net.inserts.get(name), net.deletes.get(name)
         edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
         new.explicit[name] = edits[name, EXPLICIT].applied(old.explicit.get(name, ()))
     _pass_on(old, planned.restructuring)
-    save_classes(store, old, {h for owned in old.derived.values() for h in owned if h < 0})
+    discarded = {o for owned in old.derived.values() for o in owned if isinstance(o, Discarded)}
+    save_classes(store, old, discarded)
     for name, owned in old.derived.items():
         if name in planned.schema or _is_inner(name):
-            new.derived[name] = {h: parts for h, parts in owned.items() if h >= 0}
-        for h, parts in owned.items():
-            if h < 0 and parts[0].rows:
-                edits[name, h] = Edit(None, parts[0], None, None, rewritten=True)
+            new.derived[name] = {o: parts for o, parts in owned.items() if o not in discarded}
+        for owner, parts in owned.items():
+            if owner in discarded and parts[0].rows:
+                edits[name, owner] = Edit(None, parts[0], None, None, rewritten=True)
     ranked = _ranked(state, planned.restructuring)
     types = {n: tuple(c.type for c in p.columns) for n, p in planned.schema.items()}
     rows = {row.id: row for row in state.hypernodes}
@@ -179,8 +182,8 @@ def _is_inner(name: str) -> bool:
 def _pass_on(old: Sources, restructuring: Restructuring) -> None:
     """Give each table to the hypernode that takes it over, the base's first.
 
-    What nobody takes over belongs to the old hypernode's number below 0. Tables inside a hypernode
-    (rewrite/rewritten_hypernode.py) stay with it, or are gone.
+    What nobody takes over is discarded. Tables inside a hypernode (rewrite/rewritten_hypernode.py)
+    stay with it, or are gone.
     """
     if restructuring.before is restructuring.after:
         return
@@ -191,21 +194,22 @@ def _pass_on(old: Sources, restructuring: Restructuring) -> None:
         if _is_inner(name):
             old.derived[name] = {h: parts for h, parts in owned.items() if h in unchanged}
             continue
-        passed: dict[int, tuple[Part, ...]] = {}
-        for number in sorted(owned, key=lambda number: number not in bases):
-            heir = heirs.get((number, name), -number)
+        passed: dict[Owner, tuple[Part, ...]] = {}
+        numbers = [owner for owner in owned if not isinstance(owner, Discarded)]
+        for number in sorted(numbers, key=lambda number: number not in bases):
+            heir = heirs.get((number, name), Discarded(number))
             passed[heir] = (*passed.get(heir, ()), *owned[number])
         old.derived[name] = passed
 
 
-def save_classes(store: Store, old: Sources, numbers: Collection[int]) -> None:
+def save_classes(store: Store, old: Sources, owners: Collection[Owner]) -> None:
     """Copy the tables of classes that this change drops, for those who ask what was there."""
     for owned in old.derived.values():
-        for number, parts in owned.items():
-            if number in numbers and parts[0].pairs:
+        for owner, parts in owned.items():
+            if owner in owners and parts[0].pairs:
                 copied = f"{CHANGE_FACTS}former_{parts[0].table}"
                 store.run(create_temp(copied, exp.select("*").from_(table(parts[0]))))
-                owned[number] = (replace(parts[0], schema="temp", table=copied), *parts[1:])
+                owned[owner] = (replace(parts[0], schema="temp", table=copied), *parts[1:])
 
 
 def _ranked(state: State, restructuring: Restructuring) -> dict[int, bool]:
@@ -260,7 +264,7 @@ def _delta_of_pairs(
     return _compared(work, whole(sql_name, without), new, old)
 
 
-def _covering(owners: Mapping[int, tuple[Part, ...]], without: int | None) -> int | None:
+def _covering(owners: Mapping[Owner, tuple[Part, ...]], without: int | None) -> Owner | None:
     """The owner whose facts cover a predicate's extension, if there is one."""
     covering = (o for o, parts in owners.items() if parts and parts[0].covers and parts[0].rows)
     return next((owner for owner in covering if owner != without), None)
@@ -283,7 +287,7 @@ def _compared(work: Materialisation, end: str, new: Relation, old: Relation) -> 
 def _really(
     work: Materialisation,
     name: str,
-    edits: Mapping[int, Edit],
+    edits: Mapping[Owner, Edit],
     which: str,
     predicate: str,
     without: int | None,

@@ -40,7 +40,7 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Version, gained_variants, lost_variants, whole
 from zodiac_sql.sql.relations import Part, Relation
 from zodiac_sql.storage.edits import Delta, Edit
-from zodiac_sql.storage.extensions import Sources
+from zodiac_sql.storage.sources import Sources
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.drawing.draw import Before, Drawing
 from zodiac_sql.read.query import Answer
 from zodiac_sql.sql.relations import Relation
-from zodiac_sql.storage.extensions import Sources, count, derived_tables, sources_of
+from zodiac_sql.storage.extensions import count
+from zodiac_sql.storage.sources import Sources, derived_tables, sources_of
 
 
 def rules(state: State) -> Answer:

@@ -37,7 +37,8 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import goals_are_empty
 from zodiac_sql.sql.relations import HOLDS
 from zodiac_sql.sql.select import compile_goals
-from zodiac_sql.storage.extensions import decoded, distinct_query, sources_of
+from zodiac_sql.storage.extensions import decoded, distinct_query
+from zodiac_sql.storage.sources import sources_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,20 +6,19 @@ parsed again from their text only when something needs them, so that opening a f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping
 
-from zodiac_sql.database.statements import union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import LockedError, StoreError
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.names import ASIDE, DERIVED_SCHEMA, RESERVED, classes_table, derived, why_not
+from zodiac_sql.names import ASIDE, DERIVED_SCHEMA
 from zodiac_sql.program.state import HypernodeRow, State, StoredRule
 from zodiac_sql.rewrite.hypertree.stored import StoredNode, StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
-from zodiac_sql.sql.class_pairs import count_pairs
+from zodiac_sql.storage.check_catalog import what_is_wrong
+from zodiac_sql.storage.row_counts import load_row_counts
 
 # --- file -> state --------------------------------------------------------------------------------
 
@@ -28,7 +27,7 @@ def load(store: Store) -> State:
     """Read the catalog. Raises StoreError if it cannot be one that we wrote."""
     try:
         state = _load(store)
-        wrong = next(_wrong(state), None)
+        wrong = next(what_is_wrong(state), None)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         wrong = f"it has {error!r} where something else belongs"
     if wrong is not None:
@@ -37,61 +36,6 @@ def load(store: Store) -> State:
             "rules from where they came from."
         )
     return state
-
-
-def _wrong(state: State) -> Iterator[str]:
-    """What does not fit together in a catalog."""
-    for predicate in state.schema.values():
-        yield from _wrong_in_predicate(predicate)
-    yield from _repeated("SQL name", [p.sql_name.lower() for p in state.schema.values()])
-    yield from _repeated("rule", [rule.name for rule in state.rules])
-    yield from _repeated("hypernode", [row.id for row in state.hypernodes])
-    for rule in state.rules:
-        if rule.head not in state.schema:
-            yield f"rule {rule.name} derives {rule.head}, which is no predicate"
-    placed = sorted(name for row in state.hypernodes for name in row.rules)
-    if placed != sorted(rule.name for rule in state.rules):
-        yield "a rule is in no hypernode"
-    places = {row.id: place for place, row in enumerate(state.hypernodes)}
-    if not all(0 < id_ < state.next_hypernode for id_ in places):
-        yield "a hypernode has a number that is not given yet"
-    for before, after in state.positive | state.negative:
-        if places.get(before, len(places)) >= places.get(after, -1):
-            yield f"h{before} cannot come before h{after}"
-    for row in state.hypernodes:
-        yield from _wrong_in_hypernode(row, state.schema)
-
-
-def _wrong_in_predicate(predicate: Predicate) -> Iterator[str]:
-    lengths = {len(predicate.columns), len(predicate.settled), len(predicate.datatypes)}
-    names = [column.name.lower() for column in predicate.columns]
-    if len(lengths) > 1 or len(set(names)) < len(names):
-        yield f"the columns of {predicate.name} do not fit together"
-    if not predicate.name or not predicate.sql_name or not all(names):
-        yield "something has no name"
-    if any(why_not(name) for name in (predicate.sql_name, *names)) or set(names) & {*RESERVED}:
-        yield f"{predicate.name} has a name that none can have"
-
-
-def _wrong_in_hypernode(row: HypernodeRow, schema: Mapping[str, Predicate]) -> Iterator[str]:
-    for module in row.modules:
-        flags = (module.fed, module.parted, module.unequal, module.covers)
-        binary = module.predicate in schema and schema[module.predicate].arity == 2
-        if module.kind not in ("tc", "stc") or not binary or None in flags:
-            yield f"h{row.id} has no module {module}"
-    for tree in row.trees:
-        for place, node in enumerate(tree.nodes):
-            if node.parent is not None and not 0 <= node.parent < place:
-                yield f"the nodes of {tree} are no tree"
-            if (node.parent is None) != (place == 0):
-                yield f"the nodes of {tree} are no tree"
-        if any(not p.sql_name or p.open for p in tree.tables):
-            yield f"a node of {tree} has no table"
-
-
-def _repeated(what: str, names: Sequence[object]) -> Iterator[str]:
-    if len(set(names)) < len(names):
-        yield f"there is a {what} twice"
 
 
 def _load(store: Store) -> State:
@@ -127,7 +71,7 @@ def _load(store: Store) -> State:
         schema=schema,
         prefixes=dict(store.rows("SELECT prefix, iri FROM zodiac.prefix")),
         functions=_load_functions(store),
-        rows=_load_rows(store, rows, schema),
+        rows=load_row_counts(store, rows, schema),
         aside=_load_aside(store),
         positions=dict(store.rows("SELECT name, position FROM zodiac.stream")),
         next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
@@ -180,53 +124,6 @@ def _load_functions(store: Store) -> dict[str, Function]:
     }
 
 
-def _load_rows(
-    store: Store, hypernodes: Sequence[HypernodeRow], schema: Mapping[str, Predicate]
-) -> dict[tuple[str, str], int]:
-    """The exact number of rows of every table of facts or nodes, and of every view of pairs."""
-    found = _load_counts(store)
-    for row in hypernodes:
-        for module in row.modules:
-            if module.parted:
-                name = schema[module.predicate].sql_name
-                table = derived(row.id, classes_table(name))
-                if (DERIVED_SCHEMA, table) in found:
-                    found[DERIVED_SCHEMA, derived(row.id, name)] = count_pairs(
-                        store, table, module.unequal
-                    )
-    return found
-
-
-def _load_counts(store: Store) -> dict[tuple[str, str], int]:
-    """The exact number of rows of every table; DuckDB keeps it, and need not scan."""
-    from sqlglot import exp
-
-    tables = store.rows(
-        "SELECT schema_name, table_name, estimated_size FROM duckdb_tables()"
-        " WHERE database_name = $2 AND schema_name IN ('edb', 'idb', 'hd')"
-        " AND NOT (schema_name = 'idb' AND starts_with(table_name, $1))",
-        [ASIDE, store.database],
-    )
-    # What DuckDB estimates has deleted rows in it, but no more of them than there ever were.
-    found = {(schema, table): 0 for schema, table, _ in tables}
-    filled = [(schema, table) for schema, table, size in tables if size]
-    for start in range(0, len(filled), _COUNTED):
-        some = filled[start : start + _COUNTED]
-        counts = [
-            exp.select(exp.Literal.number(place), exp.Count(this=exp.Star())).from_(
-                exp.table_(table, db=schema, quoted=True)
-            )
-            for place, (schema, table) in enumerate(some)
-        ]
-        rows = store.rows(union_all(counts))
-        found |= {some[place]: count for place, count in rows}
-    return found
-
-
-_COUNTED = 50
-"""So many tables are counted by one statement: 5,000 take 0.3 s, and all at once 1 s."""
-
-
 def _load_aside(store: Store) -> tuple[str, ...]:
     rows = store.rows(
         "SELECT table_name FROM duckdb_tables() WHERE database_name = $2"
@@ -270,170 +167,3 @@ def changed_meanwhile(store: Store, what: str) -> LockedError:
         f"{store.path} was changed through another connection while {what}. "
         "Nothing was changed by this one: do it again."
     )
-
-
-def claim(store: Store, old: State, new: State) -> None:
-    """Begin to publish: from here on no other connection of this process can.
-
-    Raises LockedError if `old` is not what the file holds, because another one has published a
-    change in the meantime.
-    """
-    counted = store.count(
-        "UPDATE zodiac.counter SET next_hypernode = $1, generation = generation + 1"
-        " WHERE generation = $2",
-        [new.next_hypernode, old.generation],
-    )
-    if counted != 1:
-        raise changed_meanwhile(store, "this change was computed")
-
-
-def save(store: Store, old: State, new: State) -> None:
-    """Write what differs between two states: part of the publishing transaction."""
-    if new.rules != old.rules or new.hypernodes != old.hypernodes:
-        _save_rules(store, old, new)
-        _save_hypernodes(store, old, new)
-        _save_trees(store, old, new)
-        _save_edges(store, old, new)
-    if new.schema != old.schema:
-        _save_schema(store, old, new)
-    if new.prefixes != old.prefixes:
-        store.run("DELETE FROM zodiac.prefix")
-        for prefix, iri in new.prefixes.items():
-            store.run("INSERT INTO zodiac.prefix VALUES ($1, $2)", [prefix, iri])
-    _save_positions(store, old.positions, new.positions)
-    if new.functions != old.functions:
-        store.run("DELETE FROM zodiac.function")
-        for name, f in new.functions.items():
-            parameters = [p.value for p in f.parameters]
-            store.run(
-                "INSERT INTO zodiac.function VALUES ($1, $2, $3, $4)",
-                [name, f.aggregate, parameters, f.returns.value],
-            )
-
-
-def _save_positions(store: Store, old: Mapping[str, int], new: Mapping[str, int]) -> None:
-    for name, position in new.items():
-        if name not in old:
-            store.run("INSERT INTO zodiac.stream VALUES ($1, $2)", [name, position])
-        elif position != old[name]:
-            store.run("UPDATE zodiac.stream SET position = $2 WHERE name = $1", [name, position])
-
-
-def _save_rules(store: Store, old: State, new: State) -> None:
-    before, after = _owned(old), _owned(new)
-    gone = [name for name, owned in before.items() if after.get(name) != owned]
-    written = [owned for name, owned in after.items() if before.get(name) != owned]
-    if gone:
-        store.run("DELETE FROM zodiac.rule WHERE name IN (SELECT unnest($1))", [gone])
-    if written:
-        store.run(
-            "INSERT INTO zodiac.rule SELECT unnest($1), unnest($2),"
-            " unnest(list_transform($3, lambda m: map_from_entries(m))),"
-            " unnest($4), unnest($5), unnest($6), unnest($7)::TIMESTAMP",
-            [
-                [rule.name for rule, _ in written],
-                [rule.text for rule, _ in written],
-                [[{"k": k, "v": v} for k, v in rule.prefixes] for rule, _ in written],
-                [rule.head for rule, _ in written],
-                [rule.position for rule, _ in written],
-                [owner for _, owner in written],
-                [rule.added_at.removesuffix("Z") for rule, _ in written],
-            ],
-        )
-
-
-def _owned(state: State) -> dict[str, tuple[StoredRule, int]]:
-    """The rules of a state by name, each with its hypernode."""
-    owner = {name: row.id for row in state.hypernodes for name in row.rules}
-    return {rule.name: (rule, owner[rule.name]) for rule in state.rules}
-
-
-def _save_hypernodes(store: Store, old: State, new: State) -> None:
-    before, after = _placed(old), _placed(new)
-    gone = [row[0] for row in before - after]
-    written = sorted(after - before, key=lambda row: row[0])
-    if gone:
-        store.run("DELETE FROM zodiac.hypernode WHERE id IN (SELECT unnest($1))", [gone])
-    if written:
-        store.run(
-            "INSERT INTO zodiac.hypernode"
-            " SELECT unnest($1), unnest($2), unnest($3), unnest($4), unnest($5),"
-            " unnest($6::STRUCT(kind VARCHAR, predicate VARCHAR, fed BOOLEAN, parted BOOLEAN,"
-            " unequal BOOLEAN, covers BOOLEAN)[][])",
-            [
-                *([row[place] for row in written] for place in range(5)),
-                [[asdict(module) for module in row[5]] for row in written],
-            ],
-        )
-
-
-def _save_trees(store: Store, old: State, new: State) -> None:
-    before, after = ({t for row in s.hypernodes for t in row.trees} for s in (old, new))
-    gone, written = [tree.rule for tree in before - after], after - before
-    if gone:
-        store.run("DELETE FROM zodiac.hypertree WHERE rule IN (SELECT unnest($1))", [gone])
-    for tree in sorted(written, key=lambda tree: tree.rule):
-        store.run(
-            "INSERT INTO zodiac.hypertree VALUES ($1, $2, $3,"
-            ' $4::STRUCT(parent INTEGER, variables VARCHAR[], "cover" INTEGER[], atoms INTEGER[],'
-            ' "table" VARCHAR, "columns" VARCHAR[], types VARCHAR[])[])',
-            [tree.rule, tree.why, tree.facts, [asdict(node) for node in tree.nodes]],
-        )
-
-
-def _placed(
-    state: State,
-) -> set[tuple[int, int, int, bool, bool, tuple[ModuleRow, ...]]]:
-    """The rows of zodiac.hypernode."""
-    return {
-        (row.id, position, row.stratum, row.recursive, row.ranked, row.modules)
-        for position, row in enumerate(state.hypernodes)
-    }
-
-
-def _save_edges(store: Store, old: State, new: State) -> None:
-    before, after = _edges(old), _edges(new)
-    gone, written = before - after, after - before
-    if gone:
-        store.run(
-            "DELETE FROM zodiac.hyperedge AS e"
-            " USING (SELECT unnest($1) AS a, unnest($2) AS b, unnest($3) AS n) AS g"
-            " WHERE (e.source, e.target, e.negative) = (g.a, g.b, g.n)",
-            [list(column) for column in zip(*gone, strict=True)],
-        )
-    if written:
-        store.run(
-            "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)",
-            [list(column) for column in zip(*sorted(written), strict=True)],
-        )
-
-
-def _edges(state: State) -> set[tuple[int, int, bool]]:
-    """The rows of zodiac.hyperedge."""
-    return {(a, b, False) for a, b in state.positive} | {(a, b, True) for a, b in state.negative}
-
-
-def _save_schema(store: Store, old: State, new: State) -> None:
-    gone = [name for name in old.schema if new.schema.get(name) != old.schema[name]]
-    store.run("DELETE FROM zodiac.predicate WHERE name IN (SELECT unnest($1::VARCHAR[]))", [gone])
-    written = [p for name, p in new.schema.items() if old.schema.get(name) != p]
-    if written:
-        store.run(
-            "INSERT INTO zodiac.predicate SELECT unnest($1), unnest($2), unnest($3),"
-            " unnest($4::VARCHAR[][]), unnest($5::VARCHAR[][]), unnest($6::VARCHAR[][]),"
-            " unnest($7::VARCHAR[][]), unnest($8)",
-            [
-                [p.name for p in written],
-                [p.sql_name for p in written],
-                [p.arity for p in written],
-                [[c.name for c in p.columns] for p in written],
-                [[_type_name(c.type) for c in p.columns] for p in written],
-                [[_type_name(t) for t in p.settled] for p in written],
-                [list(p.datatypes) for p in written],
-                [p.declared for p in written],
-            ],
-        )
-
-
-def _type_name(type_: Type | None) -> str | None:
-    return None if type_ is None else type_.value

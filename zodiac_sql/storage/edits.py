@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.storage.owners import Owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,5 +60,5 @@ class Edit:
         return (stored, *self.incoming)
 
 
-Edits = Mapping[tuple[str, int], Edit]
-"""What becomes of tables, by predicate and owner: a hypernode, or EXPLICIT."""
+Edits = Mapping[tuple[str, Owner], Edit]
+"""What becomes of tables, by predicate and owner."""

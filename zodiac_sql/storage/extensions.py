@@ -6,147 +6,20 @@ count, compare and show extensions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import anti_join, create_temp, minus, semi_join, shown
+from zodiac_sql.database.statements import anti_join, create_temp, minus, semi_join
 from zodiac_sql.database.store import Store
-from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.syntax import Type
-from zodiac_sql.names import (
-    DERIVED_SCHEMA,
-    EXPLICIT_SCHEMA,
-    NODE_SCHEMA,
-    classes,
-    derived,
-    external,
-    given,
-    is_node,
-)
-from zodiac_sql.program.state import State
-from zodiac_sql.rewrite.hypertree.stored import tables_of_trees
-from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, tables_of
-from zodiac_sql.sql.class_pairs import Pairs, joined, pairs_query
+from zodiac_sql.sql.class_pairs import joined
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, relation_query, table
 from zodiac_sql.sql.set_difference import unknown
 
-EXPLICIT = 0
-"""The owner of explicit facts, where hypernodes own what they derive: no hypernode has number 0."""
-
 _FEW = 4
 """Up to so many parts, anti joins with the larger ones are cheaper than removing duplicates."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """The tables of each predicate: explicit facts, and by hypernode what it derives.
-
-    While a change is computed, a table can be several parts: what stays of it, and what enters.
-    """
-
-    schema: Mapping[str, Predicate]
-    explicit: dict[str, tuple[Part, ...]] = field(default_factory=dict)
-    derived: dict[str, dict[int, tuple[Part, ...]]] = field(default_factory=dict)
-
-    def relation(self, predicate: str, without: int | None = None) -> Relation:
-        """The extension of a predicate, or what is left of it without one owner's table."""
-        parts = [
-            part
-            for owner, parts in self.owners(predicate).items()
-            if owner != without
-            for part in parts
-            if part.rows
-        ]
-        if len(parts) > 1:
-            parts = [part for part in parts if part.covers] or parts
-        return Relation(self.schema[predicate].columns, tuple(parts))
-
-    def owners(self, predicate: str) -> dict[int, tuple[Part, ...]]:
-        """The parts of each table of a predicate: by hypernode, and EXPLICIT."""
-        return {
-            EXPLICIT: self.explicit.get(predicate, ()),
-            **self.derived.get(predicate, {}),
-        }
-
-
-def sources_of(state: State) -> Sources:
-    """The tables of a state, as they are in the file."""
-    sources = Sources(state.schema)
-    for name, predicate in state.schema.items():
-        rows = state.rows.get((EXPLICIT_SCHEMA, predicate.sql_name))
-        if rows is not None:
-            sources.explicit[name] = (Part(EXPLICIT_SCHEMA, predicate.sql_name, rows),)
-    ranked = {row.id for row in state.hypernodes if row.ranked}
-    parted = {(m.predicate, row.id): m for row in state.hypernodes for m in row.modules if m.parted}
-    for name, hypernode, (schema, stored) in derived_tables(state):
-        rows = state.rows.get((schema, stored))
-        if rows is not None:
-            part = Part(schema, stored, rows, ranked=hypernode in ranked)
-            if module := parted.get((name, hypernode)):
-                part = _parted(module, hypernode, rows, state.schema)
-            sources.derived.setdefault(name, {})[hypernode] = (part,)
-    return sources
-
-
-def _parted(module: ModuleRow, hypernode: int, rows: int, schema: Schema) -> Part:
-    """The facts that a table of classes in the file makes up."""
-    table = tables_of(module, schema)[classes(module.predicate)].sql_name
-    pairs = Pairs(unequal=module.unequal)
-    return Part(DERIVED_SCHEMA, derived(hypernode, table), rows, pairs=pairs, covers=module.covers)
-
-
-def inside(sources: Sources, inner: Inner, number: int) -> Sources:
-    """The tables that there are inside a hypernode: of modules, and what is given from outside."""
-    if not inner.schema:
-        return sources
-    explicit = dict(sources.explicit)
-    for row in inner.rows:
-        if row.predicate in sources.schema:
-            outside = sources.relation(row.predicate, without=number)
-            explicit[given(row.predicate)] = outside.parts
-    return Sources({**sources.schema, **inner.schema}, explicit, sources.derived)
-
-
-def place(known: Predicate, hypernode: int) -> tuple[str, str]:
-    """Schema and name of a hypernode's table."""
-    return NODE_SCHEMA if is_node(known.name) else DERIVED_SCHEMA, derived(
-        hypernode, known.sql_name
-    )
-
-
-def derived_tables(state: State) -> Iterable[tuple[str, int, tuple[str, str]]]:
-    """(predicate, hypernode, table) for each table that a state has or could have in idb and hd.
-
-    Among them those of external facts and nodes, under their names inside a hypernode
-    (rewrite/rewritten_hypernode.py), but no tables of classes: the relations made of these are views.
-    """
-    heads = heads_of(state)
-    for row in state.hypernodes:
-        for predicate in dict.fromkeys(heads[rule] for rule in row.rules):
-            yield predicate, row.id, place(state.schema[predicate], row.id)
-        for node in tables_of_trees(row.trees).values():
-            yield node.name, row.id, place(node, row.id)
-        for module in row.modules:
-            tables = tables_of(module, state.schema)
-            if known := tables.get(external(module.predicate)):
-                yield known.name, row.id, place(known, row.id)
-
-
-def inner_tables(state: State) -> dict[int, set[tuple[str, str]]]:
-    """The tables of modules and of nodes of trees, by hypernode."""
-    found: dict[int, set[tuple[str, str]]] = {}
-    for row in state.hypernodes:
-        tables = [t for m in row.modules for t in tables_of(m, state.schema).values()]
-        tables += tables_of_trees(row.trees).values()
-        found[row.id] = {place(known, row.id) for known in tables}
-    return found
-
-
-def heads_of(state: State) -> dict[str, str]:
-    """The head predicate of each rule, by the rule's name."""
-    return {rule.name: rule.head for rule in state.rules}
 
 
 def count(store: Store, relation: Relation) -> int:
@@ -277,35 +150,3 @@ def decoded(
             value = exp.column("text", table=alias)
         query = query.select(value.as_(column.name, quoted=True), copy=False)
     return query
-
-
-def _decoded_pairs(part: Part, relation: Relation) -> exp.Query:
-    """Pairs as people see them. Nodes are decoded before pairs are made of them.
-
-    A query for one node then finds it at once: 5 ms where decoded pairs took 190 (4 million).
-    """
-    assert part.pairs is not None
-    names = [column.name for column in relation.columns]
-    if relation.columns[0].type is not Type.SYMBOL:
-        return pairs_query(part.pairs, table(part), names)
-    same = exp.column("id", table="t").eq(exp.column("node", table="c"))
-    columns = [exp.column(name, table="c", quoted=True) for name in ("node", "class", "loop")]
-    nodes = exp.select(*columns, exp.column("text", table="t")).from_(table(part).as_("c"))
-    nodes = nodes.join(exp.to_table("zodiac.symbol").as_("t"), on=same)
-    return pairs_query(part.pairs, nodes.subquery(), names, "text")
-
-
-def view(predicate: Predicate, relation: Relation, replace: bool, database: str) -> exp.Create:
-    """CREATE VIEW main."p": the extension, decoded, for any DuckDB client.
-
-    `replace` is for a view that is ours; a new one never takes the place of somebody else's.
-    """
-    if predicate.open:
-        nothing = [exp.cast(exp.null(), "TEXT").as_(c.name, quoted=True) for c in relation.stored]
-        body: exp.Query = exp.select(*nothing).where(exp.false())
-    elif covering := [part for part in relation.parts if part.covers]:
-        body = _decoded_pairs(covering[0], relation)
-    else:
-        body = decoded(relation, distinct_query(relation), "zodiac.symbol")
-    name = shown(database, predicate.sql_name)
-    return exp.Create(this=name, kind="VIEW", expression=body, replace=replace)

@@ -14,7 +14,8 @@ from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.sql.relations import Part, Relation
 from zodiac_sql.storage.edits import Delta, Edit
-from zodiac_sql.storage.extensions import Sources
+from zodiac_sql.storage.owners import Owner
+from zodiac_sql.storage.sources import Sources
 
 One = Callable[[Task], tuple[Maintained, str, str]]
 """How one rule is maintained: the outcome, the strategy, and why that one."""
@@ -52,6 +53,6 @@ def _delta(task: Task, name: str, edit: Edit) -> Delta:
 
 
 def _edited(
-    owners: Mapping[int, tuple[Part, ...]], owner: int, edit: Edit
-) -> dict[int, tuple[Part, ...]]:
+    owners: Mapping[Owner, tuple[Part, ...]], owner: int, edit: Edit
+) -> dict[Owner, tuple[Part, ...]]:
     return {**owners, owner: edit.applied(owners.get(owner, ()))}

@@ -18,7 +18,7 @@ from zodiac_sql.read.verify.work import Work, count_rows, relation_of, rows_lack
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, tables_of
 from zodiac_sql.sql.class_pairs import Pairs, pairs_query
 from zodiac_sql.sql.relations import Relation, relation_query
-from zodiac_sql.storage.extensions import derived_tables, inner_tables, inside, place
+from zodiac_sql.storage.sources import derived_tables, inner_tables, inside, place
 
 
 def find_strays(work: Work) -> None:

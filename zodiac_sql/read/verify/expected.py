@@ -30,7 +30,7 @@ from zodiac_sql.rewrite.hypertree.rewrite import fits
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, with_trees
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
-from zodiac_sql.storage.extensions import Sources, inside, sources_of
+from zodiac_sql.storage.sources import Sources, inside, sources_of
 
 
 def begin(store: Store, state: State, functions: Functions) -> Work:

@@ -18,7 +18,7 @@ from zodiac_sql.program.state import State
 from zodiac_sql.read.verify.rule_body import Program
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.relations import Part, Relation, columns_of
-from zodiac_sql.storage.extensions import Sources
+from zodiac_sql.storage.sources import Sources
 
 if TYPE_CHECKING:
     import pyarrow as pa

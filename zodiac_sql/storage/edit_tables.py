@@ -1,0 +1,95 @@
+"""Bringing a table of the file to what an edit says: rows out and in, or all of it anew."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sqlglot import exp
+
+from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import StoreError
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.names import EXPLICIT_SCHEMA, RANK
+from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, table
+from zodiac_sql.storage.edits import Edit
+from zodiac_sql.storage.owners import EXPLICIT
+from zodiac_sql.storage.remove_tables import Remover, Rows
+from zodiac_sql.storage.sources import place
+
+
+def key_of(predicate: Predicate, owner: int) -> tuple[str, str]:
+    """Schema and name of a table."""
+    if owner == EXPLICIT:
+        return EXPLICIT_SCHEMA, predicate.sql_name
+    return place(predicate, owner)
+
+
+def edit_rows(
+    store: Store,
+    predicate: Predicate,
+    key: tuple[str, str],
+    edit: Edit,
+    rows: Rows,
+    cache: StatementCache,
+) -> None:
+    """Take rows out of a table and put rows in."""
+    if edit.removed:
+        removed = edit.removed
+        text = cache.get(
+            ("delete", key, removed.table), lambda: _deletion(store, predicate, key, removed)
+        )
+        if store.count(text) != removed.rows:
+            raise StoreError(
+                f"{key[0]}.{key[1]} in {store.path} is not as this connection knows it: it was "
+                "changed without zodiac_sql. Nothing was changed by this update. Open the file "
+                "anew, and see what `verify` says."
+            )
+        rows[key] -= removed.rows
+    for added in edit.incoming:
+        text = cache.get(
+            ("insert", key, added.table, added.ranked, added.minus, added.ranks),
+            partial(_insertion, store, predicate, key, added),
+        )
+        store.run(text)
+        rows[key] += added.rows
+
+
+def _deletion(store: Store, predicate: Predicate, key: tuple[str, str], part: Part) -> str:
+    relation = Relation(predicate.columns, (part,))
+    same = [
+        a.eq(b) for a, b in zip(columns_of(relation, "t"), columns_of(relation, "m"), strict=True)
+    ]
+    target = exp.table_(key[1], db=key[0], quoted=True, alias="t")
+    gone = exp.alias_(table(part), "m", table=True)
+    where = exp.Where(this=exp.and_(*same))
+    return store.render(exp.Delete(this=target, using=[gone], where=where))
+
+
+def _insertion(store: Store, predicate: Predicate, key: tuple[str, str], part: Part) -> str:
+    relation = Relation(predicate.columns, (part,), ranked=part.ranked)
+    names = [column.name for column in relation.stored] + ([RANK] if part.ranked else [])
+    target = exp.table_(key[1], db=key[0], quoted=True)
+    columns = [exp.to_identifier(name, quoted=True) for name in names]
+    return store.render(exp.insert(relation_query(relation), target, columns=columns))
+
+
+def write_table(
+    remover: Remover,
+    predicate: Predicate,
+    key: tuple[str, str],
+    parts: tuple[Part, ...],
+    recursive: bool,
+) -> None:
+    """Put a table in place of the one that was there, if any."""
+    if key in remover.rows:
+        remover.remove(key)
+    if predicate.open:
+        return
+    query = relation_query(Relation(predicate.columns, parts, ranked=recursive))
+    if recursive and not parts:
+        assert isinstance(query, exp.Select)
+        query = query.select(exp.cast(exp.null(), "BIGINT").as_(RANK, quoted=True))
+    target = exp.table_(key[1], db=key[0], quoted=True)
+    remover.store.run(exp.Create(this=target, kind="TABLE", expression=query))
+    remover.rows[key] = sum(part.rows for part in parts)

@@ -1,0 +1,23 @@
+"""Whose a table is: explicit facts', a hypernode's, or nobody's any more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+EXPLICIT = 0
+"""The owner of explicit facts, where hypernodes own what they derive: no hypernode has number 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """The owner of a table whose hypernode is dropped, or gives the table to no other.
+
+    Such a table is lost as a whole: nobody looks into it, unless somebody asks which of its facts
+    no other table holds. It is dropped, or set aside, when the change is published.
+    """
+
+    hypernode: int
+
+
+Owner = int | Discarded
+"""EXPLICIT, the number of a hypernode, or what a hypernode has left behind."""

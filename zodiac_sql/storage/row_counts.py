@@ -1,0 +1,59 @@
+"""The exact number of rows of every table in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from zodiac_sql.database.statements import union_all
+from zodiac_sql.database.store import Store
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.names import ASIDE, DERIVED_SCHEMA, classes_table, derived
+from zodiac_sql.program.state import HypernodeRow
+from zodiac_sql.sql.class_pairs import count_pairs
+
+
+def load_row_counts(
+    store: Store, hypernodes: Sequence[HypernodeRow], schema: Mapping[str, Predicate]
+) -> dict[tuple[str, str], int]:
+    """The exact number of rows of every table of facts or nodes, and of every view of pairs."""
+    found = _load_counts(store)
+    for row in hypernodes:
+        for module in row.modules:
+            if module.parted:
+                name = schema[module.predicate].sql_name
+                table = derived(row.id, classes_table(name))
+                if (DERIVED_SCHEMA, table) in found:
+                    found[DERIVED_SCHEMA, derived(row.id, name)] = count_pairs(
+                        store, table, module.unequal
+                    )
+    return found
+
+
+def _load_counts(store: Store) -> dict[tuple[str, str], int]:
+    """The exact number of rows of every table; DuckDB keeps it, and need not scan."""
+    from sqlglot import exp
+
+    tables = store.rows(
+        "SELECT schema_name, table_name, estimated_size FROM duckdb_tables()"
+        " WHERE database_name = $2 AND schema_name IN ('edb', 'idb', 'hd')"
+        " AND NOT (schema_name = 'idb' AND starts_with(table_name, $1))",
+        [ASIDE, store.database],
+    )
+    # What DuckDB estimates has deleted rows in it, but no more of them than there ever were.
+    found = {(schema, table): 0 for schema, table, _ in tables}
+    filled = [(schema, table) for schema, table, size in tables if size]
+    for start in range(0, len(filled), _COUNTED_AT_ONCE):
+        some = filled[start : start + _COUNTED_AT_ONCE]
+        counts = [
+            exp.select(exp.Literal.number(place), exp.Count(this=exp.Star())).from_(
+                exp.table_(table, db=schema, quoted=True)
+            )
+            for place, (schema, table) in enumerate(some)
+        ]
+        rows = store.rows(union_all(counts))
+        found |= {some[place]: count for place, count in rows}
+    return found
+
+
+_COUNTED_AT_ONCE = 50
+"""So many tables are counted by one statement: 5,000 take 0.3 s, and all at once 1 s."""

@@ -1,0 +1,179 @@
+"""Writing to the catalog what differs between two states: part of the publishing transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from zodiac_sql.database.store import Store
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.program.state import State, StoredRule
+from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+from zodiac_sql.storage.catalog import changed_meanwhile
+
+
+def claim(store: Store, old: State, new: State) -> None:
+    """Begin to publish: from here on no other connection of this process can.
+
+    Raises LockedError if `old` is not what the file holds, because another one has published a
+    change in the meantime.
+    """
+    counted = store.count(
+        "UPDATE zodiac.counter SET next_hypernode = $1, generation = generation + 1"
+        " WHERE generation = $2",
+        [new.next_hypernode, old.generation],
+    )
+    if counted != 1:
+        raise changed_meanwhile(store, "this change was computed")
+
+
+def save(store: Store, old: State, new: State) -> None:
+    """Write what differs between two states: part of the publishing transaction."""
+    if new.rules != old.rules or new.hypernodes != old.hypernodes:
+        _save_rules(store, old, new)
+        _save_hypernodes(store, old, new)
+        _save_trees(store, old, new)
+        _save_edges(store, old, new)
+    if new.schema != old.schema:
+        _save_schema(store, old, new)
+    if new.prefixes != old.prefixes:
+        store.run("DELETE FROM zodiac.prefix")
+        for prefix, iri in new.prefixes.items():
+            store.run("INSERT INTO zodiac.prefix VALUES ($1, $2)", [prefix, iri])
+    _save_positions(store, old.positions, new.positions)
+    if new.functions != old.functions:
+        store.run("DELETE FROM zodiac.function")
+        for name, f in new.functions.items():
+            parameters = [p.value for p in f.parameters]
+            store.run(
+                "INSERT INTO zodiac.function VALUES ($1, $2, $3, $4)",
+                [name, f.aggregate, parameters, f.returns.value],
+            )
+
+
+def _save_positions(store: Store, old: Mapping[str, int], new: Mapping[str, int]) -> None:
+    for name, position in new.items():
+        if name not in old:
+            store.run("INSERT INTO zodiac.stream VALUES ($1, $2)", [name, position])
+        elif position != old[name]:
+            store.run("UPDATE zodiac.stream SET position = $2 WHERE name = $1", [name, position])
+
+
+def _save_rules(store: Store, old: State, new: State) -> None:
+    before, after = _owned(old), _owned(new)
+    gone = [name for name, owned in before.items() if after.get(name) != owned]
+    written = [owned for name, owned in after.items() if before.get(name) != owned]
+    if gone:
+        store.run("DELETE FROM zodiac.rule WHERE name IN (SELECT unnest($1))", [gone])
+    if written:
+        store.run(
+            "INSERT INTO zodiac.rule SELECT unnest($1), unnest($2),"
+            " unnest(list_transform($3, lambda m: map_from_entries(m))),"
+            " unnest($4), unnest($5), unnest($6), unnest($7)::TIMESTAMP",
+            [
+                [rule.name for rule, _ in written],
+                [rule.text for rule, _ in written],
+                [[{"k": k, "v": v} for k, v in rule.prefixes] for rule, _ in written],
+                [rule.head for rule, _ in written],
+                [rule.position for rule, _ in written],
+                [owner for _, owner in written],
+                [rule.added_at.removesuffix("Z") for rule, _ in written],
+            ],
+        )
+
+
+def _owned(state: State) -> dict[str, tuple[StoredRule, int]]:
+    """The rules of a state by name, each with its hypernode."""
+    owner = {name: row.id for row in state.hypernodes for name in row.rules}
+    return {rule.name: (rule, owner[rule.name]) for rule in state.rules}
+
+
+def _save_hypernodes(store: Store, old: State, new: State) -> None:
+    before, after = _placed(old), _placed(new)
+    gone = [row[0] for row in before - after]
+    written = sorted(after - before, key=lambda row: row[0])
+    if gone:
+        store.run("DELETE FROM zodiac.hypernode WHERE id IN (SELECT unnest($1))", [gone])
+    if written:
+        store.run(
+            "INSERT INTO zodiac.hypernode"
+            " SELECT unnest($1), unnest($2), unnest($3), unnest($4), unnest($5),"
+            " unnest($6::STRUCT(kind VARCHAR, predicate VARCHAR, fed BOOLEAN, parted BOOLEAN,"
+            " unequal BOOLEAN, covers BOOLEAN)[][])",
+            [
+                *([row[place] for row in written] for place in range(5)),
+                [[asdict(module) for module in row[5]] for row in written],
+            ],
+        )
+
+
+def _save_trees(store: Store, old: State, new: State) -> None:
+    before, after = ({t for row in s.hypernodes for t in row.trees} for s in (old, new))
+    gone, written = [tree.rule for tree in before - after], after - before
+    if gone:
+        store.run("DELETE FROM zodiac.hypertree WHERE rule IN (SELECT unnest($1))", [gone])
+    for tree in sorted(written, key=lambda tree: tree.rule):
+        store.run(
+            "INSERT INTO zodiac.hypertree VALUES ($1, $2, $3,"
+            ' $4::STRUCT(parent INTEGER, variables VARCHAR[], "cover" INTEGER[], atoms INTEGER[],'
+            ' "table" VARCHAR, "columns" VARCHAR[], types VARCHAR[])[])',
+            [tree.rule, tree.why, tree.facts, [asdict(node) for node in tree.nodes]],
+        )
+
+
+def _placed(
+    state: State,
+) -> set[tuple[int, int, int, bool, bool, tuple[ModuleRow, ...]]]:
+    """The rows of zodiac.hypernode."""
+    return {
+        (row.id, position, row.stratum, row.recursive, row.ranked, row.modules)
+        for position, row in enumerate(state.hypernodes)
+    }
+
+
+def _save_edges(store: Store, old: State, new: State) -> None:
+    before, after = _edges(old), _edges(new)
+    gone, written = before - after, after - before
+    if gone:
+        store.run(
+            "DELETE FROM zodiac.hyperedge AS e"
+            " USING (SELECT unnest($1) AS a, unnest($2) AS b, unnest($3) AS n) AS g"
+            " WHERE (e.source, e.target, e.negative) = (g.a, g.b, g.n)",
+            [list(column) for column in zip(*gone, strict=True)],
+        )
+    if written:
+        store.run(
+            "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)",
+            [list(column) for column in zip(*sorted(written), strict=True)],
+        )
+
+
+def _edges(state: State) -> set[tuple[int, int, bool]]:
+    """The rows of zodiac.hyperedge."""
+    return {(a, b, False) for a, b in state.positive} | {(a, b, True) for a, b in state.negative}
+
+
+def _save_schema(store: Store, old: State, new: State) -> None:
+    gone = [name for name in old.schema if new.schema.get(name) != old.schema[name]]
+    store.run("DELETE FROM zodiac.predicate WHERE name IN (SELECT unnest($1::VARCHAR[]))", [gone])
+    written = [p for name, p in new.schema.items() if old.schema.get(name) != p]
+    if written:
+        store.run(
+            "INSERT INTO zodiac.predicate SELECT unnest($1), unnest($2), unnest($3),"
+            " unnest($4::VARCHAR[][]), unnest($5::VARCHAR[][]), unnest($6::VARCHAR[][]),"
+            " unnest($7::VARCHAR[][]), unnest($8)",
+            [
+                [p.name for p in written],
+                [p.sql_name for p in written],
+                [p.arity for p in written],
+                [[c.name for c in p.columns] for p in written],
+                [[_type_name(c.type) for c in p.columns] for p in written],
+                [[_type_name(t) for t in p.settled] for p in written],
+                [list(p.datatypes) for p in written],
+                [p.declared for p in written],
+            ],
+        )
+
+
+def _type_name(type_: Type | None) -> str | None:
+    return None if type_ is None else type_.value
