@@ -171,9 +171,9 @@ class Session:
     @exclusive
     def _clean(self) -> None:
         """Leave nothing of an update that has failed."""
-        from zodiac_sql.change.temporary_tables import drop_temporary
+        from zodiac_sql.change.temporary_tables import drop_all_temporary
 
-        drop_temporary(self.store)
+        drop_all_temporary(self.store)
         dictionary.forget_new(self.store)
 
     def _tell_if_published(self, before: State, error: BaseException) -> None:

@@ -57,7 +57,7 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     marks = marks_after(collected, work, state)
     keep = tables_read(differences) | (marks.tables() if marks else set())
     structure = prepared.planned.restructuring
-    drop_temporary(collected.store, keep, others=structure.before is not structure.after)
+    drop_temporary(collected.store, keep, renamed=structure.before is not structure.after)
     change = report(collected, work, differences, state, is_current)
     return Applied(state, prepared.published(state), marks, change)
 

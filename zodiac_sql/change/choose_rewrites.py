@@ -74,7 +74,7 @@ def expand(
     """A hypernode with some trees. What is kept of it is about the rules that they make."""
     cache = work.cache.of(hypernode.id)
     if cache.get("shape", lambda: shape(trees)) != shape(trees):
-        del work.cache.parts[hypernode.id]
+        work.cache.forget(hypernode.id)
         cache = work.cache.of(hypernode.id)
         cache.get("shape", lambda: shape(trees))
     expanded = cache.get(("trees", shape(trees)), lambda: with_trees(inner, trees))

@@ -9,31 +9,46 @@ from zodiac_sql.database.statements import drop, drop_view
 from zodiac_sql.database.store import Store
 from zodiac_sql.names import RANKED, VIEWS
 
-_SMALL_TABLE = 10_000
-"""Tables of at most so many rows may stay until the next change replaces them."""
+LARGEST_LEFT_BEHIND = 10_000
+"""A table of at most so many rows may stay until the next change replaces it."""
 
 
-def drop_temporary(store: Store, keep: Collection[str] | None = None, others: bool = True) -> None:
-    """Drop temporary tables: all of them, or after a success those of some size not to be kept.
+def drop_all_temporary(store: Store) -> None:
+    """Drop all temporary tables: of a change that has failed, nobody knows what they hold."""
+    for name, size in _temporary(store):
+        _drop(store, name, size)
+    store.temporary_rows.looked_through(0)
 
-    Small tables then stay: the next change will replace them. If all were, nobody needs to look. But
-    after a change of rules it may need `others`, under the names of other hypernodes.
+
+def drop_temporary(store: Store, keep: Collection[str], renamed: bool) -> None:
+    """Drop the temporary tables of a change that is done, but for those to be kept.
+
+    Small tables stay, because the next change will make them anew, and if all are small nobody has
+    to look. Where hypernodes have changed, its tables may have other names (`renamed`): then small
+    ones go, too.
     """
-    if keep is not None and store.largest <= _SMALL_TABLE and not others:
+    if store.temporary_rows.bound <= LARGEST_LEFT_BEHIND and not renamed:
         return
+    largest = 0
+    for name, size in _temporary(store):
+        small = size is not None and size <= LARGEST_LEFT_BEHIND and not renamed
+        if size is not None and (name in keep or small):
+            largest = max(largest, size)  # what is large goes with the next change
+        else:
+            _drop(store, name, size)
+    store.temporary_rows.looked_through(largest)
+
+
+def _temporary(store: Store) -> list[tuple[str, int | None]]:
+    """The temporary tables, with their sizes, and views, without."""
     rows = store.rows(
         "SELECT table_name, estimated_size FROM duckdb_tables() WHERE temporary UNION ALL"
         " SELECT view_name, NULL FROM duckdb_views() WHERE temporary AND (starts_with(view_name, $1)"
         " OR starts_with(view_name, $2))",
         [RANKED, VIEWS],
     )
-    store.largest = 0
-    for name, size in rows:
-        if name == dictionary.NEW:
-            continue
-        if size is None:
-            store.run(drop_view(name))
-        elif keep is not None and (name in keep or (size <= _SMALL_TABLE and not others)):
-            store.largest = max(store.largest, size)  # what is large goes with the next change
-        else:
-            store.run(drop(name))
+    return [(name, size) for name, size in rows if name != dictionary.NEW]
+
+
+def _drop(store: Store, name: str, size: int | None) -> None:
+    store.run(drop_view(name) if size is None else drop(name))

@@ -34,6 +34,10 @@ class StatementCache:
         """The cache of a hypernode or a predicate."""
         return self.parts.setdefault(owner, StatementCache())
 
+    def forget(self, owner: int | str) -> None:
+        """Empty the cache of a hypernode or a predicate: what it knew is about other statements."""
+        self.parts.pop(owner, None)
+
     def carried(self, lasts: Callable[[int | str], bool]) -> StatementCache:
         """A cache for a changed program, with the parts of those owners that have not changed."""
         return StatementCache(

@@ -27,6 +27,7 @@ from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.migrate import migrate
 from zodiac_sql.database.new_files import aside, put_in_place
 from zodiac_sql.database.opening import require_our_macros, require_our_tables
+from zodiac_sql.database.temporary_rows import TemporaryRows
 from zodiac_sql.errors import (
     DataError,
     EvaluationError,
@@ -91,8 +92,8 @@ class Store:
         self.tracer: Tracer | None = None
         self.symbols_wait = False
         """Whether the dictionary holds symbols that are not published (dictionary.py)."""
-        self.largest = 0
-        """The largest number that `count` has returned since this was set to 0."""
+        self.temporary_rows = TemporaryRows()
+        """How large the temporary tables can be."""
         self._names = itertools.count(1)
         self._texts: dict[Hashable, str] = {}
         self._reader: Store | None = None
@@ -166,12 +167,15 @@ class Store:
         return tree.sql(dialect="duckdb", normalize_functions=False)
 
     def count(self, statement: str | exp.Expr, parameters: Parameters = None) -> int:
-        """Run a statement whose answer is one number: a count, or how many rows it wrote."""
+        """Run a statement whose answer is one number: a count, or how many rows it wrote.
+
+        `temporary_rows` is told of it, for the rows may have gone into a temporary table.
+        """
         result = self.run(statement, parameters)
         with self._explaining():
             row = result.fetchone()
         number = int(row[0]) if row else 0
-        self.largest = max(self.largest, number)
+        self.temporary_rows.written(number)
         return number
 
     def rows(

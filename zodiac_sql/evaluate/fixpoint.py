@@ -73,10 +73,15 @@ def _closures(
     for row in modules:
         if row.parted:
             name = row.predicate
-            stem = table_name(hypernode, name, schema)
+
             outside = context.relation(given(name), Version.ALL)
             closures[name] = begin_closure(
-                store, row, schema[name].columns, stem, outside, not hypernode.rules
+                store,
+                row,
+                columns=schema[name].columns,
+                stem=table_name(hypernode, name, schema),
+                given=outside,
+                alone=not hypernode.rules,
             )
             closures[name].add(outside, None)
     return closures

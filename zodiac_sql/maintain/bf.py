@@ -36,11 +36,17 @@ from zodiac_sql.evaluate.run_plans import Shape, apply_plans, tables
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.marking import marked_among
-from zodiac_sql.maintain.steps.aggregate_groups import find_touched
+from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
 from zodiac_sql.maintain.steps.extend import extend
-from zodiac_sql.maintain.steps.merge_tables import owns_of
+from zodiac_sql.maintain.steps.merge_tables import working_tables
 from zodiac_sql.maintain.steps.overdelete import checks, onwards
-from zodiac_sql.maintain.steps.working_table import Own, context_of, edits_of, put
+from zodiac_sql.maintain.steps.working_table import (
+    WorkingTable,
+    context_of,
+    edits_of,
+    put,
+    take_out,
+)
 from zodiac_sql.names import MARK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
@@ -57,7 +63,7 @@ class _Search:
     """The paper's global sets, each a temporary table per predicate of the hypernode."""
 
     task: Task
-    owns: dict[str, Own]
+    owns: dict[str, WorkingTable]
     checked: Facts = field(default_factory=dict)
     proved: Facts = field(default_factory=dict)
     disproved: Facts = field(default_factory=dict)
@@ -70,13 +76,13 @@ class _Search:
 
 def bf(task: Task) -> Maintained:
     """Maintain a recursive hypernode by backward and forward chaining."""
-    find_touched(task)
-    search = _Search(task, owns_of(task if task.merges else replace(task, ranked=False)))
+    task = with_touched_groups(task)
+    search = _Search(task, working_tables(task if task.merges else replace(task, ranked=False)))
     if not task.merges:  # which loses nothing
         _delete(search)
     ranked = task.ranked and not (search.reached or task.marking.next)
     for own in search.owns.values():
-        own.ranked = ranked
+        own.keeps_ranks(ranked)
     work = search.work.and_(extend(task, search.owns, rederive=False))
     edits, _ = edits_of(task, search.owns)
     marked = _marked(search)
@@ -103,13 +109,13 @@ def _delete(search: _Search) -> None:
         _check(search, inside)
         search.work = search.work.plus(iterations=1)
         for predicate, own in owns.items():
-            own.delta = _gone(search, own, inside.get(predicate))
+            own.hands_on(_gone(search, own, inside.get(predicate)))
         plans = [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
         former = {}
     _settle_doubtful(search)
 
 
-def _seeds(search: _Search, own: Own) -> Relation:
+def _seeds(search: _Search, own: WorkingTable) -> Relation:
     """What is reached from the start: facts that no longer come from outside, and marked ones."""
     marked = search.task.marking.given.get(own.predicate)
     if marked is None:
@@ -140,7 +146,7 @@ def _frontier(search: _Search, plans: Iterable[Plan], former: dict[str, Relation
     return found
 
 
-def _reaching(own: Own, extra: Relation, known: Relation) -> Shape:
+def _reaching(own: WorkingTable, extra: Relation, known: Relation) -> Shape:
     stored = own.stored
     assert stored is not None
 
@@ -323,7 +329,7 @@ def _prove(search: _Search, facts: Facts, new: Facts, step: int) -> Facts:
     return found
 
 
-def _among(own: Own, candidates: Part, marked: bool = False) -> Shape:
+def _among(own: WorkingTable, candidates: Part, marked: bool = False) -> Shape:
     relation = Relation(own.columns, ())
 
     def shape(heads: exp.Query | None) -> exp.Query:
@@ -343,7 +349,7 @@ def _among(own: Own, candidates: Part, marked: bool = False) -> Shape:
 # --- what is gone ---------------------------------------------------------------------------------
 
 
-def _gone(search: _Search, own: Own, facts: Part | None) -> Part | None:
+def _gone(search: _Search, own: WorkingTable, facts: Part | None) -> Part | None:
     """Add to `gone` those facts of a round that are not proved: they are what is propagated."""
     if facts is None:
         return None
@@ -353,7 +359,7 @@ def _gone(search: _Search, own: Own, facts: Part | None) -> Part | None:
     if not rows:
         return None
     lost = Part("temp", name, rows)
-    own.gone = put(search.task, own, lost, own.gone_table, own.gone)
+    take_out(search.task, own, lost)
     search.work = search.work.plus(overdeleted=rows)
     return lost
 
@@ -369,7 +375,7 @@ def _settle_doubtful(search: _Search) -> None:
         part = search.doubtful.get(own.predicate)
         if part is None:
             continue
-        own.candidate = part
+        own.is_checked_for(part)
         context = context_of(task, search.owns)
         plans = _solvable(checks(task, own.predicate), own, context)
         name = f"lost_{own.stem}"
@@ -385,24 +391,24 @@ def _settle_doubtful(search: _Search) -> None:
         search.work = search.work.plus(backward=part.rows)
     for own in search.owns.values():
         if own.predicate in lost:
-            own.gone = put(task, own, lost[own.predicate], own.gone_table, own.gone)
+            take_out(task, own, lost[own.predicate])
 
 
 # --- sets -----------------------------------------------------------------------------------------
 
 
-def _solvable(plans: Iterable[Plan], own: Own, context: Context) -> list[Plan]:
+def _solvable(plans: Iterable[Plan], own: WorkingTable, context: Context) -> list[Plan]:
     """The plans that derive a predicate and can find something."""
     mine = (plan for plan in plans if plan.rule.head.predicate == own.predicate)
     return [plan for plan in mine if not is_empty(plan, context)]
 
 
-def _parts(facts: Facts, own: Own) -> tuple[Part, ...]:
+def _parts(facts: Facts, own: WorkingTable) -> tuple[Part, ...]:
     part = facts.get(own.predicate)
     return (part,) if part else ()
 
 
-def _note(facts: Facts, own: Own, name: str, rows: int, marked: bool = False) -> None:
+def _note(facts: Facts, own: WorkingTable, name: str, rows: int, marked: bool = False) -> None:
     if rows:
         facts[own.predicate] = Part("temp", name, rows, marks="some" if marked else None)
 
@@ -411,12 +417,12 @@ def _total(facts: Facts) -> int:
     return sum(part.rows for part in facts.values())
 
 
-def _add(search: _Search, facts: Facts, stem: str, own: Own, new: Part | None) -> None:
+def _add(search: _Search, facts: Facts, stem: str, own: WorkingTable, new: Part | None) -> None:
     """Add the facts of a temporary table to a set."""
     if new is not None:
         there = facts.get(own.predicate)
         name = f"{stem}_{own.stem}"
-        rows = put(search.task, own, new, name, there.rows if there else 0)
+        rows = put(search.task, own, new, into=name, there=there.rows if there else 0)
         facts[own.predicate] = Part("temp", name, rows, marks=new.marks)
 
 
@@ -434,7 +440,7 @@ def _minus(search: _Search, these: Facts, those: Facts, stem: str) -> Facts:
     return found
 
 
-def _unknown(search: _Search, own: Own, part: Part, known: Relation, name: str) -> int:
+def _unknown(search: _Search, own: WorkingTable, part: Part, known: Relation, name: str) -> int:
     """Create a table of those facts of a part that a relation does not have. Returns its rows."""
     task = search.task
 

@@ -18,7 +18,7 @@ from zodiac_sql.evaluate.run_plans import apply_plans, tables
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.marking import marked_among
-from zodiac_sql.maintain.steps.aggregate_groups import find_touched
+from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
 from zodiac_sql.maintain.steps.working_table import TooMuch
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
@@ -36,7 +36,7 @@ def candidates(task: Task, budget: int | None = None) -> Maintained:
     Raises TooMuch before more facts than `budget` would be checked.
     """
     (rule,) = task.hypernode.rules
-    find_touched(task)
+    task = with_touched_groups(task)
     deleted, work = _deleted(task, rule, budget)
     inserted = _inserted(task, rule)
     rows = inserted.rows if inserted else 0

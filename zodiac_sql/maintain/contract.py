@@ -79,12 +79,15 @@ class Task:
     deltas: Mapping[str, Delta]
     ranked: bool
     heritage: Heritage | None = None
-    touched: dict[str, Relation] = field(default_factory=dict)
-    """The groups of aggregates that the change reaches, by the name of their scan."""
+    touched: Mapping[str, Relation] = field(default_factory=dict)
+    """The groups of aggregates that the change reaches, by the name of their scan: a strategy finds
+    them first (maintain/steps/aggregate_groups.py)."""
     modules: tuple[ModuleRow, ...] = ()
-    """The modules at work: `hypernode` has the rules that they leave, and their own (rewrite/rewritten_hypernode.py)."""
-    closures: dict[str, Closure] = field(default_factory=dict)
-    """The relations that are kept as partitions, while they are maintained (maintain/steps/partitions.py)."""
+    """The modules at work: `hypernode` has the rules that they leave, and their own
+    (rewrite/rewritten_hypernode.py)."""
+    closures: Mapping[str, Closure] = field(default_factory=dict)
+    """The relations that are kept as partitions, while they are maintained
+    (maintain/steps/partitions.py)."""
     marking: Marking = field(default_factory=Marking)
 
     def stored(self, predicate: str) -> Part | None:

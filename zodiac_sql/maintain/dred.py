@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.maintain.marking import marked_among
-from zodiac_sql.maintain.steps.aggregate_groups import find_touched
+from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
 from zodiac_sql.maintain.steps.extend import extend
-from zodiac_sql.maintain.steps.merge_tables import owns_of
+from zodiac_sql.maintain.steps.merge_tables import working_tables
 from zodiac_sql.maintain.steps.overdelete import overdelete
 from zodiac_sql.maintain.steps.partitions import begin_closures, edits_of_closures
 from zodiac_sql.maintain.steps.working_table import edits_of
@@ -24,9 +24,9 @@ def dred(task: Task) -> Maintained:
     """Maintain a recursive hypernode by overdeletion and rederivation."""
     if task.marking.implicit:  # marks take the place of ranks
         task = replace(task, ranked=False)
-    find_touched(task)
-    owns = owns_of(task)
-    begin_closures(task)
+    task = with_touched_groups(task)
+    owns = working_tables(task)
+    task = replace(task, closures=begin_closures(task))
     work = overdelete(task, owns, supported=False)
     work = work.and_(extend(task, owns))
     edits, rederived = edits_of(task, owns)

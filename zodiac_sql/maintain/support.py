@@ -10,9 +10,9 @@ derivations are from facts of higher ranks, is rederived, with a rank after thei
 from __future__ import annotations
 
 from zodiac_sql.maintain.contract import Maintained, Task
-from zodiac_sql.maintain.steps.aggregate_groups import find_touched
+from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
 from zodiac_sql.maintain.steps.extend import extend
-from zodiac_sql.maintain.steps.merge_tables import owns_of
+from zodiac_sql.maintain.steps.merge_tables import working_tables
 from zodiac_sql.maintain.steps.overdelete import overdelete
 from zodiac_sql.maintain.steps.working_table import edits_of
 
@@ -24,8 +24,8 @@ def support(task: Task, budget: int | None = None, growth: int | None = None) ->
     added.
     """
     assert task.ranked
-    find_touched(task)
-    owns = owns_of(task)
+    task = with_touched_groups(task)
+    owns = working_tables(task)
     work = overdelete(task, owns, supported=True, budget=budget)
     work = work.and_(extend(task, owns, budget=growth))
     edits, rederived = edits_of(task, owns)

@@ -135,6 +135,7 @@ def links(relation: Relation, looping: bool) -> exp.Select:
 def begin_closure(
     store: Store,
     row: ModuleRow,
+    *,
     columns: tuple[Column, ...],
     stem: str,
     given: Relation,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.language.binding import arrange
@@ -13,19 +15,23 @@ from zodiac_sql.sql.plan import touched
 from zodiac_sql.sql.relations import Part, Relation
 
 
-def find_touched(task: Task) -> None:
-    """Fill `task.touched` for every aggregate in the hypernode's rules."""
+def with_touched_groups(task: Task) -> Task:
+    """The task, with the groups that the change reaches of every aggregate in its rules."""
     for rule in task.hypernode.rules:
-        _find(task, rule)
+        task = _with_groups_of(task, rule)
+    return task
 
 
-def _find(task: Task, rule: Rule) -> None:
+def _with_groups_of(task: Task, rule: Rule) -> Task:
     inserted, deleted = task.changed()
     for index, aggregate in enumerate(arrange(rule.body).aggregates):
         inner = Rule(f"{rule.name}#{index}", Atom("", aggregate.group), aggregate.body)
         if (inserted | deleted) & (inner.positive() | inner.negative()):
-            _find(task, inner)  # aggregates inside the aggregate come first
-            task.touched[touched(rule, index).atom.predicate] = _groups(task, inner, aggregate)
+            task = _with_groups_of(task, inner)  # aggregates inside the aggregate come first
+            scan = touched(rule, index).atom.predicate
+            groups = _groups(task, inner, aggregate)
+            task = replace(task, touched={**task.touched, scan: groups})
+    return task
 
 
 def _groups(task: Task, inner: Rule, aggregate: Aggregate) -> Relation:

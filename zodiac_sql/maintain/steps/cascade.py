@@ -18,7 +18,7 @@ from zodiac_sql.evaluate.fixpoint import is_linear
 from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.evaluate.run_plans import structure, tables
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.working_table import Own, Owns, context_of
+from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
@@ -33,7 +33,7 @@ MODEST = 300_000
 _R = "r"
 
 
-def can_cascade(task: Task, owns: Owns) -> bool:
+def can_cascade(task: Task, owns: WorkingTables) -> bool:
     """Whether one statement will do for what is left of the work."""
     if task.closures:
         return False
@@ -45,7 +45,7 @@ def can_cascade(task: Task, owns: Owns) -> bool:
     )
 
 
-def cascade_lost(task: Task, own: Own, lost: Part, supported: bool) -> int:
+def cascade_lost(task: Task, own: WorkingTable, lost: Part, supported: bool) -> int:
     """Create `gone_*`: some facts and all that they may support, directly or not. Returns its rows."""
     context, plans = _steps(task, own, supported)
 
@@ -72,7 +72,7 @@ def cascade_lost(task: Task, own: Own, lost: Part, supported: bool) -> int:
     return make_table(task.store, task.cache, key, own.gone_table, query)
 
 
-def cascade_new(task: Task, own: Own, new: Part) -> int:
+def cascade_new(task: Task, own: WorkingTable, new: Part) -> int:
     """Create `plus_*`: some new facts and all that follows from them. Returns its rows."""
     context, plans = _steps(task, own, False, undeleted=False)
     known = own.known
@@ -113,7 +113,7 @@ def cascade_new(task: Task, own: Own, new: Part) -> int:
 
 
 def _heads(
-    plans: list[Plan], own: Own, context: Context, ranked: bool, marked: bool = False
+    plans: list[Plan], own: WorkingTable, context: Context, ranked: bool, marked: bool = False
 ) -> list[exp.Select]:
     return [
         compile_rule(plan, own.columns, context, ranked=ranked, marked=marked).query
@@ -122,7 +122,7 @@ def _heads(
 
 
 def _steps(
-    task: Task, own: Own, ranked: bool, undeleted: bool = True
+    task: Task, own: WorkingTable, ranked: bool, undeleted: bool = True
 ) -> tuple[Context, list[Plan]]:
     """The rules, their recursive atom reading what the statement has found."""
     part = Part("", _R, 1, ranked=ranked, marks=own.marks)
@@ -149,7 +149,7 @@ def _recursive(names: list[exp.Column], seeds: exp.Query, step: exp.Query) -> ex
     return query.with_(_R, as_=recursion, recursive=True)
 
 
-def _numbered(own: Own, query: exp.Query) -> exp.Select:
+def _numbered(own: WorkingTable, query: exp.Query) -> exp.Select:
     """Rows in the order found, ranked after everything that they can have been derived from."""
     number: exp.Expr = exp.Window(this=exp.RowNumber())
     there = [part for part in (own.base, own.united) if part]

@@ -15,11 +15,11 @@ from zodiac_sql.maintain.steps.overdelete import all_onwards, checks
 from zodiac_sql.maintain.steps.partitions import add_fed, redo
 from zodiac_sql.maintain.steps.slices import slice_tables
 from zodiac_sql.maintain.steps.working_table import (
-    Own,
-    Owns,
     TooMuch,
+    WorkingTable,
+    WorkingTables,
+    add,
     context_of,
-    put,
     without_outside,
 )
 from zodiac_sql.sql.emptiness import is_empty
@@ -28,7 +28,9 @@ from zodiac_sql.sql.relations import FIRST, Part
 from zodiac_sql.sql.set_difference import unknown
 
 
-def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = None) -> Work:
+def extend(
+    task: Task, owns: WorkingTables, rederive: bool = True, budget: int | None = None
+) -> Work:
     """Fill `plus` of each predicate: what the hypernode derives beyond what it has.
 
     Without `rederive`, nothing that was taken out can come back but by what is new. Raises TooMuch
@@ -38,13 +40,11 @@ def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = N
     plans = task.gains()
     gained = bool(plans)
     for own in owns.values():
-        own.delta = own.candidate = None
-        own.marks = "some" if task.marking.next else None
-        own.passes_on = task.marking.implicit and own.marks is not None
+        own.begins_to_grow(marked=bool(task.marking.next), passes_on=task.marking.implicit)
         if gained:
-            own.sliced = None  # what enters can be connected with anything
+            own.widens()  # what enters can be connected with anything
         if own.gone and rederive and not own.united:
-            own.candidate = Part("temp", own.gone_table, own.gone)
+            own.is_checked_for(Part("temp", own.gone_table, own.gone))
             plans += checks(task, own.predicate)
     if redo(task, owns):
         plans += all_onwards(task, owns)
@@ -67,16 +67,18 @@ def extend(task: Task, owns: Owns, rederive: bool = True, budget: int | None = N
         plans = all_onwards(task, owns)
 
 
-def _cascade(task: Task, owns: Owns, found: Mapping[str, Part | None]) -> int:
+def _cascade(task: Task, owns: WorkingTables, found: Mapping[str, Part | None]) -> int:
     """Add new facts and what follows from them in one statement. Returns the rows."""
     (own,) = owns.values()
     part = found[own.predicate]
     assert part is not None
-    own.plus = cascade_new(task, own, part)
+    own.gains(cascade_new(task, own, part))
     return own.plus
 
 
-def _new(task: Task, owns: Owns, own: Own, plans: Iterable[Plan], iteration: int) -> Part | None:
+def _new(
+    task: Task, owns: WorkingTables, own: WorkingTable, plans: Iterable[Plan], iteration: int
+) -> Part | None:
     """Create `new_*`: what the plans derive of a predicate and the hypernode did not know."""
     context = context_of(task, owns)
     mine = [p for p in plans if p.rule.head.predicate == own.predicate and not is_empty(p, context)]
@@ -93,9 +95,9 @@ def _new(task: Task, owns: Owns, own: Own, plans: Iterable[Plan], iteration: int
     return Part("temp", name, rows, ranked=own.ranked, marks=own.marks) if rows else None
 
 
-def _add(task: Task, own: Own, new: Part | None) -> None:
-    """Add new facts to `plus`; what the extension gains by them is the next delta."""
-    own.delta = None
+def _add(task: Task, own: WorkingTable, new: Part | None) -> None:
+    """Add new facts; what the extension gains by them is the next delta."""
+    own.hands_on(None)
     if new is not None:
-        own.delta = without_outside(task, own, new, f"delta_{own.stem}")
-        own.plus = put(task, own, new, own.plus_table, own.plus)
+        own.hands_on(without_outside(task, own, new, f"delta_{own.stem}"))
+        add(task, own, new)

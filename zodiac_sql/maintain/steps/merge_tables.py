@@ -16,32 +16,32 @@ from zodiac_sql.database.statements import create_temp, create_temp_view, temp_t
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.working_table import Own, own_of
+from zodiac_sql.maintain.steps.working_table import WorkingTable, working_table
 from zodiac_sql.names import RANK, RANKED, derived
 from zodiac_sql.sql.relations import Part, columns_of, rank_of, table
 
 
-def owns_of(task: Task) -> dict[str, Own]:
+def working_tables(task: Task) -> dict[str, WorkingTable]:
     """The tables of a recursive hypernode before anything is done."""
-    owns = {p: own_of(task, p) for p in task.hypernode.derives}
+    owns = {p: working_table(task, p) for p in task.hypernode.derives}
     if task.heritage:
         _unite(task, task.heritage, owns)
     return owns
 
 
-def _unite(task: Task, heritage: Heritage, owns: Mapping[str, Own]) -> None:
-    """Fill `stored` of each predicate from the largest hypernode, `united` from the others."""
+def _unite(task: Task, heritage: Heritage, owns: Mapping[str, WorkingTable]) -> None:
+    """Let each table begin as that of the largest hypernode, and take over those of the others."""
     (base,) = (h for h in heritage.origins if h.id == heritage.base)
     for own in owns.values():
         if own.stored is not None and not base.recursive:
-            own.stored = _with_ranks(task, own, own.stored)
+            own.begins_as(_with_ranks(task, own, own.stored))
     if len(heritage.origins) > 1:
         shifts = _shifts(task, heritage, base) if task.ranked else {}
         for own in owns.values():
             _add_others(task, heritage, own, shifts)
 
 
-def _with_ranks(task: Task, own: Own, stored: Part) -> Part:
+def _with_ranks(task: Task, own: WorkingTable, stored: Part) -> Part:
     """A view of a table that has had no ranks so far: all of its facts have rank 0."""
     name = f"{RANKED}{own.stem}"
     rank = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
@@ -93,7 +93,9 @@ def _part(task: Task, heritage: Heritage, predicate: str, origin: Hypernode) -> 
 # --- rows -----------------------------------------------------------------------------------------
 
 
-def _add_others(task: Task, heritage: Heritage, own: Own, shifts: Mapping[int, int]) -> None:
+def _add_others(
+    task: Task, heritage: Heritage, own: WorkingTable, shifts: Mapping[int, int]
+) -> None:
     """Create `united_*`: the rows of all but the largest hypernode, as far as they are needed.
 
     A fact that the largest has, too, keeps the lower of its ranks: it is left out here, or taken out
@@ -111,17 +113,17 @@ def _add_others(task: Task, heritage: Heritage, own: Own, shifts: Mapping[int, i
     found = Part("temp", every, 0, ranked=own.ranked)
     found_rows = task.store.count(create_temp(every, _least(own, others, shifts)))
     if own.stored is None:
-        own.united = Part("temp", every, found_rows, ranked=own.ranked)
+        own.takes_over(Part("temp", every, found_rows, ranked=own.ranked))
         return
     if own.ranked:
-        own.gone = task.store.count(create_temp(own.gone_table, _lowered(own, found, own.stored)))
+        own.loses(task.store.count(create_temp(own.gone_table, _lowered(own, found, own.stored))))
     name = f"united_{own.stem}"
     rows = task.store.count(create_temp(name, _lacking(own, found, own.stored)))
-    own.united = Part("temp", name, rows, ranked=own.ranked) if rows else None
+    own.takes_over(Part("temp", name, rows, ranked=own.ranked) if rows else None)
 
 
 def _least(
-    own: Own, others: Sequence[tuple[Part, Hypernode]], shifts: Mapping[int, int]
+    own: WorkingTable, others: Sequence[tuple[Part, Hypernode]], shifts: Mapping[int, int]
 ) -> exp.Select:
     """The rows of some tables, each once, with the least of its ranks."""
     queries = [_shifted(own, part, origin, shifts) for part, origin in others]
@@ -134,7 +136,9 @@ def _least(
     return query.select(least).group_by(*columns_of(own.outside, "u"))
 
 
-def _shifted(own: Own, part: Part, origin: Hypernode, shifts: Mapping[int, int]) -> exp.Select:
+def _shifted(
+    own: WorkingTable, part: Part, origin: Hypernode, shifts: Mapping[int, int]
+) -> exp.Select:
     query = exp.select(*columns_of(own.outside, "t")).from_(table(part).as_("t"))
     if not own.ranked:
         return query
@@ -145,19 +149,19 @@ def _shifted(own: Own, part: Part, origin: Hypernode, shifts: Mapping[int, int])
     return query.select(rank.as_(RANK, quoted=True))
 
 
-def _lowered(own: Own, found: Part, stored: Part) -> exp.Select:
+def _lowered(own: WorkingTable, found: Part, stored: Part) -> exp.Select:
     """The rows of the largest hypernode's table that get a lower rank."""
     query = exp.select(*own.names("t")).from_(table(stored).as_("t"))
     return query.join(temp_table(found.table).as_("u"), on=_same(own, rank_of("u") < rank_of("t")))
 
 
-def _lacking(own: Own, found: Part, stored: Part) -> exp.Select:
+def _lacking(own: WorkingTable, found: Part, stored: Part) -> exp.Select:
     """The rows that the largest hypernode's table lacks, or has with a higher rank."""
     as_low = [rank_of("t") <= rank_of("u")] if own.ranked else []
     query = exp.select(*own.names("u")).from_(temp_table(found.table).as_("u"))
     return query.join(table(stored).as_("t"), on=_same(own, *as_low), join_type="ANTI")
 
 
-def _same(own: Own, *more: exp.Expr) -> exp.Expr:
+def _same(own: WorkingTable, *more: exp.Expr) -> exp.Expr:
     pairs = zip(columns_of(own.outside, "t"), columns_of(own.outside, "u"), strict=True)
     return exp.and_(*(a.eq(b) for a, b in pairs), *more)

@@ -26,11 +26,11 @@ from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
 from zodiac_sql.maintain.steps.partitions import lose_fed, lose_given
 from zodiac_sql.maintain.steps.slices import LARGE, slice_tables
 from zodiac_sql.maintain.steps.working_table import (
-    Own,
-    Owns,
     TooMuch,
+    WorkingTable,
+    WorkingTables,
     context_of,
-    put,
+    take_out,
     without_outside,
 )
 from zodiac_sql.names import RANK
@@ -40,7 +40,7 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relati
 from zodiac_sql.sql.set_difference import absent
 
 
-def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = None) -> Work:
+def overdelete(task: Task, owns: WorkingTables, supported: bool, budget: int | None = None) -> Work:
     """Fill `gone` of each predicate. With `supported`, facts with a support by ranks are spared.
 
     Raises TooMuch before more facts than `budget` would be checked.
@@ -51,7 +51,7 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
         plans += all_onwards(task, owns)
     while True:
         for own in owns.values():
-            own.candidate = _candidates(task, owns, own, plans, work.iterations, supported)
+            own.is_checked_for(_candidates(task, owns, own, plans, work.iterations, supported))
         checked = sum(own.candidate.rows for own in owns.values() if own.candidate)
         if not checked:
             return work
@@ -77,21 +77,23 @@ def overdelete(task: Task, owns: Owns, supported: bool, budget: int | None = Non
         plans = all_onwards(task, owns)
 
 
-def _cascade(task: Task, owns: Owns, lost: Mapping[str, Part | None], supported: bool) -> int:
+def _cascade(
+    task: Task, owns: WorkingTables, lost: Mapping[str, Part | None], supported: bool
+) -> int:
     """Take out what was lost, and what that may support, in one statement. Returns the rows."""
     (own,) = owns.values()
     part = lost[own.predicate]
     assert part is not None
-    own.gone = cascade_lost(task, own, part, supported)
+    own.loses(cascade_lost(task, own, part, supported))
     return own.gone
 
 
-def all_onwards(task: Task, owns: Owns) -> list[Plan]:
+def all_onwards(task: Task, owns: WorkingTables) -> list[Plan]:
     """The delta variants of all rules."""
     return [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
 
 
-def onwards(task: Task, rule: Rule, owns: Owns) -> tuple[Plan, ...]:
+def onwards(task: Task, rule: Rule, owns: WorkingTables) -> tuple[Plan, ...]:
     """The delta variants of a rule over the hypernode's own predicates."""
     own = {*owns, *task.closures}
     return task.cache.get(("delta", rule.name), lambda: delta_variants(rule, own))
@@ -107,7 +109,12 @@ def checks(task: Task, predicate: str) -> list[Plan]:
 
 
 def _candidates(
-    task: Task, owns: Owns, own: Own, plans: Iterable[Plan], iteration: int, supported: bool
+    task: Task,
+    owns: WorkingTables,
+    own: WorkingTable,
+    plans: Iterable[Plan],
+    iteration: int,
+    supported: bool,
 ) -> Part | None:
     """Create `cand_*`: own facts, not yet taken out, that may have lost a support.
 
@@ -157,7 +164,7 @@ def _candidates(
     return make_part(task.store, task.cache, key, name, query, ranked=own.ranked)
 
 
-def _each_once(own: Own, heads: exp.Query, supported: bool) -> exp.Select:
+def _each_once(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.Select:
     """Heads without repetitions; by ranks, each with the least that a body allows it."""
     columns = columns_of(own.outside, "c")
     rows = exp.select(*columns).from_(heads.subquery("c", copy=False))
@@ -168,7 +175,7 @@ def _each_once(own: Own, heads: exp.Query, supported: bool) -> exp.Select:
 
 
 def _stored_among(
-    own: Own, stored: Part, rows: exp.Query, gone: bool, supported: bool
+    own: WorkingTable, stored: Part, rows: exp.Query, gone: bool, supported: bool
 ) -> exp.Select:
     """The stored facts among some heads; by ranks, only those that a head's body can support."""
     there = columns_of(own.outside, "t")
@@ -182,7 +189,7 @@ def _stored_among(
     return anti_join(query, there, temp_table(own.gone_table), "g") if gone else query
 
 
-def _unsupported(task: Task, owns: Owns, own: Own) -> Part | None:
+def _unsupported(task: Task, owns: WorkingTables, own: WorkingTable) -> Part | None:
     """Create `lost_*`: the candidates that have no support left."""
     candidate = own.candidate
     if candidate is None:
@@ -208,9 +215,9 @@ def _unsupported(task: Task, owns: Owns, own: Own) -> Part | None:
     return Part("temp", name, rows, ranked=own.ranked) if rows else None
 
 
-def _take_out(task: Task, own: Own, lost: Part | None) -> None:
-    """Add what was lost to `gone`; what the extension loses by it is the next delta."""
-    own.delta = None
+def _take_out(task: Task, own: WorkingTable, lost: Part | None) -> None:
+    """Take out what was lost; what the extension loses by it is the next delta."""
+    own.hands_on(None)
     if lost is not None:
-        own.delta = without_outside(task, own, lost, f"delta_{own.stem}")
-        own.gone = put(task, own, lost, own.gone_table, own.gone)
+        own.hands_on(without_outside(task, own, lost, f"delta_{own.stem}"))
+        take_out(task, own, lost)

@@ -14,24 +14,31 @@ from zodiac_sql.database.statements import anti_join
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure, links
 from zodiac_sql.evaluate.partition.partition import rows_changed, settle
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.working_table import Owns
+from zodiac_sql.maintain.steps.working_table import WorkingTables
 from zodiac_sql.names import CHANGE_FACTS, classes, external, given
+from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.storage.edits import Edit
 
 
-def begin_closures(task: Task) -> None:
-    """Fill `task.closures`."""
-    for row in task.modules:
-        if row.parted:
-            name = row.predicate
-            stored = task.before.derived.get(name, {}).get(task.hypernode.id, ())
-            task.closures[name] = begin_closure(
-                task.store, row, task.schema[name].columns, task.stem(name),
-                task.inputs(given(name), Version.ALL), not task.hypernode.rules,
-                stored[0] if stored else None,
-            )  # fmt: skip
+def begin_closures(task: Task) -> dict[str, Closure]:
+    """The relations of a hypernode that are kept as partitions, before anything is done."""
+    return {row.predicate: _begin(task, row) for row in task.modules if row.parted}
+
+
+def _begin(task: Task, row: ModuleRow) -> Closure:
+    name = row.predicate
+    stored = task.before.derived.get(name, {}).get(task.hypernode.id, ())
+    return begin_closure(
+        task.store,
+        row,
+        columns=task.schema[name].columns,
+        stem=task.stem(name),
+        given=task.inputs(given(name), Version.ALL),
+        alone=not task.hypernode.rules,
+        stored=stored[0] if stored else None,
+    )
 
 
 def lose_given(task: Task) -> bool:
@@ -43,7 +50,7 @@ def lose_given(task: Task) -> bool:
     return _moved(task)
 
 
-def lose_fed(task: Task, owns: Owns) -> None:
+def lose_fed(task: Task, owns: WorkingTables) -> None:
     """Del for external facts that other rules have lost in the last round."""
     for name, closure in task.closures.items():
         own = owns.get(external(name))
@@ -51,7 +58,7 @@ def lose_fed(task: Task, owns: Owns) -> None:
         closure.delete(None, lost, _kept(task, closure) if lost and lost.rows else None)
 
 
-def redo(task: Task, owns: Owns) -> bool:
+def redo(task: Task, owns: WorkingTables) -> bool:
     """Red, with what comes from outside anew. Whether that brings anything."""
     for name, closure in task.closures.items():
         own, delta = owns.get(external(name)), task.deltas.get(given(name))
@@ -59,7 +66,7 @@ def redo(task: Task, owns: Owns) -> bool:
     return _moved(task)
 
 
-def add_fed(task: Task, owns: Owns) -> None:
+def add_fed(task: Task, owns: WorkingTables) -> None:
     """Add for external facts that other rules have derived in the last round."""
     for name, closure in task.closures.items():
         own = owns.get(external(name))

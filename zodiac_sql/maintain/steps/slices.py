@@ -16,7 +16,7 @@ from zodiac_sql.database.statements import temp_table, union_all
 from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.language.syntax import Rule, Variable
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.working_table import Own, Owns
+from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables
 from zodiac_sql.sql.relations import Part, Relation, columns_of, table
 
 LARGE = 50_000
@@ -29,7 +29,7 @@ Positions = Mapping[str, int]
 """For each predicate of a hypernode, the argument that its rules hand on."""
 
 
-def slice_tables(task: Task, owns: Owns, found: Mapping[str, Part | None]) -> None:
+def slice_tables(task: Task, owns: WorkingTables, found: Mapping[str, Part | None]) -> None:
     """Narrow `stored` of each predicate to what the facts found so far can be connected with."""
     if task.closures or sum(own.stored.rows for own in owns.values() if own.stored) < LARGE:
         return
@@ -43,7 +43,7 @@ def slice_tables(task: Task, owns: Owns, found: Mapping[str, Part | None]) -> No
         return
     for own in owns.values():
         if own.stored is not None:
-            own.sliced = _slice(task, own, own.stored, positions[own.predicate])
+            own.narrows_to(_slice(task, own, own.stored, positions[own.predicate]))
 
 
 def handed_on(rules: Sequence[Rule]) -> Positions | None:
@@ -77,7 +77,9 @@ def _hands_on(rules: Iterable[Rule], positions: dict[str, int], derived: set[str
     return True
 
 
-def _collect_keys(task: Task, found: Sequence[tuple[Own, Part]], positions: Positions) -> int:
+def _collect_keys(
+    task: Task, found: Sequence[tuple[WorkingTable, Part]], positions: Positions
+) -> int:
     name = _keys_table(task)
     key = ("keys", name, tuple(part.table for _, part in found))
 
@@ -93,7 +95,7 @@ def _collect_keys(task: Task, found: Sequence[tuple[Own, Part]], positions: Posi
     return make_table(task.store, task.cache, key, name, query)
 
 
-def _slice(task: Task, own: Own, stored: Part, position: int) -> Part:
+def _slice(task: Task, own: WorkingTable, stored: Part, position: int) -> Part:
     name = f"slice_{own.stem}"
 
     def query() -> exp.Query:
@@ -110,5 +112,5 @@ def _keys_table(task: Task) -> str:
     return f"keys_{task.hypernode.name}"
 
 
-def _column(own: Own, position: int, alias: str) -> exp.Column:
+def _column(own: WorkingTable, position: int, alias: str) -> exp.Column:
     return columns_of(Relation(own.columns, ()), alias)[position]

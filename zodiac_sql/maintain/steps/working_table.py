@@ -1,8 +1,8 @@
 """The tables that a recursive hypernode owns, while it is maintained.
 
-Of each predicate: what is stored in the file; `gone`, what has been taken out of that; `plus`, what
-has been added since. Facts that are known from outside the hypernode take part in its rules, but
-are not its own.
+Of each predicate there is what the file has (`stored`), a temporary table of what has been taken
+out of that (`gone_table`), and one of what has been added since (`plus_table`). Facts that are known
+from outside the hypernode take part in its rules, but are not its own.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ class TooMuch(Exception):
 
 
 @dataclass(slots=True)
-class Own:
-    """One predicate of the hypernode. The tables exist if they have rows."""
+class WorkingTable:
+    """One predicate of the hypernode, while facts of it are taken out and added.
+
+    The steps change it by its methods only. A temporary table exists if it has rows.
+    """
 
     predicate: str
     columns: tuple[Column, ...]
@@ -45,20 +48,71 @@ class Own:
     deleted: Relation
     ranked: bool
     gone: int = 0
+    """How many rows `gone_table` has."""
     plus: int = 0
+    """How many rows `plus_table` has."""
     candidate: Part | None = None
+    """The facts that the next check is about."""
     delta: Part | None = None
+    """What the last round has taken out, or added: the next one is about what follows from it."""
     united: Part | None = None
     """Rows from tables of other hypernodes that were merged with the one `stored` belongs to."""
     marks: Literal["some"] | None = None
-    """Which facts of `plus` are marked, if it has marks."""
+    """Which facts of `plus_table` are marked, if it has marks."""
     passes_on: bool = False
     """Whether marks of these facts pass on to what is derived from them."""
     sliced: Part | None = None
     """As much of `stored` as the work at hand needs, where that is less than all (slices.py)."""
 
+    # What happens to it
+
+    def begins_as(self, stored: Part) -> None:
+        """Something else is read in place of the table in the file: a view with ranks."""
+        self.stored = stored
+
+    def takes_over(self, united: Part | None) -> None:
+        """Rows of other hypernodes have come to it."""
+        self.united = united
+
+    def loses(self, rows: int) -> None:
+        """So many rows stand in `gone_table` by now."""
+        self.gone = rows
+
+    def gains(self, rows: int) -> None:
+        """So many rows stand in `plus_table` by now."""
+        self.plus = rows
+
+    def is_checked_for(self, candidate: Part | None) -> None:
+        """The next check is about these facts."""
+        self.candidate = candidate
+
+    def hands_on(self, delta: Part | None) -> None:
+        """The next round is about what follows from these facts."""
+        self.delta = delta
+
+    def narrows_to(self, sliced: Part) -> None:
+        """The work at hand needs no other rows of the stored table."""
+        self.sliced = sliced
+
+    def widens(self) -> None:
+        """The whole stored table is needed again."""
+        self.sliced = None
+
+    def begins_to_grow(self, marked: bool, passes_on: bool) -> None:
+        """Nothing more is taken out. What is added is marked, if there are marks."""
+        self.candidate = self.delta = None
+        self.marks = "some" if marked else None
+        self.passes_on = passes_on and marked
+
+    def keeps_ranks(self, kept: bool) -> None:
+        """Whether what is added gets ranks, in order with those that are there."""
+        self.ranked = kept
+
+    # What it is
+
     @property
     def base(self) -> Part | None:
+        """The stored table, or the slice of it that is needed."""
         return self.sliced or self.stored
 
     @property
@@ -120,25 +174,26 @@ class Own:
         return [*columns, rank_of(alias)] if self.ranked else columns
 
 
-Owns = Mapping[str, Own]
+WorkingTables = Mapping[str, WorkingTable]
+"""The tables of a hypernode, by predicate."""
 
 
-def own_of(task: Task, predicate: str) -> Own:
+def working_table(task: Task, predicate: str) -> WorkingTable:
     """The table of a recursive hypernode and a predicate, as it is in the file."""
-    return Own(
-        predicate,
-        task.schema[predicate].columns,
-        task.stem(predicate),
-        task.stored(predicate),
-        task.marked_inputs(predicate, Version.ALL),
-        task.inputs(predicate, Version.BEFORE),
-        task.marked_inputs(predicate, Version.INSERTED),
-        task.inputs(predicate, Version.DELETED),
-        task.ranked,
+    return WorkingTable(
+        predicate=predicate,
+        columns=task.schema[predicate].columns,
+        stem=task.stem(predicate),
+        stored=task.stored(predicate),
+        outside=task.marked_inputs(predicate, Version.ALL),
+        outside_before=task.inputs(predicate, Version.BEFORE),
+        inserted=task.marked_inputs(predicate, Version.INSERTED),
+        deleted=task.inputs(predicate, Version.DELETED),
+        ranked=task.ranked,
     )
 
 
-def context_of(task: Task, owns: Owns, undeleted: bool = False) -> Context:
+def context_of(task: Task, owns: WorkingTables, undeleted: bool = False) -> Context:
     """What the hypernode's rules read: its own predicates here, the others as inputs.
 
     With `undeleted`, what was taken out is still there.
@@ -159,8 +214,21 @@ def context_of(task: Task, owns: Owns, undeleted: bool = False) -> Context:
     return task.context(relation)
 
 
-def put(task: Task, own: Own, part: Part, into: str, there: int) -> int:
-    """Add the rows of a temporary table to another; the first ones make it. Returns its rows."""
+def take_out(task: Task, own: WorkingTable, lost: Part) -> None:
+    """Take stored facts out."""
+    own.loses(put(task, own, lost, into=own.gone_table, there=own.gone))
+
+
+def add(task: Task, own: WorkingTable, new: Part) -> None:
+    """Add new facts."""
+    own.gains(put(task, own, new, into=own.plus_table, there=own.plus))
+
+
+def put(task: Task, own: WorkingTable, part: Part, *, into: str, there: int) -> int:
+    """Add the rows of a temporary table to another, which has so many; the first ones make it.
+
+    Returns the rows that the other has then.
+    """
     key = ("put", part.table, into, own.ranked, part.marks, bool(there))
 
     def statement() -> str:
@@ -175,7 +243,7 @@ def put(task: Task, own: Own, part: Part, into: str, there: int) -> int:
     return there + part.rows
 
 
-def without_outside(task: Task, own: Own, part: Part, name: str) -> Part | None:
+def without_outside(task: Task, own: WorkingTable, part: Part, name: str) -> Part | None:
     """Of the facts of a temporary table, those that are not known from outside."""
     outside = own.outside
     if not outside.parts:
@@ -191,7 +259,7 @@ def without_outside(task: Task, own: Own, part: Part, name: str) -> Part | None:
     return make_part(task.store, task.cache, key, name, query, ranked=own.ranked, marks=part.marks)
 
 
-def edits_of(task: Task, owns: Owns) -> tuple[dict[str, Edit], int]:
+def edits_of(task: Task, owns: WorkingTables) -> tuple[dict[str, Edit], int]:
     """What became of the tables, and how many facts were taken out but came back."""
     edits = {own.predicate: _edit(task, own) for own in owns.values()}
     taken = sum(own.gone for own in owns.values() if not own.united)
@@ -199,7 +267,7 @@ def edits_of(task: Task, owns: Owns) -> tuple[dict[str, Edit], int]:
     return {predicate: edit for predicate, edit in edits.items() if edit}, taken - lost
 
 
-def _edit(task: Task, own: Own) -> Edit:
+def _edit(task: Task, own: WorkingTable) -> Edit:
     gone = Part("temp", own.gone_table, own.gone, ranked=own.ranked) if own.gone else None
     plus = own.added if own.plus else None
     if own.united:  # what is gone has come back with another rank
@@ -213,7 +281,7 @@ def _edit(task: Task, own: Own) -> Edit:
 
 
 def _difference(
-    task: Task, own: Own, these: Part | None, those: Part | None, name: str
+    task: Task, own: WorkingTable, these: Part | None, those: Part | None, name: str
 ) -> Part | None:
     """The facts of one temporary table that do not stand in another, under a name that lasts."""
     if these is None:
