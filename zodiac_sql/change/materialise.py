@@ -25,7 +25,7 @@ from zodiac_sql.change.choose_rewrites import (
 from zodiac_sql.change.stats import HypernodeStats
 from zodiac_sql.change.workspace import Materialisation, save_classes
 from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.evaluate.run_plans import evaluating
+from zodiac_sql.evaluate.rule_errors import evaluating
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage, execution_plan
 from zodiac_sql.language.binding import used_functions

@@ -12,8 +12,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import anti_join, create_temp, semi_join, temp_table, union_all
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.make_tables import make_part
-from zodiac_sql.evaluate.run_plans import tables
+from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.names import CHANGE_FACTS, ENTERED, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.build import Planned
@@ -93,8 +92,9 @@ def deleted_next(
 
     if not explicit.parts:
         return None
-    key = (tables(explicit), _shape(predicate, [staged]))
-    return make_part(store, cache.of(predicate.name), key, name, query, marks="all")
+    key = (name, relation_key(explicit), _shape(predicate, [staged]))
+    rows = store.count(cache.of(predicate.name).get(key, statement))
+    return Part("temp", name, rows, marks="all") if rows else None
 
 
 def _entering(part: Part, explicit: Relation, is_new: bool) -> exp.Select:

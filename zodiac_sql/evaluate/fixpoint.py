@@ -123,9 +123,15 @@ def _single(
     name = table_name(hypernode, predicate, schema)
     columns = schema[predicate].columns
     rows = apply_plans(
-        store, cache, "whole", [plan], columns, context, name,
-        distinct if has_duplicates(plan, columns, context) else _as_they_are,
-    )  # fmt: skip
+        store,
+        cache,
+        [plan],
+        context,
+        key="whole",
+        columns=columns,
+        table=name,
+        shape=distinct if has_duplicates(plan, columns, context) else _as_they_are,
+    )
     return Fixpoint({predicate: Part("temp", name, rows)} if rows else {}, 1, "rule")
 
 

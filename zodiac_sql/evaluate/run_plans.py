@@ -1,14 +1,13 @@
-"""Applying rules: what some plans derive of one predicate, into a temporary table.
+"""Running rules: what some plans derive of one predicate goes into a temporary table.
 
-A statement is put together once for plans and the tables they read, and its text kept: rendering
-costs more than running it on few facts.
+A statement is put together once for plans and the tables they read, and its text is put into a
+cache, because rendering costs more than running it on few facts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from sqlglot import exp
@@ -17,16 +16,14 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.statement_cache import StatementCache, T
 from zodiac_sql.database.statements import create_temp, drop, temp_table, union_all
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import EvaluationError, StoreError
-from zodiac_sql.language.binding import functions_in
-from zodiac_sql.language.syntax import Column, Rule, atoms_of
+from zodiac_sql.evaluate.cache_keys import plan_key
+from zodiac_sql.language.syntax import Column
 from zodiac_sql.language.types import mixes
 from zodiac_sql.names import MARK, RANK, is_node
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.product import Product, multiply, pays, product_of
 from zodiac_sql.sql.reducer import JoinTree, is_worth_while, join_tree, needs_first_pass, reduce
-from zodiac_sql.sql.relations import Relation
 from zodiac_sql.sql.select import Compiled, compile_rule
 
 Shape = Callable[[exp.Query | None], exp.Query]
@@ -37,7 +34,8 @@ Shape = Callable[[exp.Query | None], exp.Query]
 class Statement:
     """Rendered SQL, and the parameters that it has.
 
-    `made` finds heads with text that a function made: it is to be encoded before the statement can run.
+    `made` finds heads with text that a function made, which must become symbols before the
+    statement can run.
     """
 
     text: str
@@ -54,72 +52,73 @@ class Made:
     columns: tuple[str, ...]
 
 
-@contextmanager
-def evaluating(rules: Sequence[Rule]) -> Iterator[None]:
-    """An error inside names the rules it comes from: those that compute, if a value is the reason."""
-    try:
-        yield
-    except EvaluationError as error:
-        computing = [rule for rule in rules if any(functions_in(rule.body))]
-        raise EvaluationError(_cannot(computing or rules, error)) from error
-    except StoreError as error:
-        if type(error) is not StoreError:
-            raise
-        raise StoreError(_cannot(rules, error)) from error
-
-
-def _cannot(rules: Sequence[Rule], error: Exception) -> str:
-    named = ", ".join(f"{rule.name}: {rule.text}" for rule in rules[:_NAMED])
-    more = f" (or one of {len(rules) - _NAMED} more)" if len(rules) > _NAMED else ""
-    return f"rule {named}{more} cannot be evaluated. Nothing was changed. {error}"
-
-
-_NAMED = 3
-"""So many rules are named where any of them may be the one."""
-
-
 def apply_plans(
     store: Store,
     cache: StatementCache,
-    key: Hashable,
     plans: Sequence[Plan],
-    columns: Sequence[Column],
     context: Context,
+    *,
+    key: Hashable,
+    columns: Sequence[Column],
     table: str,
     shape: Shape,
-    *,
     ranked: bool = False,
     marked: bool = False,
     parameters: Mapping[str, object] | None = None,
 ) -> int:
     """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
 
-    `key` names, together with the plans and the tables they read, what the statement depends on.
-    Plans that are worth it are evaluated as products (sql/product.py) or over a join tree (sql/reducer.py),
-    but for those with ranks or marks.
+    `key` says what the statement depends on besides the plans and the tables they read. Plans that
+    are worth it are evaluated as products (sql/product.py) or over a join tree (sql/reducer.py), but
+    none whose heads have ranks or marks.
     """
-    plain = not (ranked or marked)
-    products = _products(store, cache, plans, context, parameters or {}) if plain else {}
-    trees = _trees(cache, plans, context) if plain else {}
-    ways = (
-        tuple((place, width) for place, (_, width) in products.items()),
-        tuple((place, first) for place, (_, first) in trees.items()),
-    )
-    structures = tuple((id(p), structure(p, context)) for p in plans)
-    statement = cache.get(
-        (key, table, ranked, marked, structures, ways),
-        partial(
-            _statement, store, plans, columns, context, table, shape, ranked, marked, products,
-            trees,
-        ),
-    )  # fmt: skip
     given = parameters or {}
+    target = _Target(table, columns, shape, ranked, marked)
+    ways = _Ways()
+    if not (ranked or marked):
+        ways = _Ways(_products(store, cache, plans, context, given), _trees(cache, plans, context))
+    structures = tuple((id(p), plan_key(p, context)) for p in plans)
+    statement = cache.get(
+        (key, table, ranked, marked, structures, ways.key),
+        partial(_statement, store, plans, context, target, ways),
+    )
     if statement.made:
         # Text must become symbols before it can be compared with what is there.
         store.run(statement.made.text, _used(given, statement.made.parameters))
         dictionary.encode(store, "raw", statement.made.columns, "found")
         store.run(drop("raw"))
     return store.count(statement.text, _used(given, statement.parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """The temporary table that a statement makes."""
+
+    table: str
+    columns: Sequence[Column]
+    shape: Shape
+    ranked: bool
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """Which plans, by their place, are evaluated otherwise than by a plain join.
+
+    A product comes with the width that its numbers need, a tree with whether the delta reduces all
+    its nodes before anything else is done.
+    """
+
+    products: Mapping[int, tuple[Product, int]] = field(default_factory=dict)
+    trees: Mapping[int, tuple[JoinTree, bool]] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Hashable:
+        """All that a statement depends on."""
+        return (
+            tuple((place, width) for place, (_, width) in self.products.items()),
+            tuple((place, first_pass) for place, (_, first_pass) in self.trees.items()),
+        )
 
 
 def _used(given: Mapping[str, object], names: Collection[str]) -> dict[str, object] | None:
@@ -133,7 +132,7 @@ def _products(
     context: Context,
     given: Mapping[str, object],
 ) -> dict[int, tuple[Product, int]]:
-    """The plans that are products and better evaluated so, by their place."""
+    """The plans that are products, and cheaper to evaluate so."""
     found = {}
     for place, plan in enumerate(plans):
         product = cache.get(
@@ -146,7 +145,10 @@ def _products(
 
 
 def _unless_mixed(form: Callable[[Plan], T | None], plan: Plan, context: Context) -> T | None:
-    """A plan in some form that takes its atoms one by one: each must know the types of variables."""
+    """A plan in another form; None if the form cannot be, because it takes atoms one by one.
+
+    Then each atom must know the types of its variables, and here an int stands for a float.
+    """
     mixed = mixes(plan.rule.body, context.columns, context.functions)
     return None if mixed else form(plan)
 
@@ -154,10 +156,7 @@ def _unless_mixed(form: Callable[[Plan], T | None], plan: Plan, context: Context
 def _trees(
     cache: StatementCache, plans: Sequence[Plan], context: Context
 ) -> dict[int, tuple[JoinTree, bool]]:
-    """The plans that join the nodes of a decomposition, and are better reduced first, by their place.
-
-    The flag tells whether by the delta before all else.
-    """
+    """The plans that join the nodes of a decomposition, and are cheaper if these are reduced first."""
     found = {}
     for place, plan in enumerate(plans):
         if any(is_node(scan.atom.predicate) for scan in plan.scans):
@@ -168,22 +167,16 @@ def _trees(
 
 
 def _statement(
-    store: Store,
-    plans: Sequence[Plan],
-    columns: Sequence[Column],
-    context: Context,
-    table: str,
-    shape: Shape,
-    ranked: bool,
-    marked: bool,
-    products: Mapping[int, tuple[Product, int]],
-    trees: Mapping[int, tuple[JoinTree, bool]],
+    store: Store, plans: Sequence[Plan], context: Context, target: _Target, ways: _Ways
 ) -> Statement:
+    """The statement that makes a table from what plans derive."""
+    columns, ranked, marked = target.columns, target.ranked, target.marked
+
     def compiled(place: int, as_text: Collection[str] = ()) -> Compiled:
-        if place in products:
-            return multiply(*products[place], columns, context, as_text)
-        if place in trees:
-            tree, first_pass = trees[place]
+        if place in ways.products:
+            return multiply(*ways.products[place], columns, context, as_text)
+        if place in ways.trees:
+            tree, first_pass = ways.trees[place]
             return reduce(tree, columns, context, first_pass, as_text)
         return compile_rule(
             plans[place], columns, context, ranked=ranked, marked=marked, as_text=as_text
@@ -204,32 +197,11 @@ def _statement(
         names = [column.name for column in columns] + [RANK] * ranked + [MARK] * marked
         encoded = exp.select(*(exp.column(name, quoted=True) for name in names))
         heads.append(encoded.from_(temp_table("found")))
-    query = shape(union_all(heads) if heads else None)
-    return Statement(*_rendered(store, create_temp(table, query)), made)
+    query = target.shape(union_all(heads) if heads else None)
+    return Statement(*_rendered(store, create_temp(target.table, query)), made)
 
 
 def _rendered(store: Store, statement: exp.Expr) -> tuple[str, frozenset[str]]:
     """A statement's text, and the names of its parameters."""
     names = frozenset(parameter.name for parameter in statement.find_all(exp.Parameter))
     return store.render(statement), names
-
-
-def structure(plan: Plan, context: Context) -> Hashable:
-    """The tables that a plan reads: all that its SQL depends on besides the plan itself."""
-    read = [(scan.atom.predicate, scan.version) for scan in (*plan.scans, *plan.groups) if scan]
-    read += [(negation.atom.predicate, plan.state) for negation in plan.body.negations]
-    for aggregate in plan.body.aggregates:
-        read += [(atom.predicate, plan.state) for atom in atoms_of(aggregate.body)]
-    return tuple(tables(context.relation(name, version)) for name, version in read)
-
-
-def tables(relation: Relation) -> Hashable:
-    """A relation without its sizes."""
-    return (
-        relation.ranked,
-        relation.marked,
-        tuple(
-            (part.schema, part.table, part.minus, part.ranks, part.ranked, part.pairs, part.marks)
-            for part in relation.parts
-        ),
-    )

@@ -23,9 +23,10 @@ from zodiac_sql.database.statements import (
     temp_table,
 )
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.partition import settle
-from zodiac_sql.evaluate.run_plans import apply_plans, tables
+from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Column
@@ -202,10 +203,16 @@ def _derive(loop: _Loop, own: _Own, plans: Sequence[Plan], delta_rank: int) -> i
     if not mine:
         return 0
     return apply_plans(
-        loop.store, loop.cache, ("new", tables(own.seen)), mine, own.columns, loop.context,
-        f"new_{own.table}",
-        lambda heads: _new(own, heads), parameters={"i": delta_rank},
-    )  # fmt: skip
+        loop.store,
+        loop.cache,
+        mine,
+        loop.context,
+        key=("new", relation_key(own.seen)),
+        columns=own.columns,
+        table=f"new_{own.table}",
+        shape=lambda heads: _new(own, heads),
+        parameters={"i": delta_rank},
+    )
 
 
 def _new(own: _Own, heads: exp.Query | None) -> exp.Query:

@@ -1,23 +1,25 @@
-"""Strategy `auto`: which strategy is cheapest for one hypernode and change, from sizes alone.
+"""Strategy `auto`: which strategy is the cheapest for one hypernode and one change.
 
-What is known before the work are the numbers of rows: of each input before and after the change, and
-of what entered and left it. If rows join evenly, a rule's work is proportional to the product of its
-inputs, so a share f of changed rows costs a share f of a full evaluation for each atom that reads
-them: once to find what is gained, and for what is lost once to find candidates, and a share again to
-check them. Starting over costs the full evaluation, and a comparison with what was there.
+Before the work only numbers of rows are known: of each input before and after the change, and of
+what entered and left it. So costs are estimated as shares of a full evaluation. If rows join
+evenly, a rule's work is proportional to the product of its inputs, and a share f of changed rows
+costs a share f of an evaluation for each atom that reads them: once to find what is gained; for
+what is lost, once to find candidates and a share again to check them. Starting over costs the full
+evaluation, and a comparison with what was there.
 
-A recursive hypernode can be moved by few rows in all that it derives: there, what is lost is weighed
-with 2.5 times the number of facts that it holds for each that it reads. (Measured on closures: 100 of
-20,000 edges, with 55 pairs for each, cost 550 ms to delete and 440 to start over; 1,000 of 100,000
-edges, with 223 pairs for each, 19 s against 13.) If it is worth while to begin, `support` begins with
-a budget: checking a fact costs about what deriving it costs, so once a part of the hypernode's facts
-would have to be checked, and before they are, it starts over.
+Sizes can be wrong in three cases:
 
-Of rules that come or go, sizes tell nothing. A rule that goes is looked at: if it has more instances
-than the hypernode has facts, finding what it supported costs more than starting over without it. A
-rule that comes is tried: once it has brought more facts than there were, most of the work is still
-to come, and evaluation does that faster (the closure of RS2's p11, from 400 to 40,200 facts: 160 ms
-against 330).
+* A few rows can move a recursive hypernode in all that it derives. So what it loses is weighed with
+  2.5 times the number of facts that it holds for each fact that it reads. (Measured on closures:
+  100 of 20,000 edges, with 55 pairs for each, cost 550 ms to delete and 440 to start over; 1,000 of
+  100,000 edges, with 223 pairs for each, 19 s against 13.) Still, `support` begins with a budget:
+  checking a fact costs about what deriving it costs, so before a certain share of the facts would
+  have to be checked, it stops, and the hypernode starts over.
+* What a rule that goes has derived cannot be seen from sizes. If the rule has more instances than
+  the hypernode has facts, finding what it supported costs more than starting over without it.
+* What a rule that comes will derive cannot either. It is tried: once it has brought more facts than
+  there were, most of the work is still to come, and evaluation does that faster (the closure of
+  RS2's p11, from 400 to 40,200 facts: 160 ms against 330).
 """
 
 from __future__ import annotations
@@ -38,42 +40,44 @@ from zodiac_sql.sql.relations import Relation
 from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.storage.edits import Delta
 
-COMPARE = 0.2
-"""What comparing costs, as a share of evaluating."""
+COMPARISON_COST = 0.2
+"""What comparing the new tables with the old costs, as a share of evaluating."""
 
-SMALL = 15_000
-"""Up to so many rows read or held, incremental work costs statements, not rows: it is not weighed."""
+LARGEST_NOT_WEIGHED = 15_000
+"""If a hypernode reads and holds at most so many rows, incremental work is not weighed against
+starting over: it costs statements, not rows."""
 
-BUDGET = 0.3
+SHARE_CHECKED = 0.3
 """The share of a hypernode's facts that may be checked before it starts over."""
 
 
-WAYS = 400
-"""Up to so many joins of one rule are planned for a change, where a part for each atom that it reaches
-joins all others; else a rule of 100 atoms over one predicate takes a minute to plan, for a few rows."""
+MOST_JOINS_PLANNED = 400
+"""A hypernode is evaluated anew if a change would need more joins than this for one of its rules:
+for each atom that the change reaches, all atoms. DuckDB takes a minute to plan those of a rule of
+100 atoms over one predicate, even for a few rows."""
 
-GROWTH = 0.15
+SHARE_ADDED = 0.15
 """The share of a recursive hypernode's facts that a change of facts may add before it starts over.
-(Measured on the closure of chains and trees, 4.6 million facts: adding 1.5 million in rounds takes 9.5
-s, evaluating all 2.5.)"""
+(Measured on the closure of chains and trees, 4.6 million facts: adding 1.5 million in rounds takes
+9.5 s, evaluating all 2.5.)"""
 
 
 def auto(task: Task) -> tuple[Maintained, str, str]:
-    """Maintain a hypernode by the strategy that promises most: its outcome, name and reason."""
+    """Maintain a hypernode by the cheapest strategy: the outcome, the strategy's name, and why."""
     own = _own(task)
     incremental, full = _costs(task, own)
     why = _estimated(incremental, full)
     for rule in task.heritage.lost if task.heritage else ():
-        if (found := _instances(task, rule, own)) > max(own, SMALL):
+        if (found := _instances(task, rule, own)) > max(own, LARGEST_NOT_WEIGHED):
             return recompute(task), "recompute", f"rule {rule.name} has over {found:,} instances"
     if task.hypernode.recursive and not task.ranked:
         return recompute(task), "recompute", "its tables have no ranks that may be relied upon"
     if incremental > full:
         return recompute(task), "recompute", why
-    if incremental == 0 and (joins := _joins(task)) > WAYS:
+    if incremental == 0 and (joins := _joins(task)) > MOST_JOINS_PLANNED:
         return recompute(task), "recompute", f"one of its rules would have {joins:,} joins"
-    budget = max(int(own * BUDGET), SMALL)
-    growth = own if task.heritage else max(int(own * GROWTH), SMALL)
+    budget = max(int(own * SHARE_CHECKED), LARGEST_NOT_WEIGHED)
+    growth = own if task.heritage else max(int(own * SHARE_ADDED), LARGEST_NOT_WEIGHED)
     try:
         if not task.hypernode.recursive:
             return candidates(task, budget), "candidates", why
@@ -83,7 +87,7 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
 
 
 def starts_over(task: Task) -> str:
-    """Why starting over is the cheaper way by sizes alone; nothing if it is not."""
+    """Why starting over is cheaper by sizes alone; an empty text if it is not."""
     incremental, full = _costs(task, _own(task))
     return _estimated(incremental, full) if incremental > full else ""
 
@@ -98,7 +102,10 @@ def _estimated(incremental: float, full: float) -> str:
 
 
 def _instances(task: Task, rule: Rule, own: int) -> int:
-    """How many instances a rule had before the change, as far as that is more than is worth while."""
+    """How many instances a rule had before the change.
+
+    Counting stops as soon as there are more than a removal of the rule is worth.
+    """
     plan = whole(rule, Version.BEFORE)
 
     def relation(name: str, version: Version) -> Relation:
@@ -108,23 +115,26 @@ def _instances(task: Task, rule: Rule, own: int) -> int:
     if is_empty(plan, context):
         return 0
     some = compile_rule(plan, task.schema[rule.head.predicate].columns, context).query
-    some = some.limit(max(own, SMALL) + 1)
+    some = some.limit(max(own, LARGEST_NOT_WEIGHED) + 1)
     return task.store.count(
         exp.select(exp.Count(this=exp.Star())).from_(some.subquery("i", copy=False))
     )
 
 
 def _joins(task: Task) -> int:
-    """The joins of the rule that has most, if each atom that changes is joined with all others."""
+    """The most joins that one rule needs, if each atom that changes is joined with all others."""
     bodies = [[atom.predicate for atom in r.positive_atoms()] for r in task.hypernode.rules]
     return max(len(body) * sum(name in task.deltas for name in body) for body in bodies)
 
 
 def _costs(task: Task, own: int) -> tuple[float, float]:
-    """What incremental work and starting over cost, as shares of an evaluation before the change."""
+    """The costs of incremental work and of starting over.
+
+    The unit is an evaluation before the change.
+    """
     before = {name: task.inputs(name, Version.BEFORE).rows for name in task.hypernode.reads}
     after = {name: task.inputs(name, Version.ALL).rows for name in task.hypernode.reads}
-    if own + max(sum(before.values()), sum(after.values())) <= SMALL:
+    if own + max(sum(before.values()), sum(after.values())) <= LARGEST_NOT_WEIGHED:
         return 0.0, 1.0
     shares = [_rule_costs(task, rule, before, after) for rule in task.hypernode.rules]
     lost = max(lost for lost, _, _ in shares)
@@ -132,7 +142,7 @@ def _costs(task: Task, own: int) -> tuple[float, float]:
         lost *= max(2.5 * own / max(sum(before.values()), 1), 1.0)
     gained = max(gained for _, gained, _ in shares)
     growth = max(growth for _, _, growth in shares)
-    return lost + min(lost, 1.0) * growth + gained * growth, growth + COMPARE
+    return lost + min(lost, 1.0) * growth + gained * growth, growth + COMPARISON_COST
 
 
 def _rule_costs(
@@ -162,9 +172,9 @@ def _rule_costs(
 
 
 def _touched(task: Task, rule: Rule, delta: Delta) -> float:
-    """The share of an aggregate's groups that a change may reach: each changed fact one of its own.
+    """The share of an aggregate's groups that a change may reach, one for each changed fact.
 
-    These are computed as they were, and as they are.
+    These groups are computed as they were, and as they are.
     """
     stored = task.stored(rule.head.predicate)
     changed = delta.inserted.rows + delta.deleted.rows

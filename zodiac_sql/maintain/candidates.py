@@ -1,9 +1,9 @@
-"""Hypernodes that are not recursive need no search: candidates, and one check.
+"""Strategy of hypernodes that are not recursive: they need no search, only candidates and one check.
 
-A fact can only be lost if the change destroys one of its derivations, so the destroyed ones are
-looked for in the inputs as they were, and each head is checked once for another derivation from the
-inputs as they are. A fact is gained where the change makes a derivation of what was not there.
-(Paper 2, Algorithm 3, lines for non-recursive rules; paper 1, section 4.4.3.)
+A fact can only be lost if the change destroys one of its derivations. So the destroyed derivations
+are looked for in the inputs as they were, and each of their heads is checked once for another
+derivation from the inputs as they are. A fact is gained where the change makes a derivation of what
+was not there. (Paper 2, Algorithm 3, lines for non-recursive rules; paper 1, section 4.4.3.)
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.database.statements import distinct, temp_table
-from zodiac_sql.evaluate.run_plans import apply_plans, tables
+from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.marking import marked_among
@@ -63,9 +64,15 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
     columns = task.schema[predicate].columns
     marked = task.marking.given.get(predicate)
     rows = apply_plans(
-        task.store, task.cache, ("lost", marked is not None), plans, columns, context, found,
-        lambda heads: _with_marked(task, predicate, heads, marked),
-    )  # fmt: skip
+        task.store,
+        task.cache,
+        plans,
+        context,
+        key=("lost", marked is not None),
+        columns=columns,
+        table=found,
+        shape=lambda heads: _with_marked(task, predicate, heads, marked),
+    )
     by_rules = rows - (marked.rows if marked else 0)
     work = Work(checked=rows, forward=by_rules, deletions=by_rules)
     if not rows or sure:
@@ -80,8 +87,8 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
 def _not_seen(task: Task, name: str, version: Version) -> Relation:
     """What a scan of an input reads: of deleted facts not those whose heads are marked already.
 
-    When such a fact entered, all of its heads were new, because each fact has one derivation; and all
-    were marked, because it was.
+    When such a fact entered, all of its heads were new, because each fact has one derivation; and
+    all were marked, because it was.
     """
     relation = task.inputs(name, version)
     if not task.marking.known or version is not Version.DELETED:
@@ -120,7 +127,16 @@ def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) ->
         query = query.from_(temp_table(candidates_.table).as_("c"))
         return absent(query, given, heads)
 
-    rows = apply_plans(task.store, task.cache, "left", plans, columns, context, name, left)
+    rows = apply_plans(
+        task.store,
+        task.cache,
+        plans,
+        context,
+        key="left",
+        columns=columns,
+        table=name,
+        shape=left,
+    )
     return _part(name, rows)
 
 
@@ -138,9 +154,16 @@ def _inserted(task: Task, rule: Rule) -> Part | None:
     name = f"{CHANGE_FACTS}plus_{task.stem(predicate)}"
     marked = bool(task.marking.next)
     rows = apply_plans(
-        task.store, task.cache, ("gained", tables(known)), plans, columns, context, name,
-        lambda heads: unknown(heads, known, marked=marked), marked=marked,
-    )  # fmt: skip
+        task.store,
+        task.cache,
+        plans,
+        context,
+        key=("gained", relation_key(known)),
+        columns=columns,
+        table=name,
+        shape=lambda heads: unknown(heads, known, marked=marked),
+        marked=marked,
+    )
     return Part("temp", name, rows, marks="some" if marked else None) if rows else None
 
 

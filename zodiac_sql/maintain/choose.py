@@ -1,7 +1,8 @@
-"""How one hypernode reacts to a change of its inputs: one file per strategy, one written contract.
+"""Where the decision between strategies is made, for one hypernode and one change.
 
-A recursive hypernode is maintained by the strategy chosen; one that is not needs no search, so all
-but `recompute` find candidates and check each once, rule by rule where one is decomposed.
+A recursive hypernode is maintained by the strategy that the user has chosen, or by `auto`. A
+hypernode that is not recursive needs no search: all strategies but `recompute` find candidates and
+check each once, rule by rule where one is decomposed.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ rules over its inputs as they were; the inputs before and after the change; and 
 and left each of them. It returns a `Maintained`: edits, or new tables, that make the hypernode's
 tables the least fixpoint over the inputs as they are. It writes temporary tables only.
 
-Where rules came or went, its tables are those of `heritage` (graph/restructuring.py), and least fixpoints
-of other rules: without those that are new, and with those that were lost. `losses` and `gains` make
-up for that; a strategy that asks these for what may be lost and gained need not know of it.
-A hypernode that merges and may lose something is recomputed.
+Where rules came or went, its tables are those of `heritage` (graph/restructuring.py), and least
+fixpoints of other rules: without those that are new, and with those that were lost. `losses` and
+`gains` make up for that; a strategy that asks these for what may be lost and gained need not know of
+it. A hypernode that merges and may lose something is recomputed.
 
 What the driver (change/materialise.py) relies upon:
 
@@ -47,9 +47,9 @@ from zodiac_sql.storage.sources import Sources
 class Marking:
     """What is known of the update after this one, and what the one before knew (marking.py).
 
-    `next` are input facts that are marked for it, `given` own facts that were marked for this update,
-    each by predicate. With `implicit`, marks also pass through derived facts. If `known`, the update
-    came as it was seen, and this hypernode took part in marking.
+    `next` are input facts that are marked for the next update, `given` own facts that were marked for
+    this one, each by predicate. With `implicit`, marks also pass through derived facts. `known` says
+    that this update deletes just what was marked for it, and this hypernode took part in marking.
     """
 
     next: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
@@ -210,8 +210,8 @@ class Work:
     * rederived: facts of these that came back.
     * forward: heads found by propagating deletions, saturating and inserting (paper 3: "Sat", "Del
       Prop", DR2 and DR5).
-    * backward: instances looked at to find another derivation of a fact ("Bwd", DR4): facts found in
-      bodies by `bf`, heads found by all others.
+    * backward: instances looked at to find another derivation of a fact ("Bwd", DR4): facts found
+      in bodies by `bf`, heads found by all others.
     * iterations: rounds of rule application.
 
     And to be compared with those of paper 4:
@@ -252,7 +252,8 @@ class Maintained:
     ranked: bool
     """Whether the tables have ranks that may be relied upon."""
     marked: Mapping[str, Part] | None = None
-    """Facts of the hypernode that are marked for the next update; None if it took no part in marking."""
+    """Facts of the hypernode that are marked for the next update; None if it took no part in
+    marking."""
 
 
 Strategy = Callable[[Task], Maintained]

@@ -1,13 +1,14 @@
 """Marking: what one update of a stream finds out about the next (paper 4, Algorithm 1).
 
-Facts that the next update deletes are marked. While this update derives facts, a mark on an explicit
-fact in a rule's body passes to the head: a column that the queries carry which derive anyway. The next
-update then begins with the marked facts as some of those to be checked; its own search has the fewer
-to find.
+Facts that the next update deletes are marked. While this update derives facts, a mark on an
+explicit fact in a rule's body passes to the head: the queries that derive anyway carry it along in a
+column. The next update then starts with the marked facts among those to be checked, so its own
+search has fewer to find.
 
-Set-at-a-time, a rule's instances are found together, so a head is marked if any of them has a marked
-fact (the paper looks at the first that derives it). With `implicit`, marks pass through derived facts,
-too: right for DRed, which takes out whatever may be lost, but not for B/F (paper 4, section 4).
+All instances of a rule are found together, so a head is marked if any of them has a marked fact; the
+paper looks only at the first instance that derives it. With `implicit`, marks also pass through
+derived facts. That is right for DRed, which takes out whatever may be lost, but not for B/F (paper
+4, section 4).
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, table
 class Marks:
     """What an update has found out about the one after it.
 
-    It holds for the state of that `generation`, if the next update deletes just the facts of `ahead`:
-    for each predicate the rows as they were given, and a temporary table of those that are explicit.
-    `found` are derived facts that it has marked, by predicate and hypernode; `unmarked` are hypernodes
-    that it has evaluated without marking.
+    It holds for the state of that `generation`, if the next update deletes just the facts of
+    `ahead`: for each predicate the rows as they were given, and a temporary table of those that are
+    explicit. `found` are derived facts that it has marked, by predicate and hypernode; `unmarked`
+    are hypernodes that it has evaluated without marking.
     """
 
     generation: int

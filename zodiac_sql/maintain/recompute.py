@@ -8,11 +8,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp
+from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.fixpoint import evaluate
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.partition import compare, nodes
-from zodiac_sql.evaluate.run_plans import tables
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.names import CHANGE_FACTS, classes
 from zodiac_sql.sql.plan import Version
@@ -100,7 +100,7 @@ def _comparable(task: Task, predicate: str, closure: Closure) -> bool:
 
 
 def directions(task: Task) -> tuple[bool, bool]:
-    """Whether the tables can gain facts by the change of the inputs, and whether they can lose some."""
+    """Whether a change of the inputs can bring facts to the tables, and whether it can take some."""
     inserted, deleted = task.changed()
     if task.heritage or not inserted | deleted:
         return True, True  # the rules themselves are new
@@ -127,5 +127,7 @@ def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | No
     def query() -> exp.Query:
         return lacking(relation_query(these), those)
 
-    key = ("recomputed", tables(these), tables(those))
-    return make_part(task.store, task.cache, key, name, query)
+    rows = task.store.count(
+        task.cache.get((name, relation_key(these), relation_key(those)), statement)
+    )
+    return Part("temp", name, rows) if rows else None

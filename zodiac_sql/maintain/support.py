@@ -1,10 +1,10 @@
 """Strategy `support`: delete only what has lost its support by ranks, then rederive.
 
-Where overdeletion (DRed) explores all consequences of what was deleted, and B/F (paper 3) looks for
-proofs behind each, here each candidate takes one look at the facts right before it: the ranks, kept
-with the tables since their evaluation, say which derivations cannot be circular. No more than that is
-explored, whatever hangs on a fact that stays; and what is taken out wrongly, because its other
-derivations are from facts of higher ranks, is rederived, with a rank after theirs.
+DRed explores all consequences of what was deleted, and B/F (paper 3) looks for proofs behind each
+fact. Here each candidate takes one look at the facts right before it: the ranks, kept with the
+tables since their evaluation, say which derivations cannot be circular. Nothing else is explored,
+whatever depends on a fact that stays. What is taken out wrongly, because its other derivations are
+from facts of higher ranks, is rederived, with a rank after theirs.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from zodiac_sql.sql.class_pairs import joined
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, relation_query, table
 from zodiac_sql.sql.set_difference import unknown
 
-_FEW = 4
+MOST_DISJOINT_PARTS = 4
 """Up to so many parts, anti joins with the larger ones are cheaper than removing duplicates."""
 
 
@@ -26,7 +26,7 @@ def count(store: Store, relation: Relation) -> int:
     """The exact number of facts of an extension."""
     if not relation.parts:
         return 0
-    if len(relation.parts) > _FEW:
+    if len(relation.parts) > MOST_DISJOINT_PARTS:
         return _counted(store, relation_query(relation, distinct=True))
     largest, *others = _by_size(relation)
     # The rows of a temporary table are known: its statement told how many it wrote.
@@ -48,7 +48,7 @@ def _by_size(relation: Relation) -> list[Part]:
 
 def distinct_query(relation: Relation) -> exp.Query:
     """The facts of an extension, each once."""
-    if len(relation.parts) in range(2, _FEW + 1):
+    if len(relation.parts) in range(2, MOST_DISJOINT_PARTS + 1):
         return exp.union(*_disjoint(relation), distinct=False, copy=False)
     return relation_query(relation, distinct=True)
 

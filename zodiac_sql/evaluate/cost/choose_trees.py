@@ -30,22 +30,22 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Scan, Version
 from zodiac_sql.sql.scans import column_name, side
 
-GAIN = 2.5
+LEAST_GAIN = 2.5
 """By what factor a tree must promise less work than DuckDB's plan: estimates are no better."""
 
-LEAST = 1_000_000
+LEAST_PLAN_ROWS = 1_000_000
 """Rows of intermediate results that a plan must have before anything is worth while."""
 
-FEW = 100
+TOO_FEW_FACTS = 100
 """With so few facts to read, nothing is worth while."""
 
-GROWTH = 4.0
+REVIEWED_FACTOR = 4.0
 """A decision is looked at again when there is so many times more, or less, to read."""
 
-LIMIT = 100
+MOST_NODE_ROWS_PER_FACT = 100
 """How many rows the tables of nodes may have for each fact that a rule reads or derives."""
 
-ALLOWED = 1_000_000
+NODE_ROWS_ALWAYS_ALLOWED = 1_000_000
 """So many rows they may have in any case."""
 
 
@@ -113,7 +113,7 @@ def decide(question: Question, forced: bool) -> StoredTree:
     rule, facts = question.rule, question.facts
     if question.mixes:
         return StoredTree(rule.name, "an int meets a float in it", facts)
-    if facts <= FEW and not forced:
+    if facts <= TOO_FEW_FACTS and not forced:
         return StoredTree(rule.name, "little to read", facts)
     statistics = Statistics(question.store, question.context, question.assumed)
     estimates = Estimates(tuple(rule.positive_atoms()), statistics)
@@ -132,8 +132,8 @@ def decide(question: Question, forced: bool) -> StoredTree:
 
 def _holds(decision: StoredTree, question: Question) -> bool:
     """Whether a decision need not be looked at again: there is about as much to read as there was."""
-    before, now = max(decision.facts, FEW), max(question.facts, FEW)
-    return before <= now * GROWTH and now <= before * GROWTH
+    before, now = max(decision.facts, TOO_FEW_FACTS), max(question.facts, TOO_FEW_FACTS)
+    return before <= now * REVIEWED_FACTOR and now <= before * REVIEWED_FACTOR
 
 
 def within(tree: StoredTree, tables: Mapping[str, int], facts: int) -> StoredTree:
@@ -142,9 +142,9 @@ def within(tree: StoredTree, tables: Mapping[str, int], facts: int) -> StoredTre
     `tables` counts their rows, `facts` what the rule reads and derives.
     """
     rows = sum(tables.get(known.name, 0) for known in tree.tables)
-    if rows <= max(LIMIT * facts, ALLOWED):
+    if rows <= max(MOST_NODE_ROWS_PER_FACT * facts, NODE_ROWS_ALWAYS_ALLOWED):
         return tree
-    why = f"its nodes had {rows:,} rows, over {LIMIT} for each of {facts:,} facts"
+    why = f"its nodes had {rows:,} rows, over {MOST_NODE_ROWS_PER_FACT} for each of {facts:,} facts"
     return StoredTree(tree.rule, why, tree.facts)
 
 
@@ -269,12 +269,12 @@ def _sized(rule: Rule, tree: Hypertree) -> _Sized:
 def _gains(question: Question, estimates: Estimates, tree: Hypertree) -> tuple[bool, str]:
     """Whether a tree promises to be worth its tables, and why."""
     whole = _whole_cost(question, estimates)
-    if whole > LEAST:
+    if whole > LEAST_PLAN_ROWS:
         _measure(question.rule, estimates, tree)
         whole = _whole_cost(question, estimates)
     by_nodes = _tree_cost(question.rule, estimates, tree)
     why = f"estimated {whole:.2g} rows of intermediate results, by nodes {by_nodes:.2g}"
-    return whole > max(LEAST, GAIN * by_nodes), why
+    return whole > max(LEAST_PLAN_ROWS, LEAST_GAIN * by_nodes), why
 
 
 def _measure(rule: Rule, estimates: Estimates, tree: Hypertree) -> None:

@@ -28,13 +28,13 @@ from zodiac_sql.sql.relations import Relation, table
 from zodiac_sql.sql.scans import column_name, side
 from zodiac_sql.sql.select import compile_rule
 
-MODEST = 1_000_000
+LARGEST_COUNTED = 1_000_000
 """Up to so many rows a relation is counted; of a larger one, DuckDB's statistics are asked."""
 
-MOST_ORDERS = 10
+MOST_ATOMS_ORDERED = 10
 """Joins of more atoms are not costed order by order, but by their last result."""
 
-SAMPLE, VALUES = 100_000, 30
+SAMPLE_ROWS, SAMPLE_VALUES = 100_000, 30
 """A sample has about so many rows, and at least so many values of the variable it is taken by."""
 
 Pattern = tuple[str, tuple[object, ...]]
@@ -89,7 +89,7 @@ class Statistics:
         if atom.predicate in self.assumed:
             rows = float(self.assumed[atom.predicate])
             return rows, [rows**0.75] * arity
-        if relation.rows > MODEST:
+        if relation.rows > LARGEST_COUNTED:
             return self._told(atom, relation)
         (row,) = self.store.rows(_counts(atom, self.context))
         return float(row[0]), [float(value) for value in row[1:]]
@@ -117,7 +117,7 @@ class Statistics:
     def _counted_join(self, first: Atom, second: Atom, name: str) -> float:
         sizes = self.size(first), self.size(second)
         known = all(
-            atom.predicate not in self.assumed and self._relation(atom).rows <= MODEST
+            atom.predicate not in self.assumed and self._relation(atom).rows <= LARGEST_COUNTED
             for atom in (first, second)
         )
         expected = sizes[0].rows * sizes[1].rows / max(*(s.values[name] for s in sizes), 1.0)
@@ -242,10 +242,10 @@ class Estimates:
         """
         key, rows = frozenset(places), self.rows(places)
         known = all(self.atoms[p].predicate not in self.statistics.assumed for p in places)
-        if not known or not names or rows < SAMPLE:
+        if not known or not names or rows < SAMPLE_ROWS:
             return
         by = max(names, key=lambda name: self.values(places, name))
-        share = max(1, int(min(rows / SAMPLE, self.values(places, by) / VALUES)))
+        share = max(1, int(min(rows / SAMPLE_ROWS, self.values(places, by) / SAMPLE_VALUES)))
         query = _sampled([self.atoms[p] for p in sorted(key)], names, by, share, self.statistics)
         ((found, different),) = self.statistics.store.rows(query)
         self.suppose(key, max(float(found) * share, 1.0))
@@ -266,7 +266,7 @@ class Estimates:
             return 0.0
         if not self.connected(key):
             return math.inf
-        if len(key) > MOST_ORDERS:
+        if len(key) > MOST_ATOMS_ORDERED:
             return self.rows(key)
         first = min(key)
         others = sorted(key - {first})

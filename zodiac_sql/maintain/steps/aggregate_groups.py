@@ -46,5 +46,14 @@ def _groups(task: Task, inner: Rule, aggregate: Aggregate) -> Relation:
     if not plans:
         return Relation(columns, ())
     table = f"touched_{task.hypernode.name}_{inner.name}"
-    rows = apply_plans(task.store, task.cache, "touched", plans, columns, context, table, distinct)
+    rows = apply_plans(
+        task.store,
+        task.cache,
+        plans,
+        context,
+        key="touched",
+        columns=columns,
+        table=table,
+        shape=distinct,
+    )
     return Relation(columns, (Part("temp", table, rows),))

@@ -1,8 +1,8 @@
-"""A whole loop over deltas as one recursive statement, for linear rules and tables of modest size.
+"""All rounds of a search in one recursive statement, for linear rules and tables that are not large.
 
-A round of a loop is a few statements, and each costs milliseconds before it looks at a row. Where the
-hypernode's rules are linear, what follows from some facts is found by one statement instead. It cannot
-check along the way: of facts taken out it finds all consequences that they may support, including
+A round of the loop is a few statements, and each costs milliseconds before it looks at a row. Where
+the hypernode's rules are linear, one statement finds all that follows from some facts instead. It
+cannot check along the way: of facts taken out it finds all consequences that they may support, also
 those that have another support. These come back when the hypernode is extended.
 """
 
@@ -13,10 +13,9 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import anti_join, temp_table, union_all
+from zodiac_sql.database.statements import anti_join, create_temp, temp_table, union_all
+from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
 from zodiac_sql.evaluate.fixpoint import is_linear
-from zodiac_sql.evaluate.make_tables import make_table
-from zodiac_sql.evaluate.run_plans import structure, tables
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
 from zodiac_sql.names import RANK
@@ -27,8 +26,9 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, rank_o
 from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.sql.set_difference import absent, unknown
 
-MODEST = 300_000
-"""Up to so many rows, exploring too much is cheaper than checking."""
+LARGEST_CASCADED = 300_000
+"""If the hypernode's tables have at most so many rows, exploring too much at once is cheaper than
+checking round by round."""
 
 _R = "r"
 
@@ -38,7 +38,7 @@ def can_cascade(task: Task, owns: WorkingTables) -> bool:
     if task.closures:
         return False
     base = sum(own.base.rows for own in owns.values() if own.base)
-    if base > MODEST:
+    if base > LARGEST_CASCADED:
         return False
     return task.cache.get(
         ("linear", task.hypernode.id), lambda: is_linear(task.hypernode, task.context(task.inputs))
@@ -46,7 +46,10 @@ def can_cascade(task: Task, owns: WorkingTables) -> bool:
 
 
 def cascade_lost(task: Task, own: WorkingTable, lost: Part, supported: bool) -> int:
-    """Create `gone_*`: some facts and all that they may support, directly or not. Returns its rows."""
+    """Create `gone_*`: some facts and all that they may support, directly or not.
+
+    Returns its rows.
+    """
     context, plans = _steps(task, own, supported)
 
     def query() -> exp.Query:
@@ -106,8 +109,7 @@ def cascade_new(task: Task, own: WorkingTable, new: Part) -> int:
         own.marks,
         own.passes_on,
         own.base and own.base.table,
-        tables(known),
-        *_structures(plans, context),
+        relation_key(known),
     )
     return make_table(task.store, task.cache, key, own.plus_table, query)
 
@@ -150,7 +152,7 @@ def _recursive(names: list[exp.Column], seeds: exp.Query, step: exp.Query) -> ex
 
 
 def _numbered(own: WorkingTable, query: exp.Query) -> exp.Select:
-    """Rows in the order found, ranked after everything that they can have been derived from."""
+    """Rows in the order in which they are found, ranked after all that they can be derived from."""
     number: exp.Expr = exp.Window(this=exp.RowNumber())
     there = [part for part in (own.base, own.united) if part]
     if there:
@@ -168,4 +170,4 @@ def _numbered(own: WorkingTable, query: exp.Query) -> exp.Select:
 
 
 def _structures(plans: list[Plan], context: Context) -> tuple[object, ...]:
-    return tuple((id(plan), structure(plan, context)) for plan in plans)
+    return tuple((id(plan), plan_key(plan, context)) for plan in plans)

@@ -1,18 +1,20 @@
 """Continuing a recursive hypernode's fixpoint with what a change brings (paper 3, DR4 and DR5).
 
-The rules are applied to what entered the inputs, and to the facts taken out, of which those come
-back that have a derivation after all; then, round by round, to what that added.
+First the rules are applied to what entered the inputs, and those facts that were taken out but can
+be derived after all come back. Then, round by round, the rules are applied to what the last round
+has added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from zodiac_sql.evaluate.run_plans import apply_plans, tables
+from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_new
-from zodiac_sql.maintain.steps.overdelete import all_onwards, checks
 from zodiac_sql.maintain.steps.partitions import add_fed, redo
+from zodiac_sql.maintain.steps.plans import all_onwards, checks
 from zodiac_sql.maintain.steps.slices import slice_tables
 from zodiac_sql.maintain.steps.working_table import (
     TooMuch,
@@ -31,10 +33,10 @@ from zodiac_sql.sql.set_difference import unknown
 def extend(
     task: Task, owns: WorkingTables, rederive: bool = True, budget: int | None = None
 ) -> Work:
-    """Fill `plus` of each predicate: what the hypernode derives beyond what it has.
+    """Add what the hypernode derives beyond what it has.
 
-    Without `rederive`, nothing that was taken out can come back but by what is new. Raises TooMuch
-    when more facts than `budget` were added.
+    Facts that were taken out are looked at again with `rederive`; without, they can only come back
+    by what is new. Raises TooMuch when more facts than `budget` were added.
     """
     work = Work()
     plans = task.gains()
@@ -88,10 +90,17 @@ def _new(
     # Two names in turn: a statement cannot read the table that it replaces.
     name = f"new_{iteration % 2}_{own.stem}"
     rows = apply_plans(
-        task.store, task.cache, ("new", tables(known)), mine, own.columns, context, name,
-        lambda heads: unknown(heads, known, own.ranked, FIRST, marked), ranked=own.ranked,
+        task.store,
+        task.cache,
+        mine,
+        context,
+        key=("new", relation_key(known)),
+        columns=own.columns,
+        table=name,
+        shape=lambda heads: unknown(heads, known, own.ranked, FIRST, marked),
+        ranked=own.ranked,
         marked=marked,
-    )  # fmt: skip
+    )
     return Part("temp", name, rows, ranked=own.ranked, marks=own.marks) if rows else None
 
 

@@ -1,9 +1,9 @@
 """The tables that a recursive hypernode begins with when rules have changed what belongs to it.
 
-Hypernodes that merge bring their tables along. Those of the largest stay where they are; the rows of
-the others are added to them, once each. Ranks are shifted so that a hypernode's facts come after
-those of the hypernodes before it in topological order, which were its inputs; the largest keeps its
-own, so the others move below and above it.
+Hypernodes that merge bring their tables along. Those of the largest hypernode stay where they are;
+the rows of the others are added to them, once each. Ranks are shifted: a hypernode's facts must come
+after those of the hypernodes before it in topological order, because these were its inputs. The
+ranks of the largest stay, so those of the others move below and above them.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def _add_others(
 ) -> None:
     """Create `united_*`: the rows of all but the largest hypernode, as far as they are needed.
 
-    A fact that the largest has, too, keeps the lower of its ranks: it is left out here, or taken out
-    there.
+    A fact that the largest has, too, keeps the lower of its ranks: if that is the one here, it is
+    taken out of the largest's table, and else left out here.
     """
     others = [
         (part, origin)

@@ -1,9 +1,9 @@
 """Relations that are kept as partitions, in DRed^c with modules (paper 2, Algorithm 3).
 
-Overdeletion takes apart what lost facts had connected, as far as facts known from outside do not
-connect it still (those have a proof that no deletion can reach, so they need not be taken out); then
-rederivation and insertion connect again. Between the steps of these relations, the other rules of the
-hypernode are applied to what they lost or gained.
+Overdeletion takes apart what lost facts had connected, except where facts known from outside still
+connect it: these have a proof that no deletion can reach, so they need not be taken out. Then
+rederivation and insertion connect again. Between the steps of these relations, the other rules of
+the hypernode are applied to what they lost or gained.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Working on a slice of a recursive hypernode's tables, where its rules allow it.
 
-In tc(X, Z) :- tc(X, Y), edge(Y, Z) all facts that lead to a fact, and all that follow from it, have its
-X: the rules hand that argument on. So once it is known for which X something is lost or gained, the
-rest of the search needs only the facts with these: they are copied once, and each further round looks
-into thousands of rows instead of millions.
+In tc(X, Z) :- tc(X, Y), edge(Y, Z) all facts that lead to a fact, and all that follow from it, have
+its X: the rules hand that argument on. So once it is known for which X something is lost or gained,
+the rest of the search needs only the facts with these. They are copied once, and each further round
+looks into thousands of rows instead of millions.
 """
 
 from __future__ import annotations
@@ -19,19 +19,22 @@ from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables
 from zodiac_sql.sql.relations import Part, Relation, columns_of, table
 
-LARGE = 50_000
-"""A hypernode with fewer rows than this is not sliced."""
+SMALLEST_SLICED = 50_000
+"""The tables of a hypernode are not sliced if they have fewer rows than this."""
 
-FEW = 1_000
-"""Nor is it for more values than this: the slice could be as large as the whole."""
+MOST_SLICE_KEYS = 1_000
+"""They are not sliced for more values than this: the slice could be as large as the whole."""
 
 Positions = Mapping[str, int]
 """For each predicate of a hypernode, the argument that its rules hand on."""
 
 
 def slice_tables(task: Task, owns: WorkingTables, found: Mapping[str, Part | None]) -> None:
-    """Narrow `stored` of each predicate to what the facts found so far can be connected with."""
-    if task.closures or sum(own.stored.rows for own in owns.values() if own.stored) < LARGE:
+    """Narrow each stored table to what the facts found so far can be connected with."""
+    if (
+        task.closures
+        or sum(own.stored.rows for own in owns.values() if own.stored) < SMALLEST_SLICED
+    ):
         return
     positions = task.cache.get(
         ("handed on", task.hypernode.id), lambda: handed_on(task.hypernode.rules)
@@ -39,7 +42,7 @@ def slice_tables(task: Task, owns: WorkingTables, found: Mapping[str, Part | Non
     if positions is None:
         return
     keys = [(owns[p], part) for p, part in found.items() if part is not None]
-    if not keys or _collect_keys(task, keys, positions) > FEW:
+    if not keys or _collect_keys(task, keys, positions) > MOST_SLICE_KEYS:
         return
     for own in owns.values():
         if own.stored is not None:
@@ -47,7 +50,7 @@ def slice_tables(task: Task, owns: WorkingTables, found: Mapping[str, Part | Non
 
 
 def handed_on(rules: Sequence[Rule]) -> Positions | None:
-    """An argument position for each predicate that every rule hands on from body to head, if any."""
+    """The argument of each predicate that every rule hands on from body to head, if there is one."""
     derived = {rule.head.predicate for rule in rules}
     start = rules[0].head
     for position in range(len(start.terms)):

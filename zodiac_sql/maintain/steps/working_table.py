@@ -14,8 +14,7 @@ from typing import Literal
 from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, temp_table
-from zodiac_sql.evaluate.make_tables import make_part
-from zodiac_sql.evaluate.run_plans import tables
+from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.names import CHANGE_FACTS
@@ -249,7 +248,7 @@ def without_outside(task: Task, own: WorkingTable, part: Part, name: str) -> Par
     if not outside.parts:
         return part
     marks = part.marks is not None
-    key = ("inside", part.table, name, own.ranked, marks, tables(outside))
+    key = ("inside", part.table, name, own.ranked, marks, relation_key(outside))
 
     def query() -> exp.Query:
         columns = [*own.names("t"), *([mark_of("t")] if marks else [])]

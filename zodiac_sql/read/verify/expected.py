@@ -13,7 +13,7 @@ from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.fixpoint import evaluate
-from zodiac_sql.evaluate.run_plans import evaluating
+from zodiac_sql.evaluate.rule_errors import evaluating
 from zodiac_sql.evaluate.semi_naive import Fixpoint
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.binding import symbols_in, used_functions

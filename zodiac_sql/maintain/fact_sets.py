@@ -1,0 +1,93 @@
+"""The global sets of the Backward/Forward algorithm (maintain/bf.py), as temporary tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from zodiac_sql.database.statements import create_temp
+from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.maintain.contract import Task, Work
+from zodiac_sql.maintain.steps.working_table import WorkingTable, put
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.plan import Plan
+from zodiac_sql.sql.relations import Part, Relation, part_query
+from zodiac_sql.sql.set_difference import unknown
+
+Facts = dict[str, Part]
+"""Temporary tables of facts by predicate, none of them empty."""
+
+
+@dataclass(slots=True)
+class Search:
+    """The paper's global sets, each a temporary table per predicate of the hypernode."""
+
+    task: Task
+    owns: dict[str, WorkingTable]
+    checked: Facts = field(default_factory=dict)
+    proved: Facts = field(default_factory=dict)
+    disproved: Facts = field(default_factory=dict)
+    reached: Facts = field(default_factory=dict)
+    """D: consequences of deleted facts."""
+    doubtful: Facts = field(default_factory=dict)
+    """Consequences of deleted facts that are known from outside, too."""
+    work: Work = field(default_factory=Work)
+
+
+def solvable(plans: Iterable[Plan], own: WorkingTable, context: Context) -> list[Plan]:
+    """The plans that derive a predicate and can find something."""
+    mine = (plan for plan in plans if plan.rule.head.predicate == own.predicate)
+    return [plan for plan in mine if not is_empty(plan, context)]
+
+
+def parts_of(facts: Facts, own: WorkingTable) -> tuple[Part, ...]:
+    part = facts.get(own.predicate)
+    return (part,) if part else ()
+
+
+def note(facts: Facts, own: WorkingTable, name: str, rows: int, marked: bool = False) -> None:
+    if rows:
+        facts[own.predicate] = Part("temp", name, rows, marks="some" if marked else None)
+
+
+def total_rows(facts: Facts) -> int:
+    return sum(part.rows for part in facts.values())
+
+
+def add_to_set(
+    search: Search, facts: Facts, stem: str, own: WorkingTable, new: Part | None
+) -> None:
+    """Add the facts of a temporary table to a set."""
+    if new is not None:
+        there = facts.get(own.predicate)
+        name = f"{stem}_{own.stem}"
+        rows = put(search.task, own, new, into=name, there=there.rows if there else 0)
+        facts[own.predicate] = Part("temp", name, rows, marks=new.marks)
+
+
+def set_minus(search: Search, these: Facts, those: Facts, stem: str) -> Facts:
+    """The facts of one set that are not in another."""
+    found: Facts = {}
+    for predicate, part in these.items():
+        own = search.owns[predicate]
+        if predicate not in those:
+            found[predicate] = part
+            continue
+        known = Relation(own.columns, parts_of(those, own))
+        name = f"{stem}_{own.stem}"
+        note(found, own, name, keep_unknown(search, own, part, known, name))
+    return found
+
+
+def keep_unknown(search: Search, own: WorkingTable, part: Part, known: Relation, name: str) -> int:
+    """Create a table of those facts of a part that a relation does not have. Returns its rows."""
+    task = search.task
+
+    def statement() -> str:
+        query = part_query(part, Relation(own.columns, ()))
+        return task.store.render(create_temp(name, unknown(query, known)))
+
+    return task.store.count(
+        task.cache.get(("minus", part.table, relation_key(known), name), statement)
+    )

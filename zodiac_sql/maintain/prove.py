@@ -1,0 +1,203 @@
+"""Which facts are provable: backward and forward chaining (paper 3, Algorithms 2 and 3).
+
+maintain/bf.py asks this for the facts that each round reaches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import create_temp, semi_join, temp_table
+from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.run_plans import Shape, apply_plans
+from zodiac_sql.language.syntax import Rule
+from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.fact_sets import (
+    Facts,
+    Search,
+    add_to_set,
+    note,
+    parts_of,
+    set_minus,
+    solvable,
+    total_rows,
+)
+from zodiac_sql.maintain.steps.plans import checks, onwards
+from zodiac_sql.maintain.steps.working_table import WorkingTable
+from zodiac_sql.names import MARK
+from zodiac_sql.program.check import check
+from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.plan import Plan, Version
+from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
+from zodiac_sql.sql.set_difference import some_marked, unknown
+
+
+def prove_or_disprove(search: Search, facts: Facts) -> None:
+    """Find out which facts are provable; afterwards each of them is proved or disproved."""
+    roots = set_minus(search, facts, search.checked, "root")
+    level = roots
+    met: list[Facts] = []
+    while level:
+        met.append(level)
+        for own in search.owns.values():
+            add_to_set(search, search.checked, "checked", own, level.get(own.predicate))
+        search.work = search.work.plus(checked=total_rows(level))
+        _saturate(search, level)
+        if not set_minus(search, roots, search.proved, "open"):
+            search.checked = _renewed(search)
+            return
+        level = _supports(search, set_minus(search, level, search.proved, "expand"), len(met))
+    if met:
+        search.disproved = {}
+        for predicate, part in set_minus(search, search.checked, search.proved, "unproved").items():
+            add_to_set(search, search.disproved, "disproved", search.owns[predicate], part)
+
+
+def _renewed(search: Search) -> Facts:
+    """C without facts of which nothing is known: P and S."""
+    found: Facts = {}
+    for own in search.owns.values():
+        parts = (*parts_of(search.proved, own), *parts_of(search.disproved, own))
+        if parts:
+            # Not into the table itself: S may have been made from it.
+            query = relation_query(Relation(own.columns, parts))
+            rows = search.task.store.count(create_temp(f"checked_{own.stem}", query))
+            note(found, own, f"checked_{own.stem}", rows)
+    return found
+
+
+def _supports(search: Search, facts: Facts, depth: int) -> Facts:
+    """Create `level_*`: unchecked facts of bodies that derive some facts (lines 15 to 18)."""
+    task = search.task
+
+    def relation(name: str, version: Version) -> Relation:
+        own = search.owns.get(name)
+        if own is None:
+            return task.inputs(name, version)
+        if version is Version.CANDIDATE:
+            return Relation(own.columns, parts_of(facts, own))
+        stored = own.stored
+        gone = search.disproved.get(name)
+        if stored is not None and gone is not None:
+            left = stored.rows - gone.rows
+            stored = replace(stored, minus=gone.table, rows=max(left, 0))
+        return Relation(own.columns, (*own.outside.parts, *((stored,) if stored else ())))
+
+    context = task.context(relation)
+    found: Facts = {}
+    for own in search.owns.values():
+        plans = [p for r in task.hypernode.rules for p in _bodies(task, r, own.predicate)]
+        plans = [plan for plan in plans if not is_empty(plan, context)]
+        if plans:
+            known = Relation(own.columns, (*parts_of(search.checked, own), *own.outside.parts))
+            name = f"level{depth % 2}_{own.stem}"
+            rows = apply_plans(
+                task.store,
+                task.cache,
+                plans,
+                context,
+                key=("supports", relation_key(known)),
+                columns=own.columns,
+                table=name,
+                shape=partial(unknown, known=known),
+            )
+            note(found, own, name, rows)
+    search.work = search.work.plus(backward=total_rows(found))
+    return found
+
+
+def _bodies(task: Task, rule: Rule, predicate: str) -> tuple[Plan, ...]:
+    """Plans that find, for candidates, the facts of a predicate in the bodies that derive them."""
+
+    def make() -> tuple[Plan, ...]:
+        plan = check(rule)
+        return tuple(
+            replace(plan, rule=replace(rule, head=atom))
+            for atom in plan.body.atoms
+            if atom.predicate == predicate
+        )
+
+    return task.cache.get(("bodies", rule.name, predicate), make)
+
+
+def _saturate(search: Search, level: Facts) -> None:
+    """Prove what can be proved of the checked facts, beginning with a level just added."""
+    step = 0
+    found = _prove(search, level, {}, step)
+    while found:
+        for own in search.owns.values():
+            add_to_set(search, search.proved, "proved", own, found.get(own.predicate))
+        search.work = search.work.plus(forward=total_rows(found))
+        unproved = set_minus(search, search.checked, search.proved, "unproved")
+        unproved = set_minus(search, unproved, search.disproved, "unsure")
+        step += 1
+        found = _prove(search, unproved, found, step)
+
+
+def _prove(search: Search, facts: Facts, new: Facts, step: int) -> Facts:
+    """Create `proof*_*`: those of some facts that follow from proved ones.
+
+    After the first step, one of these must be among those that the last step proved.
+    """
+    task = search.task
+
+    def relation(name: str, version: Version) -> Relation:
+        own = search.owns.get(name)
+        if own is None:
+            return task.marked_inputs(name, version)
+        if version is Version.CANDIDATE:
+            return Relation(own.columns, parts_of(facts, own))
+        if version is Version.DELTA:
+            return Relation(own.columns, parts_of(new, own))
+        return Relation(own.columns, (*own.outside.parts, *parts_of(search.proved, own)))
+
+    context = task.context(relation)
+    marked = bool(task.marking.next)
+    found: Facts = {}
+    for own in search.owns.values():
+        candidates = facts.get(own.predicate)
+        if candidates is None:
+            continue
+        if step == 0:
+            plans = solvable(checks(task, own.predicate), own, context)
+        else:
+            rules = task.hypernode.rules
+            plans = solvable(
+                [p for r in rules for p in onwards(task, r, search.owns)], own, context
+            )
+        if plans:
+            # Two names in turn: a statement cannot read the table that it replaces.
+            name = f"proof{step % 2}_{own.stem}"
+            rows = apply_plans(
+                task.store,
+                task.cache,
+                plans,
+                context,
+                key=("prove", candidates.table),
+                columns=own.columns,
+                table=name,
+                shape=among_candidates(own, candidates, marked),
+                marked=marked,
+            )
+            note(found, own, name, rows, marked)
+    return found
+
+
+def among_candidates(own: WorkingTable, candidates: Part, marked: bool = False) -> Shape:
+    relation = Relation(own.columns, ())
+
+    def shape(heads: exp.Query | None) -> exp.Query:
+        assert heads is not None
+        columns = columns_of(relation, "c")
+        query = exp.select(*columns).from_(temp_table(candidates.table).as_("c"))
+        if not marked:
+            return semi_join(query, columns, heads.subquery(copy=False))
+        same = (a.eq(b) for a, b in zip(columns, columns_of(relation, "h"), strict=True))
+        query = query.join(heads.subquery("h", copy=False), on=exp.and_(*same), copy=False)
+        query = query.select(some_marked("h").as_(MARK, quoted=True), copy=False)
+        return query.group_by(*(column.copy() for column in columns), copy=False)
+
+    return shape

@@ -1,0 +1,139 @@
+"""The stored facts that a round of overdeletion looks at, and those among them that lose their support."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import anti_join, create_temp, temp_table, union_all
+from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.run_plans import apply_plans
+from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.steps.plans import checks
+from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
+from zodiac_sql.names import RANK
+from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.plan import Plan
+from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query, table
+from zodiac_sql.sql.set_difference import absent
+
+SMALLEST_JOINED_IN_TWO_STEPS = 50_000
+"""With a stored table of this many rows or more, heads are found first, and joined with it then:
+DuckDB would not know that they are few, and hash the large table."""
+
+
+def find_candidates(
+    task: Task,
+    owns: WorkingTables,
+    own: WorkingTable,
+    plans: Iterable[Plan],
+    *,
+    iteration: int,
+    supported: bool,
+) -> Part | None:
+    """Create `cand_*`: own facts, not yet taken out, that may have lost a support.
+
+    In the first round these are also facts that no longer come from outside, and marked ones.
+    """
+    context = context_of(task, owns, undeleted=True)
+    mine = [p for p in plans if p.rule.head.predicate == own.predicate and not is_empty(p, context)]
+    former = _former(task, own) if iteration == 0 else ()
+    stored = own.base
+    if stored is None or not (mine or former):
+        return None
+
+    def heads_once(heads: exp.Query | None) -> exp.Query:
+        queries = [] if heads is None else [heads]
+        if former:
+            queries.append(relation_query(Relation(own.columns, former, supported)))
+        return _each_once(own, union_all(queries), supported)
+
+    def stored_heads(heads: exp.Query | None) -> exp.Query:
+        return _stored_among(own, stored, heads_once(heads), supported)
+
+    # Two names in turn where all candidates are taken out, and are the next delta.
+    name = f"cand_{0 if supported else iteration % 2}_{own.stem}"
+    reads = relation_key(Relation(own.columns, former))
+    key = ("candidates", bool(own.gone), stored.table, reads, supported, own.ranked)
+    in_two_steps = stored.rows >= SMALLEST_JOINED_IN_TWO_STEPS
+    rows = apply_plans(
+        task.store,
+        task.cache,
+        mine,
+        context,
+        key=("heads", *key) if in_two_steps else key,
+        columns=own.columns,
+        table=f"heads_{own.stem}" if in_two_steps else name,
+        shape=heads_once if in_two_steps else stored_heads,
+        ranked=supported,
+    )
+    if rows and in_two_steps:
+        rows = _join_heads(task, own, stored, supported, name)
+    return Part("temp", name, rows, ranked=own.ranked) if rows else None
+
+
+def _former(task: Task, own: WorkingTable) -> tuple[Part, ...]:
+    """What is a candidate without a rule: what no longer comes from outside, and is marked."""
+    marked = task.marking.given.get(own.predicate)
+    return (*own.deleted.parts, *((marked,) if marked else ()))
+
+
+def _join_heads(task: Task, own: WorkingTable, stored: Part, supported: bool, name: str) -> int:
+    """Create table `name`: the stored facts among the heads that were found. Returns its rows."""
+
+    def statement() -> str:
+        heads = exp.select("*").from_(temp_table(f"heads_{own.stem}"))
+        return task.store.render(create_temp(name, _stored_among(own, stored, heads, supported)))
+
+    key = ("stored among heads", name, stored.table, bool(own.gone), supported, own.ranked)
+    return task.store.count(task.cache.get(key, statement))
+
+
+def _each_once(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.Select:
+    """Heads without repetitions; by ranks, each with the least that a body allows it."""
+    columns = columns_of(own.outside, "c")
+    rows = exp.select(*columns).from_(heads.subquery("c", copy=False))
+    if not supported:
+        return rows.distinct(copy=False)
+    least = exp.Min(this=rank_of("c")).as_(RANK, quoted=True)
+    return rows.select(least, copy=False).group_by(*(c.copy() for c in columns), copy=False)
+
+
+def _stored_among(own: WorkingTable, stored: Part, rows: exp.Query, supported: bool) -> exp.Select:
+    """The stored facts among some heads; by ranks, only those that a head's body can support."""
+    there = columns_of(own.outside, "t")
+    same: list[exp.Expr] = [
+        a.eq(b) for a, b in zip(there, columns_of(own.outside, "h"), strict=True)
+    ]
+    if supported:
+        same.append(rank_of("t") >= rank_of("h"))
+    query = exp.select(*own.names("t")).from_(rows.subquery("h", copy=False))
+    query = query.join(table(stored).as_("t"), on=exp.and_(*same, copy=False), copy=False)
+    return anti_join(query, there, temp_table(own.gone_table), "g") if own.gone else query
+
+
+def find_unsupported(task: Task, owns: WorkingTables, own: WorkingTable) -> Part | None:
+    """Create `lost_*`: the candidates that have no support left."""
+    candidate = own.candidate
+    if candidate is None:
+        return None
+    context = context_of(task, owns)
+    plans = [plan for plan in checks(task, own.predicate) if not is_empty(plan, context)]
+
+    def shape(heads: exp.Query | None) -> exp.Query:
+        query = exp.select(*own.names("c")).from_(temp_table(candidate.table).as_("c"))
+        return absent(query, own.outside, heads)
+
+    name = f"lost_{own.stem}"
+    rows = apply_plans(
+        task.store,
+        task.cache,
+        plans,
+        context,
+        key=("unsupported", candidate.table, own.ranked),
+        columns=own.columns,
+        table=name,
+        shape=shape,
+    )
+    return Part("temp", name, rows, ranked=own.ranked) if rows else None
