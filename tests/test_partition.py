@@ -23,11 +23,11 @@ from zodiac_sql.evaluate.partition.partition import (
     Partition,
     compare,
     connect,
+    count_since_change,
     nodes,
     part,
     repeated_nodes,
     rows_changed,
-    settle,
 )
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -220,7 +220,9 @@ def among(pairs: set[Edge], some: set[int]) -> set[Edge]:
 
 def begin(store: Store, unequal: bool, alone: bool, stored: Part | None) -> Closure:
     row = ModuleRow("stc", "p", False, True, unequal, True)
-    return begin_closure(store, row, COLUMNS, "h1_p", NOTHING, alone, stored)
+    return begin_closure(
+        store, row, columns=COLUMNS, stem="h1_p", given=NOTHING, alone=alone, stored=stored
+    )
 
 
 def assert_is(
@@ -290,7 +292,7 @@ def test_a_partition_changes(
             _step(rng, closure.partition, model, links, size)
             if not alone:
                 assert_is(store, closure, model, prev, before if stored else None)
-        settle(closure.partition)
+        count_since_change(closure.partition)
         assert_is(store, closure, model, None, before if stored or alone else None)
         stored = written(store, closure, len(model.pairs()), first=change == 0)
 
@@ -341,7 +343,7 @@ def test_a_large_class_falls_apart_and_comes_together(store: Store, unequal: boo
     bridge = [(70, 220, False)]
     closure = begin(store, unequal, True, None)
     connect(closure.partition, values([*left, *right, *bridge]))
-    settle(closure.partition)
+    count_since_change(closure.partition)
     size = 251
     rows = size * (size - unequal)
     assert closure.partition.rows == rows
@@ -349,7 +351,7 @@ def test_a_large_class_falls_apart_and_comes_together(store: Store, unequal: boo
 
     closure = begin(store, unequal, True, stored)
     part(closure.partition, values(bridge), values([*left, *right]))
-    settle(closure.partition)
+    count_since_change(closure.partition)
     lost = closure.partition.part("before", "class")
     assert lost is not None and lost.rows == 2 * 151 * 100
     assert closure.partition.part("class", "before") is None
@@ -359,7 +361,7 @@ def test_a_large_class_falls_apart_and_comes_together(store: Store, unequal: boo
 
     closure = begin(store, unequal, False, stored)
     connect(closure.partition, values(bridge))
-    settle(closure.partition)
+    count_since_change(closure.partition)
     assert closure.partition.rows == rows
     assert rows_changed(closure.partition, "zodiac$test_left", "zodiac$test_came") == (100, 100)
 
@@ -393,7 +395,7 @@ def test_compared_with_what_was_there_before(
         model.connect(links)
         models.append(model)
         if stored is None:
-            settle(closure.partition)
+            count_since_change(closure.partition)
             stored = written(store, closure, len(model.pairs()), first=True)
     assert nodes(closure.partition, "zodiac$test_nodes") == sum(map(len, models[1].classes))
     compare(closure.partition, stored)
@@ -416,7 +418,9 @@ def test_compared_with_what_was_there_before(
 def test_nodes_of_other_types(store: Store, type_: Type, names: str) -> None:
     row = ModuleRow("stc", "p", False, True, False, True)
     columns = (Column("s", type_), Column("o", type_))
-    closure = begin_closure(store, row, columns, "h1_p", Relation(columns, ()), False)
+    closure = begin_closure(
+        store, row, columns=columns, stem="h1_p", given=Relation(columns, ()), alone=False
+    )
     a, b, c, d = names.split()
     store.run(f"CREATE OR REPLACE TEMP TABLE given AS SELECT * FROM (VALUES ({a}, {b}, false), "
               f"({c}, {d}, false), ({b}, {c}, false)) AS v(a, b, looping)")  # fmt: skip

@@ -1,1 +1,10 @@
-"""Evaluating rules to their fixpoint."""
+"""What a hypernode derives from its inputs, from scratch.
+
+fixpoint.py      the least fixpoint of one hypernode, whatever its rules
+semi_naive.py    a recursive hypernode, by a loop over delta tables
+run_plans.py     what some plans derive of one predicate, into a temporary table
+cache_keys.py    what the text of a statement depends on
+rule_errors.py   errors that name the rules they come from
+partition/       closures kept as classes of connected nodes
+cost/            estimates of sizes, and what is decided by them
+"""

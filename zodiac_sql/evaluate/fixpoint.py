@@ -93,7 +93,11 @@ def _closures(
 def _in_order(
     store: Store, hypernode: Hypernode, schema: Schema, context: Context, cache: StatementCache
 ) -> Fixpoint:
-    """The rules of a hypernode that is not recursive: nodes of a tree, if any, then what joins them."""
+    """The rules of a hypernode that is not recursive, in their order.
+
+    Usually this is one rule; if it is decomposed, first come the nodes of its tree, then their
+    join.
+    """
     parts: dict[str, Part] = {}
 
     def relation(name: str, version: Version) -> Relation:
@@ -144,9 +148,9 @@ def _as_they_are(heads: exp.Query | None) -> exp.Query:
 
 
 def is_linear(hypernode: Hypernode, context: Context) -> bool:
-    """Whether one recursive statement will do.
-
-    One predicate, one recursive atom in each rule, no text to encode, no Python on the way."""
+    """Whether one recursive statement will do: it can hold one predicate, and one recursive atom in
+    each rule, but neither text that must be encoded nor Python functions.
+    """
     if len(hypernode.derives) != 1:
         return False
     (predicate,) = hypernode.derives

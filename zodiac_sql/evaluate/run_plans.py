@@ -69,8 +69,8 @@ def apply_plans(
     """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
 
     `key` says what the statement depends on besides the plans and the tables they read. Plans that
-    are worth it are evaluated as products (sql/product.py) or over a join tree (sql/reducer.py), but
-    none whose heads have ranks or marks.
+    are worth it are evaluated as products (sql/product.py) or over a join tree (sql/reducer.py),
+    but none whose heads have ranks or marks.
     """
     given = parameters or {}
     target = _Target(table, columns, shape, ranked, marked)
@@ -156,7 +156,7 @@ def _unless_mixed(form: Callable[[Plan], T | None], plan: Plan, context: Context
 def _trees(
     cache: StatementCache, plans: Sequence[Plan], context: Context
 ) -> dict[int, tuple[JoinTree, bool]]:
-    """The plans that join the nodes of a decomposition, and are cheaper if these are reduced first."""
+    """The plans that join a tree's nodes, and are cheaper if these are reduced first."""
     found = {}
     for place, plan in enumerate(plans):
         if any(is_node(scan.atom.predicate) for scan in plan.scans):

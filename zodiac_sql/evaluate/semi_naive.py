@@ -25,7 +25,7 @@ from zodiac_sql.database.statements import (
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.partition.closure import Closure
-from zodiac_sql.evaluate.partition.partition import settle
+from zodiac_sql.evaluate.partition.partition import count_since_change
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
@@ -163,7 +163,7 @@ def semi_naive(
         _finish(loop, own, iteration)
     parts = {o.predicate: o.derived_part for o in owns.values() if o.derived}
     for closure in closures.values():
-        settle(closure.partition)
+        count_since_change(closure.partition)
     parts |= {p: closure.now for p, closure in closures.items() if closure.now.rows}
     if closures:
         return Fixpoint(parts, max(iteration, 1), "modules", closures)

@@ -16,8 +16,8 @@ round. That changes the order of work, and with it three details:
   forgotten (the paper stops at line 19, before they are met). Or there is no further level: then
   what is not proved is disproved (S), for good.
 
-The algorithm does not use ranks, and keeps them only if no fact was reached: a fact may be proved by
-facts of higher ranks, and marks are no ranks either.
+The algorithm does not use ranks, and keeps them only if no fact was reached: a fact may be proved
+by facts of higher ranks, and marks are no ranks either.
 
 In a stream, with marking (paper 4, Algorithm 1), the facts that the update before has marked are
 reached from the start. What is proved or added is marked if an explicit fact of the body is.
@@ -87,7 +87,7 @@ def _marked(search: Search) -> Facts:
 
 
 def _delete(search: Search) -> None:
-    """Algorithm 1: fill `gone` of each predicate with exactly what is no longer provable."""
+    """Algorithm 1: take out exactly what is no longer provable."""
     task, owns = search.task, search.owns
     plans = task.losses()
     former = {p: _seeds(search, own) for p, own in owns.items()}
@@ -113,7 +113,7 @@ def _seeds(search: Search, own: WorkingTable) -> Relation:
 
 
 def _frontier(search: Search, plans: Iterable[Plan], former: dict[str, Relation]) -> Facts:
-    """Create `frontier_*`: own facts that lost a derivation and were not reached before (line 9)."""
+    """Create `frontier_*`: own facts that lost a derivation, and were not reached yet (line 9)."""
     task = search.task
     context = context_of(task, search.owns, undeleted=True)
     found: Facts = {}
@@ -140,6 +140,7 @@ def _frontier(search: Search, plans: Iterable[Plan], former: dict[str, Relation]
 
 
 def _reaching(own: WorkingTable, extra: Relation, known: Relation) -> Shape:
+    """The stored facts among the heads that are found and among `extra`, without known ones."""
     stored = own.stored
     assert stored is not None
 
@@ -150,9 +151,8 @@ def _reaching(own: WorkingTable, extra: Relation, known: Relation) -> Shape:
         rows = unknown(union_all(queries), known)
         columns = columns_of(known, "t")
         there = part_query(stored, known)
-        return semi_join(
-            exp.select(*columns).from_(there.subquery("t", copy=False)), columns, rows.subquery(copy=False)
-        )  # fmt: skip
+        facts = exp.select(*columns).from_(there.subquery("t", copy=False))
+        return semi_join(facts, columns, rows.subquery(copy=False))
 
     return shape
 
@@ -182,7 +182,7 @@ def _split_outside(search: Search, frontier: Facts) -> Facts:
 
 
 def _gone(search: Search, own: WorkingTable, facts: Part | None) -> Part | None:
-    """Add to `gone` those facts of a round that are not proved: they are what is propagated."""
+    """Take out those facts of a round that are not proved: the next round propagates these."""
     if facts is None:
         return None
     known = Relation(own.columns, parts_of(search.proved, own))

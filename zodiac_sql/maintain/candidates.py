@@ -1,4 +1,4 @@
-"""Strategy of hypernodes that are not recursive: they need no search, only candidates and one check.
+"""Strategy of hypernodes that are not recursive: find candidates, and check each once.
 
 A fact can only be lost if the change destroys one of its derivations. So the destroyed derivations
 are looked for in the inputs as they were, and each of their heads is checked once for another

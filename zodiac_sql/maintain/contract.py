@@ -7,8 +7,8 @@ tables the least fixpoint over the inputs as they are. It writes temporary table
 
 Where rules came or went, its tables are those of `heritage` (graph/restructuring.py), and least
 fixpoints of other rules: without those that are new, and with those that were lost. `losses` and
-`gains` make up for that; a strategy that asks these for what may be lost and gained need not know of
-it. A hypernode that merges and may lose something is recomputed.
+`gains` make up for that; a strategy that asks these for what may be lost and gained need not know
+of it. A hypernode that merges and may lose something is recomputed.
 
 What the driver (change/materialise.py) relies upon:
 
@@ -47,9 +47,10 @@ from zodiac_sql.storage.sources import Sources
 class Marking:
     """What is known of the update after this one, and what the one before knew (marking.py).
 
-    `next` are input facts that are marked for the next update, `given` own facts that were marked for
-    this one, each by predicate. With `implicit`, marks also pass through derived facts. `known` says
-    that this update deletes just what was marked for it, and this hypernode took part in marking.
+    `next` are input facts that are marked for the next update, `given` own facts that were marked
+    for this one, each by predicate. With `implicit`, marks also pass through derived facts. `known`
+    says that this update deletes just what was marked for it, and this hypernode took part in
+    marking.
     """
 
     next: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)

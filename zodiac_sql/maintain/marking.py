@@ -1,12 +1,12 @@
 """Marking: what one update of a stream finds out about the next (paper 4, Algorithm 1).
 
 Facts that the next update deletes are marked. While this update derives facts, a mark on an
-explicit fact in a rule's body passes to the head: the queries that derive anyway carry it along in a
-column. The next update then starts with the marked facts among those to be checked, so its own
+explicit fact in a rule's body passes to the head: the queries that derive anyway carry it along in
+a column. The next update then starts with the marked facts among those to be checked, so its own
 search has fewer to find.
 
-All instances of a rule are found together, so a head is marked if any of them has a marked fact; the
-paper looks only at the first instance that derives it. With `implicit`, marks also pass through
+All instances of a rule are found together, so a head is marked if any of them has a marked fact;
+the paper looks only at the first instance that derives it. With `implicit`, marks also pass through
 derived facts. That is right for DRed, which takes out whatever may be lost, but not for B/F (paper
 4, section 4).
 """

@@ -38,10 +38,10 @@ def recompute(task: Task) -> Maintained:
 
 
 def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
-    """What makes a table that of the new fixpoint; None if it is that already.
+    """What turns a table into that of the new fixpoint; None if nothing has to be done.
 
-    It is also rewritten where only its columns have changed, and always if it has ranks: the old
-    ones may rest on facts that are no more, and those of several predicates belong together.
+    A table is also rewritten where only its columns have changed, and always if it has ranks: the
+    old ones may rest on facts that are no more, and those of several predicates belong together.
     """
     columns = task.schema[predicate].columns
     if predicate not in task.before.schema or not task.before.derived.get(predicate, {}).get(
@@ -100,7 +100,7 @@ def _comparable(task: Task, predicate: str, closure: Closure) -> bool:
 
 
 def directions(task: Task) -> tuple[bool, bool]:
-    """Whether a change of the inputs can bring facts to the tables, and whether it can take some."""
+    """Whether a change of the inputs can bring facts to the tables; whether it can take some."""
     inserted, deleted = task.changed()
     if task.heritage or not inserted | deleted:
         return True, True  # the rules themselves are new

@@ -1,4 +1,4 @@
-"""The state of a knowledge base, and how it is kept in the file.
+"""The state of a knowledge base, read from the catalog in the file.
 
 `State` is what a program is between two changes; it is never modified, only replaced. Rules are
 parsed again from their text only when something needs them, so that opening a file stays cheap.
@@ -20,8 +20,6 @@ from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.storage.check_catalog import what_is_wrong
 from zodiac_sql.storage.row_counts import load_row_counts
 
-# --- file -> state --------------------------------------------------------------------------------
-
 
 def load(store: Store) -> State:
     """Read the catalog. Raises StoreError if it cannot be one that we wrote."""
@@ -32,8 +30,8 @@ def load(store: Store) -> State:
         wrong = f"it has {error!r} where something else belongs"
     if wrong is not None:
         raise StoreError(
-            f"the catalog of {store.path} was edited: {wrong}. Nothing was changed. Take its facts and "
-            "rules from where they came from."
+            f"the catalog of {store.path} was edited: {wrong}. Nothing was changed. Take its facts "
+            "and rules from where they came from."
         )
     return state
 
@@ -156,9 +154,6 @@ def others_names(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str
     )
     ours = {predicate.sql_name.lower() for predicate in schema.values()}
     return frozenset(name for (name,) in rows if name not in ours)
-
-
-# --- state -> file --------------------------------------------------------------------------------
 
 
 def changed_meanwhile(store: Store, what: str) -> LockedError:

@@ -22,13 +22,15 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What becomes of one table of the hypernode.
+    """What becomes of one table.
 
-    Its facts gain `inserted` and lose `deleted`. It is brought there by taking the rows of `removed`
-    out and putting those of `added` in, which also hold facts whose rank has changed; or, where
-    `rewritten`, by putting `added` in its place. `united` are rows to be put in, too, that come from
-    tables of hypernodes that were merged. Where the table is none of rows, but nodes and their
-    classes (see `modules`), it is `now` as a whole, and has an edit of its own.
+    `inserted` are the facts that it gains, `deleted` those that it loses. To bring it there, the
+    rows of `removed` are taken out, and those of `added` are put in; these also hold facts whose
+    rank has changed. Where it is `rewritten`, `added` takes its place. `united` are rows to be put
+    in, too, from tables of hypernodes that were merged.
+
+    A relation that is kept as classes of nodes has no rows of its own: its table of classes has an
+    edit, and `now` is what these make up.
     """
 
     inserted: Part | None

@@ -1,7 +1,7 @@
 """Extensions: X(p) = explicit facts of p, united with what each hypernode derives of it.
 
-`Sources` knows the tables that make up each extension, before or during a change. The functions
-count, compare and show extensions.
+The functions count, compare and show them. Which tables make up each one, `Sources` knows
+(storage/sources.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, rel
 from zodiac_sql.sql.set_difference import unknown
 
 MOST_DISJOINT_PARTS = 4
-"""Up to so many parts, anti joins with the larger ones are cheaper than removing duplicates."""
+"""With at most so many parts, anti joins are cheaper than removing duplicates."""
 
 
 def count(store: Store, relation: Relation) -> int:

@@ -56,4 +56,4 @@ def _load_counts(store: Store) -> dict[tuple[str, str], int]:
 
 
 _COUNTED_AT_ONCE = 50
-"""So many tables are counted by one statement: 5,000 take 0.3 s, and all at once 1 s."""
+"""One statement counts at most so many tables: 5,000 take 0.3 s then, and all at once 1 s."""

@@ -1,4 +1,4 @@
-"""Writing to the catalog what differs between two states: part of the publishing transaction."""
+"""Writing to the catalog what differs between two states, inside the publishing transaction."""
 
 from __future__ import annotations
 

@@ -105,7 +105,8 @@ def derived_tables(state: State) -> Iterable[tuple[str, int, tuple[str, str]]]:
     """(predicate, hypernode, table) for each table that a state has or could have in idb and hd.
 
     Among them those of external facts and nodes, under their names inside a hypernode
-    (rewrite/rewritten_hypernode.py), but no tables of classes: the relations made of these are views.
+    (rewrite/rewritten_hypernode.py), but no tables of classes: the relations made of these are
+    views.
     """
     heads = heads_of(state)
     for row in state.hypernodes:

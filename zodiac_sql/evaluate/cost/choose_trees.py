@@ -1,10 +1,10 @@
 """Which cyclic rules are decomposed, and how (paper 5, section 5).
 
-A rule gains where DuckDB's plan for its whole body has intermediate results that are much larger than
-what the nodes of a tree need. Width alone does not tell: on some cyclic bodies the bushy plan of hash
-joins is a decomposition already. So the joins of DuckDB's own plan are looked at, with our estimates
-of their sizes (statistics.py), and compared with those of the best tree; where much is at stake, after
-samples of its nodes have been counted.
+A rule gains where DuckDB's plan for its whole body has intermediate results that are much larger
+than what the nodes of a tree need. Width alone does not tell: on some cyclic bodies the bushy plan
+of hash joins is a decomposition already. So the rows of the joins in DuckDB's own plan are
+estimated (evaluate/cost/statistics.py), and compared with those of the best tree. Where much is at
+stake, samples of the tree's nodes are counted before that.
 """
 
 from __future__ import annotations
@@ -31,22 +31,24 @@ from zodiac_sql.sql.plan import Scan, Version
 from zodiac_sql.sql.scans import column_name, side
 
 LEAST_GAIN = 2.5
-"""By what factor a tree must promise less work than DuckDB's plan: estimates are no better."""
+"""A tree must promise less work than DuckDB's plan by at least this factor, because estimates are
+no more exact than that."""
 
 LEAST_PLAN_ROWS = 1_000_000
-"""Rows of intermediate results that a plan must have before anything is worth while."""
+"""Look for a tree only if the intermediate results of DuckDB's plan have more rows than this:
+below, a tree cannot gain enough to be worth its tables."""
 
 TOO_FEW_FACTS = 100
-"""With so few facts to read, nothing is worth while."""
+"""Do not look for a tree if a rule reads at most so many facts."""
 
 REVIEWED_FACTOR = 4.0
-"""A decision is looked at again when there is so many times more, or less, to read."""
+"""Decide again when a rule reads so many times more facts, or so many times fewer, than it did."""
 
 MOST_NODE_ROWS_PER_FACT = 100
 """How many rows the tables of nodes may have for each fact that a rule reads or derives."""
 
 NODE_ROWS_ALWAYS_ALLOWED = 1_000_000
-"""So many rows they may have in any case."""
+"""The tables of nodes may have so many rows however few facts there are."""
 
 
 Decomposing = Literal["auto"] | bool
@@ -58,8 +60,8 @@ _NO_TREE = "no tree of several nodes joins its atoms"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A rule to be decided upon, with what its body reads. `assumed` gives the rows of predicates that
-    are not known yet, because the rule's hypernode derives them."""
+    """A rule to be decided upon, with what its body reads. `assumed` gives the rows of predicates
+    that are not known yet, because the rule's hypernode derives them."""
 
     store: Store
     context: Context
@@ -85,9 +87,12 @@ def may_decompose(rule: Rule) -> bool:
 
 
 def decision(
-    question: Question, before: StoredTree | None, tables: Mapping[str, int], forced: bool
+    question: Question, before: StoredTree | None, node_rows: Mapping[str, int], forced: bool
 ) -> StoredTree:
-    """What is decided for a rule: what was before, if it still holds. `tables` counts rows of nodes."""
+    """What is decided for a rule: what was decided before, if it still holds.
+
+    `node_rows` has the rows of each node's table.
+    """
     if before is None or (before.nodes and question.mixes):
         return decide(question, forced)
     if before.why == _NO_TREE or (forced and before.nodes):
@@ -95,7 +100,7 @@ def decision(
     if forced or before.why == _CHOSEN or not _holds(before, question):
         return decide(question, forced)
     head = question.context.relation(question.rule.head.predicate, Version.ALL).rows
-    return within(before, tables, question.facts + head)
+    return within(before, node_rows, question.facts + head)
 
 
 def shape(trees: Iterable[StoredTree]) -> tuple[tuple[str, tuple[StoredNode, ...]], ...]:
@@ -109,7 +114,10 @@ def at_work(trees: Iterable[StoredTree]) -> Iterator[StoredTree]:
 
 
 def decide(question: Question, forced: bool) -> StoredTree:
-    """The tree of a cyclic rule, or why it has none. If `forced`, any tree of several nodes will do."""
+    """The tree of a cyclic rule, or why it has none.
+
+    If `forced`, any tree of several nodes will do.
+    """
     rule, facts = question.rule, question.facts
     if question.mixes:
         return StoredTree(rule.name, "an int meets a float in it", facts)
@@ -131,17 +139,18 @@ def decide(question: Question, forced: bool) -> StoredTree:
 
 
 def _holds(decision: StoredTree, question: Question) -> bool:
-    """Whether a decision need not be looked at again: there is about as much to read as there was."""
+    """Whether a decision still holds: there is about as much to read as there was."""
     before, now = max(decision.facts, TOO_FEW_FACTS), max(question.facts, TOO_FEW_FACTS)
     return before <= now * REVIEWED_FACTOR and now <= before * REVIEWED_FACTOR
 
 
-def within(tree: StoredTree, tables: Mapping[str, int], facts: int) -> StoredTree:
+def within(tree: StoredTree, node_rows: Mapping[str, int], facts: int) -> StoredTree:
     """A decision, or another one if the tables of its nodes have grown beyond the limit.
 
-    `tables` counts their rows, `facts` what the rule reads and derives.
+    `node_rows` has the rows of each, `facts` is the number of facts that the rule reads and
+    derives.
     """
-    rows = sum(tables.get(known.name, 0) for known in tree.tables)
+    rows = sum(node_rows.get(known.name, 0) for known in tree.tables)
     if rows <= max(MOST_NODE_ROWS_PER_FACT * facts, NODE_ROWS_ALWAYS_ALLOWED):
         return tree
     why = f"its nodes had {rows:,} rows, over {MOST_NODE_ROWS_PER_FACT} for each of {facts:,} facts"
@@ -152,8 +161,10 @@ def within(tree: StoredTree, tables: Mapping[str, int], facts: int) -> StoredTre
 
 
 def _tree(rule: Rule, estimates: Estimates) -> Hypertree | None:
-    """The best tree of a rule: found as if every node had to be joined, or as if nodes that look the
-    same were one, whichever comes to less.
+    """The best tree of a rule.
+
+    Two are looked for, one as if every node had to be joined, one as if nodes that look the same
+    were a single node; the cheaper one is taken.
     """
     edges = edges_of(rule)
     assert edges is not None
@@ -167,11 +178,12 @@ def _tree(rule: Rule, estimates: Estimates) -> Hypertree | None:
 
 
 def _contracted(rule: Rule, estimates: Estimates, tree: Hypertree) -> Hypertree:
-    """A tree in which nodes of one atom are joined in the node above where that costs less, wider
-    than minimal as that node may become.
+    """A tree in which nodes of one atom are joined in the node above where that costs less.
 
-    So p(L, S, A) :- of(W, L), in(W, S), number(W, A), ... can do without all W in one node, where no
-    two of the atoms cover all variables.
+    The node above may become wider than it need be.
+
+    So p(L, S, A) :- of(W, L), in(W, S), number(W, A), ... can do without all W in one node, where
+    no two of the atoms cover all variables.
     """
     cost = _tree_cost(rule, estimates, tree)
     while len(tree.nodes) > 2:
@@ -278,8 +290,10 @@ def _gains(question: Question, estimates: Estimates, tree: Hypertree) -> tuple[b
 
 
 def _measure(rule: Rule, estimates: Estimates, tree: Hypertree) -> None:
-    """Replace estimates of nodes by what samples tell, and so that of the whole body, which is the
-    last result of any plan: of each node, the rows that a row of its parent meets.
+    """Replace the estimates of nodes, and that of the whole body, by what samples tell.
+
+    The whole body is the last result of any plan. Its rows are estimated from the root down: each
+    node multiplies them by how many of its rows a row of its parent meets.
     """
     sized = _sized(rule, tree)
     rows = 1.0

@@ -1,11 +1,11 @@
 """How many rows joins of a rule's atoms have: textbook estimates, corrected for skew.
 
 An atom's rows and distinct values come from DuckDB: of modest relations counted, of others its
-statistics. Joins are estimated as Garcia-Molina, Ullman and Widom do (Database Systems, 16.4; so does
-paper 5, section 5): rows multiply, and each further atom with a variable divides by its number of
-distinct values. That takes all values to be equally frequent. Where they are not, the estimates of a
-skewed graph are wrong by orders of magnitude; so for each variable the size of the join of two atoms
-is counted, and the ratio to the textbook's goes into the estimate.
+statistics. Joins are estimated as Garcia-Molina, Ullman and Widom do (Database Systems, 16.4; so
+does paper 5, section 5): rows multiply, and each further atom with a variable divides by its number
+of distinct values. That takes all values to be equally frequent. Where they are not, the estimates
+of a skewed graph are wrong by orders of magnitude; so for each variable the size of the join of two
+atoms is counted, and the ratio to the textbook's goes into the estimate.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from zodiac_sql.sql.scans import column_name, side
 from zodiac_sql.sql.select import compile_rule
 
 LARGEST_COUNTED = 1_000_000
-"""Up to so many rows a relation is counted; of a larger one, DuckDB's statistics are asked."""
+"""A relation of at most so many rows is counted; of a larger one, DuckDB's statistics are asked."""
 
 MOST_ATOMS_ORDERED = 10
-"""Joins of more atoms are not costed order by order, but by their last result."""
+"""For a join of at most so many atoms all orders are costed, else only its last result."""
 
 SAMPLE_ROWS, SAMPLE_VALUES = 100_000, 30
-"""A sample has about so many rows, and at least so many values of the variable it is taken by."""
+"""A sample has about SAMPLE_ROWS rows, and at least SAMPLE_VALUES values of the variable that it is
+taken by."""
 
 Pattern = tuple[str, tuple[object, ...]]
 """An atom up to the names of its variables."""
@@ -54,8 +55,8 @@ class Size:
 
 @dataclass(slots=True)
 class Statistics:
-    """Sizes of atoms and of their joins, each asked for once. `assumed` stands for what is not known
-    yet: the rows of predicates that are being derived."""
+    """Sizes of atoms and of their joins, each asked for once. `assumed` stands for what is not
+    known yet: the rows of predicates that are being derived."""
 
     store: Store
     context: Context
@@ -237,8 +238,8 @@ class Estimates:
         """Count the rows of a join, and the different ones of some variables, in a sample.
 
         Estimates take variables to be independent; but courses with a student in common are in one
-        department. The sample has all rows with some values of one variable: so what is counted there
-        is the same share of all.
+        department. The sample has all rows with some values of one variable: so what is counted
+        there is the same share of all.
         """
         key, rows = frozenset(places), self.rows(places)
         known = all(self.atoms[p].predicate not in self.statistics.assumed for p in places)
@@ -304,7 +305,11 @@ class Estimates:
 def _sampled(
     atoms: Sequence[Atom], names: Sequence[str], by: str, share: int, statistics: Statistics
 ) -> exp.Select:
-    """The rows of a join for one of so many shares of a variable's values, and the different ones."""
+    """The rows of a sample of a join, and the different ones of some variables.
+
+    The sample has those rows whose value of the variable `by` falls into one of `share` equal
+    parts.
+    """
     rule = Rule("", Atom("", tuple(map(Variable, names))), tuple(atoms))
     types = body_types(rule.body, statistics.context.columns, statistics.context.functions).types
     columns = [Column(column_name(name), types.get(name)) for name in names]

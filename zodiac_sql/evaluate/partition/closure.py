@@ -1,7 +1,8 @@
 """A closed relation kept as a partition, while its hypernode is evaluated or maintained.
 
-The functions of paper 2 that a module with tables of its own provides: `add` (Algorithm 7), `delete`
-(Algorithm 8) and `redo` (Algorithm 9). Diff is empty: the rules taken read no other predicate.
+The functions of paper 2 that a module with tables of its own provides: `add` (Algorithm 7),
+`delete` (Algorithm 8) and `redo` (Algorithm 9). Diff is empty: the rules taken read no other
+predicate.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 In each round every node gets the label of the least node within three steps, each to the least
 neighbour of the last, and the graph is contracted to these labels. (Least by a hash: numbers in the
-order of a chain would let no two nodes meet.) An edge between a node and one that
-it gets its label by stays, if their labels differ, so that what was connected remains so; rounds go on
-until no edge is left. (Propagating the least label along edges takes as many rounds as the graph is
-wide: 876 ms on a chain of 2,000 nodes, where this takes 24.)
+order of a chain would let no two nodes meet.) An edge between a node and one that it gets its label
+by stays, if their labels differ, so that what was connected remains so; rounds go on until no edge
+is left. (Propagating the least label along edges takes as many rounds as the graph is wide: 876 ms
+on a chain of 2,000 nodes, where this takes 24.)
 
 Tables have fixed names, so that all statements are constants.
 """

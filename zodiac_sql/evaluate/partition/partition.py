@@ -1,13 +1,13 @@
-"""A symmetric-transitive relation as a partition of its nodes, while it changes (paper 2, section 6).
+"""A symmetric-transitive relation as a partition of its nodes (paper 2, section 6).
 
 `members` is a temporary table of nodes with the class of each: `class` now, `prev` before the last
-step, `before` before the change, NULL where the node is in none. When a relation is evaluated it has
-all nodes; when it is maintained, those of classes that the change touches, and the file has the rest.
-What enters and leaves the relation is told by pairs of these columns (sql/class_pairs.py), and counted without
-making the pairs.
+step, `before` before the change, NULL where the node is in none. When a relation is evaluated it
+has all nodes; when it is maintained, those of classes that the change touches, and the file has the
+rest. What enters and leaves the relation is told by pairs of these columns (sql/class_pairs.py),
+and counted without making the pairs.
 
-`links` are edges that a step is about: (a, b), and whether one from a node to itself counts as a fact
-that the rules derive (`looping`). Tables that steps work with have fixed names, so that their
+`links` are edges that a step is about: (a, b), and whether one from a node to itself counts as a
+fact that the rules derive (`looping`). Tables that steps work with have fixed names, so that their
 statements are constants.
 """
 
@@ -140,7 +140,8 @@ WITH groups AS (
 )
 SELECT
   (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops ELSE 0 END), 0)
-   FROM (SELECT sum(n) AS n, sum(loops) AS loops FROM groups WHERE class IS NOT NULL GROUP BY class)),
+   FROM (SELECT sum(n) AS n, sum(loops) AS loops FROM groups
+         WHERE class IS NOT NULL GROUP BY class)),
   (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops ELSE 0 END), 0)
    FROM (SELECT sum(n) AS n, sum(loops_prev) AS loops FROM groups
          WHERE prev IS NOT NULL GROUP BY prev)),
@@ -176,7 +177,10 @@ WHERE s.node NOT IN (SELECT node FROM "zodiac$members")
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many facts the members make up: now, before the last step, before the change, and both."""
+    """How many facts the members make up: now, before the last step, and before the change.
+
+    `now_and_prev` and `now_and_before` are those that hold at both times.
+    """
 
     now: int = 0
     prev: int = 0
@@ -193,7 +197,9 @@ class Partition:
     name: str
     unequal: bool
     alone: bool
-    """Whether no rule reads the relation before it is complete: then steps need not be told apart."""
+    """Whether no rule reads the relation before it is complete.
+
+    Then nobody asks what a single step has changed, and nothing is counted after each."""
     stored: Part | None = None
     """The relation in the file."""
     next: int = 0
@@ -217,7 +223,7 @@ class Partition:
 
     @property
     def rows(self) -> int:
-        """How many facts the relation has now, with those in the file that no member has part in."""
+        """How many facts the relation has now, also those in the file that are of no member."""
         if self.stored is None:
             return self.counts.now
         return self.stored.rows - self.counts.before + self.counts.now
@@ -275,7 +281,7 @@ def part(partition: Partition, lost: exp.Query, kept: exp.Query | None) -> None:
         _count(partition)
 
 
-def settle(partition: Partition) -> None:
+def count_since_change(partition: Partition) -> None:
     """See to it that `counts` tell the relation now from that before the change."""
     if partition.alone:
         with _members(partition):

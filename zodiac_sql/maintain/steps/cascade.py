@@ -1,4 +1,4 @@
-"""All rounds of a search in one recursive statement, for linear rules and tables that are not large.
+"""All rounds of a search in one recursive statement, where rules are linear and tables not large.
 
 A round of the loop is a few statements, and each costs milliseconds before it looks at a row. Where
 the hypernode's rules are linear, one statement finds all that follows from some facts instead. It

@@ -1,4 +1,4 @@
-"""The stored facts that a round of overdeletion looks at, and those among them that lose their support."""
+"""The stored facts that a round of overdeletion looks at, and those that lose their support."""
 
 from __future__ import annotations
 

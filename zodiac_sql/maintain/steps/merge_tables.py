@@ -1,9 +1,9 @@
 """The tables that a recursive hypernode begins with when rules have changed what belongs to it.
 
 Hypernodes that merge bring their tables along. Those of the largest hypernode stay where they are;
-the rows of the others are added to them, once each. Ranks are shifted: a hypernode's facts must come
-after those of the hypernodes before it in topological order, because these were its inputs. The
-ranks of the largest stay, so those of the others move below and above them.
+the rows of the others are added to them, once each. Ranks are shifted: a hypernode's facts must
+come after those of the hypernodes before it in topological order, because these were its inputs.
+The ranks of the largest stay, so those of the others move below and above them.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import anti_join
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure, links
-from zodiac_sql.evaluate.partition.partition import rows_changed, settle
+from zodiac_sql.evaluate.partition.partition import count_since_change, rows_changed
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTables
 from zodiac_sql.names import CHANGE_FACTS, classes, external, given
@@ -98,7 +98,7 @@ def edits_of_closures(task: Task) -> dict[str, Edit]:
     edits: dict[str, Edit] = {}
     for name, closure in task.closures.items():
         partition = closure.partition
-        settle(partition)
+        count_since_change(partition)
         inserted, deleted = partition.part("class", "before"), partition.part("before", "class")
         names = f"{CHANGE_FACTS}left_{closure.stem}", f"{CHANGE_FACTS}came_{closure.stem}"
         counts = rows_changed(partition, *names)

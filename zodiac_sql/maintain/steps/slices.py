@@ -50,7 +50,7 @@ def slice_tables(task: Task, owns: WorkingTables, found: Mapping[str, Part | Non
 
 
 def handed_on(rules: Sequence[Rule]) -> Positions | None:
-    """The argument of each predicate that every rule hands on from body to head, if there is one."""
+    """The argument of each predicate that all rules hand on from body to head, if there is one."""
     derived = {rule.head.predicate for rule in rules}
     start = rules[0].head
     for position in range(len(start.terms)):

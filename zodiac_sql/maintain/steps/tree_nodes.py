@@ -1,8 +1,8 @@
 """A decomposed rule that is not recursive: its nodes one by one, then what joins them.
 
 Each is a rule like any other, and maintained as if it were a hypernode. What a node gains and loses
-is a change of an input for the join. So the join reads exactly the versions of equations 8 and 10 of
-paper 5, and a node none of whose inputs changed costs no statement.
+is a change of an input for the join. So the join reads exactly the versions of equations 8 and 10
+of paper 5, and a node none of whose inputs changed costs no statement.
 """
 
 from __future__ import annotations
