@@ -10,16 +10,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from zodiac_sql.change.begin import begin
 from zodiac_sql.change.change import Change
+from zodiac_sql.change.changed_facts import tables_read
 from zodiac_sql.change.collected import Collected, explicit_predicates
 from zodiac_sql.change.difference import Difference, differences_of
 from zodiac_sql.change.marks import marks_after, tell_marks
 from zodiac_sql.change.materialise import Progress, materialise
-from zodiac_sql.change.net_facts import net_changes, only_derived
+from zodiac_sql.change.net_facts import NetFacts, net_changes
+from zodiac_sql.change.not_explicit import only_derived
 from zodiac_sql.change.prepared import Prepared, lasting
-from zodiac_sql.change.report import IsCurrent, report, tables_read
+from zodiac_sql.change.report import IsCurrent, report
 from zodiac_sql.change.temporary_tables import drop_temporary
-from zodiac_sql.change.workspace import Materialisation, Net, begin
+from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ProgramError
@@ -95,13 +98,13 @@ def _planned(collected: Collected) -> Planned:
     try:
         planned = plan_program(
             collected.state,
-            collected.graph_before(),
-            collected.rules.arrivals,
-            collected.rules.dropped,
-            collected.schema,
-            explicit_predicates(collected),
-            collected.functions,
-            collected.names(),
+            before=collected.graph_before(),
+            arrivals=collected.rules.arrivals,
+            dropped=collected.rules.dropped,
+            provisional=collected.schema,
+            explicit=explicit_predicates(collected),
+            functions=collected.functions,
+            names=collected.names(),
         )
     except ProgramError as error:
         raise ProgramError(in_order([*collected.problems, *error.problems])) from None
@@ -113,19 +116,19 @@ def _planned(collected: Collected) -> Planned:
 # --- stage ----------------------------------------------------------------------------------------
 
 
-def _stage(collected: Collected, prepared: Prepared) -> Net:
+def _stage(collected: Collected, prepared: Prepared) -> NetFacts:
     """What enters and leaves the explicit facts, with those that stand in rule texts."""
     planned, store, state = prepared.planned, collected.store, collected.state
     with collected.timed("stage"):
         _stage_rule_facts(collected, planned)
         net = net_changes(
             store,
-            state,
-            planned.schema,
-            collected.inserts,
-            collected.deletes,
-            collected.seen,
-            prepared.cache,
+            state=state,
+            schema=planned.schema,
+            inserts=collected.inserts,
+            deletes=collected.deletes,
+            seen=collected.seen,
+            cache=prepared.cache,
         )
         collected.remarks += [*collected.rules.remarks, *planned.remarks]
         collected.remarks += only_derived(store, state, planned, collected.deletes)
@@ -169,7 +172,7 @@ def _known_ids(store: Store, state: State, rules: Iterable[Rule]) -> dict[str, i
 def _reason(
     collected: Collected,
     prepared: Prepared,
-    net: Net,
+    net: NetFacts,
     ids: Mapping[str, int],
     progress: Progress | None,
 ) -> Materialisation:
@@ -205,7 +208,7 @@ def _compare_apart(collected: Collected, work: Materialisation) -> dict[str, Dif
 def _publish(
     collected: Collected,
     prepared: Prepared,
-    net: Net,
+    net: NetFacts,
     work: Materialisation,
     differences: Mapping[str, Difference],
 ) -> State:
@@ -225,7 +228,7 @@ def _publish(
         return publish(collected.store, publication)
 
 
-def _state_after(collected: Collected, work: Materialisation, net: Net) -> State:
+def _state_after(collected: Collected, work: Materialisation, net: NetFacts) -> State:
     before, planned = collected.state, work.planned
     explicit = {
         name

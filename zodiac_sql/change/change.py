@@ -23,10 +23,11 @@ AtWork = Mapping[int, tuple[ModuleRow | StoredTree, ...]]
 class HypernodeChange:
     """What a change did to hypernodes.
 
-    `created` are those of new rules only. `merged` tells for a hypernode which ones became one in it;
-    `split` for an old hypernode what it fell apart into. `dropped` are those that have no rule left.
-    `updated` had work because rules of theirs came or went, or inputs had changed; all others are
-    `untouched`. A hypernode that changes keeps its number as long as most of its rules stay together.
+    `created` are those of new rules only. `merged` tells for a hypernode which ones became one in
+    it; `split` for an old hypernode what it fell apart into. `dropped` are those that have no rule
+    left. `updated` had work because rules of theirs came or went, or inputs had changed; all others
+    are `untouched`. A hypernode that changes keeps its number as long as most of its rules stay
+    together.
     """
 
     created: tuple[str, ...] = ()
@@ -82,9 +83,9 @@ class Change:
     def deleted(self) -> dict[str, int]:
         """For each predicate concerned, how many facts left its extension.
 
-        Where a table vanished with its rule while others may hold the same facts, that is counted when
-        first asked for, or before the next change. (Raises QueryError if another connection was
-        faster.)
+        Where a table vanished with its rule while others may hold the same facts, that is counted
+        when first asked for, or before the next change. (Raises QueryError if another connection
+        was faster.)
         """
         return self._deleted()
 
@@ -101,7 +102,9 @@ class Change:
         return self._facts("inserted", predicate, limit)
 
     def deleted_facts(self, predicate: str, limit: int | None = None) -> pa.Table:
-        """The facts of a predicate that left its extension: columns and errors of `inserted_facts`."""
+        """The facts of a predicate that left its extension, with the columns and errors of
+        `inserted_facts`.
+        """
         assert self._facts is not None
         return self._facts("deleted", predicate, limit)
 

@@ -1,7 +1,7 @@
 """Hypernodes as they are evaluated: the modules at work in them, and their cyclic rules decomposed.
 
-What was decided for a cyclic rule holds until there is much more to read, or the tables of its nodes
-have grown beyond the limit (evaluate/cost/choose_trees.py).
+What was decided for a cyclic rule holds until there is much more to read, or the tables of its
+nodes have grown beyond the limit (evaluate/cost/choose_trees.py).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _lasts(
 def expand(
     work: Materialisation, hypernode: Hypernode, inner: Inner, trees: tuple[StoredTree, ...]
 ) -> Inner:
-    """A hypernode with some trees. What is kept of it is about the rules that they make."""
+    """A hypernode with some trees. Its cache is about the rules that they make."""
     cache = work.cache.of(hypernode.id)
     if cache.get("shape", lambda: shape(trees)) != shape(trees):
         work.cache.forget(hypernode.id)
@@ -130,9 +130,7 @@ def _decided(
 
 
 def _assumed(inner: Inner, sources: Sources) -> dict[str, int]:
-    """How many facts there may be of what a recursive hypernode derives: at least as many as it has
-    to read.
-    """
+    """How many facts a recursive hypernode may derive: at least as many as it has to read."""
     hypernode = inner.hypernode
     if not hypernode.recursive:
         return {}
@@ -141,17 +139,18 @@ def _assumed(inner: Inner, sources: Sources) -> dict[str, int]:
     return {name: max(most, sources.relation(name).rows) for name in hypernode.derives}
 
 
-def within_limits(
+def other_trees(
     work: Materialisation,
     hypernode: Hypernode,
     inner: Inner,
+    *,
     task: Task,
     done: Maintained,
-    tried: int,
+    decide_again: bool,
 ) -> tuple[StoredTree, ...]:
     """Other trees, if the nodes of some have turned out to be too large; nothing if they have not.
 
-    First it is decided again, as now the sizes of what the hypernode derives are known.
+    For a recursive hypernode it can be decided again, because now it is known how much it derives.
     """
     if work.settings.hypertree != "auto" or not any(at_work(inner.trees)):
         return ()
@@ -164,7 +163,7 @@ def within_limits(
     fitting = tuple(within(tree, rows, facts(tree.rule)) for tree in inner.trees)
     if shape(fitting) == shape(inner.trees):
         return ()
-    if tried == 0 and hypernode.recursive:
+    if decide_again and hypernode.recursive:
         outer = with_modules(work, hypernode)
         found = {name: rows.get(name, 0) for name in hypernode.derives}
         again = _decided(work, outer, _cyclic(work, hypernode, outer), {}, found)

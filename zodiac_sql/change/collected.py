@@ -119,7 +119,12 @@ class Collected:
         """Collect facts that enter: they settle the columns of their predicate."""
         name = staged.predicate
         self.schema[name] = with_staged(
-            self.schema, name, staged.columns, staged.datatypes, staged.named, self.names()
+            self.schema,
+            name,
+            columns=staged.columns,
+            datatypes=staged.datatypes,
+            is_named=staged.named,
+            names_=self.names(),
         )
         if self._by_sql_name is not None:
             self._by_sql_name[self.schema[name].sql_name] = name

@@ -1,4 +1,4 @@
-"""What a change did to each extension, in numbers and as facts that outlast its publication."""
+"""What a change did to each extension: how many facts, and which, also after publication."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from zodiac_sql.storage.sources import sources_of
 class Difference:
     """How an extension changed.
 
-    Where it was empty, `all_new` tells so; then `inserted` reads tables that publication takes away,
-    and the facts are those of the extension in the file. `deleted` may read tables of the file that
-    publication takes away: see `put_aside`. While it `waits`, `deleted` is all that was in tables
-    that vanished, and nobody has looked yet what of it other tables still hold.
+    Where it was empty, `all_new` tells so; then `inserted` reads tables that publication takes
+    away, and the facts are those of the extension in the file. `deleted` may read tables of the
+    file that publication takes away: see `put_aside`. While it `waits`, `deleted` is all that was
+    in tables that vanished, and nobody has looked yet what of it other tables still hold.
     """
 
     inserted_count: int
@@ -47,7 +47,7 @@ class Difference:
         return replace(self, deleted=replace(self.deleted, parts=tuple(parts)))
 
     def apart(self, store: Store, sql_name: str) -> Difference:
-        """With the facts that entered in a table of their own, for a change that is not published."""
+        """With the facts that entered in a table of their own, as a preview publishes none."""
         if not self.all_new:
             return self
         entered = _copied(store, self.inserted, f"entered_{whole(sql_name)}")
@@ -68,7 +68,7 @@ def differences_of(work: Materialisation, wait: bool) -> dict[str, Difference]:
     }
 
 
-def settled(store: Store, state: State, name: str, difference: Difference) -> Difference:
+def looked_into(store: Store, state: State, name: str, difference: Difference) -> Difference:
     """A difference that waited, after its publication: what has really left an extension."""
     deleted = difference.deleted
     if name in state.schema:

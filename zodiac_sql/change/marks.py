@@ -1,16 +1,19 @@
-"""What of marks one update hands to the next (paper 4; maintain/marking.py says what they are)."""
+"""What one update of a stream hands to the next, so that it has less to find (paper 4).
+
+What marks are, maintain/marking.py says.
+"""
 
 from __future__ import annotations
 
 from zodiac_sql.change.collected import Collected
-from zodiac_sql.change.net_facts import deleted_next
-from zodiac_sql.change.workspace import Materialisation, Net
+from zodiac_sql.change.net_facts import NetFacts, deleted_next
+from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.names import CHANGE_FACTS, whole
 from zodiac_sql.program.state import State
 
 
-def tell_marks(collected: Collected, work: Materialisation, net: Net) -> None:
+def tell_marks(collected: Collected, work: Materialisation, net: NetFacts) -> None:
     """Say what is marked: for this update, if it came as it was seen, and for the next."""
     structure, marks = work.planned.restructuring, collected.marks
     if marks and structure.before is structure.after and _came_as_seen(marks, work.state, net):
@@ -20,12 +23,12 @@ def tell_marks(collected: Collected, work: Materialisation, net: Net) -> None:
         known = work.planned.schema[name]
         part = deleted_next(
             work.store,
-            known,
-            work.new.relation(name),
-            net.inserts.get(name),
-            staged,
-            f"{CHANGE_FACTS}ahead{turn}_{whole(known.sql_name)}",
-            work.cache,
+            predicate=known,
+            explicit=work.new.relation(name),
+            entered=net.inserts.get(name),
+            staged=staged,
+            name=f"{CHANGE_FACTS}ahead{turn}_{whole(known.sql_name)}",
+            cache=work.cache,
         )
         if part:
             work.next[name] = part
@@ -39,7 +42,7 @@ def marks_after(collected: Collected, work: Materialisation, state: State) -> Ma
     return Marks(state.generation, ahead, work.marked, work.unmarked)
 
 
-def _came_as_seen(marks: Marks, state: State, net: Net) -> bool:
+def _came_as_seen(marks: Marks, state: State, net: NetFacts) -> bool:
     """Whether this update deletes all that the one before has marked."""
     if marks.generation != state.generation:
         return False

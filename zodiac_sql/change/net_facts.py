@@ -1,25 +1,26 @@
-"""Net changes of explicit facts, from what was given: E+ = E+ without E, E- = (E- within E) without E+."""
+"""Which explicit facts a change brings and takes: E+ without E, and (E- within E) without E+.
+
+E are the explicit facts of a predicate before the change, E+ and E- those that are given to be
+inserted and deleted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.change.workspace import Net
-from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.statements import anti_join, create_temp, semi_join, temp_table, union_all
+from zodiac_sql.database.statements import anti_join, create_temp, temp_table, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.language.schema import Predicate, Staged
-from zodiac_sql.names import CHANGE_FACTS, ENTERED, EXPLICIT_SCHEMA, whole
-from zodiac_sql.program.build import Planned
+from zodiac_sql.names import CHANGE_FACTS, ENTERED, whole
 from zodiac_sql.program.state import State
-from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, table
-from zodiac_sql.sql.set_difference import unknown
-from zodiac_sql.storage.sources import sources_of
+from zodiac_sql.sql.relations import SQL_TYPES, Part, Relation, columns_of, table
+from zodiac_sql.names import EXPLICIT_SCHEMA
 
 
 def net_changes(
@@ -30,7 +31,7 @@ def net_changes(
     deletes: Mapping[str, list[Staged]],
     seen: Mapping[str, Part],
     cache: StatementCache,
-) -> Net:
+) -> NetFacts:
     """What enters and leaves the explicit facts of each predicate, as temporary tables.
 
     Of `seen` deletes the update before has found out already which facts are explicit.
@@ -53,9 +54,10 @@ def net_changes(
             back = inserts.get(name, [])
             query = partial(_net_deletes, schema[name], staged, back)
             shapes = _shape(schema[name], staged), _shape(schema[name], back)
-            if part := make_part(store, cache.of(name), shapes, minus_table, query):
-                minus[name] = part
-    return Net(plus, minus)
+            rows = store.count(cache.of(name).get((minus_table, shapes), make))
+            if rows:
+                minus[name] = Part("temp", minus_table, rows)
+    return NetFacts(plus, minus)
 
 
 def _all_new(staged: list[Staged], inserted: Part | None) -> bool:
@@ -82,9 +84,9 @@ def deleted_next(
         queries = [_entering(part, explicit, is_new=part == entered) for part in explicit.parts]
         columns = columns_of(explicit, "c")
         new = exp.LogicalOr(this=exp.column(ENTERED, table="e", quoted=True))
-        rows = exp.select(*columns, new.as_(ENTERED, quoted=True))
-        rows = rows.from_(_staged(predicate, [staged]).subquery("c", copy=False))
-        rows = _present(rows, columns, union_all(queries).subquery(copy=False))
+        query = exp.select(*columns, new.as_(ENTERED, quoted=True))
+        query = query.from_(staged_query(predicate, [staged]).subquery("c", copy=False))
+        query = _present(query, columns, union_all(queries).subquery(copy=False))
         for part in explicit.parts:
             if part.minus:
                 rows = anti_join(rows, columns, temp_table(part.minus), "m")
@@ -104,35 +106,6 @@ def _entering(part: Part, explicit: Relation, is_new: bool) -> exp.Select:
     return exp.select(*columns, new).from_(table(part).as_("t"))
 
 
-def only_derived(
-    store: Store, state: State, planned: Planned, deletes: Mapping[str, list[Staged]]
-) -> list[str]:
-    """Remarks on facts that were to be deleted but are not explicit: rules derive them."""
-    sources = sources_of(state) if deletes else None
-    remarks = []
-    for name, staged in deletes.items():
-        assert sources is not None
-        predicate = planned.schema[name]
-        derived = [p for parts in sources.derived.get(name, {}).values() for p in parts if p.rows]
-        if not derived:
-            continue
-        explicit = Relation(predicate.columns, sources.explicit.get(name, ()))
-        asked = f"asked_{whole(predicate.sql_name)}"
-        if not store.count(create_temp(asked, unknown(_staged(predicate, staged), explicit))):
-            continue
-        columns = columns_of(explicit, "c")
-        query = exp.select(exp.Count(this=exp.Star())).from_(temp_table(asked).as_("c"))
-        there = relation_query(Relation(predicate.columns, tuple(derived)))
-        count = store.count(semi_join(query, columns, there.subquery(copy=False)))
-        if count:
-            facts = "1 fact" if count == 1 else f"{count} facts"
-            remarks.append(
-                f"{name}: {facts} kept, not explicit but derived by rules. Only without their "
-                "sources, or without the rule, do such facts go."
-            )
-    return remarks
-
-
 def _shape(predicate: Predicate, staged: list[Staged]) -> Hashable:
     """All that the SQL for staged facts depends on."""
     return predicate.columns, tuple((one.table, one.columns) for one in staged)
@@ -142,24 +115,31 @@ def _net_inserts(predicate: Predicate, staged: list[Staged], there: bool) -> exp
     relation = Relation(predicate.columns, ())
     columns = columns_of(relation, "c")
     query = (
-        exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c", copy=False))
+        exp.select(*columns)
+        .distinct()
+        .from_(staged_query(predicate, staged).subquery("c", copy=False))
     )
-    return _absent(query, columns, _explicit(predicate)) if there else query
+    if there:
+        query = _absent(query, columns, explicit_table(predicate))
+    return store.render(create_temp(table, query))
 
 
 def _net_deletes(predicate: Predicate, staged: list[Staged], inserted: list[Staged]) -> exp.Select:
     columns = columns_of(Relation(predicate.columns, ()), "c")
     query = (
-        exp.select(*columns).distinct().from_(_staged(predicate, staged).subquery("c", copy=False))
+        exp.select(*columns)
+        .distinct()
+        .from_(staged_query(predicate, staged).subquery("c", copy=False))
     )
-    query = _present(query, columns, _explicit(predicate))
+    query = _present(query, columns, explicit_table(predicate))
     if inserted:
-        query = anti_join(query, columns, _staged(predicate, inserted).subquery(copy=False))
-    return query
+        query = anti_join(query, columns, staged_query(predicate, inserted).subquery(copy=False))
+    return store.render(create_temp(table, query))
 
 
-# Of an inner or outer join with few facts DuckDB tells the scan of the large table what it looks for;
-# of a semi or anti join it does not: 2 against 23 ms for one among 3 million in the order they came.
+# Of an inner or outer join with few facts DuckDB tells the scan of the large table what it looks
+# for; of a semi or anti join it does not: 2 against 23 ms for one among 3 million in the order they
+# came.
 
 
 def _present(query: exp.Select, columns: Sequence[exp.Column], facts: exp.Expr) -> exp.Select:
@@ -174,23 +154,11 @@ def _absent(query: exp.Select, columns: Sequence[exp.Column], facts: exp.Expr) -
     return query.where(first.is_(exp.null()), copy=False)
 
 
-def absent_facts(store: Store, known: Predicate | None, staged: Staged) -> int:
-    """How many staged facts are no explicit facts of a predicate; all of them if it has none."""
-    columns = columns_of(Relation(known.columns if known else staged.columns, ()), "c")
-    facts = _staged(known, [staged]) if known else exp.select("*").from_(temp_table(staged.table))
-    query = exp.select(*columns).distinct().from_(facts.subquery("c", copy=False))
-    if known:
-        query = anti_join(query, columns, _explicit(known))
-    return store.count(
-        exp.select(exp.Count(this=exp.Star())).from_(query.subquery("n", copy=False))
-    )
-
-
-def _explicit(predicate: Predicate) -> exp.Table:
+def explicit_table(predicate: Predicate) -> exp.Table:
     return exp.table_(predicate.sql_name, db=EXPLICIT_SCHEMA, quoted=True)
 
 
-def _staged(predicate: Predicate, staged: list[Staged]) -> exp.Query:
+def staged_query(predicate: Predicate, staged: list[Staged]) -> exp.Query:
     """Staged tables as one query with the predicate's column names and types."""
     queries = []
     stored_columns = Relation(predicate.columns, ()).stored
@@ -204,3 +172,11 @@ def _staged(predicate: Predicate, staged: list[Staged]) -> exp.Query:
             query = query.select(value.as_(target.name, quoted=True), copy=False)
         queries.append(query)
     return union_all(queries)
+
+
+@dataclass(frozen=True, slots=True)
+class NetFacts:
+    """NetFacts changes of explicit facts: temporary tables by predicate, none of them empty."""
+
+    inserts: Mapping[str, Part] = field(default_factory=dict)
+    deletes: Mapping[str, Part] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""A program worked out once, and kept for the changes after: until rules or columns change."""
+"""A program that was checked once, for all changes after it until rules or columns change."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ class StreamedUpdate(Update):
         """Say which facts, by predicate, the update after this one will delete.
 
         A strategy with marking works some of that out on the way (paper 4); only for facts that no
-        rule derives, as it may not be known of others that they will be gone. To be called after all
-        other verbs; rows that cannot be facts are passed over, for the next update to tell.
+        rule derives, as it may not be known of others that they will be gone. To be called after
+        all other verbs; rows that cannot be facts are passed over, for the next update to tell.
         """
         collected = self._collected
         if collected.settings.strategy not in MARKING or collected.rules:

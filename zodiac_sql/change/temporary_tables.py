@@ -1,4 +1,4 @@
-"""What changes leave in temporary tables, and when it goes."""
+"""Which temporary tables of a change are dropped, and when."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def _temporary(store: Store) -> list[tuple[str, int | None]]:
     """The temporary tables, with their sizes, and views, without."""
     rows = store.rows(
         "SELECT table_name, estimated_size FROM duckdb_tables() WHERE temporary UNION ALL"
-        " SELECT view_name, NULL FROM duckdb_views() WHERE temporary AND (starts_with(view_name, $1)"
-        " OR starts_with(view_name, $2))",
+        " SELECT view_name, NULL FROM duckdb_views() WHERE temporary"
+        " AND (starts_with(view_name, $1) OR starts_with(view_name, $2))",
         [RANKED, VIEWS],
     )
     return [(name, size) for name, size in rows if name != dictionary.NEW]

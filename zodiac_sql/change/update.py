@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.collected import Collected
-from zodiac_sql.change.net_facts import absent_facts
+from zodiac_sql.change.not_explicit import absent_facts
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.errors import QueryError
@@ -50,11 +50,11 @@ class Update:
     def add_rules(self, rules: str | Path, *, replace: bool = False, strict: bool = False) -> None:
         """Add rules, facts, declarations and prefixes from a text or a file.
 
-        A string is a path if it ends in .rules or .dl. A rule that is there already, up to the names
-        of variables and the order of the body, is passed over, and told in the change's notes; with
-        `strict` it is an error. With `replace`, a rule takes the place of the one of the same name.
-        What is wrong with the text is told when the update is applied, all at once; a file that
-        cannot be read, at once (ProgramError).
+        A string is a path if it ends in .rules or .dl. A rule that is there already, up to the
+        names of variables and the order of the body, is passed over, and told in the change's
+        notes; with `strict` it is an error. With `replace`, a rule takes the place of the one of
+        the same name. What is wrong with the text is told when the update is applied, all at once;
+        a file that cannot be read, at once (ProgramError).
         """
         text, name = rule_text(rules)
         program, problems = parse_what_can_be(text, name, self._collected.prefixes)
@@ -68,8 +68,8 @@ class Update:
         A string that is no rule's name is a path if it ends in .rules or .dl, and text if it has an
         arrow. A rule given as text need not be written as it was added: labels, names of variables
         and the order of the body do not matter. One that is not there is passed over, and told in
-        the change's notes; with `strict` it is an error (QueryError). Raises ProgramError for a text
-        that cannot be read.
+        the change's notes; with `strict` it is an error (QueryError). Raises ProgramError for a
+        text that cannot be read.
         """
         for given in rules:
             self._collected.rules.drop(given, self._collected.prefixes, strict)

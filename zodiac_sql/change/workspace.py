@@ -1,53 +1,43 @@
 """The extensions while a change is computed: as they were, and as they will be.
 
-Changes travel between hypernodes as changes of extensions, not of single tables: a fact that one table
-loses while another holds it has not changed for anyone.
+Changes travel between hypernodes as changes of extensions, not of single tables: a fact that one
+table loses while another holds it has not changed for anyone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from sqlglot import exp
-
-from zodiac_sql.change.collected import Collected
-from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.change.stats import HypernodeStats
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.graph.restructuring import Restructuring, table_heirs
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.maintain.marking import Marks
-from zodiac_sql.names import CHANGE_FACTS, is_external, is_node, whole
+from zodiac_sql.names import CHANGE_FACTS, whole
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import State
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
-from zodiac_sql.sql.relations import Part, Relation, relation_query, table
+from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.sql.set_difference import unknown
 from zodiac_sql.storage.edits import Delta, Edit
 from zodiac_sql.storage.extensions import comparable, difference
-from zodiac_sql.storage.owners import EXPLICIT, Discarded, Owner
-from zodiac_sql.storage.sources import Sources, sources_of
-
-
-@dataclass(frozen=True, slots=True)
-class Net:
-    """Net changes of explicit facts: temporary tables by predicate, none of them empty."""
-
-    inserts: Mapping[str, Part] = field(default_factory=dict)
-    deletes: Mapping[str, Part] = field(default_factory=dict)
+from zodiac_sql.storage.owners import Owner
+from zodiac_sql.storage.sources import Sources
 
 
 @dataclass(slots=True)
 class Materialisation:
-    """The extensions while a change is computed: as they were, and as they will be."""
+    """The extensions as they were (`old`) and will be (`new`), and what was found out so far.
+
+    `next`, `marks`, `marked` and `unmarked` are about marking (maintain/marking.py).
+    """
 
     store: Store
     state: State
@@ -70,9 +60,9 @@ class Materialisation:
     trees: dict[int, tuple[StoredTree, ...]] = field(default_factory=dict)
     """What was decided for the cyclic rules of each hypernode."""
     inside: dict[tuple[str, int], Edit] = field(default_factory=dict)
-    """What becomes of tables of modules and trees, by their names inside a hypernode, and its number."""
+    """What becomes of tables of modules and trees, by name inside a hypernode and its number."""
     inner: dict[str, Predicate] = field(default_factory=dict)
-    """The tables of modules and trees by these names."""
+    """The columns of these tables, by the same names."""
     next: dict[str, Part] = field(default_factory=dict)
     """Explicit facts that the next update of a stream deletes: those marked, by predicate."""
     marks: Marks | None = None
@@ -106,7 +96,7 @@ class Materialisation:
         return self.planned.schema.get(predicate) or self.state.schema[predicate]
 
     def edit(self, predicate: str, hypernode: int, edit: Edit) -> None:
-        """Note what becomes of a hypernode's table; what was known of the extension no longer holds."""
+        """Note what becomes of a hypernode's table: the extension is not what it was any more."""
         self.edits[predicate, hypernode] = edit
         tables = self.new.derived.setdefault(predicate, {})
         tables[hypernode] = edit.applied(tables.get(hypernode, ()))
@@ -122,102 +112,6 @@ class Materialisation:
         if key not in self._deltas:
             self._deltas[key] = _delta(self, predicate, without)
         return self._deltas[key]
-
-
-# --- how it begins ---------------------------------------------------------------------------------
-
-
-def begin(
-    collected: Collected, prepared: Prepared, net: Net, ids: Mapping[str, int]
-) -> Materialisation:
-    """The extensions as they were, and as they will be before any hypernode was looked at.
-
-    Tables have passed to the hypernodes that there will be (graph/restructuring.py).
-    """
-    store, state, planned = collected.store, collected.state, prepared.planned
-    old = sources_of(state)
-    new = Sources(planned.schema, dict(old.explicit))
-    edits: dict[tuple[str, Owner], Edit] = {}
-    for name in {**net.inserts, **net.deletes}:
-        inserted, deleted = net.inserts.get(name), net.deletes.get(name)
-        edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
-        new.explicit[name] = edits[name, EXPLICIT].applied(old.explicit.get(name, ()))
-    _pass_on(old, planned.restructuring)
-    discarded = {o for owned in old.derived.values() for o in owned if isinstance(o, Discarded)}
-    save_classes(store, old, discarded)
-    for name, owned in old.derived.items():
-        if name in planned.schema or _is_inner(name):
-            new.derived[name] = {o: parts for o, parts in owned.items() if o not in discarded}
-        for owner, parts in owned.items():
-            if owner in discarded and parts[0].rows:
-                edits[name, owner] = Edit(None, parts[0], None, None, rewritten=True)
-    ranked = _ranked(state, planned.restructuring)
-    types = {n: tuple(c.type for c in p.columns) for n, p in planned.schema.items()}
-    rows = {row.id: row for row in state.hypernodes}
-    same = {n: rows[s] for n, (s, *others) in planned.restructuring.sources.items() if not others}
-    return Materialisation(
-        store,
-        state,
-        planned,
-        collected.functions,
-        ids,
-        prepared.cache,
-        collected.settings,
-        old,
-        new,
-        edits,
-        ranked,
-        types=types,
-        modules={n: row.modules for n, row in same.items()},
-        trees={n: row.trees for n, row in same.items()},
-    )
-
-
-def _is_inner(name: str) -> bool:
-    """Whether a table belongs to a module or a tree, and so to one hypernode only."""
-    return is_external(name) or is_node(name)
-
-
-def _pass_on(old: Sources, restructuring: Restructuring) -> None:
-    """Give each table to the hypernode that takes it over, the base's first.
-
-    What nobody takes over is discarded. Tables inside a hypernode (rewrite/rewritten_hypernode.py)
-    stay with it, or are gone.
-    """
-    if restructuring.before is restructuring.after:
-        return
-    heirs = table_heirs(restructuring)
-    bases = {heritage.base for heritage in restructuring.heritages.values()}
-    unchanged = restructuring.unchanged()
-    for name, owned in list(old.derived.items()):
-        if _is_inner(name):
-            old.derived[name] = {h: parts for h, parts in owned.items() if h in unchanged}
-            continue
-        passed: dict[Owner, tuple[Part, ...]] = {}
-        numbers = [owner for owner in owned if not isinstance(owner, Discarded)]
-        for number in sorted(numbers, key=lambda number: number not in bases):
-            heir = heirs.get((number, name), Discarded(number))
-            passed[heir] = (*passed.get(heir, ()), *owned[number])
-        old.derived[name] = passed
-
-
-def save_classes(store: Store, old: Sources, owners: Collection[Owner]) -> None:
-    """Copy the tables of classes that this change drops, for those who ask what was there."""
-    for owned in old.derived.values():
-        for owner, parts in owned.items():
-            if owner in owners and parts[0].pairs:
-                copied = f"{CHANGE_FACTS}former_{parts[0].table}"
-                store.run(create_temp(copied, exp.select("*").from_(table(parts[0]))))
-                owned[owner] = (replace(parts[0], schema="temp", table=copied), *parts[1:])
-
-
-def _ranked(state: State, restructuring: Restructuring) -> dict[int, bool]:
-    """Which hypernodes begin with ranks that may be relied upon."""
-    before = {row.id: row.ranked or not row.recursive for row in state.hypernodes}
-    return {
-        number: all(before[source] for source in sources)
-        for number, sources in restructuring.sources.items()
-    }
 
 
 # --- changes of extensions ------------------------------------------------------------------------
@@ -237,9 +131,23 @@ def _delta(work: Materialisation, predicate: str, without: int | None) -> Delta:
         return _compared(work, end, new, old)
     edits = {o: e for (p, o), e in work.edits.items() if p == predicate and o != without}
     entered = _really(
-        work, f"{CHANGE_FACTS}entered_{end}", edits, "inserted", predicate, without, new
+        work,
+        f"{CHANGE_FACTS}entered_{end}",
+        edits=edits,
+        which="inserted",
+        predicate=predicate,
+        without=without,
+        relation=new,
     )
-    left = _really(work, f"{CHANGE_FACTS}left_{end}", edits, "deleted", predicate, without, old)
+    left = _really(
+        work,
+        f"{CHANGE_FACTS}left_{end}",
+        edits=edits,
+        which="deleted",
+        predicate=predicate,
+        without=without,
+        relation=old,
+    )
     return Delta(entered, left)
 
 

@@ -52,13 +52,13 @@ def evaluate(
     if not hypernode.recursive:
         return _in_order(store, hypernode, schema, context, cache)
     if closures := _closures(store, hypernode, schema, context, modules):
-        return semi_naive(store, hypernode, schema, context, cache, closures)
+        return semi_naive(store, hypernode, schema, context=context, cache=cache, closures=closures)
     empty = all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives)
     if empty and not any(map(is_node, hypernode.derives)):
         return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
     if is_linear(hypernode, context):
         return _linear(store, hypernode, schema, context)
-    return semi_naive(store, hypernode, schema, context, cache, {})
+    return semi_naive(store, hypernode, schema, context=context, cache=cache, closures={})
 
 
 def _closures(
@@ -107,7 +107,7 @@ def _in_order(
 
     inside = replace(context, relation=relation)
     for rule in hypernode.rules:
-        parts |= _single(store, hypernode, rule, schema, inside, cache).parts
+        parts |= _single(store, hypernode, rule, schema=schema, context=inside, cache=cache).parts
     return Fixpoint(parts, len(hypernode.rules) if parts else 0, "rule")
 
 

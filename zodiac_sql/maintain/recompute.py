@@ -24,7 +24,14 @@ from zodiac_sql.storage.extensions import apart, comparable, lacking
 def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
-    fixpoint = evaluate(task.store, task.hypernode, task.schema, context, task.cache, task.modules)
+    fixpoint = evaluate(
+        task.store,
+        task.hypernode,
+        task.schema,
+        context=context,
+        cache=task.cache,
+        modules=task.modules,
+    )
     edits = {}
     for predicate in task.hypernode.derives:
         edit = _edit(task, predicate, fixpoint.parts.get(predicate))

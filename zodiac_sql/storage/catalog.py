@@ -52,15 +52,22 @@ def _load(store: Store) -> State:
     trees = _load_trees(store)
     rows = tuple(
         HypernodeRow(
-            id_, stratum, recursive, tuple(members[id_]), ranked,
-            tuple(ModuleRow(**module) for module in modules),
-            tuple(trees[name] for name in members[id_] if name in trees),
+            id=id_, stratum=stratum, recursive=recursive, rules=tuple(members[id_]), ranked=ranked,
+            modules=tuple(ModuleRow(**module) for module in modules),
+            trees=tuple(trees[name] for name in members[id_] if name in trees),
         )
         for id_, stratum, recursive, ranked, modules in hypernodes
     )  # fmt: skip
     return State(
         rules=tuple(
-            StoredRule(name, text, tuple(sorted(prefixes.items())), head, added_at, position)
+            StoredRule(
+                name=name,
+                text=text,
+                prefixes=tuple(sorted(prefixes.items())),
+                head=head,
+                added_at=added_at,
+                position=position,
+            )
             for name, text, prefixes, head, _, added_at, position in rule_rows
         ),
         hypernodes=rows,

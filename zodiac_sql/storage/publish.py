@@ -87,7 +87,14 @@ def _carry_out_inside(
     for (name, owner), edit in publication.inside.items():
         ranked = owner in recursive if is_node(name) else is_external(name)
         cache = publication.cache.of(owner)
-        _carry_out(remover, publication.inner[name], owner, edit, ranked, cache)
+        _carry_out(
+            remover,
+            predicate=publication.inner[name],
+            owner=owner,
+            edit=edit,
+            recursive=ranked,
+            cache=cache,
+        )
 
 
 def _carry_out_edits(
@@ -105,7 +112,14 @@ def _carry_out_edits(
             _show_pairs(remover, known, owner, edit, publication.inner[classes(name)])
         else:
             cache = publication.cache.of(name)
-            _carry_out(remover, known, owner, edit, owner in recursive, cache)
+            _carry_out(
+                remover,
+                predicate=known,
+                owner=owner,
+                edit=edit,
+                recursive=owner in recursive,
+                cache=cache,
+            )
 
 
 def _carry_out(
@@ -121,7 +135,9 @@ def _carry_out(
     if edit.rewritten or key not in remover.rows:
         write_table(remover, predicate, key, edit.incoming, recursive)
     else:
-        edit_rows(remover.store, predicate, key, edit, remover.rows, cache)
+        edit_rows(
+            remover.store, predicate=predicate, key=key, edit=edit, rows=remover.rows, cache=cache
+        )
 
 
 def _show_pairs(

@@ -134,7 +134,7 @@ def decide(question: Question, forced: bool) -> StoredTree:
         if not gains:
             return StoredTree(rule.name, why, facts)
     types, functions = question.context.columns, question.context.functions
-    stored = stored_tree(rule, tree, types, functions, why, facts)
+    stored = stored_tree(rule, tree, types=types, functions=functions, why=why, facts=facts)
     return stored or StoredTree(rule.name, "some of its columns have no type yet", facts)
 
 

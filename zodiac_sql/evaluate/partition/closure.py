@@ -149,12 +149,16 @@ def begin_closure(
     """
     node = columns[0].type
     assert node is not None
-    partition = begin(store, f"{MEMBERS}{stem}", node, row.unequal, alone, stored)
+    partition = begin(
+        store, f"{MEMBERS}{stem}", node=node, unequal=row.unequal, alone=alone, stored=stored
+    )
     whole = partition.name
     if stored:
         whole = f"{VIEWS}{stem}"
         store.run(create_temp_view(whole, _after(stored, partition.name)))
-    return Closure(row, columns, stem, given, partition, whole)
+    return Closure(
+        row=row, columns=columns, stem=stem, given=given, partition=partition, whole=whole
+    )
 
 
 def _after(stored: Part, members: str) -> exp.Query:

@@ -271,7 +271,14 @@ def _edit(task: Task, own: WorkingTable) -> Edit:
     plus = own.added if own.plus else None
     if own.united:  # what is gone has come back with another rank
         inserted = _difference(task, own, plus, None, f"{CHANGE_FACTS}plus_{own.stem}")
-        return Edit(inserted, None, gone, plus, own.stored is None, own.united)
+        return Edit(
+            inserted,
+            None,
+            removed=gone,
+            added=plus,
+            rewritten=own.stored is None,
+            united=own.united,
+        )
     deleted = _difference(task, own, gone, plus, f"{CHANGE_FACTS}minus_{own.stem}")
     inserted = _difference(task, own, plus, gone, f"{CHANGE_FACTS}plus_{own.stem}")
     if not own.ranked:

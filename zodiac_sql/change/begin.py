@@ -1,0 +1,115 @@
+"""The extensions as a change finds them, and as they are before any hypernode is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.net_facts import NetFacts
+from zodiac_sql.change.prepared import Prepared
+from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.database.statements import create_temp
+from zodiac_sql.database.store import Store
+from zodiac_sql.graph.restructuring import Restructuring, table_heirs
+from zodiac_sql.names import CHANGE_FACTS, is_external, is_node
+from zodiac_sql.program.state import State
+from zodiac_sql.sql.relations import Part, table
+from zodiac_sql.storage.edits import Edit
+from zodiac_sql.storage.owners import EXPLICIT, Discarded, Owner
+from zodiac_sql.storage.sources import Sources, sources_of
+
+
+def begin(
+    collected: Collected, prepared: Prepared, net: NetFacts, ids: Mapping[str, int]
+) -> Materialisation:
+    """The extensions as they were, and as they will be before any hypernode was looked at.
+
+    Tables have passed to the hypernodes that there will be (graph/restructuring.py).
+    """
+    store, state, planned = collected.store, collected.state, prepared.planned
+    old = sources_of(state)
+    new = Sources(planned.schema, dict(old.explicit))
+    edits: dict[tuple[str, Owner], Edit] = {}
+    for name in {**net.inserts, **net.deletes}:
+        inserted, deleted = net.inserts.get(name), net.deletes.get(name)
+        edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
+        new.explicit[name] = edits[name, EXPLICIT].applied(old.explicit.get(name, ()))
+    _pass_on(old, planned.restructuring)
+    discarded = {o for owned in old.derived.values() for o in owned if isinstance(o, Discarded)}
+    save_classes(store, old, discarded)
+    for name, owned in old.derived.items():
+        if name in planned.schema or _is_inner(name):
+            new.derived[name] = {o: parts for o, parts in owned.items() if o not in discarded}
+        for owner, parts in owned.items():
+            if owner in discarded and parts[0].rows:
+                edits[name, owner] = Edit(None, parts[0], None, None, rewritten=True)
+    ranked = _ranked(state, planned.restructuring)
+    types = {n: tuple(c.type for c in p.columns) for n, p in planned.schema.items()}
+    rows = {row.id: row for row in state.hypernodes}
+    same = {n: rows[s] for n, (s, *others) in planned.restructuring.sources.items() if not others}
+    return Materialisation(
+        store=store,
+        state=state,
+        planned=planned,
+        functions=collected.functions,
+        ids=ids,
+        cache=prepared.cache,
+        settings=collected.settings,
+        old=old,
+        new=new,
+        edits=edits,
+        ranked=ranked,
+        types=types,
+        modules={n: row.modules for n, row in same.items()},
+        trees={n: row.trees for n, row in same.items()},
+    )
+
+
+def _is_inner(name: str) -> bool:
+    """Whether a table belongs to a module or a tree, and so to one hypernode only."""
+    return is_external(name) or is_node(name)
+
+
+def _pass_on(old: Sources, restructuring: Restructuring) -> None:
+    """Give each table to the hypernode that takes it over, the base's first.
+
+    What nobody takes over is discarded. Tables inside a hypernode (rewrite/rewritten_hypernode.py)
+    stay with it, or are gone.
+    """
+    if restructuring.before is restructuring.after:
+        return
+    heirs = table_heirs(restructuring)
+    bases = {heritage.base for heritage in restructuring.heritages.values()}
+    unchanged = restructuring.unchanged()
+    for name, owned in list(old.derived.items()):
+        if _is_inner(name):
+            old.derived[name] = {h: parts for h, parts in owned.items() if h in unchanged}
+            continue
+        passed: dict[Owner, tuple[Part, ...]] = {}
+        numbers = [owner for owner in owned if not isinstance(owner, Discarded)]
+        for number in sorted(numbers, key=lambda number: number not in bases):
+            heir = heirs.get((number, name), Discarded(number))
+            passed[heir] = (*passed.get(heir, ()), *owned[number])
+        old.derived[name] = passed
+
+
+def save_classes(store: Store, old: Sources, owners: Collection[Owner]) -> None:
+    """Copy the tables of classes that this change drops, for those who ask what was there."""
+    for owned in old.derived.values():
+        for owner, parts in owned.items():
+            if owner in owners and parts[0].pairs:
+                copied = f"{CHANGE_FACTS}former_{parts[0].table}"
+                store.run(create_temp(copied, exp.select("*").from_(table(parts[0]))))
+                owned[owner] = (replace(parts[0], schema="temp", table=copied), *parts[1:])
+
+
+def _ranked(state: State, restructuring: Restructuring) -> dict[int, bool]:
+    """Which hypernodes begin with ranks that may be relied upon."""
+    before = {row.id: row.ranked or not row.recursive for row in state.hypernodes}
+    return {
+        number: all(before[source] for source in sources)
+        for number, sources in restructuring.sources.items()
+    }

@@ -1,0 +1,105 @@
+"""The facts of a change, for as long as they can be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from zodiac_sql.change.difference import Difference, looked_into
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.guard import Guard, exclusive
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import QueryError
+from zodiac_sql.language.schema import Predicate, resolve
+from zodiac_sql.program.state import State
+from zodiac_sql.sql.relations import Relation
+from zodiac_sql.storage.catalog import generation
+from zodiac_sql.storage.extensions import decoded, distinct_query
+from zodiac_sql.storage.sources import sources_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFacts:
+    """The facts of a change, for as long as they are kept."""
+
+    store: Store
+    before: Mapping[str, Predicate]
+    state: State
+    differences: dict[str, Difference]
+    is_current: Callable[[State], bool]
+    marked: Mapping[str, Relation] = field(default_factory=dict)
+
+    @property
+    def _guard(self) -> Guard:
+        return self.store.guard
+
+    def deleted(self) -> dict[str, int]:
+        """How many facts left each extension. Who is told that asks the database only once."""
+        if any(difference.waits for difference in self.differences.values()):
+            self._ask()
+        return {n: d.deleted_count for n, d in self.differences.items() if d.deleted_count}
+
+    @exclusive
+    def _ask(self) -> None:
+        self._look_into_waiting()
+
+    def _look_into_waiting(self) -> None:
+        """Count what has not been counted yet."""
+        for name, difference in self.differences.items():
+            if difference.waits:
+                self._require_current()
+                self.differences[name] = looked_into(self.store, self.state, name, difference)
+
+    @exclusive
+    def table(self, which: str, predicate: str, limit: int | None) -> pa.Table:
+        """Facts that were inserted, deleted or marked."""
+        self._require_current()
+        self._look_into_waiting()
+        schemas = (self.before, self.state.schema)
+        schema = (
+            {**schemas[0], **schemas[1]} if which == "inserted" else {**schemas[1], **schemas[0]}
+        )
+        name = resolve(predicate, schema, self.state.prefixes)
+        if name not in schema:
+            raise QueryError(f"there is no predicate {predicate}")
+        relation = self._relation(which, schema[name])
+        facts = distinct_query(relation)
+        query = decoded(
+            relation, facts if limit is None else facts.limit(limit), f'temp."{dictionary.KNOWN}"'
+        )
+        try:
+            return self.store.arrow(query)
+        finally:  # another connection may have taken away, or replaced, what was read
+            self._require_current()
+
+    def _require_current(self) -> None:
+        if not self.is_current(self.state) or generation(self.store) != self.state.generation:
+            raise QueryError(
+                "the facts of a change are kept until the next change begins: ask before it"
+            )
+
+    def _relation(self, which: str, predicate: Predicate) -> Relation:
+        if which == "marked":
+            return self.marked.get(predicate.name, Relation(predicate.columns, ()))
+        difference = self.differences.get(predicate.name)
+        if difference is None:
+            return Relation(predicate.columns, ())
+        if which == "deleted":
+            return difference.deleted
+        if difference.all_new:
+            return sources_of(self.state).relation(predicate.name)
+        return difference.inserted
+
+
+def tables_read(differences: Mapping[str, Difference]) -> frozenset[str]:
+    """The tables that a change's facts are read from."""
+    parts = [
+        part
+        for difference in differences.values()
+        for part in (*difference.inserted.parts, *difference.deleted.parts)
+    ]
+    return frozenset([*(p.table for p in parts), *(p.minus for p in parts if p.minus)])

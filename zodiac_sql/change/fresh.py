@@ -1,0 +1,81 @@
+"""Which hypernodes have to be evaluated anew, because they can begin with no table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from zodiac_sql.change.choose_rewrites import with_modules
+from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.graph.restructuring import Heritage
+from zodiac_sql.language.binding import used_functions
+from zodiac_sql.language.syntax import Column, Rule
+
+
+def is_impaired(heritage: Heritage | None) -> bool:
+    """Whether the tables that a hypernode begins with are not yet those of its rules."""
+    if heritage is None:
+        return False
+    return bool(heritage.lost or heritage.new or len(heritage.origins) > 1)
+
+
+def fresh_hypernodes(work: Materialisation) -> set[int]:
+    """The hypernodes that have to be evaluated."""
+    restructuring, planned = work.planned.restructuring, work.planned
+    if restructuring.before is restructuring.after and planned.schema == work.state.schema:
+        return set()
+    return {h.id for h in planned.graph.hypernodes if _is_fresh(work, h)}
+
+
+def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
+    """Whether a hypernode has to be evaluated: there are no tables that it could begin with.
+
+    Modules and trees neither take tables over nor leave them to others.
+    """
+    restructuring = work.planned.restructuring
+    heritage = restructuring.heritages.get(hypernode.id)
+    if heritage and (with_modules(work, hypernode).rows or _had_inner_tables(work, heritage)):
+        return True
+    if hypernode.id not in restructuring.sources or (heritage and not heritage.origins):
+        return True
+    lost, new = (heritage.lost, heritage.new) if heritage else ((), ())
+    if used_functions(lost) & work.state.functions.keys() - work.functions.keys():
+        return True  # a rule may go because its function is no more
+    lasting = [rule for rule in hypernode.rules if rule not in new]
+    return _retyped(work, lasting) or _retyped(work, lost, gone=True)
+
+
+def _had_inner_tables(work: Materialisation, heritage: Heritage) -> bool:
+    origins = {origin.id for origin in heritage.origins}
+    return any(
+        row.modules or any(tree.nodes for tree in row.trees)
+        for row in work.state.hypernodes
+        if row.id in origins
+    )
+
+
+def _retyped(work: Materialisation, rules: Iterable[Rule], gone: bool = False) -> bool:
+    """Whether a predicate in some rules has other columns than before.
+
+    Of rules that are gone only the past is asked: nothing may be left that gives a column a type.
+    """
+    for name in {
+        p for rule in rules for p in (rule.head.predicate, *rule.positive(), *rule.negative())
+    }:
+        before, after = work.state.schema.get(name), work.planned.schema[name]
+        if before is after:
+            continue
+        if before is None or before.columns != (
+            past_columns(work, name) if gone else after.columns
+        ):
+            return True
+    return False
+
+
+def past_columns(work: Materialisation, name: str) -> tuple[Column, ...]:
+    """The columns of a predicate, those that are open as they were before the change."""
+    after, before = work.planned.schema[name], work.state.schema.get(name)
+    if before is None or before.arity != after.arity:
+        return after.columns
+    pairs = zip(after.columns, before.columns, strict=True)
+    return tuple(Column(new.name, new.type or old.type) for new, old in pairs)

@@ -1,0 +1,95 @@
+"""The task that a hypernode with work is for its strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from zodiac_sql.change.choose_rewrites import types_of
+from zodiac_sql.change.fresh import past_columns
+from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.graph.restructuring import Heritage
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.maintain.contract import Marking, Task
+from zodiac_sql.names import given
+from zodiac_sql.rewrite.rewritten_hypernode import Inner
+from zodiac_sql.sql.relations import Part
+from zodiac_sql.storage.edits import Delta
+from zodiac_sql.storage.sources import inside
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A hypernode that has work, and what brings it: inputs that have changed, or other rules."""
+
+    hypernode: Hypernode
+    deltas: Mapping[str, Delta]
+    heritage: Heritage | None
+    anew: bool
+    """Whether it is evaluated from scratch, because no table of its own is any use."""
+
+
+def make_task(work: Materialisation, due: Due, inner: Inner) -> Task:
+    """What a strategy has to do for a hypernode with the modules and trees at work in it."""
+    hypernode, heritage = due.hypernode, due.heritage
+    before, after = (inside(sources, inner, hypernode.id) for sources in (work.old, work.new))
+    return Task(
+        store=work.store,
+        # If rules of its own change, its tables have other names the next time.
+        cache=StatementCache() if heritage else work.cache.of(hypernode.id),
+        hypernode=inner.hypernode,
+        schema={**work.planned.schema, **inner.schema},
+        types={**_types(work, heritage), **types_of(inner.schema)},
+        functions=work.functions,
+        ids=work.ids,
+        before=before,
+        after=after,
+        deltas=_deltas_inside(due.deltas, inner),
+        ranked=work.ranked.get(hypernode.id, False),
+        heritage=heritage,
+        modules=inner.rows,
+        marking=_marking(work, hypernode, inner, heritage),
+    )
+
+
+def _marking(
+    work: Materialisation, hypernode: Hypernode, inner: Inner, heritage: Heritage | None
+) -> Marking:
+    """What of marks concerns a hypernode. One with tables of modules or trees has none."""
+    implicit = work.settings.strategy == "dred_marking"
+    if heritage or inner.tables:
+        return Marking(implicit=implicit)
+    known = [(name, part) for name, part in work.next.items()]
+    if implicit:
+        known += [(p, part) for (p, owner), part in work.marked.items() if owner != hypernode.id]
+    next_: dict[str, tuple[Part, ...]] = {}
+    for name, part in known:
+        if name in hypernode.reads:
+            next_[name] = (*next_.get(name, ()), part)
+    if work.marks is None or hypernode.id in work.marks.unmarked:
+        return Marking(next_, {}, implicit)
+    found = work.marks.found.items()
+    given = {name: part for (name, owner), part in found if owner == hypernode.id}
+    return Marking(next_, given, implicit, known=True)
+
+
+def _types(
+    work: Materialisation, heritage: Heritage | None
+) -> Mapping[str, tuple[Type | None, ...]]:
+    """The types of all columns; of predicates in rules that were lost, as they were."""
+    lost = heritage.lost if heritage else ()
+    names = {p for rule in lost for p in rule.positive() | rule.negative()}
+    return {**work.types, **{n: tuple(c.type for c in past_columns(work, n)) for n in names}}
+
+
+def _deltas_inside(deltas: Mapping[str, Delta], inner: Inner) -> dict[str, Delta]:
+    """How inputs have changed, also what modules are given of their predicates from outside."""
+    inside = dict(deltas)
+    for row in inner.rows:
+        if row.predicate in deltas:
+            inside[given(row.predicate)] = deltas[row.predicate]
+            if row.parted and row.covers:
+                del inside[row.predicate]  # all of it is the module's
+    return inside
