@@ -12,15 +12,15 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import anti_join, create_temp, temp_table, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.language.schema import Predicate, Staged
-from zodiac_sql.names import CHANGE_FACTS, ENTERED, whole
+from zodiac_sql.names import CHANGE_FACTS, ENTERED, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.state import State
-from zodiac_sql.sql.relations import SQL_TYPES, Part, Relation, columns_of, table
-from zodiac_sql.names import EXPLICIT_SCHEMA
+from zodiac_sql.sql.relations import Part, Relation, columns_of, table
 
 
 def net_changes(
