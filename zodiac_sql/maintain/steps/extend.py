@@ -44,7 +44,7 @@ def extend(
     for own in owns.values():
         own.begins_to_grow(marked=bool(task.marking.next), passes_on=task.marking.implicit)
         if gained:
-            own.widens()  # what enters can be connected with anything
+            own.narrows_to(None)  # what enters can be connected with anything
         if own.gone and rederive and not own.united:
             own.is_checked_for(Part("temp", own.gone_table, own.gone))
             plans += checks(task, own.predicate)

@@ -8,7 +8,7 @@ known from outside the hypernode take part in its rules, but are not its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sqlglot import exp
@@ -62,6 +62,11 @@ class WorkingTable:
     """Whether marks of these facts pass on to what is derived from them."""
     sliced: Part | None = None
     """As much of `stored` as the work at hand needs, where that is less than all (slices.py)."""
+    gone_table: str = field(init=False)
+    plus_table: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.gone_table, self.plus_table = f"gone_{self.stem}", f"plus_{self.stem}"
 
     # What happens to it
 
@@ -89,13 +94,9 @@ class WorkingTable:
         """The next round is about what follows from these facts."""
         self.delta = delta
 
-    def narrows_to(self, sliced: Part) -> None:
-        """The work at hand needs no other rows of the stored table."""
+    def narrows_to(self, sliced: Part | None) -> None:
+        """The work at hand needs no other rows of the stored table; None for all of them again."""
         self.sliced = sliced
-
-    def widens(self) -> None:
-        """The whole stored table is needed again."""
-        self.sliced = None
 
     def begins_to_grow(self, marked: bool, passes_on: bool) -> None:
         """Nothing more is taken out. What is added is marked, if there are marks."""
@@ -113,14 +114,6 @@ class WorkingTable:
     def base(self) -> Part | None:
         """The stored table, or the slice of it that is needed."""
         return self.sliced or self.stored
-
-    @property
-    def gone_table(self) -> str:
-        return f"gone_{self.stem}"
-
-    @property
-    def plus_table(self) -> str:
-        return f"plus_{self.stem}"
 
     @property
     def known(self) -> Relation:
