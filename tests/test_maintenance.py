@@ -55,22 +55,22 @@ CHANGES = {"min_changes": 23, "max_changes": 27, "change_rules": False}
 
 # Where the package goes another way from so many rows on, and what lets few rows go it, too.
 THRESHOLDS: tuple[tuple[str, str, float], ...] = (
-    ("evaluate.cost.choose_trees", "FEW", 0),
-    ("evaluate.cost.choose_trees", "GAIN", 0),
-    ("evaluate.cost.choose_trees", "LEAST", 0),
-    ("maintain.auto", "SMALL", 0),
-    ("maintain.steps.cascade", "MODEST", -1),
-    ("maintain.steps.overdelete", "LARGE", 0),
-    ("maintain.steps.slices", "LARGE", 0),
-    ("storage.extensions", "_FEW", 0),
+    ("evaluate.cost.choose_trees", "TOO_FEW_FACTS", 0),
+    ("evaluate.cost.choose_trees", "LEAST_GAIN", 0),
+    ("evaluate.cost.choose_trees", "LEAST_PLAN_ROWS", 0),
+    ("maintain.auto", "LARGEST_NOT_WEIGHED", 0),
+    ("maintain.steps.cascade", "LARGEST_CASCADED", -1),
+    ("maintain.steps.find_candidates", "SMALLEST_JOINED_IN_TWO_STEPS", 0),
+    ("maintain.steps.slices", "SMALLEST_SLICED", 0),
+    ("storage.extensions", "MOST_DISJOINT_PARTS", 0),
     ("facts.stage", "_FEW", 0),
     ("sql.product", "FEWEST_SIDE_ROWS", 0),
     ("sql.product", "FEWEST_JOIN_ROWS", 0),
     ("sql.product", "CHEAPER_BY", 0),
     ("sql.reducer", "FEWEST_FIRST_ROWS", 0),
-    ("evaluate.cost.statistics", "SAMPLE", 1),
+    ("evaluate.cost.statistics", "SAMPLE_ROWS", 1),
     ("sql.set_difference", "SEMI_JOIN_ROWS", 0),
-    ("change.temporary_tables", "_SMALL_TABLE", 0),
+    ("change.temporary_tables", "LARGEST_LEFT_BEHIND", 0),
 )
 
 

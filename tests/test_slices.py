@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from zodiac_sql.language.parse import parse
-from zodiac_sql.maintain.steps import cascade, overdelete, slices
+from zodiac_sql.maintain.steps import cascade, find_candidates, slices
 from zodiac_sql.maintain.steps.slices import handed_on
 from zodiac_sql.sql import set_difference as unknown
 
@@ -51,10 +51,10 @@ def test_shortcuts_change_nothing(
 ) -> None:
     """Whatever is taken, tables and ranks are right after each of some random changes."""
     sliced, cascaded = shortcut in ("slices", "both"), shortcut in ("cascades", "both")
-    for module in (slices, overdelete):
-        monkeypatch.setattr(module, "LARGE", 0 if sliced else 10**9)
+    monkeypatch.setattr(slices, "SMALLEST_SLICED", 0 if sliced else 10**9)
+    monkeypatch.setattr(find_candidates, "SMALLEST_JOINED_IN_TWO_STEPS", 0 if sliced else 10**9)
     monkeypatch.setattr(unknown, "SEMI_JOIN_ROWS", 0 if sliced else 10**9)
-    monkeypatch.setattr(cascade, "MODEST", 10**9 if cascaded else -1)
+    monkeypatch.setattr(cascade, "LARGEST_CASCADED", 10**9 if cascaded else -1)
     chance = random.Random(f"{rules}{shortcut}")
     with open_kb(strategy="support") as kb:
         kb.add_rules(rules)

@@ -28,9 +28,8 @@ from zodiac_sql.maintain.fact_sets import (
 from zodiac_sql.maintain.steps.plans import checks, onwards
 from zodiac_sql.maintain.steps.working_table import WorkingTable
 from zodiac_sql.names import MARK
-from zodiac_sql.program.check import check
 from zodiac_sql.sql.emptiness import is_empty
-from zodiac_sql.sql.plan import Plan, Version
+from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.set_difference import some_marked, unknown
 
@@ -113,7 +112,7 @@ def _bodies(task: Task, rule: Rule, predicate: str) -> tuple[Plan, ...]:
     """Plans that find, for candidates, the facts of a predicate in the bodies that derive them."""
 
     def make() -> tuple[Plan, ...]:
-        plan = check(rule)
+        plan = candidate_check(rule)
         return tuple(
             replace(plan, rule=replace(rule, head=atom))
             for atom in plan.body.atoms

@@ -7,8 +7,7 @@ from functools import partial
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTables
-from zodiac_sql.program.check import check
-from zodiac_sql.sql.plan import Plan, delta_variants
+from zodiac_sql.sql.plan import Plan, candidate_check, delta_variants
 
 
 def all_onwards(task: Task, owns: WorkingTables) -> list[Plan]:
@@ -25,7 +24,7 @@ def onwards(task: Task, rule: Rule, owns: WorkingTables) -> tuple[Plan, ...]:
 def checks(task: Task, predicate: str) -> list[Plan]:
     """Plans that derive those of some candidates that can be derived."""
     return [
-        task.cache.get(("check", rule.name), partial(check, rule))
+        task.cache.get(("check", rule.name), partial(candidate_check, rule))
         for rule in task.hypernode.rules
         if rule.head.predicate == predicate
     ]
