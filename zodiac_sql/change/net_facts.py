@@ -14,9 +14,10 @@ from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.statements import anti_join, create_temp, temp_table, union_all
+from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.names import CHANGE_FACTS, ENTERED, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.state import State
@@ -54,9 +55,8 @@ def net_changes(
             back = inserts.get(name, [])
             query = partial(_net_deletes, schema[name], staged, back)
             shapes = _shape(schema[name], staged), _shape(schema[name], back)
-            rows = store.count(cache.of(name).get((minus_table, shapes), make))
-            if rows:
-                minus[name] = Part("temp", minus_table, rows)
+            if part := make_part(store, cache.of(name), shapes, minus_table, query):
+                minus[name] = part
     return NetFacts(plus, minus)
 
 
@@ -84,9 +84,9 @@ def deleted_next(
         queries = [_entering(part, explicit, is_new=part == entered) for part in explicit.parts]
         columns = columns_of(explicit, "c")
         new = exp.LogicalOr(this=exp.column(ENTERED, table="e", quoted=True))
-        query = exp.select(*columns, new.as_(ENTERED, quoted=True))
-        query = query.from_(staged_query(predicate, [staged]).subquery("c", copy=False))
-        query = _present(query, columns, union_all(queries).subquery(copy=False))
+        rows = exp.select(*columns, new.as_(ENTERED, quoted=True))
+        rows = rows.from_(staged_query(predicate, [staged]).subquery("c", copy=False))
+        rows = _present(rows, columns, union_all(queries).subquery(copy=False))
         for part in explicit.parts:
             if part.minus:
                 rows = anti_join(rows, columns, temp_table(part.minus), "m")
@@ -94,9 +94,8 @@ def deleted_next(
 
     if not explicit.parts:
         return None
-    key = (name, relation_key(explicit), _shape(predicate, [staged]))
-    rows = store.count(cache.of(predicate.name).get(key, statement))
-    return Part("temp", name, rows, marks="all") if rows else None
+    key = (relation_key(explicit), _shape(predicate, [staged]))
+    return make_part(store, cache.of(predicate.name), key, name, query, marks="all")
 
 
 def _entering(part: Part, explicit: Relation, is_new: bool) -> exp.Select:
@@ -119,9 +118,7 @@ def _net_inserts(predicate: Predicate, staged: list[Staged], there: bool) -> exp
         .distinct()
         .from_(staged_query(predicate, staged).subquery("c", copy=False))
     )
-    if there:
-        query = _absent(query, columns, explicit_table(predicate))
-    return store.render(create_temp(table, query))
+    return _absent(query, columns, explicit_table(predicate)) if there else query
 
 
 def _net_deletes(predicate: Predicate, staged: list[Staged], inserted: list[Staged]) -> exp.Select:
@@ -134,7 +131,7 @@ def _net_deletes(predicate: Predicate, staged: list[Staged], inserted: list[Stag
     query = _present(query, columns, explicit_table(predicate))
     if inserted:
         query = anti_join(query, columns, staged_query(predicate, inserted).subquery(copy=False))
-    return store.render(create_temp(table, query))
+    return query
 
 
 # Of an inner or outer join with few facts DuckDB tells the scan of the large table what it looks

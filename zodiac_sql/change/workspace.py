@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sqlglot import exp
+
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.change.stats import HypernodeStats
 from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
@@ -218,10 +220,6 @@ def _really(
     def query() -> exp.Query:
         return unknown(relation_query(facts), against)
 
-    def statement() -> str:
-        return work.store.render(create_temp(name, unknown(relation_query(facts), against)))
-
-    rows = work.store.count(
-        cache.get((name, relation_key(facts), relation_key(against)), statement)
-    )
-    return Relation(relation.columns, (Part("temp", name, rows),) if rows else ())
+    key = (relation_key(facts), relation_key(against))
+    part = make_part(work.store, work.cache.of(predicate), key, name, query)
+    return Relation(relation.columns, (part,) if part else ())

@@ -3,6 +3,7 @@
 fixpoint.py      the least fixpoint of one hypernode, whatever its rules
 semi_naive.py    a recursive hypernode, by a loop over delta tables
 run_plans.py     what some plans derive of one predicate, into a temporary table
+make_tables.py   temporary tables whose statements are the same in every change
 cache_keys.py    what the text of a statement depends on
 rule_errors.py   errors that name the rules they come from
 partition/       closures kept as classes of connected nodes

@@ -1,4 +1,4 @@
-"""Temporary tables whose statements are the same from change to change: rendered once, run often."""
+"""Temporary tables that every change makes by the same statement: rendered once, run often."""
 
 from __future__ import annotations
 

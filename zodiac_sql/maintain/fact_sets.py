@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from zodiac_sql.database.statements import create_temp
+from sqlglot import exp
+
 from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.working_table import WorkingTable, put
 from zodiac_sql.sql.context import Context
@@ -84,10 +86,8 @@ def keep_unknown(search: Search, own: WorkingTable, part: Part, known: Relation,
     """Create a table of those facts of a part that a relation does not have. Returns its rows."""
     task = search.task
 
-    def statement() -> str:
-        query = part_query(part, Relation(own.columns, ()))
-        return task.store.render(create_temp(name, unknown(query, known)))
+    def query() -> exp.Query:
+        return unknown(part_query(part, Relation(own.columns, ())), known)
 
-    return task.store.count(
-        task.cache.get(("minus", part.table, relation_key(known), name), statement)
-    )
+    key = ("minus", part.table, relation_key(known))
+    return make_table(task.store, task.cache, key, name, query)

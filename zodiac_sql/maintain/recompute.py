@@ -134,7 +134,5 @@ def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | No
     def query() -> exp.Query:
         return lacking(relation_query(these), those)
 
-    rows = task.store.count(
-        task.cache.get((name, relation_key(these), relation_key(those)), statement)
-    )
-    return Part("temp", name, rows) if rows else None
+    key = ("recomputed", relation_key(these), relation_key(those))
+    return make_part(task.store, task.cache, key, name, query)

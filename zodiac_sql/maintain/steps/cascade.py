@@ -13,9 +13,10 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import anti_join, create_temp, temp_table, union_all
+from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
 from zodiac_sql.evaluate.fixpoint import is_linear
+from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
 from zodiac_sql.names import RANK
@@ -110,6 +111,7 @@ def cascade_new(task: Task, own: WorkingTable, new: Part) -> int:
         own.passes_on,
         own.base and own.base.table,
         relation_key(known),
+        *_structures(plans, context),
     )
     return make_table(task.store, task.cache, key, own.plus_table, query)
 

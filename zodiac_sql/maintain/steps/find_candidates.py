@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import anti_join, create_temp, temp_table, union_all
+from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.plans import checks
@@ -82,12 +83,12 @@ def _former(task: Task, own: WorkingTable) -> tuple[Part, ...]:
 def _join_heads(task: Task, own: WorkingTable, stored: Part, supported: bool, name: str) -> int:
     """Create table `name`: the stored facts among the heads that were found. Returns its rows."""
 
-    def statement() -> str:
+    def query() -> exp.Query:
         heads = exp.select("*").from_(temp_table(f"heads_{own.stem}"))
-        return task.store.render(create_temp(name, _stored_among(own, stored, heads, supported)))
+        return _stored_among(own, stored, heads, supported)
 
-    key = ("stored among heads", name, stored.table, bool(own.gone), supported, own.ranked)
-    return task.store.count(task.cache.get(key, statement))
+    key = ("stored among heads", stored.table, bool(own.gone), supported, own.ranked)
+    return make_table(task.store, task.cache, key, name, query)
 
 
 def _each_once(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.Select:

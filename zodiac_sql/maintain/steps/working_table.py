@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.names import CHANGE_FACTS
