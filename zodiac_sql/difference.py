@@ -84,18 +84,14 @@ def _can_wait(work: Materialisation, predicate: str) -> bool:
 
     If a hypernode reads it, somebody has asked already what has left.
     """
-    owners = {owner for name, owner in work.edits if name == predicate}
+    owners = work.touched[predicate]
     others = predicate in work.new.schema and work.new.relation(predicate).rows
     return max(owners) < 0 and bool(others or len(owners) > 1) and not work.has_delta(predicate)
 
 
 def _waiting(work: Materialisation, predicate: str) -> Difference:
     columns = work.state.schema[predicate].columns
-    gone = (
-        edit.deleted
-        for (name, _), edit in work.edits.items()
-        if name == predicate and edit.deleted is not None
-    )
+    gone = (edit.deleted for edit in work.touched[predicate].values() if edit.deleted is not None)
     nothing = Relation(columns, ())
     return Difference(0, 0, nothing, Relation(columns, tuple(gone)), waits=True)
 

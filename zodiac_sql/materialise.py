@@ -25,6 +25,7 @@ from zodiac_sql.expanding import (
     expand,
     is_otherwise,
     types_of,
+    with_all,
     with_decisions,
     with_modules,
     within_limits,
@@ -32,6 +33,7 @@ from zodiac_sql.expanding import (
 from zodiac_sql.extension import EXPLICIT, Sources, inside, sources_of
 from zodiac_sql.functions import Functions, require
 from zodiac_sql.hypernodes import Hypernode
+from zodiac_sql.hypertree.stored import tables_of_trees
 from zodiac_sql.maintain import maintain
 from zodiac_sql.maintain.contract import Delta, Edit, Maintained, Marking, Task
 from zodiac_sql.maintain.recompute import recompute
@@ -72,7 +74,7 @@ def materialise(
     if mark:
         mark(work)
     fresh = _fresh(work)
-    changed = {h.id for h in planned.graph.hypernodes if not h.reads.isdisjoint(work.touched)}
+    changed = {h.id for h in planned.graph.hypernodes if any(p in work.touched for p in h.reads)}
     direct = planned.restructuring.direct | fresh | changed
     hypernodes = list(execution_plan(planned.graph, direct))
     for number, hypernode in enumerate(hypernodes):
@@ -116,7 +118,8 @@ def _begin(
         edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
         new.explicit[name] = edits[name, EXPLICIT].applied(old.explicit.get(name, ()))
     _pass_on(old, planned.restructuring)
-    _save_classes(store, old, {h for owned in old.derived.values() for h in owned if h < 0})
+    gone = {h for owned in old.derived.values() for h in owned if h < 0}
+    _save_classes(store, old, gone, old.derived)
     for name, owned in old.derived.items():
         if name in planned.schema or _is_inner(name):
             new.derived[name] = {h: parts for h, parts in owned.items() if h >= 0}
@@ -161,9 +164,11 @@ def _pass_on(old: Sources, restructuring: Restructuring) -> None:
         old.derived[name] = passed
 
 
-def _save_classes(store: Store, old: Sources, numbers: Collection[int]) -> None:
+def _save_classes(
+    store: Store, old: Sources, numbers: Collection[int], names: Iterable[str]
+) -> None:
     """Copy the tables of classes that this change drops, for those who ask what was there."""
-    for owned in old.derived.values():
+    for owned in (old.derived.get(name, {}) for name in names):
         for number, parts in owned.items():
             if number in numbers and parts[0].pairs:
                 copied = f"{KEPT}former_{parts[0].table}"
@@ -243,7 +248,7 @@ def _past(work: Materialisation, name: str) -> tuple[Column, ...]:
 def _deltas_for(work: Materialisation, hypernode: Hypernode) -> dict[str, Delta]:
     """How a hypernode's inputs have changed; those that have not are left out."""
     deltas = {}
-    for name in sorted(work.touched & hypernode.reads):
+    for name in sorted(name for name in hypernode.reads if name in work.touched):
         own = hypernode.id if name in hypernode.derives else None
         delta = work.delta(name, own)
         if delta:
@@ -264,9 +269,10 @@ def _evaluate(
         require(used_functions([rule]), work.planned.functions, f"rule {rule.name}")
     started = time.perf_counter()
     if fresh:
-        _save_classes(work.store, work.old, {hypernode.id})
-        for name in filter(is_node, work.old.derived):  # those of other trees have other columns
-            work.old.derived[name].pop(hypernode.id, None)
+        _save_classes(work.store, work.old, {hypernode.id}, hypernode.derives)
+        for name in tables_of_trees(work.trees.get(hypernode.id, ())):
+            # those of other trees have other columns
+            work.old.derived.get(name, {}).pop(hypernode.id, None)
     task = _task(work, hypernode, inner, deltas, heritage)
     done, strategy, why = _maintained(work, task, hypernode, fresh)
     tried = 0
@@ -302,8 +308,8 @@ def _task(
         # If rules of its own change, its tables have other names the next time.
         Kept() if heritage else work.kept.of(hypernode.id),
         inner.hypernode,
-        {**work.planned.schema, **inner.schema},
-        {**_types(work, heritage), **types_of(inner.schema)},
+        with_all(work.planned.schema, inner.schema),
+        with_all(_types(work, heritage), types_of(inner.schema)),
         work.functions,
         work.ids,
         before,
@@ -353,7 +359,7 @@ def _types(
     """The types of all columns; of predicates in rules that were lost, as they were."""
     lost = heritage.lost if heritage else ()
     names = {p for rule in lost for p in rule.positive() | rule.negative()}
-    return {**work.types, **{n: tuple(c.type for c in _past(work, n)) for n in names}}
+    return with_all(work.types, {n: tuple(c.type for c in _past(work, n)) for n in names})
 
 
 def _deltas_inside(deltas: Mapping[str, Delta], inner: Inner) -> dict[str, Delta]:
@@ -386,8 +392,6 @@ def _take(work: Materialisation, hypernode: Hypernode, inner: Inner, done: Maint
         if name in inner.tables:
             work.inside[name, hypernode.id] = edit
             continue
-        work.edits[name, hypernode.id] = edit
+        work.edit(name, hypernode.id, edit)
         tables = work.new.derived.setdefault(name, {})
         tables[hypernode.id] = edit.applied(tables.get(hypernode.id, ()))
-        for key in [key for key in work._deltas if key[0] == name]:
-            del work._deltas[key]
