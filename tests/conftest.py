@@ -70,7 +70,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = mine
         for item in items:
             _count_examples(item)
-    _keep_spark_together(items)
+    # One of two processes: a long test at the end would leave the other one idle.
+    if hasattr(config, "workerinput"):
+        items.sort(key=_share, reverse=True)
 
 
 def _share(item: pytest.Item) -> float:
@@ -116,13 +118,29 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-def _keep_spark_together(items: list[pytest.Item]) -> None:
-    """Where two processes share the tests, those that need Spark's session stay together, in two
-    groups of about the same time: a session takes long to start."""
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            group = "cases" if "quick" in item.fixturenames else "spark"  # type: ignore[attr-defined]
-            item.add_marker(pytest.mark.xdist_group(group))
+TOGETHER = {
+    **dict.fromkeys(("test_examples", "test_numbers", "test_readme"), "spark"),
+    **{file: file for file in ("test_module_verify", "test_old_files", "test_wheel", "test_wide")},
+}
+"""Files that one process runs, and what they are called: those that need Spark's session, too, those
+that make something for all their tests, and one that takes long."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Where two processes share the tests, what is set up once for several is set up in one only.
+
+    Spark's session takes long to start. Larger groups run first, so that none is left for the end.
+    (xdist's own marks of groups have no effect with pytest 9.2: it keeps the names of tests elsewhere.)
+    """
+    from xdist.scheduler import LoadGroupScheduling
+
+    class Together(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = Path(nodeid.partition("::")[0]).stem
+            return "spark" if file.startswith("test_spark_") else TOGETHER.get(file, nodeid)
+
+    return Together(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.fixture(scope="session")
