@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
@@ -70,7 +72,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = mine
         for item in items:
             _count_examples(item)
-    _keep_spark_together(items)
+    # One of two processes: a long test at the end would leave the other one idle.
+    if hasattr(config, "workerinput"):
+        items.sort(key=_share, reverse=True)
 
 
 def _share(item: pytest.Item) -> float:
@@ -116,13 +120,29 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-def _keep_spark_together(items: list[pytest.Item]) -> None:
-    """Where two processes share the tests, those that need Spark's session stay together, in two
-    groups of about the same time: a session takes long to start."""
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            group = "cases" if "quick" in item.fixturenames else "spark"  # type: ignore[attr-defined]
-            item.add_marker(pytest.mark.xdist_group(group))
+TOGETHER = {
+    **dict.fromkeys(("test_examples", "test_numbers", "test_readme"), "spark"),
+    **{file: file for file in ("test_module_verify", "test_old_files", "test_wheel", "test_wide")},
+}
+"""Files that one process runs, and what they are called: those that need Spark's session, too, those
+that make something for all their tests, and one that takes long."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Where two processes share the tests, what is set up once for several is set up in one only.
+
+    Spark's session takes long to start. Larger groups run first, so that none is left for the end.
+    (xdist's own marks of groups have no effect with pytest 9.2: it keeps the names of tests elsewhere.)
+    """
+    from xdist.scheduler import LoadGroupScheduling
+
+    class Together(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = Path(nodeid.partition("::")[0]).stem
+            return "spark" if file.startswith("test_spark_") else TOGETHER.get(file, nodeid)
+
+    return Together(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.fixture(scope="session")
@@ -132,22 +152,44 @@ def strategies() -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def open_kb() -> OpenKb:
+def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new file in which nothing is yet."""
+    import zodiac_sql
+
+    file = tmp_path_factory.mktemp("empty") / "empty.duckdb"
+    zodiac_sql.connect(file, threads=1).close()
+    return file
+
+
+@pytest.fixture(scope="session")
+def open_kb(empty_file: Path) -> OpenKb:
     """Opens a knowledge base: `open_kb()` in memory, `open_kb(path)` on a file.
 
-    Tests never call zodiac_sql.connect themselves, so that there is one place to say how.
+    Tests call zodiac_sql.connect themselves only where it is about how a file is made or opened, so
+    that there is one place to say how. To make a file takes a tenth of the time of a usual test: one
+    called case.duckdb or the like is a copy of the empty one.
     """
     import zodiac_sql  # here, so that the oracle's own tests need no library
 
     def open_it(
         path: str | Path = ":memory:", strategy: str = "auto", external_access: bool = False
     ) -> KnowledgeBase:
+        if _would_be_made(Path(path)):
+            shutil.copyfile(empty_file, path)
         # Two processes share two cores: threads of DuckDB's own would take a quarter more time.
         return zodiac_sql.connect(
             path, strategy=strategy, threads=1, external_access=external_access
         )
 
     return open_it
+
+
+def _would_be_made(path: Path) -> bool:
+    """Whether opening this makes a file, and nothing about its name or its place is odd."""
+    plain = path.suffix == ".duckdb" and path.stem.isidentifier() and path.parent.is_dir()
+    named_as_a_schema = path.stem.lower() in ("zodiac", "edb", "idb", "hd")
+    log = path.with_name(f"{path.name}.wal")
+    return plain and not (named_as_a_schema or os.path.lexists(path) or os.path.lexists(log))
 
 
 @pytest.fixture(scope="session")

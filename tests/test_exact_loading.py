@@ -428,9 +428,53 @@ def test_random_tables(open_kb: OpenKb, tmp_path: Path, seed: int) -> None:
         assert set(found) == expected, suffix
 
 
-def test_a_mantissa_without_a_point_is_not_rounded_in_json_lines(
+@pytest.mark.parametrize("suffix", [".jsonl", ".json"])
+@pytest.mark.parametrize("number", ["9007199254740993e0", "-9007199254740993E-2"])
+def test_a_mantissa_without_a_point_is_not_rounded_in_json(
+    open_kb: OpenKb, tmp_path: Path, suffix: str, number: str
+) -> None:
+    text = f'{{"x": 0.5}}\n{{"x": {number}}}\n'
+    with pytest.raises(DataError, match=f"line 2: .*{number}, which would be rounded"):
+        load(open_kb(), tmp_path / f"p{suffix}", text)
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1", "-2"], [-2, 1]),
+        (["9223372036854775807", "9007199254740993"], [9007199254740993, 2**63 - 1]),
+        (["1", "0.30000000000000004"], [0.30000000000000004, 1.0]),
+        (["9007199254740992", "0.5"], [0.5, 9007199254740992.0]),
+        (["1e22", "0.5"], [0.5, 1e22]),
+        (["true", "false"], [False, True]),
+        (['"2024-02-29"', '"2024-01-01"'], [dt.date(2024, 1, 1), dt.date(2024, 2, 29)]),
+        (['"2024-02-29"', '"2024-02-30"'], ["2024-02-29", "2024-02-30"]),
+        (['"2024-01-01T10:00:00+02:00"'], [dt.datetime(2024, 1, 1, 8)]),
+        (['"01/02/2024"'], ["01/02/2024"]),
+        (['"10:00:00"'], ["10:00:00"]),
+        (['" 2024-02-29"'], [" 2024-02-29"]),
+        (['"a\\n\\"b"', '"\\u00e9"'], ['a\n"b', "é"]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("suffix", [".jsonl", ".json"])
+def test_cells_of_json(
+    open_kb: OpenKb, tmp_path: Path, suffix: str, cells: list[str], expected: list[Any]
+) -> None:
+    kb = open_kb()
+    load(kb, tmp_path / f"p{suffix}", "".join(f'{{"x": {cell}}}\n' for cell in cells))
+    found = [value for (value,) in rows(kb)]
+    assert (found, set(map(type, found))) == (expected, set(map(type, expected)))
+
+
+def test_an_integer_that_a_double_does_not_hold_is_refused_in_json(
     open_kb: OpenKb, tmp_path: Path
 ) -> None:
-    text = '{"x": 0.5}\n{"x": 9007199254740993e0}\n'
-    with pytest.raises(DataError, match="line 2: .*would be rounded"):
-        load(open_kb(), tmp_path / "p.jsonl", text)
+    with pytest.raises(DataError, match="line 1: .*holds 9007199254740993, which would be rounded"):
+        load(open_kb(), tmp_path / "p.jsonl", '{"x": 9007199254740993}\n{"x": 0.5}\n')
+
+
+def test_strings_of_json_are_named_as_they_are_written(open_kb: OpenKb, tmp_path: Path) -> None:
+    kb = open_kb()
+    kb.add_rules(".decl p(x: date)")
+    with pytest.raises(DataError, match='line 1: "a"  .column x holds "a", which is no date'):
+        load(kb, tmp_path / "p.jsonl", '{"x": "a"}\n')

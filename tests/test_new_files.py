@@ -6,14 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from zodiac_sql import KnowledgeBase, ResourceError, StoreError, connect
-
-OpenKb = Callable[..., KnowledgeBase]
+from zodiac_sql import ResourceError, StoreError, connect
 
 KILLED = """
 import os, sys, duckdb, zodiac_sql
@@ -34,17 +31,17 @@ zodiac_sql.connect(sys.argv[1]).close()
 
 
 @pytest.mark.parametrize("done", [0, 1, 4, 8, 20, 29, 30, 31, 32, 33, 34, 36])
-def test_a_kill_while_a_file_is_made(done: int, tmp_path: Path, open_kb: OpenKb) -> None:
+def test_a_kill_while_a_file_is_made(done: int, tmp_path: Path) -> None:
     file = tmp_path / "new.duckdb"
     command = [sys.executable, "-c", KILLED, str(file), str(done)]
     assert subprocess.run(command, check=False).returncode == 9
-    with open_kb(file) as kb:
+    with connect(file) as kb:
         assert kb.insert("p", [("a", "b")]).inserted == {"p": 1}
         assert kb.verify()
     for left in tmp_path.glob(".zodiac-new-*"):
         os.utime(left, (0, 0))
     file.unlink()
-    with open_kb(file) as kb:
+    with connect(file) as kb:
         assert kb.predicates().num_rows == 0
     assert os.listdir(tmp_path) == ["new.duckdb"]
 
@@ -64,9 +61,9 @@ def test_what_is_left_of_another_database_is_not_taken_over(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("read_only", [True, False])
-def test_a_copy_without_its_log(tmp_path: Path, read_only: bool, open_kb: OpenKb) -> None:
+def test_a_copy_without_its_log(tmp_path: Path, read_only: bool) -> None:
     file, copy = tmp_path / "open.duckdb", tmp_path / "copy.duckdb"
-    with open_kb(file) as kb:
+    with connect(file) as kb:
         kb.insert("p", [("a", "b")])
         shutil.copy(file, copy)
         with pytest.raises(StoreError, match=r"a copy of one that is open.*copy\.duckdb\.wal"):
@@ -77,7 +74,7 @@ def test_a_copy_without_its_log(tmp_path: Path, read_only: bool, open_kb: OpenKb
         if not read_only:
             assert kb.sql(" checkpoint ; -- now it can be copied alone").num_rows == 0
             shutil.copy(file, copy)
-            with open_kb(copy) as copied:
+            with connect(copy) as copied:
                 assert list(copied.table("p")) == [("a", "b")]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from sqlglot import exp
@@ -39,7 +39,7 @@ def begin(
         new.explicit[name] = edits[name, EXPLICIT].applied(old.explicit.get(name, ()))
     _pass_on(old, planned.restructuring)
     discarded = {o for owned in old.derived.values() for o in owned if isinstance(o, Discarded)}
-    save_classes(store, old, discarded)
+    save_classes(store, old, discarded, old.derived)
     for name, owned in old.derived.items():
         if name in planned.schema or _is_inner(name):
             new.derived[name] = {o: parts for o, parts in owned.items() if o not in discarded}
@@ -96,9 +96,11 @@ def _pass_on(old: Sources, restructuring: Restructuring) -> None:
         old.derived[name] = passed
 
 
-def save_classes(store: Store, old: Sources, owners: Collection[Owner]) -> None:
+def save_classes(
+    store: Store, old: Sources, owners: Collection[Owner], names: Iterable[str]
+) -> None:
     """Copy the tables of classes that this change drops, for those who ask what was there."""
-    for owned in old.derived.values():
+    for owned in (old.derived.get(name, {}) for name in names):
         for owner, parts in owned.items():
             if owner in owners and parts[0].pairs:
                 copied = f"{CHANGE_FACTS}former_{parts[0].table}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.evaluate.cost.choose_trees import (
@@ -22,15 +23,16 @@ from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.maintain.contract import Maintained, Task
-from zodiac_sql.names import is_node
 from zodiac_sql.rewrite.closures.recognise import modules_of
 from zodiac_sql.rewrite.hypertree.rewrite import fits
-from zodiac_sql.rewrite.hypertree.stored import StoredTree
+from zodiac_sql.rewrite.hypertree.stored import StoredTree, tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, with_trees
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Relation
 from zodiac_sql.storage.sources import Sources, inside
+
+T = TypeVar("T")
 
 
 def with_modules(work: Materialisation, hypernode: Hypernode) -> Inner:
@@ -109,7 +111,7 @@ def _decided(
     """
     hypernode = inner.hypernode
     sources = inside(work.new, inner, hypernode.id)
-    types = {**work.types, **types_of(inner.schema)}
+    types = with_all(work.types, types_of(inner.schema))
 
     def relation(name: str, version: Version) -> Relation:
         return sources.relation(name)
@@ -117,9 +119,8 @@ def _decided(
     context = Context(relation, types, work.functions, work.ids)
     assumed = {**_assumed(inner, sources), **found}
     tables = {
-        name: sum(p.rows for p in owned.get(hypernode.id, ()))
-        for name, owned in work.old.derived.items()
-        if is_node(name)
+        name: sum(p.rows for p in work.old.derived.get(name, {}).get(hypernode.id, ()))
+        for name in tables_of_trees(before.values())
     }
     trees: list[StoredTree] = []
     for rule in cyclic:
@@ -157,7 +158,7 @@ def other_trees(
     rows = {name: sum(p.rows for p in edit.incoming) for name, edit in done.edits.items()}
 
     def facts(rule: str) -> int:
-        names = _read(work, rule)
+        names = _read(hypernode, rule)
         return sum(task.inputs(name, Version.ALL).rows + rows.get(name, 0) for name in names)
 
     fitting = tuple(within(tree, rows, facts(tree.rule)) for tree in inner.trees)
@@ -172,10 +173,18 @@ def other_trees(
     return fitting
 
 
-def _read(work: Materialisation, rule: str) -> set[str]:
+def _read(hypernode: Hypernode, rule: str) -> set[str]:
     """The predicates of a rule and its head, as it was written."""
-    written = next(r for r in work.planned.rules if r.name == rule)
+    written = next(r for r in hypernode.rules if r.name == rule)
     return {written.head.predicate, *written.positive()}
+
+
+def with_all(everywhere: Mapping[str, T], inside: Mapping[str, T]) -> Mapping[str, T]:
+    """What is known of all predicates, and of those inside one hypernode: mostly there are none.
+
+    Then nothing is copied, for this is asked for each of thousands of hypernodes.
+    """
+    return {**everywhere, **inside} if inside else everywhere
 
 
 def types_of(schema: Mapping[str, Predicate]) -> dict[str, tuple[Type | None, ...]]:

@@ -86,7 +86,7 @@ def _can_wait(work: Materialisation, predicate: str) -> bool:
 
     If a hypernode reads it, somebody has asked already what has left.
     """
-    owners = {owner for name, owner in work.edits if name == predicate}
+    owners = work.touched[predicate]
     if not all(isinstance(owner, Discarded) for owner in owners) or work.has_delta(predicate):
         return False
     others = predicate in work.new.schema and work.new.relation(predicate).rows
@@ -95,11 +95,7 @@ def _can_wait(work: Materialisation, predicate: str) -> bool:
 
 def _waiting(work: Materialisation, predicate: str) -> Difference:
     columns = work.state.schema[predicate].columns
-    gone = (
-        edit.deleted
-        for (name, _), edit in work.edits.items()
-        if name == predicate and edit.deleted is not None
-    )
+    gone = (edit.deleted for edit in work.touched[predicate].values() if edit.deleted is not None)
     nothing = Relation(columns, ())
     return Difference(0, 0, nothing, Relation(columns, tuple(gone)), waits=True)
 

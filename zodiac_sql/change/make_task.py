@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from zodiac_sql.change.choose_rewrites import types_of
+from zodiac_sql.change.choose_rewrites import types_of, with_all
 from zodiac_sql.change.fresh import past_columns
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database.statement_cache import StatementCache
@@ -40,8 +40,8 @@ def make_task(work: Materialisation, due: Due, inner: Inner) -> Task:
         # If rules of its own change, its tables have other names the next time.
         cache=StatementCache() if heritage else work.cache.of(hypernode.id),
         hypernode=inner.hypernode,
-        schema={**work.planned.schema, **inner.schema},
-        types={**_types(work, heritage), **types_of(inner.schema)},
+        schema=with_all(work.planned.schema, inner.schema),
+        types=with_all(_types(work, heritage), types_of(inner.schema)),
         functions=work.functions,
         ids=work.ids,
         before=before,
@@ -81,7 +81,7 @@ def _types(
     """The types of all columns; of predicates in rules that were lost, as they were."""
     lost = heritage.lost if heritage else ()
     names = {p for rule in lost for p in rule.positive() | rule.negative()}
-    return {**work.types, **{n: tuple(c.type for c in past_columns(work, n)) for n in names}}
+    return with_all(work.types, {n: tuple(c.type for c in past_columns(work, n)) for n in names})
 
 
 def _deltas_inside(deltas: Mapping[str, Delta], inner: Inner) -> dict[str, Delta]:

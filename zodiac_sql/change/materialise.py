@@ -31,7 +31,7 @@ from zodiac_sql.language.functions import require
 from zodiac_sql.maintain.choose import maintain
 from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
-from zodiac_sql.names import is_node
+from zodiac_sql.rewrite.hypertree.stored import tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.storage.edits import Delta, Edit
 
@@ -43,7 +43,7 @@ def materialise(work: Materialisation, progress: Progress | None = None) -> None
     """Compute what a change does to every hypernode, in temporary tables."""
     planned = work.planned
     fresh = fresh_hypernodes(work)
-    changed = {h.id for h in planned.graph.hypernodes if not h.reads.isdisjoint(work.touched)}
+    changed = {h.id for h in planned.graph.hypernodes if any(p in work.touched for p in h.reads)}
     direct = planned.restructuring.direct | fresh | changed
     hypernodes = list(execution_plan(planned.graph, direct))
     for number, hypernode in enumerate(hypernodes):
@@ -62,7 +62,7 @@ def materialise(work: Materialisation, progress: Progress | None = None) -> None
 def _deltas_for(work: Materialisation, hypernode: Hypernode) -> dict[str, Delta]:
     """How a hypernode's inputs have changed; those that have not are left out."""
     deltas = {}
-    for name in sorted(work.touched & hypernode.reads):
+    for name in sorted(name for name in hypernode.reads if name in work.touched):
         own = hypernode.id if name in hypernode.derives else None
         delta = work.delta(name, own)
         if delta:
@@ -77,9 +77,10 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
         require(used_functions([rule]), work.planned.functions, f"rule {rule.name}")
     started = time.perf_counter()
     if due.anew:
-        save_classes(work.store, work.old, {hypernode.id})
-        for name in filter(is_node, work.old.derived):  # those of other trees have other columns
-            work.old.derived[name].pop(hypernode.id, None)
+        save_classes(work.store, work.old, {hypernode.id}, hypernode.derives)
+        for name in tables_of_trees(work.trees.get(hypernode.id, ())):
+            # those of other trees have other columns
+            work.old.derived.get(name, {}).pop(hypernode.id, None)
     done, strategy, why = _maintained(work, due, task := make_task(work, due, inner))
     first = True
     while due.anew and (

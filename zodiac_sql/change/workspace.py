@@ -73,12 +73,14 @@ class Materialisation:
     """Derived facts that this one has marked, by predicate and hypernode."""
     unmarked: set[int] = field(default_factory=set)
     """The hypernodes that it has evaluated without marking."""
-    _deltas: dict[tuple[str, int | None], Delta] = field(default_factory=dict)
+    touched: dict[str, dict[Owner, Edit]] = field(init=False)
+    """The edits of each predicate some table of which has changed, by owner."""
+    _deltas: dict[str, dict[int | None, Delta]] = field(default_factory=dict)
 
-    @property
-    def touched(self) -> set[str]:
-        """Predicates some table of which has changed."""
-        return {predicate for predicate, _ in self.edits}
+    def __post_init__(self) -> None:
+        self.touched = {}
+        for (predicate, owner), edit in self.edits.items():
+            self.touched.setdefault(predicate, {})[owner] = edit
 
     def all_marked(self) -> dict[str, Relation]:
         """The facts that are marked for the next update, by predicate."""
@@ -91,7 +93,7 @@ class Materialisation:
 
     def has_delta(self, predicate: str) -> bool:
         """Whether somebody has asked already how an extension has changed."""
-        return (predicate, None) in self._deltas
+        return None in self._deltas.get(predicate, ())
 
     def known(self, predicate: str) -> Predicate:
         """A predicate as it will be, or was if it will be no more."""
@@ -100,20 +102,20 @@ class Materialisation:
     def edit(self, predicate: str, hypernode: int, edit: Edit) -> None:
         """Note what becomes of a hypernode's table: the extension is not what it was any more."""
         self.edits[predicate, hypernode] = edit
+        self.touched.setdefault(predicate, {})[hypernode] = edit
         tables = self.new.derived.setdefault(predicate, {})
         tables[hypernode] = edit.applied(tables.get(hypernode, ()))
-        for key in [key for key in self._deltas if key[0] == predicate]:
-            del self._deltas[key]
+        self._deltas.pop(predicate, None)
 
     def delta(self, predicate: str, without: int | None = None) -> Delta:
         """How an extension has changed, leaving out one hypernode's table.
 
         To be asked once all that derives the predicate is evaluated.
         """
-        key = (predicate, without)
-        if key not in self._deltas:
-            self._deltas[key] = _delta(self, predicate, without)
-        return self._deltas[key]
+        known = self._deltas.setdefault(predicate, {})
+        if without not in known:
+            known[without] = _delta(self, predicate, without)
+        return known[without]
 
 
 # --- changes of extensions ------------------------------------------------------------------------
@@ -131,7 +133,7 @@ def _delta(work: Materialisation, predicate: str, without: int | None) -> Delta:
     end = whole(known.sql_name, without)
     if _names(new) != _names(old):
         return _compared(work, end, new, old)
-    edits = {o: e for (p, o), e in work.edits.items() if p == predicate and o != without}
+    edits = {o: e for o, e in work.touched.get(predicate, {}).items() if o != without}
     entered = _really(
         work,
         f"{CHANGE_FACTS}entered_{end}",

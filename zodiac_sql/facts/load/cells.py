@@ -87,7 +87,9 @@ CREATE OR REPLACE TEMP MACRO zodiac_plain_int(t) AS
     CAST(TRY_CAST(t AS BIGINT) AS VARCHAR) = t AND length(t) <= 15;
 CREATE OR REPLACE TEMP MACRO zodiac_plain_float(t) AS
     (length(t) <= 16 AND regexp_full_match(t, '-?(0|[1-9][0-9]*)[.][0-9]+'))
-    OR CAST(TRY_CAST(t AS DOUBLE) AS VARCHAR) = t;
+    OR CAST(TRY_CAST(t AS DOUBLE) AS VARCHAR) = t
+    OR (length(t) <= 40 AND contains(t, '.')
+        AND printf('%.*f', (length(t) - strpos(t, '.'))::INTEGER, TRY_CAST(t AS DOUBLE)) = t);
 CREATE OR REPLACE TEMP MACRO zodiac_plain_date(t) AS
     CAST(TRY_CAST(t AS DATE) AS VARCHAR) = t AND length(t) = 10;
 CREATE OR REPLACE TEMP MACRO zodiac_plain_local(t) AS
@@ -103,10 +105,12 @@ CREATE OR REPLACE TEMP MACRO zodiac_bare_kind(t) AS
          WHEN t[5] = '-' AND regexp_matches(t, '^[0-9]{{4}}') THEN zodiac_moment_kind(t)
          ELSE zodiac_number_kind(t) END;
 
+CREATE OR REPLACE TEMP MACRO zodiac_string_kind(t) AS
+    CASE WHEN regexp_matches(t, '^[0-9]{{4}}-') AND zodiac_moment_kind(t) <> {TEXT}
+         THEN zodiac_moment_kind(t) ELSE {TEXTUAL} END;
+
 CREATE OR REPLACE TEMP MACRO zodiac_json_kind(t) AS
-    CASE WHEN starts_with(t, '"')
-         THEN CASE WHEN regexp_matches(t, '^"[0-9]{{4}}-') AND zodiac_moment_kind(t[2:-2]) <> {TEXT}
-                   THEN zodiac_moment_kind(t[2:-2]) ELSE {TEXTUAL} END
+    CASE WHEN starts_with(t, '"') THEN zodiac_string_kind(t[2:-2])
          WHEN starts_with(t, '{{') OR starts_with(t, '[') THEN {NESTED}
          ELSE zodiac_bare_kind(t) END;
 """
@@ -114,15 +118,19 @@ CREATE OR REPLACE TEMP MACRO zodiac_json_kind(t) AS
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """How the cells of a file are written: the macro of their kinds, and their text."""
+    """How the cells of a column are written: the macro of their kinds, and their text.
+
+    Cells that are values already, not texts, have a `type` and no kinds.
+    """
 
     kind: str
     json: bool
+    type: Type | None = None
 
     def kind_of(self, cell: exp.Expr, likely: int = 0) -> exp.Expr:
         """The kind of a cell; quick if it is one of the kinds that are `likely`."""
         text = exp.cast(cell, "VARCHAR") if self.json else cell
-        plain = text if self.json else exp.func("trim", cell, dialect="duckdb")
+        plain = exp.func("trim", cell, dialect="duckdb") if self is CSV else text
         kind: exp.Expr = exp.func(self.kind, plain, dialect="duckdb")
         cases = exp.case()
         for bit, test in _QUICK.items():
@@ -133,15 +141,15 @@ class Syntax:
 
     def all_text(self, kinds: int) -> bool:
         """Whether a column with these kinds of cells is one of texts, whatever else is in it."""
-        return not self.json and kinds & TEXT > 0
+        return not self.json and kinds & (TEXT | TEXTUAL) > 0
 
     def value(self, cell: exp.Expr, type_: Type | None) -> exp.Expr:
         """The value of a cell whose kind fits the type."""
         if self.json:
             cell = exp.func("json_extract_string", cell, exp.Literal.string("$"), dialect="duckdb")
-        elif type_ is not Type.SYMBOL:
+        elif self is CSV and type_ is not Type.SYMBOL:
             cell = exp.func("trim", cell, dialect="duckdb")
-        match type_:
+        match None if self.type else type_:
             case Type.INT:
                 return exp.cast(cell, "BIGINT")
             case Type.FLOAT:
@@ -202,6 +210,8 @@ _QUICK = {
 
 CSV = Syntax("zodiac_bare_kind", json=False)
 JSON = Syntax("zodiac_json_kind", json=True)
+STRING = Syntax("zodiac_string_kind", json=False)
+"""A string of JSON, without its quotes."""
 
 
 def reason(kind: int, type_: Type | None) -> str:

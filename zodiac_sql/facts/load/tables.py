@@ -1,7 +1,8 @@
 """CSV, TSV, Parquet and JSON -> Staged facts of one predicate.
 
-    CSV, JSON -> zodiac_rows: texts -> a type for each column (cells.py) -> zodiac_cells: values
-    Parquet   -> Arrow, by pyarrow  -> zodiac_rows
+    CSV     -> zodiac_rows: texts -> a type for each column (cells.py) -> zodiac_cells: values
+    JSON    -> the same, but for columns whose cells are all of one type: they are read as values
+    Parquet -> Arrow, by pyarrow  -> zodiac_rows
 
 The first line of CSV and TSV names the columns. The types are found by looking at all rows, except
 where the predicate's are known; text that is no ISO date stays text. A cell that is empty, and not
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import TEXT_TYPES
 from zodiac_sql.database.statements import create_temp, create_temp_view, drop_view, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
@@ -57,7 +59,8 @@ SELECT * FROM read_csv($path, compression = 'none', columns = $columns, delim = 
 """
 _DESCRIBE_JSON = """
 SELECT * FROM read_json($path, format = $format, compression = 'uncompressed', sample_size = -1,
-                        ignore_errors = $ignore, maximum_depth = 1) LIMIT 0
+                        ignore_errors = $ignore, maximum_depth = 2, map_inference_threshold = -1)
+LIMIT 0
 """
 _READ_JSON = """
 SELECT * FROM read_json($path, format = $format, compression = 'uncompressed', columns = $columns,
@@ -86,24 +89,18 @@ def load_table(
         if suffix != ".json":
             check_lines(file)
         if suffix in _JSON_FORMATS:
-            table = _read_json(store, file, suffix, skip_bad)
-            return _load_rows(table, cells.JSON, name, predicate, skip_bad)
+            table = _read_json(store, file, suffix, predicate, skip_bad)
+            return _load_rows(table, name, predicate, skip_bad)
         table = _read_csv(store, file, suffix)
-        loaded = _load_rows(table, cells.CSV, name, predicate, skip_bad)
+        loaded = _load_rows(table, name, predicate, skip_bad)
         types = [column.type for column in loaded.staged[0].columns]
         return replace(loaded, notes=_on_header(file.path, table.names, types, predicate))
 
 
-def _load_rows(
-    table: _TableFile,
-    syntax: cells.Syntax,
-    name: str,
-    predicate: Predicate | None,
-    skip_bad: bool,
-) -> Loaded:
-    """Stage the texts in zodiac_rows, but for the rows that are refused."""
+def _load_rows(table: _TableFile, name: str, predicate: Predicate | None, skip_bad: bool) -> Loaded:
+    """Stage the cells in zodiac_rows, but for the rows that are refused."""
     store = table.store
-    typing = _typed(table, syntax, predicate)
+    typing = _typed(table, predicate)
     misfits, shown = table.misfits(typing) if typing.doubtful else (0, [])
     bad = _by_line([*table.rejected, *shown])
     count = len(table.rejected) + misfits
@@ -158,7 +155,7 @@ def _read_csv(store: Store, file: SourceFile, suffix: str) -> _TableFile:
     rejected = tuple(
         Skipped(line, text.strip("\r\n"), message.splitlines()[0]) for line, text, message in rows
     )
-    return _TableFile(store, file, suffix, tuple(names), rejected)
+    return _TableFile(store, file, suffix, dict.fromkeys(names, cells.CSV), rejected)
 
 
 def _read_rows(
@@ -178,21 +175,71 @@ def _read_rows(
     )
 
 
-def _read_json(store: Store, file: SourceFile, suffix: str, skip_bad: bool) -> _TableFile:
-    """Create zodiac_rows, each value as its text in JSON."""
+def _read_json(
+    store: Store, file: SourceFile, suffix: str, known: Predicate | None, skip_bad: bool
+) -> _TableFile:
+    """Create zodiac_rows: a column is read as values if these are all of one type.
+
+    DuckDB tells so after it has looked at all of them; else each is its text in JSON.
+    """
     check_nesting(file)
     format_ = _JSON_FORMATS[suffix]
     ignore = skip_bad and format_ == "newline_delimited"
     source = {"path": file.unglobbed, "format": format_, "ignore": ignore}
     with store.outside() as outside:
-        if format_ == "newline_delimited":
-            check_decimals_of_lines(outside, file)
-        else:
-            check_decimals(file)
-        names = tuple(name for name, *_ in outside.run(_DESCRIBE_JSON, source).description or [])
-        columns = dict.fromkeys(names, "JSON")
-        read_into(store, outside, ROWS, _READ_JSON, {**source, "columns": columns})
-    return _TableFile(store, file, suffix, names)
+        described = outside.run(_DESCRIBE_JSON, source).description or []
+        found = {name: _JSON_TYPES.get(str(code), cells.JSON) for name, code, *_ in described}
+        settled = _settled(tuple(found), known)
+        syntaxes = {name: _suited(syntax, settled.get(name)) for name, syntax in found.items()}
+        floats = [name for name, syntax in syntaxes.items() if syntax.type is Type.FLOAT]
+        if floats or cells.JSON in syntaxes.values():
+            if format_ == "newline_delimited":
+                check_decimals_of_lines(outside, file)
+            else:
+                check_decimals(file)
+        _read_cells(store, outside, source, syntaxes)
+        if floats and store.count(_count_where(exp.or_(*map(_large, floats)))):
+            syntaxes.update(dict.fromkeys(floats, cells.JSON))
+            _read_cells(store, outside, source, syntaxes)
+    return _TableFile(store, file, suffix, syntaxes)
+
+
+_JSON_TYPES = {
+    "BIGINT": cells.Syntax("", json=False, type=Type.INT),
+    "DOUBLE": cells.Syntax("", json=False, type=Type.FLOAT),
+    "BOOLEAN": cells.Syntax("", json=False, type=Type.BOOL),
+    **dict.fromkeys(("VARCHAR", "DATE", "TIME", "TIMESTAMP"), cells.STRING),
+}
+"""What DuckDB calls a column of JSON -> how all of its cells are written."""
+
+
+def _suited(syntax: cells.Syntax, settled: Type | None) -> cells.Syntax:
+    """How a column is read: as texts in JSON if its cells are not of the predicate's type."""
+    fits: tuple[Type | None, ...] = (None, syntax.type)
+    if syntax is cells.STRING:
+        fits = (None, Type.SYMBOL, Type.DATE, Type.TIMESTAMP)
+    elif syntax.type is Type.INT:
+        fits = (None, Type.INT, Type.FLOAT)
+    return syntax if settled in fits else cells.JSON
+
+
+def _read_cells(
+    store: Store,
+    outside: Store,
+    source: Mapping[str, object],
+    syntaxes: Mapping[str, cells.Syntax],
+) -> None:
+    columns = {
+        name: TEXT_TYPES[syntax.type or Type.SYMBOL] if syntax is not cells.JSON else "JSON"
+        for name, syntax in syntaxes.items()
+    }
+    read_into(store, outside, ROWS, _READ_JSON, {**source, "columns": columns})
+
+
+def _large(column: str) -> exp.Expr:
+    """Whether a double may be an integer that was rounded, which only its text tells; or is NaN."""
+    size = exp.func("abs", exp.column(column, quoted=True), dialect="duckdb")
+    return exp.not_(size < exp.cast(exp.Literal.number(1 << 53), "DOUBLE"))
 
 
 def _load_parquet(
@@ -214,7 +261,8 @@ def _load_parquet(
     assert offered is not None  # only an empty list is nothing
     with store.offered(ROWS + "_offered", offered.data):
         store.run(create_temp(ROWS, exp.select("*").from_(exp.to_table(ROWS + "_offered"))))
-    table = _TableFile(store, file, ".parquet", tuple(source.schema_arrow.names))
+    names = source.schema_arrow.names
+    table = _TableFile(store, file, ".parquet", dict.fromkeys(names, cells.CSV))
     empty, gaps = table.gaps() if skip_bad else (0, [])
     if empty:
         table.drop(list(map(_empty, table.names)))
@@ -253,7 +301,7 @@ def _on_header(
 class _Typing:
     """The columns of zodiac_rows: their types, the kinds of their cells, and those accepted."""
 
-    syntax: cells.Syntax
+    syntaxes: Mapping[str, cells.Syntax]
     types: Mapping[str, Type | None]
     kinds: Mapping[str, int]
     known: Collection[str]
@@ -270,10 +318,11 @@ class _Typing:
     def refused(self, column: str) -> int:
         """The kinds of cells in a column that its type does not accept."""
         kinds = self.kinds[column]
-        return kinds & ~self.syntax.accepted(self.types[column], kinds, column in self.known)
+        type_, known = self.types[column], column in self.known
+        return kinds & ~self.syntaxes[column].accepted(type_, kinds, known)
 
     def kind(self, column: str) -> exp.Expr:
-        return self.syntax.kind_of(exp.column(column, quoted=True))
+        return self.syntaxes[column].kind_of(exp.column(column, quoted=True))
 
     def misfit(self, column: str) -> exp.Expr:
         """Whether a cell is of a kind that its column does not accept."""
@@ -284,7 +333,7 @@ class _Typing:
     def values(self) -> exp.Select:
         """The rows as values."""
         picked = (
-            self.syntax.value(exp.column(name, quoted=True), type_).as_(name, quoted=True)
+            self.syntaxes[name].value(exp.column(name, quoted=True), type_).as_(name, quoted=True)
             for name, type_ in self.types.items()
         )
         return exp.select(*picked).from_(temp_table(ROWS))
@@ -303,31 +352,37 @@ class _Typing:
         return "".join(said)
 
 
-def _typed(table: _TableFile, syntax: cells.Syntax, known: Predicate | None) -> _Typing:
+def _typed(table: _TableFile, known: Predicate | None) -> _Typing:
     """A type for each column: that of the predicate, or the one that all cells look like."""
     settled = _settled(table.names, known)
-    likely = _kinds(table, syntax, dict.fromkeys(table.names, 0), some=True)
+    texts = {name: syntax for name, syntax in table.syntaxes.items() if syntax.type is None}
+    likely = _kinds(table, dict.fromkeys(texts, 0), some=True)
     open_ = {
-        name: kinds
-        for name, kinds in likely.items()
-        if not syntax.all_text(kinds if name not in settled else 0)
-        and not (settled.get(name) is Type.SYMBOL and syntax is cells.CSV)
+        name: likely[name]
+        for name, syntax in texts.items()
+        if not syntax.all_text(likely[name] if name not in settled else 0)
+        and (settled.get(name) is not Type.SYMBOL or syntax is cells.JSON)
     }
-    kinds = {**dict.fromkeys(table.names, cells.TEXT), **_kinds(table, syntax, open_, some=False)}
-    types = {name: settled.get(name) or syntax.found(kinds[name]) for name in table.names}
-    return _Typing(syntax, types, kinds, settled)
+    kinds = {
+        **{name: 0 if syntax.type else cells.TEXT for name, syntax in table.syntaxes.items()},
+        **_kinds(table, open_, some=False),
+    }
+    types = {
+        name: syntax.type or settled.get(name) or syntax.found(kinds[name])
+        for name, syntax in table.syntaxes.items()
+    }
+    return _Typing(table.syntaxes, types, kinds, settled)
 
 
-def _kinds(
-    table: _TableFile, syntax: cells.Syntax, likely: Mapping[str, int], *, some: bool
-) -> dict[str, int]:
+def _kinds(table: _TableFile, likely: Mapping[str, int], *, some: bool) -> dict[str, int]:
     """The kinds of cells in columns: in `some` of the rows, or in all."""
     if not likely:
         return {}
     masks = []
     for name, kinds in likely.items():
         cell = exp.column(name, quoted=True)
-        kind = exp.case().when(cell.is_(exp.null()).not_(), syntax.kind_of(cell.copy(), kinds))
+        kind_of = table.syntaxes[name].kind_of(cell.copy(), kinds)
+        kind = exp.case().when(cell.is_(exp.null()).not_(), kind_of)
         masks.append(exp.func("bit_or", kind, dialect="duckdb"))
     rows: exp.Expr = temp_table(ROWS)
     if some:
@@ -363,8 +418,13 @@ class _TableFile:
     store: Store
     file: SourceFile
     suffix: str
-    names: tuple[str, ...]
+    syntaxes: Mapping[str, cells.Syntax]
+    """How the cells of each column are written, by its name."""
     rejected: tuple[Skipped, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.syntaxes)
 
     def place(self, row: int) -> str:
         """What a person calls a row of zodiac_rows."""
@@ -443,8 +503,8 @@ class _TableFile:
         first, held = exp.case(), exp.case()
         for name, fault in faults.items():
             first = first.when(fault, exp.Literal.string(name))
-            held = held.when(fault, exp.cast(exp.column(name, quoted=True), "VARCHAR"))
-        texts = [exp.cast(exp.column(name, quoted=True), "VARCHAR") for name in self.names]
+            held = held.when(fault, self.written(name))
+        texts = [self.written(name) for name in self.names]
         shown = exp.func("concat_ws", exp.Literal.string(","), *texts, dialect="duckdb")
         row = exp.column("rowid") + 1
         query = exp.select(row, first, held, shown).from_(temp_table(ROWS)).where(condition)
@@ -454,6 +514,13 @@ class _TableFile:
             Skipped(lines.get(row), text, reason(name, value, row))
             for row, name, value, text in found
         ]
+
+    def written(self, column: str) -> exp.Expr:
+        """The cells of a column as the file has them."""
+        cell: exp.Expr = exp.column(column, quoted=True)
+        if self.syntaxes[column] is cells.STRING:
+            cell = exp.func("to_json", cell, dialect="duckdb")
+        return exp.cast(cell, "VARCHAR")
 
     def drop(self, faults: Sequence[exp.Expr]) -> None:
         """Delete the rows with a fault."""
