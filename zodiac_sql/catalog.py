@@ -204,6 +204,7 @@ def _load(store: Store) -> State:
     )
     schema = _load_schema(store)
     trees = _load_trees(store)
+    tables = _tables(store)
     rows = tuple(
         HypernodeRow(
             id_, stratum, recursive, tuple(members[id_]), ranked,
@@ -223,8 +224,8 @@ def _load(store: Store) -> State:
         schema=schema,
         prefixes=dict(store.rows("SELECT prefix, iri FROM zodiac.prefix")),
         functions=_load_functions(store),
-        rows=_load_rows(store, rows, schema),
-        aside=_load_aside(store),
+        rows=_load_rows(store, tables, rows, schema),
+        aside=tuple(table for schema, table, _ in tables if _is_aside(schema, table)),
         positions=dict(store.rows("SELECT name, position FROM zodiac.stream")),
         next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
         generation=generation(store),
@@ -276,11 +277,30 @@ def _load_functions(store: Store) -> dict[str, Function]:
     }
 
 
+def _tables(store: Store) -> list[tuple[str, str, int]]:
+    """The schema, the name and the estimated size of every table of facts or nodes.
+
+    (Without parameters, as what is asked to open a file: see opening.py.)
+    """
+    rows = store.rows(
+        "SELECT database_name, schema_name, table_name, estimated_size FROM duckdb_tables()"
+        " WHERE schema_name IN ('edb', 'idb', 'hd')"
+    )
+    return [(schema, table, size) for file, schema, table, size in rows if file == store.database]
+
+
+def _is_aside(schema: str, table: str) -> bool:
+    return schema == "idb" and table.startswith(ASIDE)
+
+
 def _load_rows(
-    store: Store, hypernodes: Sequence[HypernodeRow], schema: Mapping[str, Predicate]
+    store: Store,
+    tables: Sequence[tuple[str, str, int]],
+    hypernodes: Sequence[HypernodeRow],
+    schema: Mapping[str, Predicate],
 ) -> dict[tuple[str, str], int]:
     """The exact number of rows of every table of facts or nodes, and of every view of pairs."""
-    found = _load_counts(store)
+    found = _load_counts(store, [table for table in tables if not _is_aside(*table[:2])])
     for row in hypernodes:
         for module in row.modules:
             if module.parted:
@@ -291,16 +311,12 @@ def _load_rows(
     return found
 
 
-def _load_counts(store: Store) -> dict[tuple[str, str], int]:
-    """The exact number of rows of every table; DuckDB keeps it, and need not scan."""
+def _load_counts(
+    store: Store, tables: Sequence[tuple[str, str, int]]
+) -> dict[tuple[str, str], int]:
+    """The exact number of rows of tables; DuckDB keeps it, and need not scan."""
     from sqlglot import exp
 
-    tables = store.rows(
-        "SELECT schema_name, table_name, estimated_size FROM duckdb_tables()"
-        " WHERE database_name = $2 AND schema_name IN ('edb', 'idb', 'hd')"
-        " AND NOT (schema_name = 'idb' AND starts_with(table_name, $1))",
-        [ASIDE, store.database],
-    )
     # What DuckDB estimates has deleted rows in it, but no more of them than there ever were.
     found = {(schema, table): 0 for schema, table, _ in tables}
     filled = [(schema, table) for schema, table, size in tables if size]
@@ -319,15 +335,6 @@ def _load_counts(store: Store) -> dict[tuple[str, str], int]:
 
 _COUNTED = 50
 """So many tables are counted by one statement: 5,000 take 0.3 s, and all at once 1 s."""
-
-
-def _load_aside(store: Store) -> tuple[str, ...]:
-    rows = store.rows(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = $2"
-        " AND schema_name = 'idb' AND starts_with(table_name, $1)",
-        [ASIDE, store.database],
-    )
-    return tuple(name for (name,) in rows)
 
 
 def drop_aside(store: Store, state: State) -> None:
