@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from importlib.resources import files
 from typing import Any, Protocol
 
@@ -38,13 +39,14 @@ class Database(Protocol):
     def transaction(self) -> AbstractContextManager[None]: ...
 
 
-def migrations() -> list[tuple[int, str, str]]:
+@cache
+def migrations() -> tuple[tuple[int, str, str], ...]:
     """(number, name, SQL text) of each migration that this version knows, in order."""
     folder = files("zodiac_sql.migrations")
     found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
-    return [
+    return tuple(
         (int(name[:4]), name[5:-4], (folder / name).read_text(encoding="utf-8")) for name in found
-    ]
+    )
 
 
 def migrate(store: Database, is_new: bool) -> int:
