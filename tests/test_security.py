@@ -154,6 +154,11 @@ NOT_OURS = [
     """DROP TABLE zodiac.counter; CREATE VIEW zodiac.counter AS
        SELECT (content::INTEGER) AS next_hypernode FROM read_text('secret.csv')""",
     "CREATE VIEW edb.other AS SELECT 1",
+    'DROP SCHEMA edb CASCADE; CREATE SCHEMA "EDB"; CREATE VIEW "EDB".p AS SELECT 1 AS s',
+    'DROP SCHEMA hd; CREATE SCHEMA "HD"; CREATE MACRO "HD".abs(x) AS 1',
+    'CREATE TABLE edb.other (a INTEGER, "b INTEGER, c" INTEGER AS (a + 1))',
+    "CREATE TABLE edb.other (a INTEGER DEFAULT (1 + length('a')))",
+    "CREATE TABLE zodiac.other (a VARCHAR COLLATE NOCASE)",
     "CREATE VIEW idb.other AS SELECT 1",
     "CREATE SEQUENCE q; ALTER TABLE edb.p ALTER s SET DEFAULT nextval('q')",
     "CREATE TABLE edb.other (a INTEGER, b INTEGER AS (a + 1))",

@@ -71,6 +71,14 @@ def run(code: str, *arguments: object) -> str:
 # --- opening --------------------------------------------------------------------------------------
 
 
+def test_opening_imports_little(file: Path) -> None:
+    """DuckDB's module imports pandas, where it is installed, for the first parameter of a statement."""
+    code = "import sys, zodiac_sql; zodiac_sql.connect(sys.argv[1]); print(*sys.modules)"
+    command = [sys.executable, "-c", code, str(file)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert not {"pandas", "pyarrow"} & {*done.stdout.split()}
+
+
 def test_migrations_are_applied_once(file: Path, open_kb: OpenKb) -> None:
     for _ in range(2):
         open_kb(file).close()

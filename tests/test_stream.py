@@ -484,7 +484,7 @@ def test_the_net_is_that_of_one_after_the_other(open_kb: OpenKb) -> None:
 
 def test_the_same_fact_in_other_words_is_seen(kb: KnowledgeBase) -> None:
     def nets(first: str, second: str) -> bool:
-        with kb.update() as update:
+        with kb.update():
             net = Net(kb._session.state, Hypergraph)
             inserted = net.add(step_of({"insert": {"edge": [(first, "x")]}}))
             return inserted and net.add(step_of({"delete": {"edge": [(second, "x")]}}))

@@ -1,13 +1,15 @@
 """Bringing the catalog of a database file up to date: numbered SQL files, each in a transaction.
 
-One transaction for each, for DuckDB cannot change a table twice in one. A kill between two leaves a
-catalog of an older version, which the next opening brings up to date.
+One transaction for each, for DuckDB cannot change in one what it has deleted or altered there before, if
+that holds data. A kill between two leaves a catalog of an older version, which the next opening brings up
+to date. A new catalog holds no data, and is made in one transaction: each costs a write to the disk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from importlib.resources import files
 from typing import Any, Protocol
 
@@ -38,13 +40,14 @@ class Database(Protocol):
     def transaction(self) -> AbstractContextManager[None]: ...
 
 
-def migrations() -> list[tuple[int, str, str]]:
+@cache
+def migrations() -> tuple[tuple[int, str, str], ...]:
     """(number, name, SQL text) of each migration that this version knows, in order."""
     folder = files("zodiac_sql.database.migrations")
     found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
-    return [
+    return tuple(
         (int(name[:4]), name[5:-4], (folder / name).read_text(encoding="utf-8")) for name in found
-    ]
+    )
 
 
 def migrate(store: Database, is_new: bool) -> int:
@@ -73,21 +76,38 @@ def migrate(store: Database, is_new: bool) -> int:
             f"{store.path} holds no zodiac_sql catalog of version {newest}. "
             "Open it once without read_only to bring it up to date."
         )
-    for version, name, text in missing:
+    if applied == 0:
+        _make_catalog(store, missing)
+    for version, name, text in missing if applied else ():
         _look_in_the_file(store, version)
         with store.transaction():
-            if version == 1:
-                store.run(_FIRST)
-            if applied and version == _NO_KEYS:
+            if version == _NO_KEYS:
                 _rename_first_modules(store)
-            if applied and version == _ZEROS:
+            if version == _ZEROS:
                 _remove_signs_of_zeros(store)
             store.run(text)
-            store.run(
-                "INSERT INTO zodiac.migration VALUES ($1, $2, system.main.now()::TIMESTAMP)",
-                [version, name],
-            )
+            store.run(_note([(version, name)]))
     return applied
+
+
+def _make_catalog(store: Database, known: Sequence[tuple[int, str, str]]) -> None:
+    """Make all that a new catalog has.
+
+    The file need not be new: somebody else's tables and macros may be in it.
+    """
+    with store.transaction():
+        for version, _, text in known:
+            _look_in_the_file(store, version)
+            store.run(_FIRST + text if version == 1 else text)
+        store.run(_note([(version, name) for version, name, _ in known]))
+
+
+def _note(applied: Sequence[tuple[int, str]]) -> str:
+    """The statement that notes migrations: as text, see opening.py. Their names are our files'."""
+    rows = ", ".join(
+        f"({number}, '{name}', system.main.now()::TIMESTAMP)" for number, name in applied
+    )
+    return f"INSERT INTO zodiac.migration VALUES {rows}"
 
 
 _MAKE_SCHEMAS = (1, 5)
@@ -106,21 +126,20 @@ def _look_in_the_file(store: Database, version: int) -> None:
 _FIRST = (
     "CREATE SCHEMA IF NOT EXISTS zodiac;"
     "CREATE TABLE zodiac.migration (version INTEGER PRIMARY KEY, name VARCHAR NOT NULL,"
-    " applied_at TIMESTAMP NOT NULL)"
+    " applied_at TIMESTAMP NOT NULL);"
 )
 
 
 def _require_free_names(store: Database) -> None:
     """Refuse a file in which the names of our schemas are those of somebody else's."""
     found = store.rows(
-        "SELECT schema_name FROM duckdb_schemas() AS s WHERE database_name = $1"
-        " AND lower(schema_name) IN ('zodiac', 'edb', 'idb', 'hd') AND NOT"
+        "SELECT schema_name, database_name FROM duckdb_schemas() AS s"
+        " WHERE lower(schema_name) IN ('zodiac', 'edb', 'idb', 'hd') AND NOT"
         " (lower(schema_name) = 'zodiac' AND NOT EXISTS (SELECT 1 FROM duckdb_tables() AS t"
-        " WHERE t.database_name = $1 AND lower(t.schema_name) = 'zodiac')) ORDER BY 1",
-        [store.database],
+        " WHERE t.database_name = s.database_name AND lower(t.schema_name) = 'zodiac')) ORDER BY 1"
     )
-    if found:
-        names = " and ".join(name for (name,) in found)
+    names = " and ".join(name for name, database in found if database == store.database)
+    if names:
         raise StoreError(
             f"{store.path} has a schema {names} that zodiac_sql has not made, and that it would need "
             "for its own tables (zodiac, edb, idb and hd). Move what is in it to another schema, and "
@@ -130,13 +149,11 @@ def _require_free_names(store: Database) -> None:
 
 def _applied_version(store: Database) -> int:
     """The newest migration in the file, 0 if it has no catalog."""
-    exists = store.count(
-        "SELECT count(*) FROM duckdb_tables()"
-        " WHERE schema_name = 'zodiac' AND table_name = 'migration' AND NOT temporary"
-        " AND database_name = $1",
-        [store.database],
+    found = store.rows(
+        "SELECT database_name FROM duckdb_tables() WHERE schema_name = 'zodiac'"
+        " AND table_name = 'migration' AND NOT temporary"
     )
-    if not exists:
+    if (store.database,) not in found:
         return 0
     store.look_in("zodiac")
     return store.count("SELECT coalesce(max(version), 0) FROM zodiac.migration")

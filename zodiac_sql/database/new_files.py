@@ -37,15 +37,19 @@ def log_of(path: Path) -> Path:
     return Path(f"{name}.wal{mark}{rest}")
 
 
-def put_in_place(new: Path, path: Path) -> None:
-    """Put a file and its log in their place, the log first, unless another process was faster."""
+def put_in_place(new: Path, path: Path) -> bool:
+    """Put a file and its log in their place, the log first, unless another process was faster.
+
+    Returns whether they are there.
+    """
     log, its_log = log_of(new), log_of(path)
     if os.path.lexists(path):
-        return
+        return False
     os.replace(log, its_log)  # one without a database is good for nothing
     try:
         os.link(new, path)
     except FileExistsError:
-        pass
+        return False
     except OSError:  # a file system without links
         os.rename(new, path)
+    return True

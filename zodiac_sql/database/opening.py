@@ -10,80 +10,142 @@ All is asked of DuckDB's own functions, and compared as text: nothing of the fil
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from zodiac_sql.database.migrate import Database, migrations
 from zodiac_sql.errors import StoreError
 
+# Statements here have no parameters: DuckDB's module imports pandas, where it is installed, before it
+# takes the first one, which costs more than all the rest of opening a file. And to list columns, DuckDB
+# plans each of its own views (10 ms), while the text that makes a table tells all that there is in it.
+
 _OURS = "('zodiac', 'edb', 'idb', 'hd')"
+"""Our schemas. DuckDB finds one by its name in any case, so they are looked for in lower case."""
 
-_FACTS = "('INTEGER', 'BIGINT', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIMESTAMP')"
-"""The types of columns of facts."""
-
-# The pairs of a module are a view beside the table of its classes, which had another name first. Such
-# views are there for people; nothing here reads them. And the first column for modules had another
-# default, which nothing takes: the table is made anew by migration 6.
-
-_NOT_OURS = f"""
-SELECT 'the view ' || schema_name || '.' || view_name FROM system.main.duckdb_views()
-WHERE database_name = $1 AND schema_name IN {_OURS} AND NOT (schema_name = 'idb' AND
-    (SELECT count(*) FROM system.main.duckdb_tables() AS t
-     WHERE t.database_name = $1 AND t.schema_name = 'idb'
-         AND t.table_name IN (view_name || ' classes',
-                              regexp_replace(view_name, '^(h[0-9]+_)', '\\1zodiac$classes_'))) > 0)
-UNION ALL
-SELECT 'the column ' || column_name || ' of ' || schema_name || '.' || table_name
-FROM system.main.duckdb_columns()
-WHERE database_name = $1 AND schema_name IN {_OURS}
-    AND (schema_name, table_name) IN (SELECT (schema_name, table_name)
-                                      FROM system.main.duckdb_tables() WHERE database_name = $1)
-    AND (NOT CASE WHEN schema_name = 'zodiac'
-             THEN regexp_full_match(data_type, '[A-Z]+(\\[\\])?|MAP\\(VARCHAR, VARCHAR\\)'
-                                               || '|STRUCT\\([a-z", A-Z\\[\\]]*\\)\\[\\]')
-             ELSE data_type IN {_FACTS} END
-         OR NOT regexp_full_match(coalesce(column_default, '0'),
-                                  '[0-9]+|''\\[\\]''|CAST\\(''[ft]'' AS BOOLEAN\\)')
-            AND NOT (table_name = 'hypernode' AND column_default = 'main.list_value()'))
-UNION ALL
-SELECT constraint_text || ' in ' || schema_name || '.' || table_name
-FROM system.main.duckdb_constraints()
-WHERE database_name = $1 AND schema_name IN {_OURS}
-    AND NOT (constraint_type = 'NOT NULL'
-             OR (schema_name = 'zodiac' AND constraint_type = 'PRIMARY KEY'))
-UNION ALL
-SELECT 'an index on ' || schema_name || '.' || table_name FROM system.main.duckdb_tables()
-WHERE database_name = $1 AND schema_name IN {_OURS} AND index_count > has_primary_key::INTEGER
-LIMIT 5
+_TABLES = f"""
+SELECT database_name, schema_name, table_name, sql, index_count > has_primary_key::INTEGER
+FROM system.main.duckdb_tables() WHERE lower(schema_name) IN {_OURS}
 """
+
+_VIEWS = f"""
+SELECT database_name, schema_name, view_name
+FROM system.main.duckdb_views() WHERE lower(schema_name) IN {_OURS}
+"""
+
+_NAME = r'(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")'
+
+_FACT = rf"{_NAME} (?:INTEGER|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP)(?: DEFAULT\([0-9]+\))?(?: NOT NULL)?"
+"""A column of a table of facts."""
+
+# The first column for modules had a default that is called, which nothing takes: the table is made anew
+# by migration 6.
+_DEFAULT = r"[0-9]+|'\[\]'|CAST\('[ft]' AS BOOLEAN\)|main\.list_value\(\)"
+
+_PLAIN = (
+    r"(?:VARCHAR|INTEGER|BIGINT|BOOLEAN|TIMESTAMP)(?:\[\])?|MAP\(VARCHAR, VARCHAR\)"
+    r'|STRUCT\([a-z", A-Z\[\]]*\)\[\]'
+)
+
+_ENTRY = rf"{_NAME} (?:{_PLAIN})(?: DEFAULT\((?:{_DEFAULT})\))?(?: NOT NULL)?(?: PRIMARY KEY)?"
+"""A column of a table of the catalog."""
+
+_MADE = re.compile(
+    rf"CREATE TABLE (?:zodiac\.{_NAME}\({_ENTRY}(?:, {_ENTRY})*\)"
+    rf"|(?:edb|idb|hd)\.{_NAME}\({_FACT}(?:, {_FACT})*\));"
+)
+"""What DuckDB writes for a table of ours: nothing in it computes anything."""
 
 
 def require_our_tables(store: Database) -> None:
     """Raise StoreError if something in our schemas is not as we make it; macros are not looked at."""
-    _refuse(store, [what for (what,) in store.rows(_NOT_OURS, [store.database])])
+    listed, shown = store.rows(_TABLES), store.rows(_VIEWS)
+    tables = [
+        (s, name, text, more) for file, s, name, text, more in listed if file == store.database
+    ]
+    views = [(s, view) for file, s, view in shown if file == store.database]
+    _refuse(store, [*_wrong_tables(tables), *_wrong_views(tables, views)])
 
 
-def require_our_macros(store: Database) -> None:
+def _wrong_tables(tables: list[tuple[str, str, str, bool]]) -> Iterator[str]:
+    for schema, name, text, has_indexes in tables:
+        if has_indexes:
+            yield f"an index on {schema}.{name}"
+        elif not _MADE.fullmatch(text):
+            yield f"another table {schema}.{name}"
+
+
+def _wrong_views(
+    tables: list[tuple[str, str, str, bool]], views: list[tuple[str, str]]
+) -> Iterator[str]:
+    """Views other than those of the pairs of a module, beside the table of its classes.
+
+    That table had another name first. Such views are there for people; nothing here reads them.
+    """
+    inner = {name for schema, name, *_ in tables if schema == "idb"}
+    for schema, view in views:
+        first = re.sub(r"^(h[0-9]+_)", r"\1zodiac$classes_", view)
+        if schema != "idb" or not inner & {f"{view} classes", first}:
+            yield f"the view {schema}.{view}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A function of DuckDB's that may have effects, or a macro of anybody's."""
+
+    database: str
+    schema: str
+    name: str
+    kind: str
+    internal: bool
+    parameters: tuple[str, ...]
+    definition: str | None
+
+
+def list_functions(store: Database) -> tuple[Listed, ...]:
+    """All macros that are not DuckDB's, and those functions of its own that are not plain.
+
+    To list all functions takes 15 ms, whatever is asked of them: so a store asks once.
+    """
+    rows = store.rows(
+        "SELECT DISTINCT database_name, schema_name, function_name, function_type, internal,"
+        " CASE WHEN NOT internal THEN parameters END, macro_definition"
+        " FROM system.main.duckdb_functions() WHERE NOT internal AND macro_definition IS NOT NULL"
+        " OR internal AND (function_type IN ('table', 'table_macro', 'pragma')"
+        " OR stability = 'VOLATILE')"
+    )
+    return tuple(
+        Listed(database, schema, name, kind, internal, tuple(parameters or ()), definition)
+        for database, schema, name, kind, internal, parameters, definition in rows
+    )
+
+
+def require_our_macros(store: Database) -> tuple[Listed, ...]:
     """Raise StoreError if a macro in our schemas is not one of the catalog, as we made it.
 
     They are compared with the same ones made here, under other names: so both are written by this
-    version of DuckDB.
+    version of DuckDB. Returns what was listed, without these.
     """
     expected = _macros()
     store.run("".join(expected.values()))
-    found = store.rows(
-        "SELECT function_name, schema_name, parameters,"
-        # One that was read from a file has the older way to write a function inside.
-        " regexp_replace(macro_definition, '\\(lambda (\\w+): ', '(\\1 -> ', 'g')"
-        " FROM system.main.duckdb_functions() WHERE NOT internal AND macro_definition IS NOT NULL"
-        f" AND (database_name = $1 AND schema_name IN {_OURS}"
-        f" OR database_name = 'temp' AND starts_with(function_name, '{_EXPECTED}'))",
-        [store.database],
-    )
+    listed = list_functions(store)
     store.run("".join(f"DROP MACRO temp.main.{_EXPECTED}{name};" for name in expected))
-    made = {name[len(_EXPECTED) :]: tuple(rest) for name, s, *rest in found if s == "main"}
-    there = [(name, s, tuple(rest)) for name, s, *rest in found if s != "main"]
-    wrong = [f"the macro {s}.{name}" for name, s, rest in there if made.get(name) != rest]
-    missing = made.keys() - {name for name, schema, _ in there if schema == "zodiac"}
+    made = [f for f in listed if f.database == "temp" and f.name.startswith(_EXPECTED)]
+    right = {f.name.removeprefix(_EXPECTED): _body(f) for f in made}
+    there = tuple(f for f in listed if f not in made)
+    ours = [f for f in there if f.database == store.database and f.schema.lower() in _SCHEMAS]
+    wrong = [f"the macro {f.schema}.{f.name}" for f in ours if right.get(f.name) != _body(f)]
+    missing = right.keys() - {f.name for f in ours if f.schema == "zodiac"}
     _refuse(store, sorted(wrong) or [f"no macro zodiac.{name}" for name in sorted(missing)])
+    return there
+
+
+_SCHEMAS = ("zodiac", "edb", "idb", "hd")
+
+
+def _body(macro: Listed) -> tuple[tuple[str, ...], str]:
+    """What a macro computes. One that was read from a file has the older way to write a lambda inside."""
+    return macro.parameters, re.sub(r"\(lambda (\w+): ", r"(\1 -> ", macro.definition or "")
 
 
 _EXPECTED = "zodiac_expected_"
@@ -103,6 +165,6 @@ def _macros() -> dict[str, str]:
 def _refuse(store: Database, found: list[str]) -> None:
     if found:
         raise StoreError(
-            f"{store.path} is not as zodiac_sql makes its files: it has {', '.join(found)}. Somebody "
+            f"{store.path} is not as zodiac_sql makes its files: it has {', '.join(found[:5])}. Somebody "
             "has changed it, and nothing in it is read. Take its facts from where they came from."
         )

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from zodiac_sql.database.opening import list_functions
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError, StoreError
 
@@ -152,16 +153,13 @@ def _named(tree: object, key: str) -> Iterator[str]:
 
 def _all_refused(store: Store) -> _Refused:
     ((external,),) = store.rows("SELECT current_setting('enable_external_access')")
-    there = store.rows(  # asked for once: to list all functions takes 12 ms
-        "SELECT DISTINCT lower(function_name), function_type, internal, macro_definition"
-        " FROM system.main.duckdb_functions() WHERE NOT internal AND macro_definition IS NOT NULL"
-        " OR internal AND (function_type IN ('table', 'table_macro', 'pragma')"
-        " OR stability = 'VOLATILE')"
-    )
+    there = store.functions or list_functions(store)
     functions = frozenset(
-        name for name, kind, own, _ in there if own and not _is_harmless(name, kind, external)
+        f.name.lower()
+        for f in there
+        if f.internal and not _is_harmless(f.name.lower(), f.kind, external)
     )
-    macros = [(name, text) for name, _, own, text in there if not own]
+    macros = [(f.name.lower(), f.definition or "") for f in there if not f.internal]
     objects = _calling(functions, [*macros, *_views_and_tables(store)])
     words = re.compile(rf"\b{_one_of(functions | objects)}\b", re.IGNORECASE)
     return _Refused(functions, objects, words)

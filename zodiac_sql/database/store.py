@@ -26,7 +26,7 @@ from zodiac_sql.database import forks
 from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.migrate import migrate
 from zodiac_sql.database.new_files import aside, put_in_place
-from zodiac_sql.database.opening import require_our_macros, require_our_tables
+from zodiac_sql.database.opening import Listed, require_our_macros, require_our_tables
 from zodiac_sql.database.temporary_rows import TemporaryRows
 from zodiac_sql.errors import (
     DataError,
@@ -97,6 +97,8 @@ class Store:
         self._names = itertools.count(1)
         self._texts: dict[Hashable, str] = {}
         self._reader: Store | None = None
+        self.functions: tuple[Listed, ...] | None = None
+        """What was listed when it was opened, if nothing can be added to it since then."""
 
     def look_in(self, *schemas: str) -> None:
         """Let names be looked for in what is DuckDB's own first, then in these schemas of the file.
@@ -104,11 +106,10 @@ class Store:
         Never in main, where anyone may have put a macro with the name of a function that we use.
         What is in main is read by its full name. (A bare CHECKPOINT would mean DuckDB's own, too.)
         """
-        from sqlglot import exp
-
-        path = ["system.main", *(self.render(_of_file(self, schema)) for schema in schemas)]
-        setting = exp.EQ(this=exp.var("search_path"), expression=exp.Literal.string(",".join(path)))
-        self.run(exp.Set(expressions=[exp.SetItem(this=setting)]))
+        file = self.database.replace('"', '""')
+        path = ",".join(["system.main", *(f'"{file}".{schema}' for schema in schemas)])
+        # As text: a tree would need all of sqlglot, which else is imported when there is a change.
+        self.run("SET search_path = '{}'".format(path.replace("'", "''")))
 
     def fresh(self, stem: str) -> str:
         """A name for a temporary table that no other has since `start_names`."""
@@ -321,6 +322,7 @@ class Store:
             with self._explaining():
                 cursor = self._connection.cursor()
                 self._reader = Store(cursor, self.path, self.read_only, None, self._instance)
+                self._reader.functions = self.functions
         self._reader.tracer = self.tracer
         return self._reader
 
@@ -414,8 +416,9 @@ def open_store(
             'before the fork, or start the process by multiprocessing.get_context("spawn").'
         )
     instance = _instance(str(path))
+    made = False
     if not read_only and str(path) != ":memory:" and not os.path.lexists(path):
-        _make(Path(path))
+        made = _make(Path(path))
     settings: Settings = {}
     if threads is not None:
         settings["threads"] = threads
@@ -435,9 +438,11 @@ def open_store(
         store.database = _require_a_database_file(store)
         if store.count("SELECT current_setting('lock_configuration')::INTEGER") == 0:
             _configure(store, external_access)
-        require_our_tables(store)
-        if migrate(store, is_new=store.in_memory):
-            require_our_macros(store)
+        if not made:  # just now, by this process
+            require_our_tables(store)
+        if migrate(store, is_new=store.in_memory) and not made:
+            listed = require_our_macros(store)
+            store.functions = None if external_access else listed
         store.look_in(*_SCHEMAS)
     except ZodiacError:
         store.close()
@@ -445,11 +450,11 @@ def open_store(
     return store
 
 
-def _make(path: Path) -> None:
+def _make(path: Path) -> bool:
     """Make a new database file with a catalog, aside, so that a kill leaves none that is not whole.
 
     Its catalog is in its log, which comes first: so a file without it is never one of ours. If it
-    cannot be made, whoever opens it next says why.
+    cannot be made, whoever opens it next says why. Returns whether the file is now the one made here.
     """
     try:
         with aside(path) as new:
@@ -458,13 +463,14 @@ def _make(path: Path) -> None:
                 store.database = _require_a_database_file(store)
                 store.run("PRAGMA disable_checkpoint_on_shutdown")
                 migrate(store, is_new=True)
-            put_in_place(new, path)
+            return put_in_place(new, path)
     except duckdb.Error as error:
         if _FULL.search(str(error)):
             raise explained(error, str(path)) from error
     except OSError as error:
         if error.errno in (ENOSPC, EFBIG, EDQUOT):
             raise ResourceError(f"The disk is full: {path} cannot be made. {error}") from error
+    return False
 
 
 _PREFIXED = re.compile(r"\w{2,}:|:")
@@ -479,7 +485,7 @@ def _configure(store: Store, external_access: bool) -> None:
     store.run(f"SET disabled_optimizers = '{_WRONG}'")
     if not external_access:
         store.run("SET enable_external_access = false")
-        store.run("SET allowed_configs = $1", [list(_NOT_LOCKED)])
+        store.run(f"SET allowed_configs = {list(_NOT_LOCKED)}")
         store.run("SET lock_configuration = true")
 
 
@@ -534,13 +540,6 @@ def _require_a_database_file(store: Store) -> str:
     if not store.in_memory and (len(opened) != 1 or not opened[0][0]):
         raise StoreError(f"{store.path} is no name for a database file: use one like farm.duckdb")
     return str(opened[0][1])
-
-
-def _of_file(store: Store, schema: str) -> exp.Table:
-    """A schema of the file by its full name."""
-    from sqlglot import exp
-
-    return exp.table_(schema, db=store.database, quoted=True)
 
 
 _HALF = "a text holds half of a character (U+D800 to U+DFFF): it can be neither stored nor found."

@@ -13,12 +13,12 @@ from zodiac_sql.errors import LockedError, StoreError
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.names import ASIDE, DERIVED_SCHEMA
+from zodiac_sql.names import DERIVED_SCHEMA
 from zodiac_sql.program.state import HypernodeRow, State, StoredRule
 from zodiac_sql.rewrite.hypertree.stored import StoredNode, StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.storage.check_catalog import what_is_wrong
-from zodiac_sql.storage.row_counts import load_row_counts
+from zodiac_sql.storage.row_counts import is_aside, list_tables, load_row_counts
 
 
 def load(store: Store) -> State:
@@ -50,6 +50,7 @@ def _load(store: Store) -> State:
     )
     schema = _load_schema(store)
     trees = _load_trees(store)
+    tables = list_tables(store)
     rows = tuple(
         HypernodeRow(
             id=id_, stratum=stratum, recursive=recursive, rules=tuple(members[id_]), ranked=ranked,
@@ -76,8 +77,8 @@ def _load(store: Store) -> State:
         schema=schema,
         prefixes=dict(store.rows("SELECT prefix, iri FROM zodiac.prefix")),
         functions=_load_functions(store),
-        rows=load_row_counts(store, rows, schema),
-        aside=_load_aside(store),
+        rows=load_row_counts(store, tables, rows, schema),
+        aside=tuple(table for schema_, table, _ in tables if is_aside(schema_, table)),
         positions=dict(store.rows("SELECT name, position FROM zodiac.stream")),
         next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
         generation=generation(store),
@@ -127,15 +128,6 @@ def _load_functions(store: Store) -> dict[str, Function]:
         name: Function(name, tuple(map(Type, parameters)), Type(returns), aggregate)
         for name, aggregate, parameters, returns in rows
     }
-
-
-def _load_aside(store: Store) -> tuple[str, ...]:
-    rows = store.rows(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = $2"
-        " AND schema_name = 'idb' AND starts_with(table_name, $1)",
-        [ASIDE, store.database],
-    )
-    return tuple(name for (name,) in rows)
 
 
 def drop_aside(store: Store, state: State) -> None:

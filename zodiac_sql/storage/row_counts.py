@@ -12,11 +12,31 @@ from zodiac_sql.program.state import HypernodeRow
 from zodiac_sql.sql.class_pairs import count_pairs
 
 
+def list_tables(store: Store) -> list[tuple[str, str, int]]:
+    """The schema, the name and the estimated size of every table of facts or nodes.
+
+    (Without parameters, as what is asked to open a file: see database/opening.py.)
+    """
+    rows = store.rows(
+        "SELECT database_name, schema_name, table_name, estimated_size FROM duckdb_tables()"
+        " WHERE schema_name IN ('edb', 'idb', 'hd')"
+    )
+    return [(schema, table, size) for file, schema, table, size in rows if file == store.database]
+
+
+def is_aside(schema: str, table: str) -> bool:
+    """Whether a table was taken away by the last change, and is kept for it to be read."""
+    return schema == DERIVED_SCHEMA and table.startswith(ASIDE)
+
+
 def load_row_counts(
-    store: Store, hypernodes: Sequence[HypernodeRow], schema: Mapping[str, Predicate]
+    store: Store,
+    tables: Sequence[tuple[str, str, int]],
+    hypernodes: Sequence[HypernodeRow],
+    schema: Mapping[str, Predicate],
 ) -> dict[tuple[str, str], int]:
     """The exact number of rows of every table of facts or nodes, and of every view of pairs."""
-    found = _load_counts(store)
+    found = _load_counts(store, [table for table in tables if not is_aside(*table[:2])])
     for row in hypernodes:
         for module in row.modules:
             if module.parted:
@@ -29,16 +49,12 @@ def load_row_counts(
     return found
 
 
-def _load_counts(store: Store) -> dict[tuple[str, str], int]:
-    """The exact number of rows of every table; DuckDB keeps it, and need not scan."""
+def _load_counts(
+    store: Store, tables: Sequence[tuple[str, str, int]]
+) -> dict[tuple[str, str], int]:
+    """The exact number of rows of tables; DuckDB keeps it, and need not scan."""
     from sqlglot import exp
 
-    tables = store.rows(
-        "SELECT schema_name, table_name, estimated_size FROM duckdb_tables()"
-        " WHERE database_name = $2 AND schema_name IN ('edb', 'idb', 'hd')"
-        " AND NOT (schema_name = 'idb' AND starts_with(table_name, $1))",
-        [ASIDE, store.database],
-    )
     # What DuckDB estimates has deleted rows in it, but no more of them than there ever were.
     found = {(schema, table): 0 for schema, table, _ in tables}
     filled = [(schema, table) for schema, table, size in tables if size]

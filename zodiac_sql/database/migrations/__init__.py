@@ -1,1 +1,1 @@
-"""Numbered SQL files that bring a database file to the current catalog (zodiac_sql.store)."""
+"""Numbered SQL files that bring a database file to the current catalog (database/migrate.py)."""
