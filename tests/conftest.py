@@ -10,10 +10,11 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import budget
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, Phase, settings
+from support import budget
+from support.strategies import STRATEGIES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 OpenKb = Callable[..., "KnowledgeBase"]
 
 # `make test` and CI run the same examples every time. To look for new ones:
-#     pytest --hypothesis-profile=explore tests/test_against_clingo.py
+#     pytest --hypothesis-profile=explore tests/random/test_against_clingo.py
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "ci",
@@ -52,10 +53,6 @@ settings.register_profile(
     max_examples=max(140, min(1820, int(30 * budget.MINUTES))),
 )
 settings.load_profile("fuzz" if budget.FUZZING else "ci")
-
-
-STRATEGIES = ("auto", "support", "bf", "dred", "recompute")
-"""How a hypernode may be told to react to a change of its inputs."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,0 +1,65 @@
+"""Wide programs: as many tables and rules as large ontologies have, in one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+from support.wide import make
+
+import zodiac_sql
+
+
+def test_2500_properties_are_loaded_opened_changed_and_shown(tmp_path: Path) -> None:
+    """From 1,000 tables on, no file could be opened again; loading looked at all for each.
+
+    Beside what it does not touch, a change runs no statement more.
+    """
+    path, statements = tmp_path / "wide.duckdb", []
+    make(path, 2500, 50)
+    with zodiac_sql.connect(path) as kb:
+        shown = kb.predicates()
+        assert shown.num_rows == 2550
+        assert shown["extension"].to_pylist() == [3] * 2550
+        kb.insert("p0", [("urn:n0", "urn:first")])
+        kb.trace(lambda statement, _: statements.append(statement))
+        assert kb.insert("p0", [("urn:n0", "urn:second")]).inserted["urn:p0"] == 1
+        assert len(statements) < 40
+        kb.drop_rules("w49")
+        assert kb.predicates().num_rows == 2549
+
+
+def test_many_predicates_are_verified_together_and_a_wrong_one_is_found(tmp_path: Path) -> None:
+    """It took five statements for each predicate, and more for each rule."""
+    path, statements = tmp_path / "wide.duckdb", []
+    make(path, 120, 40)
+    with zodiac_sql.connect(path) as kb:
+        kb.trace(lambda statement, _: statements.append(statement))
+        assert kb.verify().facts == 3 * 160
+        assert len(statements) < 120
+    with duckdb.connect(str(path)) as file:
+        file.execute("INSERT INTO edb.p7 SELECT * FROM edb.p7 LIMIT 1")
+        file.execute("CREATE OR REPLACE VIEW main.p10 AS SELECT s, s AS o FROM main.p8")
+        file.execute("CREATE OR REPLACE VIEW main.p110 AS SELECT 1 AS s, 2 AS o FROM main.p8")
+        file.execute("DROP VIEW main.p111")
+        ((table,),) = file.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'h%\\_d39' ESCAPE '\\'"
+        ).fetchall()
+        file.execute(f"DELETE FROM idb.{table} WHERE rowid = 0")
+    with zodiac_sql.connect(path) as kb:
+        verification = kb.verify()
+    assert verification.tables == {"edb.p7": (0, 1), "main.p111": (3, 0), f"idb.{table}": (1, 0)}
+    wrong = {"urn:p10": 3, "urn:p110": 3, "urn:p111": 3, "d39": 1}
+    assert verification.missing == wrong
+    assert verification.surplus == {"urn:p7": 1, "urn:p10": 3, "urn:p110": 3}
+    assert verification.facts == 3 * 160
+
+
+def test_names_of_many_that_are_called_alike(tmp_path: Path) -> None:
+    source = tmp_path / "twins.nt"
+    lines = [f"<urn:a> <http://example.org/{n}/label> <urn:b> ." for n in range(300)]
+    source.write_text("\n".join(lines) + "\n")
+    with zodiac_sql.connect() as kb:
+        kb.load(source)
+        names = kb.predicates()["sql_name"].to_pylist()
+        assert set(names) == {"label", *(f"label_{n}" for n in range(2, 301))}

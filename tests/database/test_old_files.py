@@ -1,0 +1,108 @@
+"""Files that older versions wrote open, hold what they held, and go on; also after a kill meanwhile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.contents import extensions
+from support.old_files import FOLDER, STREAMED, fill, unpacked
+
+from zodiac_sql import KnowledgeBase, connect
+
+OpenKb = Callable[..., KnowledgeBase]
+
+FILES = sorted(FOLDER.glob("*.xz"))
+FIRST_WITH_STREAMS = "08"
+
+KILLED = """
+import os, sys, zodiac_sql
+from zodiac_sql.database.store import Store
+run, left = Store.run, [int(sys.argv[2])]
+def counted(self, *args):
+    left[0] -= 1
+    if left[0] < 0:
+        os._exit(9)
+    return run(self, *args)
+Store.run = counted
+zodiac_sql.connect(sys.argv[1]).close()
+"""
+
+
+def test_there_is_one_of_each() -> None:
+    assert [file.name[:2] for file in FILES] == [f"{number:02}" for number in range(1, 11)]
+
+
+Extensions = dict[str, list[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[bool, tuple[Extensions, Extensions]]:
+    """What a file holds, and what after a change, with what came by a stream and without."""
+    found = {}
+    with connect(threads=1) as kb:
+        fill(kb)
+        for streamed in (True, False):
+            if not streamed:
+                kb.delete("edge", STREAMED)
+            before = extensions(kb)
+            change(kb)
+            found[streamed] = before, extensions(kb)
+            with kb.update() as update:
+                update.drop_rules("back")
+                update.delete("edge", [("f", "g"), ("g", "b")])
+                update.insert("alike", [("q", "r")])
+    return found
+
+
+def change(kb: KnowledgeBase) -> None:
+    with kb.update() as update:
+        update.insert("edge", [("f", "g"), ("g", "b")])
+        update.add_rules("back: near(X, Y) :- edge(Y, X).")
+        update.delete("alike", [("q", "r")])
+
+
+@pytest.mark.parametrize("packed", FILES, ids=lambda file: file.name.partition(".")[0])
+def test_a_file_of_an_older_version(
+    packed: Path,
+    tmp_path: Path,
+    open_kb: OpenKb,
+    expected: dict[bool, tuple[Extensions, Extensions]],
+) -> None:
+    file = unpacked(packed, tmp_path)
+    streamed = packed.name >= FIRST_WITH_STREAMS
+    before, after = expected[streamed]
+    with open_kb(file) as kb:
+        assert extensions(kb) == before
+        assert kb.verify()
+        assert kb.position("feed") == (len(STREAMED) if streamed else None)
+        change(kb)
+    with open_kb(file) as kb:
+        assert extensions(kb) == after
+        kb.drop_rules("back")
+        kb.insert("alike", [("r", "z")])
+        assert kb.verify()
+
+
+def test_the_catalog_has_no_keys(tmp_path: Path) -> None:
+    """A table with a key that cannot be committed ends the process (migrations/0006)."""
+    for file in (tmp_path / "new.duckdb", unpacked(FILES[0], tmp_path)):
+        with connect(file) as kb:
+            keys = kb.sql("SELECT * FROM duckdb_constraints() WHERE constraint_type <> 'NOT NULL'")
+            assert not keys.num_rows
+
+
+@pytest.mark.parametrize("statements", [8, 9, 16, 24, 26])
+def test_a_kill_while_a_file_is_brought_up_to_date(
+    statements: int, tmp_path: Path, open_kb: OpenKb
+) -> None:
+    file = unpacked(FILES[4], tmp_path)
+    command = [sys.executable, "-c", KILLED, str(file), str(statements)]
+    assert subprocess.run(command, check=False).returncode == 9
+    with open_kb(file) as kb:
+        assert kb.verify()
+        assert kb.insert("edge", [("d", "a")]).inserted["edge"] == 1

@@ -1,0 +1,107 @@
+"""Random programs over all types: zodiac_sql must give what naive evaluation gives (naive.py)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+from generators.typed_programs import (
+    Change,
+    Program,
+    State,
+    facts_text,
+    random_change,
+    random_program,
+    rule_text,
+)
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+from support import budget
+from support.naive import NAN, Overflow, Row, extensions
+
+from zodiac_sql import ZodiacError
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+
+PROGRAMS = settings().max_examples
+CHANGES = 6
+VERIFIED = 3
+"""Every so many sequences are verified, too."""
+
+
+@settings(max_examples=PROGRAMS)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_after_every_change(open_kb: OpenKb, strategies: tuple[str, ...], seed: int) -> None:
+    rng = Random(seed)
+    check_sequence(open_kb, rng.choice(strategies), rng)
+    budget.tried("programs over all types")
+    budget.tried("changes of programs over all types", CHANGES)
+
+
+def check_sequence(open_kb: OpenKb, strategy: str, rng: Random) -> None:
+    """A program from scratch, then some changes: after each, every extension is as it should be."""
+    program = random_program(rng)
+    note(described(program, strategy))
+    state = State({}, {})
+    first = Change(tuple(program.facts.items()), (), program.rules)
+    with open_kb(strategy=strategy) as kb:
+        kb.add_rules(program.declarations)
+        for number in range(CHANGES):
+            change = first if number == 0 else random_change(rng, program, state)
+            note(f"% change {number}: {change}")
+            state = apply(kb, program, state, change)
+        if rng.randrange(VERIFIED) == 0:
+            assert kb.verify(), kb.verify()
+
+
+def apply(kb: KnowledgeBase, program: Program, state: State, change: Change) -> State:
+    """Make a change, and compare; returns the state after it. What overflows must be refused."""
+    after = state.after(change)
+    try:
+        expected = extensions(list(after.rules.values()), after.facts, program.types)
+    except Overflow:
+        with pytest.raises(ZodiacError):
+            make(kb, change)
+        expected = extensions(list(state.rules.values()), state.facts, program.types)
+        after = state
+    else:
+        make(kb, change)
+    for name, rows in expected.items():
+        actual = [normal(row) for row in kb.table(name).fetchall()]
+        assert len(actual) == len(set(actual)), f"{name} has a row twice: {actual}"
+        missing, surplus = rows - set(actual), set(actual) - rows
+        assert not missing and not surplus, f"{name}: {missing=} {surplus=}"
+    return after
+
+
+def make(kb: KnowledgeBase, change: Change) -> None:
+    with kb.update() as update:
+        for name in change.drop:
+            update.drop_rules(name)
+        for name, rows in change.deletes:
+            update.delete(name, list(rows))
+        for name, rows in change.inserts:
+            update.insert(name, list(rows))
+        for rule in change.add:
+            update.add_rules(rule_text(rule))
+
+
+def normal(row: Row) -> Row:
+    """There is one NaN; a -0.0 would show by its text."""
+    return tuple(
+        (NAN if math.isnan(v) else "-0.0" if repr(v) == "-0.0" else v)
+        if isinstance(v, float)
+        else v
+        for v in row
+    )
+
+
+def described(program: Program, strategy: str) -> str:
+    rules = "".join(f"{rule_text(rule)}\n" for rule in program.rules)
+    return f"% {strategy}\n{program.declarations}{facts_text(program.facts.items())}\n{rules}"

@@ -1,0 +1,112 @@
+"""Cases of tests/cases evaluated by Spark: as the embedded engine has it.
+
+The rules and the explicit facts that the file holds at the end go to `materialise`; all extensions
+must be equal. Refused cases have nothing to evaluate. Spark always starts from scratch, and knows no
+modules: of cases about changes and modules, which take most of the time, each topic's first two run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from support.cases import DIRECTORIES, Session, _run, named
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+Rows = list[tuple[object, ...]]
+
+ACCEPTED = [case for case in DIRECTORIES if not (case / "expected_error.txt").exists()]
+
+
+def _chosen(cases: list[Path]) -> list[Path]:
+    """All cases but those of which others like them are enough."""
+    seen: Counter[str] = Counter()
+    chosen = []
+    for case in cases:
+        alike = (case / "steps.txt").exists() or case.parent.name == "modules"
+        seen[case.parent.name] += alike
+        if not alike or seen[case.parent.name] <= 2:
+            chosen.append(case)
+    return chosen
+
+
+REFUSED = {
+    # case -> what the refusal must say
+}  # type: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def quick(spark: SparkSession) -> SparkSession:
+    """A session for small data: one partition, and no plans that adapt to what comes."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "1")
+    session.conf.set("spark.sql.adaptive.enabled", "false")
+    return session
+
+
+@pytest.mark.parametrize("case", _chosen(ACCEPTED), ids=named)
+def test_case_on_spark(case: Path, open_kb: OpenKb, quick: SparkSession) -> None:
+    from zodiac_sql.errors import SparkError
+    from zodiac_sql.spark import materialise
+
+    session = Session(open_kb)
+    _run(case, session)
+    kb = session.kb
+    facts = {name: quick.createDataFrame(explicit(kb, name)) for name in with_explicit_facts(kb)}
+    if named(case) in REFUSED:
+        with pytest.raises(SparkError, match=REFUSED[named(case)]):
+            materialise(quick, rules_of(kb), facts)
+        return
+    found = materialise(quick, rules_of(kb), facts)
+    for name in predicates_of(kb):
+        ours = list(map(tuple, found[name].collect())) if name in found else []
+        assert normal(ours) == normal(kb.table(name).fetchall()), name
+    kb.close()
+
+
+def rules_of(kb: KnowledgeBase) -> list[str]:
+    """The rules of a knowledge base, each as a text that stands alone."""
+    return [
+        "".join(f"@prefix {p}: <{iri}> . " for p, iri in rule.prefixes)
+        + f"{rule.name}: {rule.text}"
+        for rule in kb._session.state.rules
+    ]
+
+
+def predicates_of(kb: KnowledgeBase) -> list[str]:
+    return [name for (name, *_) in kb.predicates().fetchall()]
+
+
+def with_explicit_facts(kb: KnowledgeBase) -> list[str]:
+    state = kb._session.state
+    return [n for n, p in state.schema.items() if state.rows.get(("edb", p.sql_name))]
+
+
+def explicit(kb: KnowledgeBase, name: str) -> pa.Table:
+    """The explicit facts of a predicate, symbols as text."""
+    from zodiac_sql.sql.relations import Part, Relation, relation_query
+    from zodiac_sql.storage.extensions import decoded
+
+    predicate = kb._session.state.schema[name]
+    relation = Relation(predicate.columns, (Part("edb", predicate.sql_name, 1),))
+    return kb._session.store.arrow(decoded(relation, relation_query(relation), "zodiac.symbol"))
+
+
+def normal(rows: Rows) -> list[list[str]]:
+    return sorted([_cell(value) for value in row] for row in rows)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float) and not math.isnan(value):
+        return f"{value:.12g}"
+    return f"{type(value).__name__} {value}"

@@ -1,0 +1,90 @@
+"""Makes changes to a knowledge base, and compares what it says with what the oracle found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from generators.programs import (
+    AddRule,
+    Change,
+    Delete,
+    DropRule,
+    Facts,
+    Insert,
+    Row,
+    Style,
+    change_text,
+    rule_text,
+)
+from support import budget
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+    from zodiac_sql.change.change import Change as Told
+
+Extensions = dict[str, set[Row]]
+
+
+def insert_all(kb: KnowledgeBase, facts: Facts) -> None:
+    for predicate, rows in facts.items():
+        kb.insert(predicate, sorted(rows, key=repr))
+
+
+def make(kb: KnowledgeBase, change: Change, style: Style) -> Told:
+    """A change of one step through the verb itself, one of several through `update`."""
+    budget.tried("changes")
+    if len(change) == 1:
+        told: Told = _step(kb, change[0], style)
+        return told
+    with kb.update() as update:
+        for step in change:
+            _step(update, step, style)
+    return update.change
+
+
+def _step(target: Any, step: Insert | Delete | AddRule | DropRule, style: Style) -> Any:
+    """`target` is a knowledge base or an update: both have the same verbs."""
+    if isinstance(step, Insert):
+        return target.insert(step.predicate, list(step.rows))
+    if isinstance(step, Delete):
+        return target.delete(step.predicate, list(step.rows))
+    if isinstance(step, AddRule):
+        return target.add_rules(rule_text(step.rule, style))
+    return target.drop_rules(step.name)
+
+
+def numbered(number: int, change: Change) -> str:
+    """What to note of a change, so that a failure can be read."""
+    return f"% change {number}: {change_text(change)}"
+
+
+def assert_told(told: Told, before: Extensions, after: Extensions) -> None:
+    """The Change tells exactly what entered and what left each extension."""
+    for which, minuend, subtrahend in (("inserted", after, before), ("deleted", before, after)):
+        counts = getattr(told, which)
+        for predicate in before.keys() | after.keys() | counts.keys():
+            expected = minuend.get(predicate, set()) - subtrahend.get(predicate, set())
+            assert counts.get(predicate, 0) == len(expected), f"{which} of {predicate}: {expected}"
+            if expected and expected != {()}:
+                table = getattr(told, f"{which}_facts")(predicate)
+                facts = {tuple(row.values()) for row in table.to_pylist()}
+                assert facts == expected, f"{which} facts of {predicate}"
+
+
+def assert_agrees(kb: KnowledgeBase, expected: Extensions) -> None:
+    """The tables hold exactly these facts, each once."""
+    budget.tried("states compared with an oracle")
+    for predicate, rows in expected.items():
+        actual = _extension(kb, predicate, rows == {()})
+        missing, surplus = rows - actual, actual - rows
+        assert not missing and not surplus, f"{predicate}: {missing=} {surplus=}"
+
+
+def _extension(kb: KnowledgeBase, predicate: str, holds: bool) -> set[Row]:
+    """What the library says; a nullary predicate holds iff its table has the one row (True,)."""
+    rows = kb.table(predicate).fetchall()
+    assert len(rows) == len(set(rows)), f"{predicate} has a row twice"
+    if holds:
+        assert rows == [(True,)], f"{predicate} should hold"
+        return {()}
+    return set(rows)

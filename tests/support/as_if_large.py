@@ -1,0 +1,38 @@
+"""Let small tables be treated as large ones are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+import pytest
+
+# Where the package goes another way from so many rows on, and what lets few rows go it, too.
+THRESHOLDS: tuple[tuple[str, str, float], ...] = (
+    ("evaluate.cost.choose_trees", "TOO_FEW_FACTS", 0),
+    ("evaluate.cost.choose_trees", "LEAST_GAIN", 0),
+    ("evaluate.cost.choose_trees", "LEAST_PLAN_ROWS", 0),
+    ("maintain.auto", "LARGEST_NOT_WEIGHED", 0),
+    ("maintain.steps.cascade", "LARGEST_CASCADED", -1),
+    ("maintain.steps.find_candidates", "SMALLEST_JOINED_IN_TWO_STEPS", 0),
+    ("maintain.steps.slices", "SMALLEST_SLICED", 0),
+    ("storage.extensions", "MOST_DISJOINT_PARTS", 0),
+    ("facts.stage", "_FEW", 0),
+    ("sql.product", "FEWEST_SIDE_ROWS", 0),
+    ("sql.product", "FEWEST_JOIN_ROWS", 0),
+    ("sql.product", "CHEAPER_BY", 0),
+    ("sql.reducer", "FEWEST_FIRST_ROWS", 0),
+    ("evaluate.cost.statistics", "SAMPLE_ROWS", 1),
+    ("sql.set_difference", "SEMI_JOIN_ROWS", 0),
+    ("change.temporary_tables", "LARGEST_LEFT_BEHIND", 0),
+)
+
+
+@contextmanager
+def as_if_large(really: bool) -> Iterator[None]:
+    """Treats all tables as large ones, or not."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name, value in THRESHOLDS if really else ():
+            patch.setattr(import_module(f"zodiac_sql.{module}"), name, value)
+        yield

@@ -1,0 +1,90 @@
+"""Files of every catalog that ever was: tests/old_files has one of each change of migrations/.
+
+    python old_files.py FILE     with the zodiac_sql of a commit, whose name the file then has
+
+They are compressed with xz -9e.
+"""
+
+from __future__ import annotations
+
+import lzma
+import sys
+from pathlib import Path
+from typing import Any
+
+from support.places import TESTS
+
+FOLDER = TESTS / "old_files"
+
+RULES = """
+@prefix ex: <http://example.org/> .
+.decl reading(turbine: symbol, celsius: float)
+path(X, Y) :- edge(X, Y).
+path(X, Z) :- path(X, Y), path(Y, Z).
+near(X, Y) :- near(Y, X).
+near(X, Z) :- near(X, Y), near(Y, Z).
+near(X, Y) :- link(X, Y).
+link(X, Y) :- near(X, Y), bond(X, Y).
+same(X, Y) :- same(Y, X).
+same(X, Z) :- same(X, Y), same(Y, Z).
+same(X, Y) :- alike(X, Y).
+far(X, Y) :- path(X, Y), not edge(X, Y).
+degree(X, N) :- AGGREGATE(edge(X, Y)) ON X WITH COUNT(Y) AS N.
+ex:big(X) :- degree(X, N), N > 1.
+named(X, L) :- edge(X, _), BIND(concat(upper(X), "!") AS L).
+hot(X, D) :- reading(X, T), BIND(abs(T - 0.5) AS D), D > 5.0.
+ring(X, Y) :- edge(X, A), link(A, Y), edge(Y, B), link(B, X), X != Y.
+alarm() :- far(a, d).
+even(X) :- zero(X).
+odd(Y) :- even(X), succ(X, Y).
+even(Y) :- odd(X), succ(X, Y).
+gone1(X) :- edge(X, _).
+"""
+
+FACTS: dict[str, list[tuple[Any, ...]]] = {
+    "edge": [("a", "b"), ("b", "c"), ("c", "d"), ("a", "c"), ("d", "a")],
+    "link": [("a", "c"), ("c", "e"), ("b", "d"), ("c", "b")],
+    "alike": [("p", "q"), ("q", "r"), ("s", "t")],
+    "bond": [("a", "c"), ("e", "c")],
+    "reading": [("wt1", 21.5), ("wt2", 3.25)],
+    "zero": [(0,)],
+    "succ": [(0, 1), (1, 2), (2, 3)],
+    "http://example.org/label": [
+        ("http://example.org/x", '"caf\u00e9"@fr'),
+        ("_:b1", 'plain "quoted" \\ text'),
+    ],
+}
+STREAMED = [("d", "e"), ("e", "f")]
+
+
+def fill(kb: Any) -> None:
+    """What each of the files was filled with, as far as its version knew."""
+    kb.add_rules(RULES)
+    for predicate, rows in FACTS.items():
+        kb.insert(predicate, rows)
+    kb.drop_rules(next(name for name, text, *_ in kb.rules().fetchall() if "gone1" in text))
+    kb.delete("edge", [("d", "a")])
+    if hasattr(kb, "stream"):
+        for _ in kb.stream([{"insert": {"edge": [row]}} for row in STREAMED], name="feed"):
+            pass
+    elif hasattr(kb, "position"):
+        with kb.update() as update:
+            update.record("feed", len(STREAMED))
+            update.insert("edge", STREAMED)
+
+
+def unpacked(packed: Path, directory: Path) -> Path:
+    file = directory / packed.name.removesuffix(".xz")
+    file.write_bytes(lzma.decompress(packed.read_bytes()))
+    return file
+
+
+if __name__ == "__main__":
+    import zodiac_sql
+
+    try:
+        kb = zodiac_sql.connect(sys.argv[1], hypertree=True)
+    except TypeError:  # it did not know of hypertrees
+        kb = zodiac_sql.connect(sys.argv[1])
+    fill(kb)
+    kb.close()

@@ -1,0 +1,6 @@
+"""How a hypernode may be told to react to a change of its inputs."""
+
+from __future__ import annotations
+
+STRATEGIES = ("auto", "support", "bf", "dred", "recompute")
+"""How a hypernode may be told to react to a change of its inputs."""
