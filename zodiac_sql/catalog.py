@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 
 from zodiac_sql.errors import LockedError, StoreError
 from zodiac_sql.functions import Function
@@ -107,7 +108,9 @@ def hypergraph_of(state: State) -> Hypergraph:
     )
 
 
+@lru_cache(maxsize=10_000)
 def _parsed(stored: StoredRule) -> Rule:
+    """A rule from its text. That takes a millisecond: showing and verifying parse all, each time."""
     from zodiac_sql.parse import parse  # imported late: opening a file needs no parser
 
     rules = parse(stored.text, f"<rule {stored.name}>", dict(stored.prefixes)).rules
@@ -323,8 +326,8 @@ def _load_counts(
     for start in range(0, len(filled), _COUNTED):
         some = filled[start : start + _COUNTED]
         counts = [
-            exp.select(exp.Literal.number(place), exp.Count(this=exp.Star())).from_(
-                exp.table_(table, db=schema, quoted=True)
+            exp.select(exp.Literal.number(place), exp.Count(this=exp.Star()), copy=False).from_(
+                exp.table_(table, db=schema, quoted=True), copy=False
             )
             for place, (schema, table) in enumerate(some)
         ]

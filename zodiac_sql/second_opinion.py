@@ -127,7 +127,10 @@ def _derive_at_once(
             exp.cast(value, SQL_TYPES[column.type or Type.SYMBOL]).as_(column.name, quoted=True)
             for column, value in zip(relation.stored, columns_of(relation, "u"), strict=True)
         ]
-        united = [exp.select(*values).from_(query.subquery("u", copy=False)) for query in queries]
+        united = [
+            exp.select(*values).from_(query.subquery("u", copy=False), copy=False)
+            for query in queries
+        ]
         table = store.fresh("known")
         count = store.count(create_temp(table, distinct(union_all(united))))
         if count:
@@ -297,19 +300,22 @@ class _Body:
     def extended(self, value: exp.Expr) -> exp.Column:
         """One more column."""
         name = self.column()
-        self.query = exp.select(_everything(), value.as_(name)).from_(self.inner())
+        query = exp.select(_everything(), value.as_(name))
+        self.query = query.from_(self.inner(), copy=False)
         return exp.column(name, table="b")
 
     def joined(
         self, rows: exp.Subquery, new: Sequence[exp.Expr], conditions: Sequence[exp.Expr]
     ) -> None:
         """Each row with each of some others that fits, and new columns from these."""
-        query = exp.select(_everything(), *new).from_(self.inner()).join(rows, join_type="CROSS")
-        self.query = query.where(*conditions)
+        query = exp.select(_everything(), *new).from_(self.inner(), copy=False)
+        query = query.join(rows, join_type="CROSS", copy=False)
+        self.query = query.where(*conditions, copy=False)
 
     def kept(self, condition: exp.Expr) -> None:
         """Only the rows where a condition holds."""
-        self.query = exp.select(_everything()).from_(self.inner()).where(condition)
+        query = exp.select(_everything()).from_(self.inner(), copy=False)
+        self.query = query.where(condition, copy=False)
 
     # What a body says
 
@@ -461,7 +467,7 @@ class _Body:
         if ranked:
             ranks = [*(rank.copy() for rank in self.ranks), exp.Literal.number(OUTSIDE)]
             selected.append(exp.func("greatest", *ranks).as_(RANK, quoted=True))
-        return exp.select(*selected).from_(self.inner()), texts
+        return exp.select(*selected).from_(self.inner(), copy=False), texts
 
     # Values
 
