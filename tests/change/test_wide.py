@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import pytest
 from support.wide import make
 
 import zodiac_sql
+from zodiac_sql.language import types as infer
+from zodiac_sql.program import state as catalog
 
 
 def test_2500_properties_are_loaded_opened_changed_and_shown(tmp_path: Path) -> None:
@@ -63,3 +66,32 @@ def test_names_of_many_that_are_called_alike(tmp_path: Path) -> None:
         kb.load(source)
         names = kb.predicates()["sql_name"].to_pylist()
         assert set(names) == {"label", *(f"label_{n}" for n in range(2, 301))}
+
+
+def test_a_chain_of_rules_is_typed_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last comes first: in each round all rules were looked at, for one that had news."""
+    count, looks = 60, []
+    body_types = infer.body_types
+    monkeypatch.setattr(infer, "body_types", lambda *a: looks.append(1) or body_types(*a))
+    chain = [f"d{n}(X, Y) :- d{n - 1}(X, Y), e(X, Y)." for n in range(count, 0, -1)]
+    with zodiac_sql.connect() as kb:
+        kb.add_rules("\n".join([*chain, "d0(X, Y) :- e(X, Y).", ".decl e(a: int, b: float)"]))
+        shown = [kb.predicates()[name].to_pylist() for name in ("predicate", "columns")]
+        assert dict(zip(*shown, strict=True))[f"d{count}"] == "s: int, o: float"
+        assert len(looks) < 5 * count
+
+
+def test_a_rule_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Showing and verifying parsed all, each time."""
+    path, parsed = tmp_path / "some.duckdb", []
+    make(path, 20, 10)
+    from zodiac_sql.language import parse
+
+    reads = parse.parse
+    catalog._parsed.cache_clear()
+    monkeypatch.setattr(parse, "parse", lambda *a: parsed.append(a[0]) or reads(*a))
+    with zodiac_sql.connect(path) as kb:
+        kb.hypernodes()
+        kb.hypernodes()
+        assert kb.verify()
+        assert len(parsed) == len(set(parsed)) == 10

@@ -99,7 +99,7 @@ def union_all(queries: Sequence[exp.Query]) -> exp.Query:
     if len(queries) == 1:
         return queries[0]
     union = exp.union(*queries, distinct=False, copy=False)
-    return exp.select("*").from_(union.subquery("u", copy=False))
+    return exp.select("*").from_(union.subquery("u", copy=False), copy=False)
 
 
 def distinct(query: exp.Query | None) -> exp.Select:

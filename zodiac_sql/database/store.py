@@ -163,9 +163,10 @@ class Store:
 
     @staticmethod
     def render(tree: exp.Expr) -> str:
-        """The SQL text of a tree. Costs a third of a millisecond, so loops keep it."""
-        # Names of functions stay as they are: the upper case of some scripts is another name.
-        return tree.sql(dialect="duckdb", normalize_functions=False)
+        """The SQL text of a tree. Costs a fifth of a millisecond, so loops keep it."""
+        # Names of functions stay as they are: the upper case of some scripts is another name. And
+        # nothing is copied first, which takes longer than to write: to write a tree changes nothing.
+        return tree.sql(dialect="duckdb", normalize_functions=False, copy=False)
 
     def count(self, statement: str | exp.Expr, parameters: Parameters = None) -> int:
         """Run a statement whose answer is one number: a count, or how many rows it wrote.

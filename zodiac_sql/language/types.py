@@ -6,8 +6,10 @@ or a rule settles it, INT and FLOAT join to FLOAT, and everything else is a clas
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.binding import arrange
@@ -82,15 +84,18 @@ def _reached(
     rules: Sequence[Rule], settled: Mapping[str, Sequence[Type | None]], before: Inferred
 ) -> set[str]:
     """The predicates whose types may have changed: types go up from bodies to heads."""
+    if not before.changed:
+        return set()
+    above: dict[str, set[str]] = defaultdict(set)
+    for rule in rules:
+        if None in settled[rule.head.predicate]:
+            for predicate in _predicates(rule):
+                above[predicate].add(rule.head.predicate)
     reached: set[str] = set()
     more = set(before.changed)
     while more:
         reached |= more
-        more = {
-            rule.head.predicate
-            for rule in rules
-            if None in settled[rule.head.predicate] and not reached.isdisjoint(_predicates(rule))
-        } - reached
+        more = {head for name in more for head in above.get(name, ())} - reached
     return reached
 
 
@@ -104,17 +109,42 @@ def _grow(
     settled: Mapping[str, Sequence[Type | None]],
     functions: Functions,
 ) -> None:
-    """Let rules give types to the columns of their heads until nothing changes."""
-    changed = True
-    while changed:
-        changed = False
-        for rule in rules:
-            for index, given in enumerate(_head_types(rule, columns, functions)):
-                old = columns[rule.head.predicate][index]
-                new = _joined(old, given)
-                if settled[rule.head.predicate][index] is None and new != old:
-                    columns[rule.head.predicate][index] = new
-                    changed = True
+    """Let rules give types to the columns of their heads until nothing changes.
+
+    Round by round, in the order of the rules; from the second on only those that have something new
+    to read.
+    """
+    readers: dict[str, list[int]] = defaultdict(list)
+    for place, rule in enumerate(rules):
+        for predicate in {atom.predicate for atom in atoms_of(rule.body)}:
+            readers[predicate].append(place)
+    waiting = [(1, place) for place in range(len(rules))]  # in order, and so a heap
+    known = set(waiting)
+    while waiting:
+        round_, place = heappop(waiting)
+        if _grown(columns, rules[place], settled, functions):
+            for other in readers.get(rules[place].head.predicate, ()):
+                turn = (round_ if other > place else round_ + 1, other)
+                if turn not in known:
+                    known.add(turn)
+                    heappush(waiting, turn)
+
+
+def _grown(
+    columns: Columns,
+    rule: Rule,
+    settled: Mapping[str, Sequence[Type | None]],
+    functions: Functions,
+) -> bool:
+    """Let a rule give types to the columns of its head. Whether any is another one now."""
+    head, changed = rule.head.predicate, False
+    for index, given in enumerate(_head_types(rule, columns, functions)):
+        old = columns[head][index]
+        new = _joined(old, given)
+        if settled[head][index] is None and new != old:
+            columns[head][index] = new
+            changed = True
+    return changed
 
 
 def body_types(

@@ -35,8 +35,10 @@ class Arrived:
 def arrive(arrivals: Sequence[Arrival], there: Sequence[Rule], gone: Collection[str]) -> Arrived:
     """Sort out the rules of some texts. `gone` are names that become free by the same change."""
     known: dict[object, list[Rule]] = defaultdict(list)
+    heads = {rule.head.predicate for arrival in arrivals for rule in arrival.program.rules}
     for rule in there:
-        known[outline(rule)].append(rule)
+        if rule.head.predicate in heads:  # no other can say the same
+            known[outline(rule)].append(rule)
     labels = (rule.name for arrival in arrivals for rule in arrival.program.rules)
     taken = {*(rule.name for rule in there), *labels, *gone}
     rules, remarks, problems = [], [], []

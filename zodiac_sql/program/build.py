@@ -123,17 +123,21 @@ def _inferred(
     settled: Mapping[str, Sequence[Type | None]],
 ) -> Inferred:
     """What is known of types from before a change, and what the change touches."""
-    old, new = set(before.rules()), set(rules)
+    old, new = {r.name: r for r in before.rules()}, {r.name: r for r in rules}
+    came = [rule for rule in rules if old.get(rule.name) != rule]
+    gone = [rule for rule in old.values() if new.get(rule.name) != rule]
     changed = {
         name
         for name, types in settled.items()
         if name not in state.schema or state.schema[name].settled != types
     }
     changed |= {
-        rule.head.predicate for rule in old ^ new if None in settled.get(rule.head.predicate, ())
+        rule.head.predicate
+        for rule in (*came, *gone)
+        if None in settled.get(rule.head.predicate, ())
     }
     columns = {n: [c.type for c in p.columns] for n, p in state.schema.items()}
-    return Inferred(columns, frozenset(changed), frozenset(rule.name for rule in new - old))
+    return Inferred(columns, frozenset(changed), frozenset(rule.name for rule in came))
 
 
 def _rows(state: State, hypernode: int, predicate: str) -> int:

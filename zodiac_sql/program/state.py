@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from zodiac_sql.errors import StoreError
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
@@ -103,7 +104,9 @@ def hypergraph_of(state: State) -> Hypergraph:
     )
 
 
+@lru_cache(maxsize=10_000)
 def _parsed(stored: StoredRule) -> Rule:
+    """A rule from its text. That takes a millisecond: showing and verifying parse all, each time."""
     from zodiac_sql.language.parse import parse  # imported late: opening a file needs no parser
 
     rules = parse(stored.text, f"<rule {stored.name}>", dict(stored.prefixes)).rules

@@ -88,7 +88,8 @@ def columns_of(relation: Relation, alias: str | None = None) -> list[exp.Column]
 
 def part_query(part: Part, relation: Relation) -> exp.Select:
     """SELECT columns FROM one part."""
-    query = exp.select(*columns_of(relation, "t")).from_(_rows(part, relation, "t"))
+    query = exp.select(*columns_of(relation, "t"), copy=False)
+    query = query.from_(_rows(part, relation, "t"), copy=False)
     rank = rank_of("t")
     if relation.ranked:
         known = rank if part.ranked else exp.Literal.number(OUTSIDE)

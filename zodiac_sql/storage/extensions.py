@@ -138,7 +138,7 @@ def decoded(
 
     An id that stands for nothing leaves its fact out, or with `unknown` becomes NULL.
     """
-    query = exp.select().from_(facts.subquery("x", copy=False))
+    query = exp.select().from_(facts.subquery("x", copy=False), copy=False)
     for index, column in enumerate(relation.stored):
         value: exp.Column = exp.column(column.name, table="x", quoted=True)
         if column.type is Type.SYMBOL:

@@ -61,8 +61,8 @@ def _load_counts(
     for start in range(0, len(filled), _COUNTED_AT_ONCE):
         some = filled[start : start + _COUNTED_AT_ONCE]
         counts = [
-            exp.select(exp.Literal.number(place), exp.Count(this=exp.Star())).from_(
-                exp.table_(table, db=schema, quoted=True)
+            exp.select(exp.Literal.number(place), exp.Count(this=exp.Star()), copy=False).from_(
+                exp.table_(table, db=schema, quoted=True), copy=False
             )
             for place, (schema, table) in enumerate(some)
         ]

@@ -56,10 +56,19 @@ def refresh_views(store: Store, old: State, new: State) -> None:
             store.run(exp.Drop(tables=[target], kind="VIEW"))
     for name, predicate in new.schema.items():
         same = name in old.schema and old.schema[name].columns == predicate.columns
-        if not same or _tables(before, name) != _tables(after, name):
+        if not same or _have_changed(before, after, name):
             parts = tuple(part for parts in after.owners(name).values() for part in parts)
             relation = Relation(predicate.columns, parts)
             store.run(view(predicate, relation, name in old.schema, store.database))
+
+
+def _have_changed(before: Sources, after: Sources, predicate: str) -> bool:
+    """Whether a predicate has other tables than before. Of most, nothing at all has changed."""
+    if before.explicit.get(predicate) == after.explicit.get(predicate) and (
+        before.derived.get(predicate) == after.derived.get(predicate)
+    ):
+        return False
+    return _tables(before, predicate) != _tables(after, predicate)
 
 
 def _tables(sources: Sources, predicate: str) -> set[tuple[object, ...]]:

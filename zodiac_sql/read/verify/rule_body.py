@@ -122,19 +122,22 @@ class Body:
     def _extended(self, value: exp.Expr) -> exp.Column:
         """One more column."""
         name = self._column()
-        self.query = exp.select(_everything(), value.as_(name)).from_(self._inner())
+        query = exp.select(_everything(), value.as_(name))
+        self.query = query.from_(self._inner(), copy=False)
         return exp.column(name, table="b")
 
     def _joined(
         self, rows: exp.Subquery, new: Sequence[exp.Expr], conditions: Sequence[exp.Expr]
     ) -> None:
         """Each row with each of some others that fits, and new columns from these."""
-        query = exp.select(_everything(), *new).from_(self._inner()).join(rows, join_type="CROSS")
-        self.query = query.where(*conditions)
+        query = exp.select(_everything(), *new).from_(self._inner(), copy=False)
+        query = query.join(rows, join_type="CROSS", copy=False)
+        self.query = query.where(*conditions, copy=False)
 
     def _kept(self, condition: exp.Expr) -> None:
         """Only the rows where a condition holds."""
-        self.query = exp.select(_everything()).from_(self._inner()).where(condition)
+        query = exp.select(_everything()).from_(self._inner(), copy=False)
+        self.query = query.where(condition, copy=False)
 
     # What a body says
 
@@ -286,7 +289,7 @@ class Body:
         if ranked:
             ranks = [*(rank.copy() for rank in self.ranks), exp.Literal.number(OUTSIDE)]
             selected.append(exp.func("greatest", *ranks).as_(RANK, quoted=True))
-        return exp.select(*selected).from_(self._inner()), texts
+        return exp.select(*selected).from_(self._inner(), copy=False), texts
 
     # Values
 

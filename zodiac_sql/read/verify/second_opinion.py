@@ -78,7 +78,10 @@ def _derive_at_once(
             exp.cast(value, SQL_TYPES[column.type or Type.SYMBOL]).as_(column.name, quoted=True)
             for column, value in zip(relation.stored, columns_of(relation, "u"), strict=True)
         ]
-        united = [exp.select(*values).from_(query.subquery("u", copy=False)) for query in queries]
+        united = [
+            exp.select(*values).from_(query.subquery("u", copy=False), copy=False)
+            for query in queries
+        ]
         table = store.fresh("known")
         count = store.count(create_temp(table, distinct(union_all(united))))
         if count:

@@ -79,8 +79,9 @@ def same(store: Store, compared: Sequence[Compared], as_text: bool = False) -> i
 def all_given_once(store: Store, relations: Sequence[Relation]) -> bool:
     """Whether no row of some tables stands twice, and none has a NULL."""
     numbered = _numbered((r, _given(r)) for r in relations)
-    rows = exp.select("*").distinct().from_(numbered.subquery("u", copy=False))
-    count = exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("d", copy=False))
+    rows = exp.select("*").distinct().from_(numbered.subquery("u", copy=False), copy=False)
+    count = exp.select(exp.Count(this=exp.Star()))
+    count = count.from_(rows.subquery("d", copy=False), copy=False)
     return store.count(count) == sum(relation.rows for relation in relations)
 
 
