@@ -3,7 +3,7 @@
 update.py             the verbs of an update
 streamed_update.py    an update as a stream gives it
 collected.py          what the verbs have said so far
-settings.py           how changes are computed, as `connect` was told
+settings.py           the settings of `connect` for how changes are computed
 apply.py              the five steps of a change: check, stage, reason, compare, publish
 prepared.py           the checked program, for all changes until rules or columns change
 net_facts.py          which explicit facts enter and leave
@@ -11,14 +11,14 @@ not_explicit.py       facts to be deleted that are not explicit
 begin.py              the extensions before any hypernode is looked at
 workspace.py          the extensions while the change is computed
 materialise.py        what the change does to every hypernode
-fresh.py              which hypernodes have to be evaluated anew
+fresh.py              which hypernodes have to be evaluated from scratch
 choose_rewrites.py    the modules and trees at work in a hypernode
 make_task.py          a hypernode's task for its strategy
 marks.py              what one update of a stream hands to the next
 difference.py         what the change did to each extension
 temporary_tables.py   which temporary tables go, and when
-report.py             what the change tells of itself
-change.py             that answer: the class that users see
-changed_facts.py      the facts of a change, for as long as they can be asked for
+report.py             makes the answer to the user: a Change
+change.py             the class Change
+changed_facts.py      the facts of a change, which can be asked for until the next change
 stats.py              what the change cost
 """

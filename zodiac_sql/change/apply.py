@@ -39,7 +39,7 @@ from zodiac_sql.storage.publish import Publication, publish
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What is known after an update: the state, what was worked out for it, and what it changed."""
+    """The result of an update: the state, what was prepared for the next one, and the Change."""
 
     state: State
     prepared: Prepared | None
@@ -48,7 +48,7 @@ class Applied:
 
 
 def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None) -> Applied:
-    """Carry an update out. `is_current` tells later whether a state is still the last one."""
+    """Carry an update out. `is_current` tells, whenever asked, whether a state is the latest."""
     prepared = _check(collected)
     net = _stage(collected, prepared)
     ids = _ids(collected, prepared)
@@ -66,7 +66,7 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
 
 
 def preview(collected: Collected, is_current: IsCurrent, progress: Progress | None) -> Applied:
-    """Work everything out, and leave it at that: the change tells what would have happened."""
+    """Compute the change without publishing it: it tells what would have happened."""
     prepared = _check(collected)
     net = _stage(collected, prepared)
     ids = _ids(collected, prepared)
@@ -84,7 +84,7 @@ def preview(collected: Collected, is_current: IsCurrent, progress: Progress | No
 
 
 def _check(collected: Collected) -> Prepared:
-    """The program that there will be, checked. Raises ProgramError with all that is wrong."""
+    """The program after the change, checked. Raises ProgramError with all errors found."""
     state, functions, before = collected.state, collected.functions, collected.prepared
     with collected.timed("check"):
         nothing_new = not (collected.rules or collected.problems)
@@ -117,7 +117,7 @@ def _planned(collected: Collected) -> Planned:
 
 
 def _stage(collected: Collected, prepared: Prepared) -> NetFacts:
-    """What enters and leaves the explicit facts, with those that stand in rule texts."""
+    """What enters and leaves the explicit facts, including facts written in rule texts."""
     planned, store, state = prepared.planned, collected.store, collected.state
     with collected.timed("stage"):
         _stage_rule_facts(collected, planned)
@@ -136,7 +136,7 @@ def _stage(collected: Collected, prepared: Prepared) -> NetFacts:
 
 
 def _stage_rule_facts(collected: Collected, planned: Planned) -> None:
-    """Stage the facts that stand in rule texts."""
+    """Stage the facts written in rule texts."""
     rows: dict[str, list[tuple[object, ...]]] = defaultdict(list)
     for fact in collected.rules.facts():
         rows[fact.predicate].append(_values(fact))
@@ -188,13 +188,13 @@ def _reason(
 
 
 def _compare(collected: Collected, work: Materialisation) -> dict[str, Difference]:
-    """How every extension has changed; of tables that vanish it is not yet known what has left."""
+    """How every extension has changed. What left with vanished tables is not counted yet."""
     with collected.timed("compare"):
         return differences_of(work, wait=True)
 
 
 def _compare_apart(collected: Collected, work: Materialisation) -> dict[str, Difference]:
-    """How every extension would change, in tables of their own."""
+    """How every extension would change. The facts are copied to tables of their own."""
     with collected.timed("compare"):
         return {
             name: difference.apart(collected.store, work.known(name).sql_name)

@@ -1,4 +1,4 @@
-"""The extensions as a change finds them, and as they are before any hypernode is looked at."""
+"""The extensions before a change, and with its explicit facts but before any hypernode's work."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from zodiac_sql.storage.sources import Sources, sources_of
 def begin(
     collected: Collected, prepared: Prepared, net: NetFacts, ids: Mapping[str, int]
 ) -> Materialisation:
-    """The extensions as they were, and as they will be before any hypernode was looked at.
+    """The old extensions, and the new ones as they are before any hypernode is evaluated.
 
-    Tables have passed to the hypernodes that there will be (graph/restructuring.py).
+    The tables already belong to the hypernodes of the new program (graph/restructuring.py).
     """
     store, state, planned = collected.store, collected.state, prepared.planned
     old = sources_of(state)
@@ -74,10 +74,10 @@ def _is_inner(name: str) -> bool:
 
 
 def _pass_on(old: Sources, restructuring: Restructuring) -> None:
-    """Give each table to the hypernode that takes it over, the base's first.
+    """Give each table to the hypernode that takes it over, those of the base first.
 
-    What nobody takes over is discarded. Tables inside a hypernode (rewrite/rewritten_hypernode.py)
-    stay with it, or are gone.
+    Tables that no hypernode takes over are discarded. Tables inside a hypernode
+    (rewrite/rewritten_hypernode.py) stay only if the hypernode is unchanged.
     """
     if restructuring.before is restructuring.after:
         return
@@ -99,7 +99,7 @@ def _pass_on(old: Sources, restructuring: Restructuring) -> None:
 def save_classes(
     store: Store, old: Sources, owners: Collection[Owner], names: Iterable[str]
 ) -> None:
-    """Copy the tables of classes that this change drops, for those who ask what was there."""
+    """Copy the tables of classes that this change drops, because their old facts are still read."""
     for owned in (old.derived.get(name, {}) for name in names):
         for owner, parts in owned.items():
             if owner in owners and parts[0].pairs:
@@ -109,7 +109,7 @@ def save_classes(
 
 
 def _ranked(state: State, restructuring: Restructuring) -> dict[int, bool]:
-    """Which hypernodes begin with ranks that may be relied upon."""
+    """Which hypernodes begin with reliable ranks."""
     before = {row.id: row.ranked or not row.recursive for row in state.hypernodes}
     return {
         number: all(before[source] for source in sources)

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 AtWork = Mapping[int, tuple[ModuleRow | StoredTree, ...]]
-"""The modules at work in hypernodes, and the trees of decomposed rules, by their number."""
+"""The modules at work and the trees of decomposed rules, by the number of their hypernode."""
 
 
 @dataclass(frozen=True, slots=True)
 class HypernodeChange:
     """What a change did to hypernodes.
 
-    `created` are those of new rules only. `merged` tells for a hypernode which ones became one in
-    it; `split` for an old hypernode what it fell apart into. `dropped` are those that have no rule
-    left. `updated` had work because rules of theirs came or went, or inputs had changed; all others
-    are `untouched`. A hypernode that changes keeps its number as long as most of its rules stay
+    `created` hypernodes have new rules only. `merged` maps a hypernode to the old ones that became
+    it; `split` maps an old hypernode to those that it fell apart into. `dropped` hypernodes have no
+    rule left. `updated` hypernodes had work because their rules or inputs changed; all others are
+    `untouched`. A hypernode that changes keeps its number as long as most of its rules stay
     together.
     """
 
@@ -42,8 +42,8 @@ class HypernodeChange:
 class Streamed:
     """Which updates of a stream a change applies: numbers from 1, `last` included.
 
-    `arrived` is when the first of them arrived (seconds, time.perf_counter), `waiting` how many
-    updates had arrived after the last when it was begun.
+    `arrived` is when the first of them arrived (seconds, time.perf_counter). `waiting` is how many
+    later updates had arrived when this change began.
     """
 
     first: int
@@ -83,9 +83,9 @@ class Change:
     def deleted(self) -> dict[str, int]:
         """For each predicate concerned, how many facts left its extension.
 
-        Where a table vanished with its rule while others may hold the same facts, that is counted
-        when first asked for, or before the next change. (Raises QueryError if another connection
-        was faster.)
+        If a table vanished with its rule and other tables may hold the same facts, these are
+        counted when first asked for, or before the next change. (Raises QueryError if another
+        connection has changed the file by then.)
         """
         return self._deleted()
 
@@ -93,10 +93,10 @@ class Change:
         """The facts of a predicate that entered its extension, at most `limit` of them.
 
         The table has the columns of the predicate, as `kb.table` has them: symbols as text, other
-        values in types of their own; `holds: bool` for a predicate without columns.
+        values in their own types; `holds: bool` for a predicate without columns.
 
-        Raises QueryError if there is no such predicate, and once the next change has begun: facts
-        are kept until then.
+        Raises QueryError if there is no such predicate, and once the next change has begun, because
+        the facts are kept only until then.
         """
         assert self._facts is not None
         return self._facts("inserted", predicate, limit)
@@ -111,26 +111,26 @@ class Change:
     def marked_facts(self, predicate: str) -> pa.Table:
         """The facts of a predicate that are marked for the next update of a stream.
 
-        They are explicit facts that it deletes, and derived ones that this update saw follow from
-        those (paper 4, Algorithm 1). Strategies without marking mark none. Columns and errors are
-        those of `inserted_facts`.
+        Marked are the explicit facts that the next update deletes, and derived facts that follow
+        from them, as far as this update noticed (paper 4, Algorithm 1). Strategies without marking
+        mark none. Columns and errors are those of `inserted_facts`.
         """
         assert self._facts is not None
         return self._facts("marked", predicate, None)
 
     @property
     def before(self) -> Hypergraph:
-        """The HRDG as it was. `kb.graph(change)` draws both."""
+        """The HRDG before the change. `kb.graph(change)` draws the one before and the one after."""
         return self._graphs[0]
 
     @property
     def after(self) -> Hypergraph:
-        """The HRDG as it is after the change."""
+        """The HRDG after the change."""
         return self._graphs[1]
 
     @property
     def modules(self) -> tuple[AtWork, AtWork]:
-        """The modules at work before the change, and after it: by the number of their hypernode."""
+        """The modules at work before and after the change, by the number of their hypernode."""
         return self._modules
 
     def __bool__(self) -> bool:

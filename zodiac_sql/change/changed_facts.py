@@ -1,4 +1,4 @@
-"""The facts of a change, for as long as they can be asked for."""
+"""The facts of a change, which can be asked for until the next change begins."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFacts:
-    """The facts of a change, for as long as they are kept."""
+    """Reads the facts of a change until the next change begins."""
 
     store: Store
     before: Mapping[str, Predicate]
@@ -38,7 +38,7 @@ class ChangedFacts:
         return self.store.guard
 
     def deleted(self) -> dict[str, int]:
-        """How many facts left each extension. Who is told that asks the database only once."""
+        """How many facts left each extension. The database is asked at most once."""
         if any(difference.waits for difference in self.differences.values()):
             self._ask()
         return {n: d.deleted_count for n, d in self.differences.items() if d.deleted_count}
@@ -48,7 +48,7 @@ class ChangedFacts:
         self._look_into_waiting()
 
     def _look_into_waiting(self) -> None:
-        """Count what has not been counted yet."""
+        """Complete the differences that still wait (see `Difference`)."""
         for name, difference in self.differences.items():
             if difference.waits:
                 self._require_current()
@@ -73,7 +73,7 @@ class ChangedFacts:
         )
         try:
             return self.store.arrow(query)
-        finally:  # another connection may have taken away, or replaced, what was read
+        finally:  # another connection may have dropped or replaced the tables while they were read
             self._require_current()
 
     def _require_current(self) -> None:

@@ -1,6 +1,6 @@
-"""Hypernodes as they are evaluated: the modules at work in them, and their cyclic rules decomposed.
+"""Hypernodes as they are evaluated: with modules at work, and with cyclic rules decomposed.
 
-What was decided for a cyclic rule holds until there is much more to read, or the tables of its
+The decision for a cyclic rule holds until the rule has much more to read, or the tables of its
 nodes have grown beyond the limit (evaluate/cost/choose_trees.py).
 """
 
@@ -47,7 +47,7 @@ def with_modules(work: Materialisation, hypernode: Hypernode) -> Inner:
 
 
 def with_decisions(work: Materialisation, hypernode: Hypernode, inner: Inner, new: bool) -> Inner:
-    """A hypernode with its cyclic rules decomposed as was decided, or is decided now."""
+    """A hypernode with its cyclic rules decomposed, by an earlier decision or by one made now."""
     cyclic = _cyclic(work, hypernode, inner)
     if not cyclic or work.settings.hypertree is False:
         return inner
@@ -62,7 +62,7 @@ def with_decisions(work: Materialisation, hypernode: Hypernode, inner: Inner, ne
 def _lasts(
     work: Materialisation, hypernode: Hypernode, rule: Rule, tree: StoredTree | None
 ) -> bool:
-    """Whether what was decided for a rule can still be done."""
+    """Whether the decision for a rule can still be carried out."""
     if tree is None or not tree.nodes:
         return tree is not None
     return work.cache.of(hypernode.id).get(
@@ -73,7 +73,7 @@ def _lasts(
 def expand(
     work: Materialisation, hypernode: Hypernode, inner: Inner, trees: tuple[StoredTree, ...]
 ) -> Inner:
-    """A hypernode with some trees. Its cache is about the rules that they make."""
+    """A hypernode with some trees. Its cache is emptied if the trees have changed their shape."""
     cache = work.cache.of(hypernode.id)
     if cache.get("shape", lambda: shape(trees)) != shape(trees):
         work.cache.forget(hypernode.id)
@@ -84,13 +84,13 @@ def expand(
 
 
 def is_otherwise(work: Materialisation, hypernode: Hypernode, inner: Inner) -> bool:
-    """Whether other modules and trees are at work in a hypernode than before."""
+    """Whether a hypernode has other modules or trees at work than before."""
     trees = work.trees.get(hypernode.id, ())
     return inner.rows != work.modules.get(hypernode.id, ()) or shape(inner.trees) != shape(trees)
 
 
 def _cyclic(work: Materialisation, hypernode: Hypernode, inner: Inner) -> tuple[Rule, ...]:
-    """The rules of a hypernode that may be decomposed; modules' own are not among them."""
+    """The rules of a hypernode that may be decomposed, without the rules that modules bring."""
     names = {rule.name for rule in hypernode.rules}
     return work.cache.of(hypernode.id).get(
         ("cyclic", hypernode.rules),
@@ -105,9 +105,9 @@ def _decided(
     before: Mapping[str, StoredTree],
     found: Mapping[str, int],
 ) -> tuple[StoredTree, ...]:
-    """What is decided for the cyclic rules of a hypernode: mostly what was before.
+    """The decisions for the cyclic rules of a hypernode; mostly the decisions from before.
 
-    `found` are numbers of derived facts, where these are known already.
+    `found` has the numbers of derived facts, where they are known already.
     """
     hypernode = inner.hypernode
     sources = inside(work.new, inner, hypernode.id)
@@ -131,7 +131,7 @@ def _decided(
 
 
 def _assumed(inner: Inner, sources: Sources) -> dict[str, int]:
-    """How many facts a recursive hypernode may derive: at least as many as it has to read."""
+    """How many facts a recursive hypernode is assumed to derive: at least as many as it reads."""
     hypernode = inner.hypernode
     if not hypernode.recursive:
         return {}
@@ -149,9 +149,10 @@ def other_trees(
     done: Maintained,
     decide_again: bool,
 ) -> tuple[StoredTree, ...]:
-    """Other trees, if the nodes of some have turned out to be too large; nothing if they have not.
+    """Other trees, if some nodes have turned out to be too large; empty if none has.
 
-    For a recursive hypernode it can be decided again, because now it is known how much it derives.
+    With `decide_again`, a recursive hypernode's trees are chosen anew, because the number of facts
+    that it derives is known now.
     """
     if work.settings.hypertree != "auto" or not any(at_work(inner.trees)):
         return ()
@@ -174,15 +175,16 @@ def other_trees(
 
 
 def _read(hypernode: Hypernode, rule: str) -> set[str]:
-    """The predicates of a rule and its head, as it was written."""
+    """The predicates in the head and body of a rule, as the user wrote it."""
     written = next(r for r in hypernode.rules if r.name == rule)
     return {written.head.predicate, *written.positive()}
 
 
 def with_all(everywhere: Mapping[str, T], inside: Mapping[str, T]) -> Mapping[str, T]:
-    """What is known of all predicates, and of those inside one hypernode: mostly there are none.
+    """The entries of all predicates, and of those inside one hypernode.
 
-    Then nothing is copied, for this is asked for each of thousands of hypernodes.
+    Mostly there are none inside. Then nothing is copied, because this function is called for each
+    of thousands of hypernodes.
     """
     return {**everywhere, **inside} if inside else everywhere
 

@@ -1,7 +1,8 @@
 """What the verbs of one update have said so far.
 
 Facts are staged and type-checked as they are given, and settle the columns of their predicates.
-Rules are parsed as they are given, and checked when all is known (change/apply.py).
+Rules are parsed as they are given, and checked together when the update is applied
+(change/apply.py).
 """
 
 from __future__ import annotations
@@ -37,43 +38,43 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Collected:
-    """What an update is to change, begun with what is known before it."""
+    """What an update is to change, and what is known before it."""
 
     store: Store
     state: State
     functions: Functions
     settings: Settings
     prepared: Prepared | None
-    """What was worked out for the program as it is."""
+    """The prepared program as it is before the update."""
     marks: Marks | None
-    """What the update before has found out about this one."""
+    """What the previous update has found out about this one."""
     streamed: Streamed | None = None
     """Which updates of a stream this one applies."""
     inserts: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     deletes: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
     seen: dict[str, Part] = field(default_factory=dict)
-    """Facts to be deleted that the update before has looked up already, by predicate."""
+    """Facts to be deleted that the previous update has looked up already, by predicate."""
     ahead: dict[str, tuple[object, Staged]] = field(default_factory=dict)
-    """What the next update deletes: the rows as given, and staged."""
+    """What the next update deletes, by predicate: the rows as given, and staged."""
     positions: dict[str, int] = field(default_factory=dict)
     loaded: list[Loaded] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    """What is wrong with texts of rules: told when the update is applied, all at once."""
+    """The errors in texts of rules: all are reported together when the update is applied."""
     seconds: dict[str, float] = field(default_factory=dict)
     """The time spent so far, by phase."""
     started: float = field(default_factory=time.perf_counter)
     change: Change | None = None
-    """What came of it, once it was applied."""
+    """The change that the update made, once it was applied."""
     ended: bool = False
-    """Whether the block of the update has been left: then nothing can be told it any more."""
+    """Whether the block of the update has been left. After that, no verb is accepted."""
     schema: dict[str, Predicate] = field(init=False)
-    """The predicates as they will be, as far as the verbs so far have settled them."""
+    """The predicates after the update, as far as the verbs have settled them."""
     prefixes: dict[str, str] = field(init=False)
     rules: RuleEdits = field(init=False)
     sql_names: SqlNames = field(init=False)
     others: frozenset[str] = frozenset()
-    """Names, in lower case, of tables and views in main that are not ours."""
+    """Names, in lower case, of tables and views in main that belong to somebody else."""
     _by_sql_name: dict[str, str] | None = None
     _graph: Hypergraph | None = None
 
@@ -84,7 +85,7 @@ class Collected:
         self.sql_names = SqlNames(self._taken_names)
 
     def graph_before(self) -> Hypergraph:
-        """The HRDG before the update; parsed from the catalog if no change before it has."""
+        """The HRDG before the update; parsed from the catalog unless an earlier change did so."""
         if self._graph is None:
             known = self.prepared is not None and self.prepared.rules is self.state.rules
             self._graph = self.prepared.graph if known and self.prepared else None
@@ -92,13 +93,13 @@ class Collected:
         return self._graph
 
     def meant(self, predicate: str) -> str:
-        """The predicate that a person means."""
+        """The predicate that a user's name for it means."""
         if self._by_sql_name is None:
             self._by_sql_name = {known.sql_name: name for name, known in self.schema.items()}
         return resolve(predicate, self.schema, self.prefixes, self._by_sql_name)
 
     def names(self) -> Names:
-        """What gives new predicates their SQL names."""
+        """The function that gives new predicates their SQL names."""
         return lambda name: self.sql_names.name(name, self.prefixes)
 
     def add_program(self, program: Program, replace: bool, strict: bool) -> None:
@@ -111,7 +112,7 @@ class Collected:
             self.problems += problems
 
     def stage(self, predicate: str, rows: object, *, gone: bool = False) -> Staged | None:
-        """Stage rows of a predicate as it is known by now; None if there are none."""
+        """Stage rows of a predicate with the columns known so far; None if there are no rows."""
         with self.timed("stage"):
             return stage_rows(self.store, predicate, rows, self.schema.get(predicate), gone=gone)
 
@@ -132,7 +133,7 @@ class Collected:
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
-        """Count the time inside for a phase."""
+        """Add the time spent inside the block to a phase."""
         started = time.perf_counter()
         try:
             yield
@@ -146,7 +147,7 @@ class Collected:
 
 
 def explicit_predicates(collected: Collected) -> set[str]:
-    """The predicates that have explicit facts, or are given some, be it to delete them."""
+    """The predicates that have explicit facts, or for which the update inserts or deletes some."""
     rows = collected.state.rows
     schema: Mapping[str, Predicate] = collected.state.schema
     there = {name for name, known in schema.items() if rows.get((EXPLICIT_SCHEMA, known.sql_name))}

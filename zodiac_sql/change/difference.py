@@ -1,4 +1,4 @@
-"""What a change did to each extension: how many facts, and which, also after publication."""
+"""What a change did to each extension: how many facts moved, and which, also once published."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from zodiac_sql.storage.sources import sources_of
 class Difference:
     """How an extension changed.
 
-    Where it was empty, `all_new` tells so; then `inserted` reads tables that publication takes
-    away, and the facts are those of the extension in the file. `deleted` may read tables of the
-    file that publication takes away: see `put_aside`. While it `waits`, `deleted` is all that was
-    in tables that vanished, and nobody has looked yet what of it other tables still hold.
+    `all_new` means that `inserted` reads tables that publication removes, because the whole
+    extension is new; after publication its facts are those of the extension in the file. `deleted`
+    may read tables of the file that publication removes: see `put_aside`. While the difference
+    `waits`, `deleted` has all facts of the tables that vanished, including those that other tables
+    still hold.
     """
 
     inserted_count: int
@@ -35,11 +36,11 @@ class Difference:
 
     @property
     def put_aside(self) -> frozenset[str]:
-        """Tables in idb that publication takes away, while what is deleted is still read there."""
+        """Tables in idb that publication removes, although `deleted` still reads them."""
         return frozenset(part.table for part in self.deleted.parts if part.schema == DERIVED_SCHEMA)
 
     def published(self) -> Difference:
-        """As it is to be read after publication: tables put aside have another name then."""
+        """The difference to read after publication, when tables put aside have another name."""
         parts = (
             replace(part, table=set_aside(part.table)) if part.schema == DERIVED_SCHEMA else part
             for part in self.deleted.parts
@@ -47,7 +48,7 @@ class Difference:
         return replace(self, deleted=replace(self.deleted, parts=tuple(parts)))
 
     def apart(self, store: Store, sql_name: str) -> Difference:
-        """With the facts that entered in a table of their own, as a preview publishes none."""
+        """The difference with entered facts copied to their own table: a preview publishes none."""
         if not self.all_new:
             return self
         entered = _copied(store, self.inserted, f"entered_{whole(sql_name)}")
@@ -57,7 +58,7 @@ class Difference:
 def differences_of(work: Materialisation, wait: bool) -> dict[str, Difference]:
     """How every touched extension has changed; unchanged ones are left out.
 
-    With `wait`, tables that vanish are not looked into: their differences wait.
+    With `wait`, tables that vanish are not read: their differences wait until they are asked for.
     """
     differences = {
         name: _waiting(work, name) if wait and _can_wait(work, name) else _difference(work, name)
@@ -69,7 +70,7 @@ def differences_of(work: Materialisation, wait: bool) -> dict[str, Difference]:
 
 
 def looked_into(store: Store, state: State, name: str, difference: Difference) -> Difference:
-    """A difference that waited, after its publication: what has really left an extension."""
+    """A waiting difference, completed after publication: only what really left the extension."""
     deleted = difference.deleted
     if name in state.schema:
         known = sources_of(state).relation(name)
@@ -82,9 +83,10 @@ def looked_into(store: Store, state: State, name: str, difference: Difference) -
 
 
 def _can_wait(work: Materialisation, predicate: str) -> bool:
-    """Whether an extension only lost whole tables, of which others may hold the same facts.
+    """Whether an extension lost only whole tables, and other tables may hold the same facts.
 
-    If a hypernode reads it, somebody has asked already what has left.
+    If a hypernode reads the predicate, what left is known already: then there is nothing to wait
+    for.
     """
     owners = work.touched[predicate]
     if not all(isinstance(owner, Discarded) for owner in owners) or work.has_delta(predicate):
@@ -105,7 +107,7 @@ def _difference(work: Materialisation, predicate: str) -> Difference:
     known = work.known(predicate)
     deleted = delta.deleted
     if not all(_lasting(part) or _is_discarded(work, predicate, part) for part in deleted.parts):
-        # Some rows of the tables that it reads are about to be deleted.
+        # `deleted` reads tables from which publication deletes some of these rows: copy them.
         deleted = _copied(work.store, deleted, f"left_{whole(known.sql_name)}")
     lasting = all(_lasting(part) for part in delta.inserted.parts)
     return Difference(

@@ -1,4 +1,4 @@
-"""Which hypernodes have to be evaluated anew, because they can begin with no table."""
+"""Which hypernodes have to be evaluated from scratch, because no existing table is of use."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from zodiac_sql.language.syntax import Column, Rule
 
 
 def is_impaired(heritage: Heritage | None) -> bool:
-    """Whether the tables that a hypernode begins with are not yet those of its rules."""
+    """Whether the tables that a hypernode begins with do not match its rules yet."""
     if heritage is None:
         return False
     return bool(heritage.lost or heritage.new or len(heritage.origins) > 1)
 
 
 def fresh_hypernodes(work: Materialisation) -> set[int]:
-    """The hypernodes that have to be evaluated."""
+    """The hypernodes that have to be evaluated from scratch."""
     restructuring, planned = work.planned.restructuring, work.planned
     if restructuring.before is restructuring.after and planned.schema == work.state.schema:
         return set()
@@ -28,9 +28,10 @@ def fresh_hypernodes(work: Materialisation) -> set[int]:
 
 
 def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
-    """Whether a hypernode has to be evaluated: there are no tables that it could begin with.
+    """Whether a hypernode has to be evaluated from scratch: it has no tables to begin with.
 
-    Modules and trees neither take tables over nor leave them to others.
+    A hypernode whose rules change also starts from scratch if it has or had modules or trees:
+    these neither take tables over nor leave them to others.
     """
     restructuring = work.planned.restructuring
     heritage = restructuring.heritages.get(hypernode.id)
@@ -40,7 +41,7 @@ def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
         return True
     lost, new = (heritage.lost, heritage.new) if heritage else ((), ())
     if used_functions(lost) & work.state.functions.keys() - work.functions.keys():
-        return True  # a rule may go because its function is no more
+        return True  # a rule may have been dropped because its function is no longer registered
     lasting = [rule for rule in hypernode.rules if rule not in new]
     return _retyped(work, lasting) or _retyped(work, lost, gone=True)
 
@@ -57,7 +58,8 @@ def _had_inner_tables(work: Materialisation, heritage: Heritage) -> bool:
 def _retyped(work: Materialisation, rules: Iterable[Rule], gone: bool = False) -> bool:
     """Whether a predicate in some rules has other columns than before.
 
-    Of rules that are gone only the past is asked: nothing may be left that gives a column a type.
+    For rules that are gone, a column that has lost its type counts as unchanged: nothing may be
+    left that gives it a type.
     """
     for name in {
         p for rule in rules for p in (rule.head.predicate, *rule.positive(), *rule.negative())
@@ -73,7 +75,7 @@ def _retyped(work: Materialisation, rules: Iterable[Rule], gone: bool = False) -
 
 
 def past_columns(work: Materialisation, name: str) -> tuple[Column, ...]:
-    """The columns of a predicate, those that are open as they were before the change."""
+    """The columns of a predicate; those without a type have the type from before the change."""
     after, before = work.planned.schema[name], work.state.schema.get(name)
     if before is None or before.arity != after.arity:
         return after.columns

@@ -1,4 +1,4 @@
-"""The task that a hypernode with work is for its strategy."""
+"""Makes the task that a strategy gets for a hypernode with work."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from zodiac_sql.storage.sources import inside
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A hypernode that has work, and what brings it: inputs that have changed, or other rules."""
+    """A hypernode that has work, and the cause: inputs that have changed, or other rules."""
 
     hypernode: Hypernode
     deltas: Mapping[str, Delta]
     heritage: Heritage | None
     anew: bool
-    """Whether it is evaluated from scratch, because no table of its own is any use."""
+    """Whether it is evaluated from scratch, because none of its tables is of use."""
 
 
 def make_task(work: Materialisation, due: Due, inner: Inner) -> Task:
-    """What a strategy has to do for a hypernode with the modules and trees at work in it."""
+    """The task for a hypernode, with the modules and trees at work in it."""
     hypernode, heritage = due.hypernode, due.heritage
     before, after = (inside(sources, inner, hypernode.id) for sources in (work.old, work.new))
     return Task(
         store=work.store,
-        # If rules of its own change, its tables have other names the next time.
+        # If its own rules change, its tables will have other names at the next change.
         cache=StatementCache() if heritage else work.cache.of(hypernode.id),
         hypernode=inner.hypernode,
         schema=with_all(work.planned.schema, inner.schema),
@@ -57,7 +57,7 @@ def make_task(work: Materialisation, due: Due, inner: Inner) -> Task:
 def _marking(
     work: Materialisation, hypernode: Hypernode, inner: Inner, heritage: Heritage | None
 ) -> Marking:
-    """What of marks concerns a hypernode. One with tables of modules or trees has none."""
+    """The marks that concern a hypernode. One with tables of modules or trees has none."""
     implicit = work.settings.strategy == "dred_marking"
     if heritage or inner.tables:
         return Marking(implicit=implicit)
@@ -78,18 +78,18 @@ def _marking(
 def _types(
     work: Materialisation, heritage: Heritage | None
 ) -> Mapping[str, tuple[Type | None, ...]]:
-    """The types of all columns; of predicates in rules that were lost, as they were."""
+    """The types of all columns; in predicates of lost rules, open columns keep their old types."""
     lost = heritage.lost if heritage else ()
     names = {p for rule in lost for p in rule.positive() | rule.negative()}
     return with_all(work.types, {n: tuple(c.type for c in past_columns(work, n)) for n in names})
 
 
 def _deltas_inside(deltas: Mapping[str, Delta], inner: Inner) -> dict[str, Delta]:
-    """How inputs have changed, also what modules are given of their predicates from outside."""
+    """How inputs have changed, including the facts that modules get from outside."""
     inside = dict(deltas)
     for row in inner.rows:
         if row.predicate in deltas:
             inside[given(row.predicate)] = deltas[row.predicate]
             if row.parted and row.covers:
-                del inside[row.predicate]  # all of it is the module's
+                del inside[row.predicate]  # the module takes all of this delta
     return inside

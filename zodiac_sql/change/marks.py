@@ -1,6 +1,6 @@
 """What one update of a stream hands to the next, so that it has less to find (paper 4).
 
-What marks are, maintain/marking.py says.
+maintain/marking.py explains what marks are.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from zodiac_sql.program.state import State
 
 
 def tell_marks(collected: Collected, work: Materialisation, net: NetFacts) -> None:
-    """Say what is marked: for this update, if it came as it was seen, and for the next."""
+    """Note the marks for this update, if they still hold, and look up those for the next."""
     structure, marks = work.planned.restructuring, collected.marks
     if marks and structure.before is structure.after and _came_as_seen(marks, work.state, net):
         work.marks = marks
-    turn = work.state.generation % 2  # the next update reads its table while it makes another
+    turn = work.state.generation % 2  # two names: the next update reads one and writes the other
     for name, (_, staged) in collected.ahead.items():
         known = work.planned.schema[name]
         part = deleted_next(
@@ -35,7 +35,7 @@ def tell_marks(collected: Collected, work: Materialisation, net: NetFacts) -> No
 
 
 def marks_after(collected: Collected, work: Materialisation, state: State) -> Marks | None:
-    """What the update has found out about the next one."""
+    """The marks that this update hands to the next one; None if there are none."""
     if not work.next:
         return None
     ahead = {name: (collected.ahead[name][0], part) for name, part in work.next.items()}
@@ -43,7 +43,7 @@ def marks_after(collected: Collected, work: Materialisation, state: State) -> Ma
 
 
 def _came_as_seen(marks: Marks, state: State, net: NetFacts) -> bool:
-    """Whether this update deletes all that the one before has marked."""
+    """Whether this update directly follows, and deletes all facts that were marked for it."""
     if marks.generation != state.generation:
         return False
     return all(

@@ -1,8 +1,8 @@
 """What a change does to every hypernode (Algorithm 1 of paper 1).
 
-The extensions as they are to begin with are known already (change/begin.py). Hypernodes are visited
-in the order of Algorithm 4. One that can begin with no table is evaluated; one whose rules or
-inputs have changed is maintained by a strategy (maintain/); no other costs a statement.
+change/begin.py has prepared the extensions. Hypernodes are visited in the order of Algorithm 4. A
+hypernode without tables to begin with is evaluated from scratch; one whose rules or inputs have
+changed is maintained by a strategy (maintain/); all others cost no statement.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.storage.edits import Delta, Edit
 
 Progress = Callable[[str, int, int], None]
-"""Called with the name of a hypernode about to be evaluated, its number and how many there are."""
+"""Called before a hypernode is evaluated: with its name, its position, and the number of all."""
 
 
 def materialise(work: Materialisation, progress: Progress | None = None) -> None:
@@ -60,7 +60,7 @@ def materialise(work: Materialisation, progress: Progress | None = None) -> None
 
 
 def _deltas_for(work: Materialisation, hypernode: Hypernode) -> dict[str, Delta]:
-    """How a hypernode's inputs have changed; those that have not are left out."""
+    """How a hypernode's inputs have changed; unchanged inputs are left out."""
     deltas = {}
     for name in sorted(name for name in hypernode.reads if name in work.touched):
         own = hypernode.id if name in hypernode.derives else None
@@ -79,7 +79,7 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
     if due.anew:
         save_classes(work.store, work.old, {hypernode.id}, hypernode.derives)
         for name in tables_of_trees(work.trees.get(hypernode.id, ())):
-            # those of other trees have other columns
+            # The tables of other trees have other columns.
             work.old.derived.get(name, {}).pop(hypernode.id, None)
     done, strategy, why = _maintained(work, due, task := make_task(work, due, inner))
     first = True
@@ -105,7 +105,7 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
 
 
 def _maintained(work: Materialisation, due: Due, task: Task) -> tuple[Maintained, str, str]:
-    """What comes of a task, by which strategy, and why that one."""
+    """The outcome of a task, the strategy that computed it, and why that strategy."""
     with evaluating(due.hypernode.rules):
         if due.anew:
             return recompute(task), "recompute", "its rules, columns, modules or trees are new"

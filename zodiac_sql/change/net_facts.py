@@ -1,7 +1,7 @@
-"""Which explicit facts a change brings and takes: E+ without E, and (E- within E) without E+.
+"""Which explicit facts a change adds and removes: E+ without E, and (E- within E) without E+.
 
-E are the explicit facts of a predicate before the change, E+ and E- those that are given to be
-inserted and deleted.
+E is the set of a predicate's explicit facts before the change. E+ and E- are the sets of facts that
+the update inserts and deletes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def net_changes(
 ) -> NetFacts:
     """What enters and leaves the explicit facts of each predicate, as temporary tables.
 
-    Of `seen` deletes the update before has found out already which facts are explicit.
+    `seen` has the deletes of which the previous update has already found the explicit facts.
     """
     plus = {}
     minus = {}
@@ -61,7 +61,7 @@ def net_changes(
 
 
 def _all_new(staged: list[Staged], inserted: Part | None) -> bool:
-    """Whether no staged fact was explicit before: then none of them is deleted in vain."""
+    """Whether no staged fact was explicit before. Then no delete is cancelled by an insert."""
     rows = [one.rows for one in staged]
     return None not in rows and sum(filter(None, rows)) == (inserted.rows if inserted else 0)
 
@@ -75,9 +75,9 @@ def deleted_next(
     name: str,
     cache: StatementCache,
 ) -> Part | None:
-    """Of the facts that the next update deletes, those that are explicit after this one.
+    """The facts that the next update deletes, as far as they are explicit after this one.
 
-    A column tells which of them have entered with it.
+    A column tells which of them have entered with this update.
     """
 
     def query() -> exp.Query:
@@ -99,14 +99,14 @@ def deleted_next(
 
 
 def _entering(part: Part, explicit: Relation, is_new: bool) -> exp.Select:
-    """A table of explicit facts, all of which have entered with this update, or none."""
+    """A table of explicit facts with a column that tells whether they entered with this update."""
     columns = columns_of(explicit, "t")
     new = exp.convert(is_new).as_(ENTERED, quoted=True)
     return exp.select(*columns, new).from_(table(part).as_("t"))
 
 
 def _shape(predicate: Predicate, staged: list[Staged]) -> Hashable:
-    """All that the SQL for staged facts depends on."""
+    """The cache key: all that the SQL for staged facts depends on."""
     return predicate.columns, tuple((one.table, one.columns) for one in staged)
 
 
@@ -134,18 +134,18 @@ def _net_deletes(predicate: Predicate, staged: list[Staged], inserted: list[Stag
     return query
 
 
-# Of an inner or outer join with few facts DuckDB tells the scan of the large table what it looks
-# for; of a semi or anti join it does not: 2 against 23 ms for one among 3 million in the order they
-# came.
+# In an inner or outer join with few facts, DuckDB passes a filter on the join keys to the scan of
+# the large table; in a semi or anti join it does not. Looking up one fact among 3 million, in the
+# order they came, takes 2 ms against 23.
 
 
 def _present(query: exp.Select, columns: Sequence[exp.Column], facts: exp.Expr) -> exp.Select:
-    """Only rows that stand among some facts, each of which stands there once."""
+    """Only the rows that are among some facts. The facts have no duplicates."""
     return anti_join(query, columns, facts, "e", kind="")
 
 
 def _absent(query: exp.Select, columns: Sequence[exp.Column], facts: exp.Expr) -> exp.Select:
-    """Only rows that do not stand among some facts."""
+    """Only the rows that are not among some facts."""
     query = anti_join(query, columns, facts, "e", kind="LEFT")
     first = exp.column(columns[0].name, table="e", quoted=True)
     return query.where(first.is_(exp.null()), copy=False)
@@ -173,7 +173,7 @@ def staged_query(predicate: Predicate, staged: list[Staged]) -> exp.Query:
 
 @dataclass(frozen=True, slots=True)
 class NetFacts:
-    """NetFacts changes of explicit facts: temporary tables by predicate, none of them empty."""
+    """Net changes of explicit facts: temporary tables by predicate, none of them empty."""
 
     inserts: Mapping[str, Part] = field(default_factory=dict)
     deletes: Mapping[str, Part] = field(default_factory=dict)

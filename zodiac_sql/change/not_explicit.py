@@ -1,4 +1,4 @@
-"""Facts that were to be deleted, but are not explicit: what is told of them."""
+"""Remarks on facts that an update wanted to delete, but that are not explicit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zodiac_sql.storage.sources import sources_of
 def only_derived(
     store: Store, state: State, planned: Planned, deletes: Mapping[str, list[Staged]]
 ) -> list[str]:
-    """Remarks on facts that were to be deleted but are not explicit: rules derive them."""
+    """Remarks on facts that were to be deleted, but stay because rules derive them."""
     sources = sources_of(state) if deletes else None
     remarks = []
     for name, staged in deletes.items():
@@ -48,7 +48,7 @@ def only_derived(
 
 
 def absent_facts(store: Store, known: Predicate | None, staged: Staged) -> int:
-    """How many staged facts are no explicit facts of a predicate; all of them if it has none."""
+    """How many staged facts are not explicit; all of them if the predicate has no explicit fact."""
     columns = columns_of(Relation(known.columns if known else staged.columns, ()), "c")
     facts = (
         staged_query(known, [staged]) if known else exp.select("*").from_(temp_table(staged.table))

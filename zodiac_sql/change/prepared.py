@@ -1,4 +1,4 @@
-"""A program that was checked once, for all changes after it until rules or columns change."""
+"""A program checked once, and used for all changes of facts until rules or columns change."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from zodiac_sql.program.state import State, StoredRule
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A program worked out once, for all changes of facts until rules or columns change.
+    """A program checked once, and used for all changes of facts until rules or columns change.
 
-    `rules` and `schema` are those of the state that has it; None before there is one.
+    `rules` and `schema` belong to the state that has this program. `rules` is None until that state
+    is published.
     """
 
     rules: tuple[StoredRule, ...] | None
@@ -33,7 +34,7 @@ class Prepared:
         return self.planned.graph
 
     def fits(self, state: State, schema: Mapping[str, Predicate], functions: Functions) -> bool:
-        """Whether it holds for a change of facts that leaves the predicates as in `schema`."""
+        """Whether a change of facts that leaves the predicates as in `schema` can use this."""
         return (
             self.rules is state.rules
             and self.functions == functions
@@ -41,7 +42,7 @@ class Prepared:
         )
 
     def published(self, state: State) -> Prepared:
-        """When the rules have come and gone, and nothing but facts changes after that."""
+        """The program for the changes of facts that follow: its rules no longer come or go."""
         planned = replace(self.planned, restructuring=unchanged(self.graph), remarks=())
         return replace(self, rules=state.rules, schema=state.schema, planned=planned)
 
@@ -49,7 +50,7 @@ class Prepared:
 def lasting(
     before: Prepared | None, state: State, planned: Planned, functions: Functions
 ) -> StatementCache:
-    """What was worked out before and holds for a program with other rules, too."""
+    """The part of the earlier cache that still holds for a program with other rules."""
     if before is None or before.rules is not state.rules:
         return StatementCache()  # another connection has changed the program
     if before.functions != functions:
@@ -69,7 +70,7 @@ def lasting(
 
 
 def _same_table(before: Predicate | None, after: Predicate | None) -> bool:
-    """Whether SQL sees the same in a predicate."""
+    """Whether a predicate has the same SQL name and columns as before."""
     return bool(
         before and after and (before.sql_name, before.columns) == (after.sql_name, after.columns)
     )

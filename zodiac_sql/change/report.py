@@ -1,4 +1,4 @@
-"""What a change tells of itself: what became of facts and hypernodes, what it cost, and remarks."""
+"""Makes the Change: what became of facts and hypernodes, what the work cost, and remarks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def modules_at_work(state: State) -> AtWork:
 
 
 IsCurrent = Callable[[State], bool]
-"""Whether a state is still that of the knowledge base."""
+"""Tells whether a state is still the current one of the knowledge base."""
 
 
 def report(
@@ -55,7 +55,7 @@ def report(
     state: State,
     is_current: IsCurrent,
 ) -> Change:
-    """What an update tells of itself, with the facts for as long as they are kept."""
+    """The Change of an update. It can read its facts until the next change begins."""
     structure = work.planned.restructuring
     facts = ChangedFacts(
         store=collected.store,
@@ -95,7 +95,7 @@ def _stats(collected: Collected, work: Materialisation) -> Stats:
 
 
 def _notes(collected: Collected, work: Materialisation) -> tuple[str, ...]:
-    """Remarks of the loader, and names in rules that may be meant for other predicates."""
+    """Remarks of the loader, and remarks on names in rules that may mean other predicates."""
     notes = [note for loaded in collected.loaded for note in loaded.notes]
     notes += collected.remarks
     schema = work.planned.schema
@@ -113,7 +113,7 @@ def _notes(collected: Collected, work: Materialisation) -> tuple[str, ...]:
 
 
 def _homonyms(collected: Collected, schema: Mapping[str, Predicate]) -> Iterator[str]:
-    """What is to be said of new predicates that are called as tables of somebody else are."""
+    """Remarks on new predicates that have the same name as somebody else's table."""
     for name, sql_name in collected.sql_names.given.items():
         local = local_name(name)
         if name in schema and local.lower() in collected.others:

@@ -1,4 +1,4 @@
-"""How a knowledge base computes changes, as `connect` was told."""
+"""How a knowledge base computes changes: the settings given to `connect`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The strategy for recursive hypernodes, whether modules may be at work, and which cyclic rules
-    are decomposed. `connect` tells what each of them means."""
+    are decomposed. The docstring of `connect` explains each of them."""
 
     strategy: str = "auto"
     modules: bool = True
     hypertree: Decomposing = "auto"
 
     def require_known(self) -> None:
-        """Raise ValueError for a setting that there is not."""
+        """Raise ValueError for an unknown setting."""
         if self.strategy != "auto":
             from zodiac_sql.maintain.choose import STRATEGIES  # late: most need no other
 

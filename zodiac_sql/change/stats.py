@@ -53,7 +53,7 @@ class Seconds(Record):
     reason: float | None = None
     """Computing what the hypernodes gain and lose."""
     compare: float | None = None
-    """Finding what entered and left each extension."""
+    """Finding which facts entered and left each extension."""
     publish: float | None = None
     """Bringing the change into the file. A preview has none."""
 
@@ -78,9 +78,9 @@ class HypernodeStats(Record):
     trees: Sequence[str]
     """What was decided for each cyclic rule, and why: "r1: A B C [A C D] (as chosen)"."""
     checked: int
-    """Facts for which it was examined whether they still hold (paper 3: |C|)."""
+    """Facts examined whether they still hold (paper 3: |C|)."""
     overdeleted: int
-    """Facts taken out for the time being (DRed: |D|)."""
+    """Facts deleted provisionally (DRed: |D|)."""
     rederived: int
     """Overdeleted facts that came back."""
     forward: int
@@ -110,7 +110,7 @@ class MarkStats(Record):
     explicit: int
     """Explicit facts that the next update deletes."""
     implicit: int
-    """Derived facts that were seen to follow from those."""
+    """Derived facts found to follow from those."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +120,7 @@ class StreamStats(Record):
     lag: float
     """Seconds from the arrival of the change's first update until it was in the file."""
     waiting: int
-    """Updates that had arrived, and waited behind the change's last one, when it began."""
+    """Updates that had arrived and were waiting behind the change's last one when it began."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +132,6 @@ class Stats(Record):
     hypernodes: Mapping[str, HypernodeStats]
     """The hypernodes that had work, by name ("h1"), in the order in which they were done."""
     marks: MarkStats | None = None
-    """What was marked; None unless the strategy is one with marking."""
+    """What was marked; None unless the strategy has marking."""
     stream: StreamStats | None = None
     """How far the stream is behind; None unless the change is part of a stream."""

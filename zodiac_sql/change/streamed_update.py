@@ -1,4 +1,4 @@
-"""An update of a stream: it also knows which one it is, and may be told what the next deletes."""
+"""An update of a stream: it knows its position, and can be told what the next one deletes."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class StreamedUpdate(Update):
     def look_ahead(self, deletes: Mapping[str, object]) -> None:
         """Say which facts, by predicate, the update after this one will delete.
 
-        A strategy with marking works some of that out on the way (paper 4); only for facts that no
-        rule derives, as it may not be known of others that they will be gone. To be called after
-        all other verbs; rows that cannot be facts are passed over, for the next update to tell.
+        A strategy with marking then works out some consequences in advance (paper 4). Only facts
+        that no rule derives count, because a fact that a rule derives may stay. Call this after all
+        other verbs. Rows that cannot be facts are passed over; the next update reports them.
         """
         collected = self._collected
         if collected.settings.strategy not in MARKING or collected.rules:

@@ -10,22 +10,22 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.names import RANKED, VIEWS
 
 LARGEST_LEFT_BEHIND = 10_000
-"""A table of at most so many rows may stay until the next change replaces it."""
+"""A table of at most this many rows may stay until the next change replaces it."""
 
 
 def drop_all_temporary(store: Store) -> None:
-    """Drop all temporary tables: of a change that has failed, nobody knows what they hold."""
+    """Drop all temporary tables, because after a failed change nobody knows what they hold."""
     for name, size in _temporary(store):
         _drop(store, name, size)
     store.temporary_rows.looked_through(0)
 
 
 def drop_temporary(store: Store, keep: Collection[str], renamed: bool) -> None:
-    """Drop the temporary tables of a change that is done, but for those to be kept.
+    """Drop the temporary tables of a finished change, except those in `keep`.
 
-    Small tables stay, because the next change will make them anew, and if all are small nobody has
-    to look. Where hypernodes have changed, its tables may have other names (`renamed`): then small
-    ones go, too.
+    Small tables stay, because the next change replaces them; if all are small, they need not even
+    be listed. With `renamed`, small tables go too: hypernodes have changed, so the next change may
+    give its tables other names and would not replace them.
     """
     if store.temporary_rows.bound <= LARGEST_LEFT_BEHIND and not renamed:
         return
@@ -33,14 +33,14 @@ def drop_temporary(store: Store, keep: Collection[str], renamed: bool) -> None:
     for name, size in _temporary(store):
         small = size is not None and size <= LARGEST_LEFT_BEHIND and not renamed
         if size is not None and (name in keep or small):
-            largest = max(largest, size)  # what is large goes with the next change
+            largest = max(largest, size)  # if it is large, the next change drops it
         else:
             _drop(store, name, size)
     store.temporary_rows.looked_through(largest)
 
 
 def _temporary(store: Store) -> list[tuple[str, int | None]]:
-    """The temporary tables, with their sizes, and views, without."""
+    """The temporary tables with their estimated sizes, and the temporary views with None."""
     rows = store.rows(
         "SELECT table_name, estimated_size FROM duckdb_tables() WHERE temporary UNION ALL"
         " SELECT view_name, NULL FROM duckdb_views() WHERE temporary"

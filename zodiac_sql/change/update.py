@@ -1,4 +1,4 @@
-"""The verbs of an update: what is to change. `change/apply.py` carries it out."""
+"""The verbs of an update: they say what is to change. `change/apply.py` carries it out."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class Update:
-    """What is to change, collected verb by verb; nothing is visible before it is applied.
+    """What is to change, collected verb by verb; nothing is visible until the update is applied.
 
     Facts are read, encoded and type-checked as they are given. Rules are parsed as they are given,
-    and checked when all is known.
+    and checked together when the update is applied.
     """
 
     def __init__(self, collected: Collected) -> None:
@@ -35,7 +35,7 @@ class Update:
 
     @property
     def change(self) -> Change:
-        """What the update did. Raises QueryError as long as it has not been applied."""
+        """What the update did. Raises QueryError before the update has been applied."""
         if self._collected.change is None:
             raise QueryError("an update's change is known when its with block has ended")
         return self._collected.change
@@ -51,10 +51,10 @@ class Update:
         """Add rules, facts, declarations and prefixes from a text or a file.
 
         A string is a path if it ends in .rules or .dl. A rule that is there already, up to the
-        names of variables and the order of the body, is passed over, and told in the change's
-        notes; with `strict` it is an error. With `replace`, a rule takes the place of the one of
-        the same name. What is wrong with the text is told when the update is applied, all at once;
-        a file that cannot be read, at once (ProgramError).
+        names of variables and the order of the body, is passed over and reported in the change's
+        notes; with `strict` it is an error. With `replace`, a rule replaces the one of the same
+        name. Errors in the text are reported together when the update is applied. A file that
+        cannot be read raises ProgramError immediately.
         """
         text, name = rule_text(rules)
         program, problems = parse_what_can_be(text, name, self._collected.prefixes)
@@ -67,9 +67,9 @@ class Update:
 
         A string that is no rule's name is a path if it ends in .rules or .dl, and text if it has an
         arrow. A rule given as text need not be written as it was added: labels, names of variables
-        and the order of the body do not matter. One that is not there is passed over, and told in
-        the change's notes; with `strict` it is an error (QueryError). Raises ProgramError for a
-        text that cannot be read.
+        and the order of the body do not matter. A rule that is not there is passed over and
+        reported in the change's notes; with `strict` it is an error (QueryError). Raises
+        ProgramError for a text that cannot be read.
         """
         for given in rules:
             self._collected.rules.drop(given, self._collected.prefixes, strict)
@@ -83,9 +83,9 @@ class Update:
 
     @exclusive
     def delete(self, predicate: str, rows: object) -> None:
-        """Delete explicit facts; those that are not there are passed over. Raises DataError.
+        """Delete explicit facts; rows that are not there are passed over. Raises DataError.
 
-        The change's notes tell how many are not explicit, but derived: those stay.
+        Facts that are not explicit but derived stay; the change's notes tell how many.
         """
         collected, name = self._collected, self._collected.meant(predicate)
         known = collected.schema.get(name)
@@ -101,9 +101,9 @@ class Update:
 
     @exclusive
     def replace(self, predicate: str, rows: object) -> None:
-        """Let these rows be the explicit facts of a predicate: what else there is goes.
+        """Make these rows the only explicit facts of a predicate. Raises DataError.
 
-        Only the difference changes anything. Raises DataError.
+        Only the difference from the present facts is inserted and deleted.
         """
         collected, name = self._collected, self._collected.meant(predicate)
         staged = collected.stage(name, rows)
@@ -118,7 +118,7 @@ class Update:
     def record(self, stream: str, position: int) -> None:
         """Note in the file, with this change, how far a stream of updates has come.
 
-        `KnowledgeBase.position` tells it again, also after a kill.
+        `KnowledgeBase.position` returns the position later, even after the process was killed.
         """
         self._collected.positions[stream] = position
 
@@ -133,8 +133,9 @@ class Update:
     ) -> None:
         """Insert the facts of a file: RDF, CSV, TSV, Parquet or JSON lines.
 
-        `predicate` names those of a table, by default after the file. Raises DataError with file
-        and line; with `skip_bad` bad lines are left out and reported in the change's notes.
+        `predicate` is for files that are tables; by default it is the name of the file. Raises
+        DataError with file and line; with `skip_bad`, bad lines are left out and reported in the
+        change's notes.
         """
         collected = self._collected
         with collected.timed("stage"):
@@ -148,10 +149,10 @@ class Update:
     def unload(
         self, path: str | Path, predicate: str | None = None, *, skip_bad: bool = False
     ) -> None:
-        """Delete the explicit facts that stand in a file, which is read as `load` reads it.
+        """Delete the explicit facts that a file lists. The file is read as by `load`.
 
-        Those that are not there are passed over, and counted in the change's notes: they settle
-        nothing, and leave neither predicates nor symbols behind.
+        Facts that are not there are passed over and counted in the change's notes. They neither
+        create predicates or symbols nor settle the types of columns.
         """
         collected = self._collected
         with collected.timed("stage"), dictionary.nothing_new(collected.store):
@@ -165,7 +166,7 @@ class Update:
 
 
 def _looked_up(collected: Collected, predicate: str, rows: object) -> Part | None:
-    """The facts to be deleted, if the update before has looked these rows up already."""
+    """The facts to be deleted, if the previous update has looked up these rows already."""
     marks = collected.marks
     if marks is None or marks.generation != collected.state.generation:
         return None
@@ -182,7 +183,7 @@ def _read(collected: Collected, path: str | Path, predicate: str | None, skip_ba
 
 
 def _delete_staged(collected: Collected, staged: Staged) -> int:
-    """Collect staged facts that leave; returns how many of them are not explicit."""
+    """Collect staged facts to be deleted, and return how many of them are not explicit."""
     state = collected.state
     known = state.schema.get(staged.predicate)
     if known and not state.rows.get((EXPLICIT_SCHEMA, known.sql_name)):

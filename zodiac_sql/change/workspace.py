@@ -1,7 +1,7 @@
-"""The extensions while a change is computed: as they were, and as they will be.
+"""The extensions while a change is computed: before the change, and after it.
 
-Changes travel between hypernodes as changes of extensions, not of single tables: a fact that one
-table loses while another holds it has not changed for anyone.
+A hypernode hands on the changes of whole extensions, not of single tables: if one table loses a
+fact that another table still holds, nothing changes for the hypernodes that read it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from zodiac_sql.storage.sources import Sources
 
 @dataclass(slots=True)
 class Materialisation:
-    """The extensions as they were (`old`) and will be (`new`), and what was found out so far.
+    """The extensions before (`old`) and after the change (`new`), and the results so far.
 
     `next`, `marks`, `marked` and `unmarked` are about marking (maintain/marking.py).
     """
@@ -51,30 +51,30 @@ class Materialisation:
     old: Sources
     new: Sources
     edits: dict[tuple[str, Owner], Edit]
-    """What becomes of tables, by predicate and owner."""
+    """The edits of tables, by predicate and owner."""
     ranked: dict[int, bool]
-    """Which hypernodes have ranks that may be relied upon."""
+    """Which hypernodes have reliable ranks."""
     evaluated: dict[str, HypernodeStats] = field(default_factory=dict)
-    """What hypernodes that had work did, by name."""
+    """What the hypernodes with work did, by their names."""
     types: dict[str, tuple[Type | None, ...]] = field(default_factory=dict)
     modules: dict[int, tuple[ModuleRow, ...]] = field(default_factory=dict)
     """The modules at work in each hypernode."""
     trees: dict[int, tuple[StoredTree, ...]] = field(default_factory=dict)
-    """What was decided for the cyclic rules of each hypernode."""
+    """The decisions for the cyclic rules of each hypernode."""
     inside: dict[tuple[str, int], Edit] = field(default_factory=dict)
-    """What becomes of tables of modules and trees, by name inside a hypernode and its number."""
+    """The edits of tables of modules and trees, by name inside a hypernode and its number."""
     inner: dict[str, Predicate] = field(default_factory=dict)
     """The columns of these tables, by the same names."""
     next: dict[str, Part] = field(default_factory=dict)
-    """Explicit facts that the next update of a stream deletes: those marked, by predicate."""
+    """The explicit facts that are marked because the next update deletes them, by predicate."""
     marks: Marks | None = None
-    """What the update before has found out about this one, if it came as it was seen."""
+    """The marks that the previous update made for this one; None unless they still hold."""
     marked: dict[tuple[str, int], Part] = field(default_factory=dict)
-    """Derived facts that this one has marked, by predicate and hypernode."""
+    """Derived facts that this update has marked, by predicate and hypernode."""
     unmarked: set[int] = field(default_factory=set)
-    """The hypernodes that it has evaluated without marking."""
+    """The hypernodes that this update has evaluated without marking."""
     touched: dict[str, dict[Owner, Edit]] = field(init=False)
-    """The edits of each predicate some table of which has changed, by owner."""
+    """For each predicate with a changed table, its edits by owner."""
     _deltas: dict[str, dict[int | None, Delta]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -92,15 +92,15 @@ class Materialisation:
         return found
 
     def has_delta(self, predicate: str) -> bool:
-        """Whether somebody has asked already how an extension has changed."""
+        """Whether the delta of an extension has been computed already."""
         return None in self._deltas.get(predicate, ())
 
     def known(self, predicate: str) -> Predicate:
-        """A predicate as it will be, or was if it will be no more."""
+        """A predicate after the change, or before it if it vanishes."""
         return self.planned.schema.get(predicate) or self.state.schema[predicate]
 
     def edit(self, predicate: str, hypernode: int, edit: Edit) -> None:
-        """Note what becomes of a hypernode's table: the extension is not what it was any more."""
+        """Note the edit of a hypernode's table; the extension's known deltas become invalid."""
         self.edits[predicate, hypernode] = edit
         self.touched.setdefault(predicate, {})[hypernode] = edit
         tables = self.new.derived.setdefault(predicate, {})
@@ -110,7 +110,7 @@ class Materialisation:
     def delta(self, predicate: str, without: int | None = None) -> Delta:
         """How an extension has changed, leaving out one hypernode's table.
 
-        To be asked once all that derives the predicate is evaluated.
+        Call this only when all hypernodes that derive the predicate have been evaluated.
         """
         known = self._deltas.setdefault(predicate, {})
         if without not in known:
@@ -158,9 +158,10 @@ def _delta(work: Materialisation, predicate: str, without: int | None) -> Delta:
 def _delta_of_pairs(
     work: Materialisation, predicate: str, without: int | None, new: Relation, old: Relation
 ) -> Delta:
-    """How an extension has changed that is pairs of nodes of a class, before the change or after.
+    """The delta of an extension that is stored as classes of nodes, before or after the change.
 
-    If one hypernode's pairs cover it before and after, what these have gained and lost is all.
+    If one hypernode's pairs cover the extension before and after, the delta is what these pairs
+    have gained and lost.
     """
     sides = (work.old, work.new)
     owners = [_covering(side.owners(predicate), without) for side in sides]
@@ -176,7 +177,7 @@ def _delta_of_pairs(
 
 
 def _covering(owners: Mapping[Owner, tuple[Part, ...]], without: int | None) -> Owner | None:
-    """The owner whose facts cover a predicate's extension, if there is one."""
+    """The owner whose facts are the whole extension of a predicate, if there is one."""
     covering = (o for o, parts in owners.items() if parts and parts[0].covers and parts[0].rows)
     return next((owner for owner in covering if owner != without), None)
 
@@ -186,7 +187,7 @@ def _names(relation: Relation) -> list[str]:
 
 
 def _compared(work: Materialisation, end: str, new: Relation, old: Relation) -> Delta:
-    """The difference of two extensions whose columns have other names: tables were written anew."""
+    """The delta of two extensions, found by comparing all of their facts: no edit tells it."""
     entered = difference(work.store, f"{CHANGE_FACTS}entered_{end}", new, old)
     left = difference(work.store, f"{CHANGE_FACTS}left_{end}", old, new)
     return Delta(
@@ -204,14 +205,14 @@ def _really(
     without: int | None,
     relation: Relation,
 ) -> Relation:
-    """The facts that tables gained (or lost) and that no other table had (or has)."""
+    """The facts that tables gained and no table had before, or lost and no table has now."""
     moved = {owner: getattr(edit, which) for owner, edit in edits.items()}
     moved = {owner: part for owner, part in moved.items() if part is not None}
     if not moved:
         return Relation(relation.columns, ())
     side = work.old if which == "inserted" else work.new
     owners = {o: parts for o, parts in side.owners(predicate).items() if o != without}
-    if len(moved) == 1:  # what one table gained, it did not have
+    if len(moved) == 1:  # a table never had a fact that it gains
         owners.pop(next(iter(moved)), None)
     others = tuple(part for parts in owners.values() for part in parts if part.rows)
     if not others and len(moved) == 1:
