@@ -1,7 +1,7 @@
 """Asking: nothing here changes the file.
 
 query.py     goals and SQL -> Answer, an Arrow table
-describe.py  the tables of rules, predicates and hypernodes; what a drawing is of
+describe.py  the tables of rules, predicates and hypernodes; the content of a drawing
 drawing/     the graph of hypernodes as a picture
-verify/      whether the file is as it should be
+verify/      whether the file holds what its rules and facts entail
 """

@@ -78,7 +78,7 @@ def hypernodes(state: State) -> Answer:
     hypernode: string     its name: "h3"
     stratum: int64        most negations and aggregates on a way from the facts to it
     recursive: bool       whether its rules depend on themselves
-    modules: list<string>    closures that algorithms of their own compute: "tc(path)", "stc(near)"
+    modules: list<string>    closures computed by dedicated algorithms: "tc(path)", "stc(near)"
     rules: list<string>   the names of its rules
     derives: list<string> the predicates that its rules derive
     reads: list<string>   the predicates that its rules read
@@ -112,7 +112,7 @@ def _rows(state: State) -> dict[str, int]:
 
 
 def drawing(state: State, change: Change | None) -> Drawing:
-    """The HRDG; of a change, before and after it."""
+    """The HRDG, or with a change the HRDG before and after it."""
     if change is None:
         return Drawing(hypergraph_of(state), modules=modules_at_work(state))
     told, rules = change.hypernodes, {h.id: h.rules for h in change.before.hypernodes}
@@ -136,7 +136,7 @@ def _numbers(names: Iterable[str]) -> list[int]:
 
 
 def _answer(**columns: tuple[str, list[Any]]) -> Answer:
-    """Columns with their types: those hold for a table without rows, too."""
+    """An answer with columns of given types, so that a table without rows has types, too."""
     import pyarrow as pa
 
     types = {"string": pa.string(), "int64": pa.int64(), "bool": pa.bool_()}

@@ -1,4 +1,4 @@
-"""Goals and SQL -> Arrow. Reading only: the materialisation changes through the verbs."""
+"""Answers goals and SQL with Arrow tables. It only reads: updates change the materialisation."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_SHOWN = 20
-"""Rows of an answer that are printed; the others are only counted."""
+"""How many rows of an answer are printed; the others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A result: an Arrow table that prints well in a terminal and in a notebook.
 
-    Anything that reads Arrow takes it as it is (pyarrow.table, polars.from_arrow, DuckDB, insert).
-    A predicate's types become these of Arrow: `symbol: string` (its text), `int: int64`,
+    Anything that reads Arrow accepts an Answer (pyarrow.table, polars.from_arrow, DuckDB, insert).
+    The types of a predicate become these Arrow types: `symbol: string` (its text), `int: int64`,
     `float: double`, `bool: bool`, `date: date32[day]`, `timestamp: timestamp[us]`.
     """
 
@@ -165,9 +165,9 @@ def _shown(value: object) -> str:
 
 
 def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> Answer:
-    """Run one reading SQL statement, or CHECKPOINT, after which the file can be copied alone.
+    """Run one SQL statement that only reads, or CHECKPOINT (then the file can be copied alone).
 
-    Raises QueryError for any other, and for what DuckDB refuses.
+    Raises QueryError for any other statement, and for statements that DuckDB refuses.
     """
     if _CHECKPOINT.fullmatch(text):
         return Answer(store.arrow("CHECKPOINT"))
@@ -202,7 +202,7 @@ def _kind(kinds: Sequence[str]) -> str:
 
 
 def _explained(text: str) -> str:
-    """The statement that an EXPLAIN is about: EXPLAIN ANALYZE runs it."""
+    """The statement inside an EXPLAIN; it is checked because EXPLAIN ANALYZE runs it."""
     explained = _EXPLAIN.match(text)
     return "" if explained is None else text[explained.end() :]
 
@@ -215,8 +215,8 @@ _EXPLAIN = re.compile(rf"{_GAP}EXPLAIN\b{_GAP}(?:ANALYZE\b)?", re.IGNORECASE | r
 def answer_table(store: Store, state: State, predicate: str) -> Answer:
     """The extension of a predicate, each fact once. Raises QueryError if there is none.
 
-    It has the columns of the predicate, with types as `Answer` says; a predicate without columns
-    has one, `holds: bool`, with one row if it holds.
+    The answer has the columns of the predicate, with types as in `Answer`. For a predicate without
+    columns it has one, `holds: bool`, with one row if the predicate holds.
     """
     return Answer(store.arrow(_extension(store, state, known_predicate(predicate, state))))
 
@@ -243,7 +243,7 @@ def stream_table(
 
 
 def known_predicate(name: str, state: State) -> str:
-    """The predicate that a person means. Raises QueryError, with the likeliest names, if none."""
+    """The predicate that a user's name means. Raises QueryError, with similar names, if none."""
     found = resolve(name, state.schema, state.prefixes)
     if found in state.schema:
         return found
@@ -254,7 +254,7 @@ def known_predicate(name: str, state: State) -> str:
 
 
 def known_predicates(names: Sequence[str], state: State) -> list[Predicate]:
-    """The predicates that a person means; all if no name is given. Raises QueryError."""
+    """The predicates that a user's names mean; all if no name is given. Raises QueryError."""
     found = [known_predicate(name, state) for name in names] or list(state.schema)
     return [state.schema[name] for name in found]
 
@@ -262,12 +262,12 @@ def known_predicates(names: Sequence[str], state: State) -> list[Predicate]:
 def answer_goals(store: Store, state: State, registered: Functions, text: str) -> Answer:
     """Answer goals such as `anomaly(X), hasTemperature(X, T)`.
 
-    One column for each variable, in the order of their first occurrence, with types as `Answer`
-    says; without variables one column, `holds: bool`, with one row if the goals hold. Where a goal
-    has no facts at all, types may be unknown, and every column is `string`.
+    The answer has one column for each variable, in the order of their first occurrence, with types
+    as in `Answer`. Without variables it has one column, `holds: bool`, with one row if the goals
+    hold. If a goal has no facts at all, types may be unknown: then every column is `string`.
 
-    Raises ProgramError for goals that cannot be read or are unsafe, QueryError for a predicate that
-    is not there, EvaluationError for a value that cannot be computed.
+    Raises ProgramError for goals that cannot be parsed or are unsafe, QueryError for an unknown
+    predicate, EvaluationError for a value that cannot be computed.
     """
     known = {**state.functions, **registered}
     goals = tuple(_resolved(literal, state) for literal in parse_goals(text, state.prefixes))
@@ -292,7 +292,7 @@ def answer_goals(store: Store, state: State, registered: Functions, text: str) -
 
 
 def _empty(names: Sequence[str]) -> Answer:
-    """No solution, for predicates whose columns may have no types yet."""
+    """An answer without rows. All columns are strings, because their types may be unknown."""
     import pyarrow as pa
 
     if not names:
@@ -301,7 +301,7 @@ def _empty(names: Sequence[str]) -> Answer:
 
 
 def _resolved(literal: Literal, state: State) -> Literal:
-    """A literal whose predicates are those that the names mean."""
+    """A literal with the names that a user wrote replaced by the predicates that they mean."""
     if isinstance(literal, Atom):
         return replace(literal, predicate=known_predicate(literal.predicate, state))
     if isinstance(literal, Negation):
@@ -313,7 +313,7 @@ def _resolved(literal: Literal, state: State) -> Literal:
 
 
 def _answers(goals: tuple[Literal, ...]) -> list[str]:
-    """Named variables that the goals give a value, in the order of the text."""
+    """The named variables that the goals bind, in the order of the text."""
     bound = arrange(goals).bound
     names: list[str] = []
     for literal in goals:

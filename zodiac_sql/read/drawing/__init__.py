@@ -1,7 +1,7 @@
 """The graph of hypernodes as a picture.
 
 draw.py     Drawing: what is drawn, in which format
-panel.py    one graph of it: words, texts and colours of every format
+panel.py    one graph of a drawing: the words, texts and colours that all formats share
 layout.py   where boxes and lines stand
 svg.py      as an SVG document
 mermaid.py  as a Mermaid flowchart

@@ -1,8 +1,8 @@
 """The hyper rule dependency graph as a drawing: SVG, Mermaid, DOT, or text for a terminal.
 
-A person sees strata as bands, hypernodes as boxes that hold their rules, positive edges solid and
-negative edges dashed. Arrows point downwards, in the direction facts flow. The same graph gives
-the same bytes.
+Strata are bands, hypernodes are boxes that hold their rules, positive edges are solid and negative
+edges dashed. Arrows point downwards, in the direction facts flow. The same graph gives the same
+bytes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from zodiac_sql.read.drawing.text import text_form
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The HRDG before a change, and what became of its hypernodes: words by their number.
+    """The HRDG before a change, and what became of its hypernodes: a word for each number.
 
-    The words are those of `panel.MARKS`; hypernodes without a word are as they were. `modules` are
-    those that were at work.
+    The words are those of `panel.MARKS`; hypernodes without a word are unchanged. `modules` are the
+    ones that were at work.
     """
 
     graph: Hypergraph
@@ -38,9 +38,9 @@ class Before:
 class Drawing:
     """A picture of an HRDG, or of one before and after a change, side by side (paper 1, figure 3).
 
-    `marks` say, of hypernodes after the change, where they come from, in the words of `Before`.
-    Without `before` there is nothing to compare with, and marks are not drawn. `modules` are those
-    at work in hypernodes.
+    `marks` tell where the hypernodes after the change come from, in the words of `Before`. Without
+    `before` there is nothing to compare with, and marks are not drawn. `modules` are the ones at
+    work in hypernodes.
     """
 
     graph: Hypergraph
@@ -78,7 +78,7 @@ class Drawing:
         return text_form(self._panels())
 
     def _panels(self) -> tuple[Panel, ...]:
-        """What stands beside each other, from left to right."""
+        """The panels that stand side by side, from left to right."""
         now, then = Panel(self.graph, modules=self.modules), self.before
         if then is None:
             return (now,)

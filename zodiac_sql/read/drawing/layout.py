@@ -8,8 +8,8 @@ This is Sugiyama's method. Each step is a function, in the order of this file:
     order    barycenter sweeps within the rows, keeping the order with the fewest crossings
     place    each row as close to its neighbours as the order and the gaps allow
 
-Edges of one kind to the same box share their bends: they join into one trunk, which reads better
-than a bundle of parallel lines and says the same.
+Edges of one kind to the same box share their bends: they join into one trunk, which is easier to
+read than a bundle of parallel lines and says the same.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class _Rows:
     pieces: dict[tuple[Vertex, Vertex, str], list[Edge]] = field(default_factory=dict)
 
     def neighbours(self) -> tuple[dict[Vertex, list[Vertex]], dict[Vertex, list[Vertex]]]:
-        """Of each vertex, those above it and those below it."""
+        """For each vertex its neighbours above, and for each vertex its neighbours below."""
         above, below = defaultdict(list), defaultdict(list)
         for upper, lower, _ in self.pieces:
             above[lower].append(upper)
@@ -132,7 +132,7 @@ def _layers(groups: Mapping[int, int], edges: Sequence[Edge]) -> list[list[int]]
     depth: dict[int, int] = {}
     for box, group in groups.items():
         depth[box] = max((depth[b] + 1 for b in above[box] if groups[b] == group), default=0)
-    # A box that nothing leads to may stand lower, next to the first box that needs it.
+    # A box without incoming edges may stand lower, next to the first box that needs it.
     for box, group in groups.items():
         if not above[box]:
             depth[box] = min((depth[b] - 1 for b in below[box] if groups[b] == group), default=0)
@@ -143,7 +143,7 @@ def _layers(groups: Mapping[int, int], edges: Sequence[Edge]) -> list[list[int]]
 
 
 def _page_width(sizes: Mapping[int, tuple[float, float]]) -> float:
-    """A width for which the boxes, with room for the lines, fill a page in landscape."""
+    """The width at which the boxes, with room for the lines, fill a landscape page."""
     area = sum((width + GAP) * (height + 2 * ROW_GAP) for width, height in sizes.values())
     return max(NARROW, math.sqrt(1.6 * area))
 
@@ -157,7 +157,8 @@ def _wrap(
     """A layer as rows of about equal width, none much wider than the limit."""
     targets = {edge.source: edge.target for edge in reversed(edges)}
     entered = {edge.target for edge in edges}
-    # Boxes that lines enter stand high, boxes that lines leave stand low, next to their like.
+    # Boxes without outgoing lines stand high, boxes without incoming lines low, and boxes with the
+    # same target together.
     ordered = sorted(layer, key=lambda b: (b in targets, b not in entered, targets.get(b, 0)))
     total = sum(sizes[box][0] + GAP for box in layer)
     count = math.ceil(total / limit)
@@ -266,8 +267,8 @@ def _nearest(
 ) -> list[float]:
     """Positions nearest to the wishes (least squares) that keep the order and the gaps.
 
-    Less its offset, a position may only grow to the right: an isotonic regression, which pooling
-    neighbours that violate the order solves exactly.
+    Positions minus their offsets must not decrease from left to right. This is an isotonic
+    regression, and pooling neighbours that violate the order solves it exactly.
     """
     blocks: list[tuple[float, float, int]] = []  # mean, weight, length
     for wish, weight, offset in zip(wishes, weights, offsets, strict=True):
@@ -337,7 +338,7 @@ def _links(
     boxes: Mapping[int, Box],
     spans: Sequence[tuple[float, float]],
 ) -> tuple[Link, ...]:
-    """The pieces as lines, those of one box side by side in the order of their other ends."""
+    """The pieces as lines; those that meet one box are sorted there by their other ends."""
     row_of = {v: index for index, row in enumerate(found.rows) for v in row}
     pieces = list(found.pieces)
     leaving = _ports(pieces, 0, at, boxes)

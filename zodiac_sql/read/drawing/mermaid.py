@@ -31,7 +31,7 @@ def mermaid_lines(panels: Sequence[Panel]) -> Iterator[str]:
         source, target = panel.id(f"h{edge.source}"), panel.id(f"h{edge.target}")
         yield f"    {source} {arrows[edge.kind]} {target}"
         yield f"    linkStyle {index} stroke:{COLOURS[edge.kind]}"
-    if beside:  # an edge nobody sees keeps them in this order
+    if beside:  # an invisible edge keeps the panels in this order
         yield "    " + " ~~~ ".join(panel.name for panel in panels)
     if any(panel.graph.hypernodes for panel in panels):
         yield "    classDef default text-align:left,font-family:monospace"

@@ -1,4 +1,4 @@
-"""One graph of a drawing, and what every format shows of it: words, texts, colours.
+"""One graph of a drawing, with the words, texts and colours that all formats share.
 
 A drawing of an HRDG has one panel; a drawing of a change has two, before and after.
 """
@@ -18,9 +18,9 @@ from zodiac_sql.read.drawing.layout import Edge
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 
-CHARACTERS_SHOWN = 60  # of a text; a longer one is cut
+CHARACTERS_SHOWN = 60  # longer texts are cut
 POSITIVE, NEGATIVE = "positive", "negative"
-# Blue and vermilion of Okabe and Ito: apart for every eye, and in grey.
+# Okabe and Ito's blue and vermilion: they differ for colour-blind people, and in grey.
 COLOURS = {POSITIVE: "#0072b2", NEGATIVE: "#c44e00"}
 LEGEND = {POSITIVE: "positive edge", NEGATIVE: "negative edge (negation or aggregate)"}
 BANDS = ("#eef2f6", "#f6f2e9")
@@ -36,18 +36,18 @@ MARKS = {
     "updated": ("#56b4e9", "same rules, other facts, as its inputs changed"),
 }
 GONE, NEW = "-", "+"
-# Dark enough for text on white.
+# These colours are dark enough for text on white.
 RULE_COLOURS = {GONE: "#c44e00", NEW: "#007a5a"}
 RULE_LEGEND = {GONE: "a rule that went", NEW: "a rule that came"}
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A graph and what is said about it beside another one.
+    """A graph, and how it differs from another one beside it.
 
-    `name` is empty if there is no other. `sign`, GONE or NEW, goes with the rules, by name and
-    text, that the other graph does not have: the `single` ones. `modules` are those at work in
-    hypernodes, by their number.
+    `name` is empty if there is no other graph. `single` are the rules, by name and text, that only
+    this graph has, and `sign`, GONE or NEW, is shown with them. `modules` are the ones at work in
+    hypernodes, by the number of the hypernode.
     """
 
     graph: Hypergraph
@@ -58,7 +58,7 @@ class Panel:
     modules: AtWork = field(default_factory=dict)
 
     def id(self, part: str) -> str:
-        """A name for a part of the drawing, which no other panel uses."""
+        """A name for a part of the drawing that no other panel uses."""
         return f"{self.name}_{part}" if self.name else part
 
     def edges(self) -> list[Edge]:
@@ -88,16 +88,16 @@ class Panel:
         return " ".join(filter(None, parts))
 
     def at_work(self, hypernode: Hypernode) -> str:
-        """The modules and trees at work in a hypernode, with names in full, or nothing."""
+        """The modules and trees at work in a hypernode, with full names, or nothing."""
         return ", ".join(printable(str(row)) for row in self.modules.get(hypernode.id, ()))
 
     def tag(self, hypernode: Hypernode) -> str:
-        """What is at work, with names as the rules write them, cut if they are long."""
+        """The modules and trees at work, with names as the rules write them, cut if long."""
         rows = self.modules.get(hypernode.id, ())
         return _cut(", ".join(_label(row, hypernode) for row in rows))
 
     def sign_of(self, rule: Rule) -> str:
-        """The sign of a rule that the other graph does not have, else nothing."""
+        """The sign of a rule that only this graph has, else nothing."""
         return self.sign if (rule.name, rule.text) in self.single else ""
 
     def named(self, rule: Rule) -> str:
@@ -128,7 +128,7 @@ class Panel:
 
 
 def compared(old: Panel, new: Panel) -> tuple[Panel, Panel]:
-    """The graphs before and after a change, with the rules that went and those that came."""
+    """The panels before and after a change, with the rules that went and those that came."""
     there, here = _rules(old.graph), _rules(new.graph)
     return (
         replace(old, name="before", single=there - here, sign=GONE),
@@ -137,12 +137,12 @@ def compared(old: Panel, new: Panel) -> tuple[Panel, Panel]:
 
 
 def _rules(graph: Hypergraph) -> frozenset[tuple[str, str]]:
-    """By name and text a rule is the same before and after; its hypernode may be another."""
+    """The rules by name and text, not by hypernode: a rule may move to another hypernode."""
     return frozenset((rule.name, rule.text) for h in graph.hypernodes for rule in h.rules)
 
 
 def used_marks(panels: Iterable[Panel]) -> list[str]:
-    """The words that some panel shows."""
+    """The words of MARKS that at least one panel shows."""
     used = {panel.mark(h) for panel in panels for h in panel.graph.hypernodes}
     return [word for word in MARKS if word in used]
 

@@ -124,7 +124,7 @@ def _draw_bands(parent: ET.Element, plan: Layout, width: float) -> None:
 
 
 def _draw_hypernode(parent: ET.Element, panel: Panel, hypernode: Hypernode, box: Box) -> None:
-    """A box with the hypernode's name, its modules and its rules; tooltips have them in full."""
+    """A box with the hypernode's name, its modules and its rules; tooltips show the full texts."""
     group = ET.SubElement(parent, "g", {"class": "hypernode", "id": panel.id(hypernode.name)})
     place = {"x": _n(box.x), "y": _n(box.y), "width": _n(box.width), "height": _n(box.height)}
     border = {"fill": "#ffffff", "stroke": "#333333", "rx": "4"}
@@ -158,7 +158,7 @@ def _frame(mark: str) -> dict[str, str]:
 
 
 def _rule_style(sign: str) -> dict[str, str]:
-    """How a rule is written that came or went."""
+    """The style of a rule that came or went."""
     colour = {"fill": RULE_COLOURS[sign]} if sign else {}
     return colour | ({"text-decoration": "line-through"} if sign == GONE else {})
 

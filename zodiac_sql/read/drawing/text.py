@@ -23,7 +23,7 @@ def text_form(panels: Sequence[Panel]) -> str:
 
 
 def _start(panel: Panel, h: Hypernode) -> tuple[str, ...]:
-    """The columns that are aligned; those empty in all lines are left out."""
+    """The aligned columns; columns that are empty in all lines are left out."""
     return h.name, f"stratum {h.stratum}", "recursive" if h.recursive else "", panel.mark(h)
 
 

@@ -1,4 +1,4 @@
-"""The tables of the file, compared with what should be in them."""
+"""Compares the tables of the file with what should be in them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from zodiac_sql.storage.sources import derived_tables, inner_tables, inside, pla
 
 
 def find_strays(work: Work) -> None:
-    """Tables that belong to no predicate and to no hypernode: all of their rows are surplus."""
+    """Note tables that belong to no predicate and no hypernode: all of their rows are surplus."""
     ours = {(EXPLICIT_SCHEMA, predicate.sql_name) for predicate in work.state.schema.values()}
     ours |= {table for _, _, table in derived_tables(work.state)}
     ours |= {table for tables in inner_tables(work.state).values() for table in tables}
@@ -31,7 +31,7 @@ def find_strays(work: Work) -> None:
 
 
 def compare_symbols(work: Work) -> None:
-    """A symbol has one id and one text."""
+    """Note surplus symbols: each id and each text must occur only once."""
     surplus = work.store.count(
         "SELECT count(*) - least(count(DISTINCT id), count(DISTINCT text)) FROM zodiac.symbol"
     )
@@ -39,9 +39,9 @@ def compare_symbols(work: Work) -> None:
 
 
 def compare_classes(work: Work, row: ModuleRow, inner: Inner, closure: Closure | None) -> None:
-    """Compare a table of classes with what it should be, in facts.
+    """Compare a table of classes with what it should be, and count the differences in facts.
 
-    With a closure, classes are compared with classes, without making the pairs.
+    With a closure, classes are compared with classes, so the pairs need not be computed.
     """
     name, number = row.predicate, inner.hypernode.id
     table = ".".join(place(work.state.schema[name], number))
@@ -64,7 +64,7 @@ def compare_classes(work: Work, row: ModuleRow, inner: Inner, closure: Closure |
 
 
 def _shows_pairs(work: Work, row: ModuleRow, number: int) -> bool:
-    """Whether the view in idb of a relation that is kept as classes is the one it should be."""
+    """Whether the view in idb that shows the pairs of a table of classes is the right one."""
     known = work.state.schema[row.predicate]
     _, table = place(tables_of(row, work.state.schema)[classes(row.predicate)], number)
     _, shown = place(known, number)
@@ -95,7 +95,8 @@ def _difference(work: Work, predicate: str, inner: Inner) -> tuple[int, int, int
     surplus = there.rows - (wanted.rows - missing)
     closed = (row for row in inner.rows if row.predicate == predicate)
     if missing and any(row.unequal and not row.covers for row in closed):
-        # A module with an inequality leaves out what only a fact from outside could derive again.
+        # A module with an inequality may leave out facts that also come from outside: they are not
+        # missing.
         outside = work.wanted.relation(predicate, without=number)
         missing = count_rows(work.store, rows_lacking(wanted, lacking, relation_query(outside)))
     return missing, surplus, wanted.rows
@@ -134,14 +135,14 @@ def _are_same(work: Work, tables: Sequence[tuple[str, Inner]]) -> bool:
 
 
 def _compare_table(work: Work, predicate: str, inner: Inner) -> None:
-    """Compare a table of idb or hd with what it should hold."""
+    """Compare one table of idb or hd with what it should hold."""
     known = work.known(inner)[predicate]
     missing, surplus, _ = _difference(work, predicate, inner)
     work.note(".".join(place(known, inner.hypernode.id)), missing, surplus)
 
 
 def check_ranks(work: Work, predicate: str, inner: Inner) -> None:
-    """Count the facts of a table with ranks that no rule derives from facts of lower ones."""
+    """Count the facts of a ranked table that no rule derives from facts of lower ranks."""
     hypernode = inner.hypernode
     program = work.program(inner, hypernode)
     known = program.schema[predicate]

@@ -1,4 +1,4 @@
-"""The views that people see, compared with the facts that they should show."""
+"""Compares the views that people see with the facts that they should show."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _SAMPLE_SIZE = 100
-"""Facts of each difference that a Verification can show; the others are only counted."""
+"""How many facts of each difference a Verification can show; the others are only counted."""
 
 
 def compare_extensions(work: Work) -> None:
@@ -41,7 +41,7 @@ def compare_extensions(work: Work) -> None:
 
 
 def _shown_facts(work: Work, predicates: Sequence[Predicate]) -> int | None:
-    """How many facts several views show, if each shows exactly those that it should."""
+    """How many facts several views show; None unless all show exactly those that they should."""
     if len(predicates) == 1:
         return None
     compared = []
@@ -55,7 +55,7 @@ def _shown_facts(work: Work, predicates: Sequence[Predicate]) -> int | None:
     except StoreError as error:
         if type(error) is not StoreError:
             raise
-        return None  # one of them is gone, or not ours: each by itself
+        return None  # one of the views is gone, or not ours: compare each by itself
 
 
 def _view(work: Work, predicate: Predicate) -> exp.Select:
@@ -84,7 +84,7 @@ def _compare_extension(work: Work, predicate: Predicate) -> None:
 
 
 def _shown(work: Work, predicate: Predicate, facts: int) -> tuple[exp.Query, int]:
-    """What people see of a predicate, and how many rows that are."""
+    """The rows that people see of a predicate, and their number."""
     relation = Relation(predicate.columns, ())
     shown = _view(work, predicate)
     try:
@@ -104,13 +104,13 @@ def _decoded(relation: Relation, facts: exp.Query) -> exp.Query:
 
 
 def _encoded(relation: Relation, shown: exp.Query) -> exp.Select:
-    """What people see, with ids for symbols: three times faster to compare than their texts."""
+    """The rows that people see, with ids for symbols: ids compare three times faster than texts."""
     query = exp.select().from_(shown.subquery("x"))
     for index, column in enumerate(relation.stored):
         value: exp.Column = exp.column(column.name, table="x", quoted=True)
         if column.type is Type.SYMBOL:
             alias = f"t{index}"
-            # A view that somebody else has put there may show numbers.
+            # A view that somebody else has put in this place may show numbers.
             written = exp.column("text", table=alias).eq(exp.cast(value, "TEXT"))
             query = query.join(temp_table(dictionary.KNOWN).as_(alias), on=written)
             value = exp.column("id", table=alias)

@@ -1,4 +1,4 @@
-"""What should be in the file: its explicit facts, and what hypernodes derive from them."""
+"""Computes what should be in the file: its explicit facts, and what hypernodes derive from them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from zodiac_sql.storage.sources import Sources, inside, sources_of
 
 
 def begin(store: Store, state: State, functions: Functions) -> Work:
-    """Read explicit facts anew, for the file may have changed behind our back."""
+    """Read the explicit facts from the file, because others may have changed it."""
     ids = dictionary.ids_of(store, symbols_in(parsed_rules(state)))
     there, wanted = sources_of(state), Sources(state.schema)
     work = Work(store, state, functions, ids, there, wanted, types_of(state.schema))
@@ -50,7 +50,7 @@ def begin(store: Store, state: State, functions: Functions) -> Work:
 
 
 def _are_given_once(work: Work, names: Sequence[str]) -> bool:
-    """Whether the explicit facts of several predicates stand in their tables once, without NULL."""
+    """Whether the tables of explicit facts of several predicates have no duplicate and no NULL."""
     if len(names) == 1:
         return False
     explicit = work.there.explicit
@@ -66,7 +66,7 @@ def require_functions(work: Work, rules: Iterable[Rule]) -> None:
 
 
 def _explicit(work: Work, predicate: Predicate, part: Part) -> Part:
-    """Explicit facts, each once. Whatever else their table holds is surplus."""
+    """The explicit facts in a table, each once and without NULL. All its other rows are surplus."""
     relation = Relation(predicate.columns, (part,))
     given = [column.is_(exp.null()).not_() for column in columns_of(relation, "t")]
     facts = part_query(part, relation).where(*given).distinct()
@@ -80,7 +80,7 @@ def _explicit(work: Work, predicate: Predicate, part: Part) -> Part:
 
 
 def _types(work: Work, inner: Inner) -> Mapping[str, Sequence[Type | None]]:
-    """The types of the columns of all predicates, those inside a hypernode too."""
+    """The types of the columns of all predicates, including those inside a hypernode."""
     if not inner.schema:
         return work.types
     return {**work.types, **types_of(inner.schema)}
@@ -89,7 +89,7 @@ def _types(work: Work, inner: Inner) -> Mapping[str, Sequence[Type | None]]:
 def as_evaluated(state: State, hypernode: Hypernode, row: HypernodeRow) -> Inner:
     """A hypernode with the modules and trees that were at work when its tables were written.
 
-    Without the trees of an older version that do not fit: the next change decides them anew.
+    Trees of an older version that do not fit are left out: the next change decides them anew.
     """
     modules = modules_of(hypernode, state.schema) if row.modules else ()
     rules = {rule.name: rule for rule in hypernode.rules}
@@ -98,25 +98,25 @@ def as_evaluated(state: State, hypernode: Hypernode, row: HypernodeRow) -> Inner
 
 
 AFFORDABLE_FACTS = 100_000
-"""A relation that a module closes is derived by its own rules only if it has at most so many facts:
-the rules may look at each pair of facts, where the module looks at each fact."""
+"""A relation that a module computes is derived by its rules only if it has at most this many facts:
+the rules may look at each pair of facts, while the module looks at each fact."""
 
 AFFORDABLE_BODY = 2_000
-"""A cyclic rule is evaluated as a whole only if it reads at most so many facts: its joins may have
-many more rows than its answer."""
+"""A cyclic rule is evaluated as a whole only if it reads at most this many facts: its joins may
+have many more rows than its answer."""
 
 
 def is_affordable(work: Work, inner: Inner) -> bool:
-    """Whether a hypernode's own rules can be evaluated, without modules and trees."""
+    """Whether a hypernode's own rules can be evaluated without modules and trees."""
     closed = (work.there.relation(row.predicate).rows for row in inner.rows)
     read = (tree.facts for tree in inner.trees if tree.nodes)
     return max(closed, default=0) <= AFFORDABLE_FACTS and max(read, default=0) <= AFFORDABLE_BODY
 
 
 def derive_otherwise(work: Work, inner: Inner, hypernode: Hypernode) -> None:
-    """What a hypernode derives from what its inputs should be, by a way of verify's own.
+    """Derive what a hypernode should hold from what its inputs should be, by second_opinion.py.
 
-    Then, from that, what its modules and trees keep beside it.
+    Then derive from that the tables that its modules and trees keep.
     """
     program = work.program(inner, hypernode)
     outside = partial(work.wanted.relation, without=hypernode.id)
@@ -134,7 +134,7 @@ def _keep(work: Work, hypernode: Hypernode, parts: Mapping[str, Part]) -> None:
 
 
 def evaluate_again(work: Work, inner: Inner) -> Fixpoint:
-    """What a hypernode derives from what its inputs should be, with its modules and trees."""
+    """Derive what a hypernode should hold as a change would: with its modules and trees."""
     hypernode, known = inner.hypernode, work.known(inner)
     wanted = inside(work.wanted, inner, hypernode.id)
     context = Context(

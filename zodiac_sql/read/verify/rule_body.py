@@ -1,6 +1,6 @@
 """The body of a rule as a query, for second_opinion.py alone.
 
-The query is closed into a subquery after each thing that the body says; negation is NOT EXISTS.
+Each literal of the body makes the query so far a subquery of a larger one; negation is NOT EXISTS.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from zodiac_sql.sql.functions import OPERATORS, built, literal, python_call, spe
 from zodiac_sql.sql.relations import HOLDS, OUTSIDE, Relation, rank_of, relation_query
 
 Reads = Callable[[int, Atom], Relation]
-"""What an atom reads, by its place in a body and itself. Those of a negation have place -1."""
+"""The relation that an atom reads, by its place in the body. Negated atoms have place -1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value in SQL: native, the id of a symbol, or with `text` the text that a function made."""
+    """A value in SQL: native, the id of a symbol, or, with `text`, a text made by a function."""
 
     sql: exp.Expr
     type: Type | None
@@ -63,14 +63,14 @@ class _Value:
 
 
 _NESTED_AT_MOST = 20
-"""Subqueries that stand one in the other; what is there then becomes a table."""
+"""How deep subqueries may be nested. At this depth the query so far becomes a table."""
 
 
 @dataclass(slots=True)
 class Body:
-    """A query that grows: each thing that the body says is a subquery around what was there.
+    """A query that grows: each literal of the body makes the query so far a subquery.
 
-    `values` are the variables as columns of that subquery, which is always called b.
+    That subquery is always called b. `values` has the variables as columns of b.
     """
 
     store: Store
@@ -85,7 +85,7 @@ class Body:
     nested: int = 0
 
     def build(self) -> bool:
-        """Put the whole body into the query; False where an atom or aggregate has no facts."""
+        """Put the whole body into the query; False if an atom or aggregate has no facts."""
         program = self.program
         self.types = body_types(self.literals, program.columns, program.functions).types
         arranged = arrange(self.literals)
@@ -111,7 +111,7 @@ class Body:
         return f"v{self.made}"
 
     def _inner(self) -> exp.Subquery:
-        """What is there so far; after some levels a table, lest the query is nested too deep."""
+        """The query so far as subquery b. After some levels it reads a table, to limit nesting."""
         self.nested += 1
         if self.nested % _NESTED_AT_MOST == 0:
             table = self.store.fresh("level")
@@ -120,7 +120,7 @@ class Body:
         return self.query.subquery("b", copy=False)
 
     def _extended(self, value: exp.Expr) -> exp.Column:
-        """One more column."""
+        """Add a column to the query."""
         name = self._column()
         query = exp.select(_everything(), value.as_(name))
         self.query = query.from_(self._inner(), copy=False)
@@ -129,13 +129,13 @@ class Body:
     def _joined(
         self, rows: exp.Subquery, new: Sequence[exp.Expr], conditions: Sequence[exp.Expr]
     ) -> None:
-        """Each row with each of some others that fits, and new columns from these."""
+        """Join the query with other rows on some conditions, and add new columns from them."""
         query = exp.select(_everything(), *new).from_(self._inner(), copy=False)
         query = query.join(rows, join_type="CROSS", copy=False)
         self.query = query.where(*conditions, copy=False)
 
     def _kept(self, condition: exp.Expr) -> None:
-        """Only the rows where a condition holds."""
+        """Keep only the rows where a condition holds."""
         query = exp.select(_everything()).from_(self._inner(), copy=False)
         self.query = query.where(condition, copy=False)
 
@@ -169,7 +169,7 @@ class Body:
         return True
 
     def _converted(self, value: _Value, variable: str) -> _Value:
-        """A column as a variable of the body: an int that meets floats is a float."""
+        """A column as a variable of the body: an int becomes a float if the variable is one."""
         if value.type is Type.INT and self.types.get(variable) is Type.FLOAT:
             return _Value(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
         return value
@@ -200,7 +200,7 @@ class Body:
         if argument.type is Type.SYMBOL and aggregate.function != "count":
             shown = self._shown(argument)
             meant = self._meant(argument)
-            # Symbols are ordered by what they mean, and by their text where that is the same.
+            # Symbols are ordered by their meaning; symbols of the same meaning by their text.
             ordered = meant if registered else exp.Tuple(expressions=[meant, shown])
         names = {v: f"x{i}" for i, v in enumerate(v for v in self.values if v[:2] != "_:")}
         columns = [self.values[v].sql.copy().as_(name) for v, name in names.items()]
@@ -299,7 +299,7 @@ class Body:
         if isinstance(expression, Call):
             return self._call(expression)
         if expression.type is Type.SYMBOL:
-            # An id that no symbol has stands for one that the dictionary does not know.
+            # -1 is the id of no symbol: it stands for a symbol that the dictionary does not know.
             id_ = self.program.ids.get(str(expression.value), -1)
             return _Value(exp.Literal.number(id_), Type.SYMBOL)
         return _Value(literal(expression), expression.type)
@@ -324,24 +324,24 @@ class Body:
         return _Value(sql, type_, text=True)
 
     def _shown(self, value: _Value) -> exp.Expr:
-        """A symbol's text as people see it."""
+        """The text of a symbol as people see it."""
         if value.text:
             return exp.Anonymous(
                 this="zodiac.quote_where_needed", expressions=[self._once(value.sql)]
             )
         same = exp.column("id", table="k").eq(value.sql.copy())
-        # One text even where a damaged dictionary has several.
+        # The minimum gives one text even if a damaged dictionary has several.
         text = exp.select(exp.Min(this=exp.column("text", table="k")))
         return exp.Subquery(this=text.from_(temp_table(dictionary.KNOWN).as_("k")).where(same))
 
     def _meant(self, value: _Value) -> exp.Expr:
-        """A symbol's text as functions get it."""
+        """The text of a symbol as functions get it."""
         if value.text:
             return value.sql.copy()
         return exp.Anonymous(this="zodiac.lexical", expressions=[self._once(self._shown(value))])
 
     def _once(self, value: exp.Expr) -> exp.Expr:
-        """A value that is written several times, as a macro does with what it is given."""
+        """A value as a column, because macros write their arguments several times."""
         return value.copy() if isinstance(value, exp.Column) else self._extended(value)
 
     def _equal(self, left: _Value, right: _Value) -> exp.Expr:
@@ -356,7 +356,7 @@ def _everything() -> exp.Column:
 
 
 def _alike(left: _Value, right: _Value) -> tuple[exp.Expr, exp.Expr]:
-    """Two values that can be compared: an int is compared with a float as a float."""
+    """Two values made comparable: an int is compared with a float as a float."""
     if {left.type, right.type} == {Type.INT, Type.FLOAT}:
         a, b = (exp.cast(v.sql.copy(), SQL_TYPES[Type.FLOAT]) for v in (left, right))
         return a, b

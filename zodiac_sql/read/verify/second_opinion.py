@@ -1,10 +1,10 @@
 """A second way from rules to facts, for `verify` alone.
 
-It exists to disagree: an error in how rules become SQL must not stand on both sides of a
-comparison. So it shares neither plans nor joins nor strategies with evaluation, only the parsed
-rules, their types and the SQL of single functions. A hypernode's rules are applied to the facts of
-the last round, until there are none, without modules, trees, products, ranks or join orders. How
-the body of a rule becomes a query is in rule_body.py.
+An error in how rules become SQL must not stand on both sides of a comparison. So this module shares
+neither plans nor joins nor strategies with evaluation, only the parsed rules, their types and the
+SQL of single functions. It applies a hypernode's rules to the facts of the last round until a round
+finds none, without modules, trees, products, ranks or join orders. rule_body.py makes a query of
+the body of a rule.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def derive(
 ) -> dict[str, Part]:
     """What some rules derive: their least fixpoint over `outside`, a temporary table for each head.
 
-    Facts from outside take part, and are in a table only where a rule derives them.
+    Rules also read facts from outside. A table has such a fact only if a rule derives it, too.
     """
     heads = dict.fromkeys(rule.head.predicate for rule in rules)
     if not any(atom.predicate in heads for rule in rules for atom in rule.positive_atoms()):
@@ -65,7 +65,7 @@ def derive(
 def _derive_at_once(
     store: Store, program: Program, rules: Sequence[Rule], outside: Callable[[str], Relation]
 ) -> dict[str, Part]:
-    """What rules derive of which none reads what another derives: one round finds all."""
+    """What rules derive if none reads what another one derives: one round finds all."""
     found: dict[str, list[exp.Query]] = {}
     for rule in rules:
         rows = heads_of(store, program, rule, lambda _, atom: outside(atom.predicate))
@@ -99,7 +99,7 @@ def _with_delta(reads: Reads, delta_place: int, delta: Part) -> Reads:
 
 @dataclass(slots=True)
 class _Own:
-    """The table of one head: what is known, what the last round added, and what this one found."""
+    """The tables of one head: the known facts, the last round's delta, and this round's finds."""
 
     relation: Relation
     known: Part
@@ -119,7 +119,7 @@ class _Own:
         store.run(exp.Insert(this=temp_table(self.found), expression=rows))
 
     def finish_round(self, store: Store) -> None:
-        """What was found and is not known becomes the delta, and known."""
+        """Make the new facts among those found the delta, and add them to the known ones."""
         columns = columns_of(self.relation, "c")
         rows = distinct(exp.select("*").from_(temp_table(self.found)))
         new = exp.select(*columns).from_(rows.subquery("c"))
@@ -135,9 +135,9 @@ class _Own:
 def heads_of(
     store: Store, program: Program, rule: Rule, reads: Reads, ranked: bool = False
 ) -> exp.Query | None:
-    """A query for the heads that a rule derives, symbols as ids; None where it reads nothing.
+    """A query for the heads that a rule derives, symbols as ids; None if there can be none.
 
-    With `ranked` it has the highest rank of the ranked relations that the rule reads, too.
+    With `ranked`, a column has the highest rank among the ranked facts that the rule reads.
     """
     body = Body(store, program, reads, rule.body)
     if not body.build():
@@ -162,8 +162,8 @@ def unsupported(
 ) -> int:
     """How many facts of a ranked table no rule derives from facts of lower ranks.
 
-    `reads` gives ranked relations for what the hypernode derives. Facts that are known from outside
-    need no support.
+    `reads` returns ranked relations for the predicates that the hypernode derives. Facts known from
+    outside need no support.
     """
     heads = [query for rule in rules if (query := heads_of(store, program, rule, reads, True))]
     columns = columns_of(table, "c")

@@ -1,8 +1,8 @@
-"""Many small tables looked at by few statements.
+"""Compares many small tables by few statements.
 
-A statement takes more time than a few rows do. So tables with columns of the same types are looked
-at as one, in which each row has the number of its table. That tells only whether all of them are
-right; where they are not, each has to be looked at by itself.
+For small tables the time of a statement hardly depends on the rows. So tables with the same types
+of columns are compared as one table, in which each row has the number of its own table. The result
+tells only whether all of them are right; if not, the caller has to compare each by itself.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from zodiac_sql.sql.relations import Relation, columns_of, part_query
 T = TypeVar("T")
 
 SMALL = 10_000
-"""Relations of more facts are looked at by themselves."""
+"""Larger relations are compared by themselves."""
 
 _MANY = 50
-"""So many tables are looked at together."""
+"""How many tables are compared together."""
 
 _WANTED, _THERE = "zodiac$wanted", "zodiac$there"
 
@@ -34,7 +34,7 @@ _NUMBER = Column("n", Type.INT)
 
 
 def batches(items: Iterable[T], relation: Callable[[T], Relation]) -> Iterator[Sequence[T]]:
-    """Items by the types of the columns of what they are about; a large one by itself."""
+    """The items in batches whose relations have the same types; large ones come by themselves."""
     groups: dict[tuple[Type, ...], list[T]] = {}
     for item in items:
         about = relation(item)
@@ -50,8 +50,8 @@ def batches(items: Iterable[T], relation: Callable[[T], Relation]) -> Iterator[S
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The rows that a table should have, each once, and those that it has: of these, with `as_text`
-    symbols are texts."""
+    """The rows that a table should have, each once, and those that it has (in which symbols are
+    texts if `same` gets `as_text`)."""
 
     relation: Relation
     wanted: exp.Query
@@ -61,7 +61,8 @@ class Compared:
 def same(store: Store, compared: Sequence[Compared], as_text: bool = False) -> int | None:
     """How many rows some tables have, if each has exactly those that it should; else None.
 
-    If none is lacking, and there are as many as there should be, there are no others.
+    Rows are counted, and missing rows searched: if the number is right and none is missing, there
+    are no others.
     """
     types = _types(compared[0].relation)
     wanted = store.count(create_temp(_WANTED, _numbered((c.relation, c.wanted) for c in compared)))
@@ -77,7 +78,7 @@ def same(store: Store, compared: Sequence[Compared], as_text: bool = False) -> i
 
 
 def all_given_once(store: Store, relations: Sequence[Relation]) -> bool:
-    """Whether no row of some tables stands twice, and none has a NULL."""
+    """Whether some tables have no duplicate row and no NULL."""
     numbered = _numbered((r, _given(r)) for r in relations)
     rows = exp.select("*").distinct().from_(numbered.subquery("u", copy=False), copy=False)
     count = exp.select(exp.Count(this=exp.Star()))
@@ -86,19 +87,19 @@ def all_given_once(store: Store, relations: Sequence[Relation]) -> bool:
 
 
 def _given(relation: Relation) -> exp.Query:
-    """The rows of the one table of a relation that have no NULL."""
+    """The rows without NULL of a relation that has only one table."""
     (part,) = relation.parts
     given = [column.is_(exp.null()).not_() for column in columns_of(relation, "t")]
     return part_query(part, relation).where(*given, copy=False)
 
 
 def _types(relation: Relation) -> tuple[Type, ...]:
-    """The types of its columns. One that is open has no fact, and shows texts."""
+    """The types of a relation's columns. An open column has no facts, and its view shows texts."""
     return tuple(column.type or Type.SYMBOL for column in relation.stored)
 
 
 def _columns(types: Sequence[Type]) -> list[Column]:
-    """The columns of a table that holds the rows of several."""
+    """The columns of the table that holds the rows of several tables."""
     return [_NUMBER, *(Column(f"c{place}", type_) for place, type_ in enumerate(types))]
 
 
@@ -117,7 +118,7 @@ def _numbered(rows: Iterable[tuple[Relation, exp.Query]]) -> exp.Query:
 
 
 def _has_types(store: Store, types: Sequence[Type], as_text: bool) -> bool:
-    """Whether what is there has the types it should have: a union converts what has others."""
+    """Whether the rows that are there have the right types: a union converts differing types."""
     text = store.cached("types", lambda: exp.select("*").from_(temp_table(_THERE)).limit(0))
     found = (store.run(text).description or [])[1:]
     wanted = ["VARCHAR" if as_text and t is Type.SYMBOL else SQL_TYPES[t] for t in types]
@@ -125,7 +126,7 @@ def _has_types(store: Store, types: Sequence[Type], as_text: bool) -> bool:
 
 
 def _encoded(types: Sequence[Type]) -> exp.Subquery:
-    """What is there, with ids for symbols."""
+    """The rows that are there, with ids for symbols."""
     query = exp.select().from_(temp_table(_THERE).as_("x"))
     for column in _columns(types):
         value: exp.Column = exp.column(column.name, table="x", quoted=True)

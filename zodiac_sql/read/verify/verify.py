@@ -1,9 +1,9 @@
 """Whether a database holds exactly what its rules and explicit facts entail.
 
-Everything is derived once more from what the catalog and edb say, in another way than the one that
-filled the tables (second_opinion.py), and compared with the tables in idb and with what the views
-show to people. All of it stays in temporary tables of a connection of its own: the file is only
-read, and the facts of the last Change can still be asked for.
+Everything is derived once more from the catalog and edb, by other code than the one that filled the
+tables (second_opinion.py), and compared with the tables in idb and with the views that people see.
+The results stay in temporary tables of a separate connection: the file is only read, and the facts
+of the last Change can still be asked for.
 """
 
 from __future__ import annotations
@@ -52,41 +52,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What differs between a database and what its rules and explicit facts entail.
+    """The differences between a database and what its rules and explicit facts entail.
 
-    It is true if nothing differs.
+    A Verification is true if nothing differs.
     """
 
     missing: Mapping[str, int]
-    """How many facts the view of a predicate lacks, for each that lacks any."""
+    """For each predicate whose view lacks facts, how many it lacks."""
     surplus: Mapping[str, int]
-    """How many rows the view of a predicate shows too many. A row that stands twice counts once."""
+    """For each predicate whose view shows surplus rows, how many. A duplicate row counts once."""
     tables: Mapping[str, tuple[int, int]]
-    """The same two numbers for each table of the file that is not as it should be ("idb.h1_near"):
-    in a view, the fault of one table may be hidden by another table."""
+    """The same two numbers for each wrong table of the file ("idb.h1_near"): in a view, the fault
+    of one table may be hidden by another table."""
     unsupported: Mapping[str, int]
-    """For each table of a recursive hypernode, the facts whose ranks are out of order, if any. They
-    are right, but a later deletion could keep them wrongly."""
+    """For each table of a recursive hypernode, how many facts have ranks out of order, if any. The
+    facts are right, but a later deletion could keep them wrongly."""
     predicates: int
     """How many predicates the file has."""
     facts: int
-    """How many there should be, explicit and derived, in all extensions together."""
+    """How many facts there should be, explicit and derived, in all extensions together."""
     seconds: float
-    """How long it took, in seconds."""
+    """How long the verification took, in seconds."""
     _state: State = field(repr=False, compare=False)
     _samples: Mapping[str, Sample] = field(repr=False, compare=False)
 
     def missing_facts(self, predicate: str) -> pa.Table:
         """The first facts (100 at most) that the predicate's view lacks.
 
-        The columns are those of `kb.table`: symbols as text, other values in types of their own;
+        The columns are those of `kb.table`: symbols as text, other values in their own types;
         `holds: bool` for a predicate without columns. Raises QueryError if there is no such
         predicate.
         """
         return self._sample(predicate).missing
 
     def surplus_facts(self, predicate: str) -> pa.Table:
-        """The first rows (100 at most) that the predicate's view shows too many.
+        """The first surplus rows (100 at most) that the predicate's view shows.
 
         Columns and errors are those of `missing_facts`.
         """
@@ -100,12 +100,12 @@ class Verification:
         return self._samples.get(name, Sample(nothing, nothing))
 
     def __bool__(self) -> bool:
-        """Whether everything is as it should be."""
+        """Whether nothing differs."""
         return not (self.missing or self.surplus or self.tables or self.unsupported)
 
 
 def verify(store: Store, functions: Functions, progress: Progress | None = None) -> Verification:
-    """Derive everything once more, aside, and compare. Changes nothing.
+    """Derive everything once more in temporary tables, and compare. Changes nothing.
 
     Raises FunctionError if rules use a function that is not registered.
     """
@@ -136,7 +136,7 @@ def verify(store: Store, functions: Functions, progress: Progress | None = None)
 
 
 def _compared(store: Store, state: State, functions: Functions, progress: Progress | None) -> Work:
-    """All that is in the file, compared with what should be there."""
+    """Compare all that is in the file with what should be there."""
     work = begin(store, state, functions)
     compare_symbols(work)
     find_strays(work)

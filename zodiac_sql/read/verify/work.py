@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The first facts that a view lacks, and the first that it shows too many."""
+    """The first facts that a view lacks, and the first surplus rows that it shows."""
 
     missing: pa.Table
     surplus: pa.Table
@@ -40,7 +40,7 @@ class Work:
     state: State
     functions: Functions
     ids: Mapping[str, int]
-    """The numbers of the symbols that stand in rules."""
+    """The dictionary ids of the symbols in rules."""
     there: Sources
     """The tables of the file."""
     wanted: Sources
@@ -53,22 +53,22 @@ class Work:
     """For each predicate whose view differs, the same two numbers."""
     samples: dict[str, Sample] = field(default_factory=dict)
     waiting: list[tuple[str, Inner]] = field(default_factory=list)
-    """Tables of hypernodes that are to be compared with what these derive."""
+    """Tables of hypernodes that have to be compared with what the hypernodes derive."""
     facts: int = 0
 
     def known(self, inner: Inner) -> Mapping[str, Predicate]:
-        """All predicates, those inside a hypernode too."""
+        """All predicates, including those inside a hypernode."""
         return {**self.state.schema, **inner.schema} if inner.schema else self.state.schema
 
     def program(self, inner: Inner, hypernode: Hypernode) -> Program:
-        """What the rules of a hypernode mean, as they are written and as they are evaluated."""
+        """The Program for a hypernode's rules, both as written and as evaluated."""
         known = self.known(inner)
         both = (inner.hypernode, hypernode)
         names = {name for one in both for name in one.reads.union(one.derives)}
         return Program({name: known[name] for name in sorted(names)}, self.functions, self.ids)
 
     def note(self, table: str, missing: int, surplus: int) -> None:
-        """Note what a table lacks and what it has too many, if there is any difference."""
+        """Note how many rows a table lacks and how many are surplus, unless both are 0."""
         if missing or surplus:
             self.tables[table] = missing, surplus
 
@@ -84,8 +84,8 @@ def count_rows(store: Store, query: exp.Query) -> int:
 def rows_lacking(relation: Relation, wanted: exp.Query, there: exp.Query) -> exp.Select:
     """The wanted rows that are not there.
 
-    No row is wanted twice. So each that is not lacking accounts for one row that is there, and all
-    other rows there are surplus: a second join is not needed to count them.
+    No row is wanted twice. So each wanted row that is not lacking accounts for one row that is
+    there, and all other rows there are surplus: counting them needs no second join.
     """
     columns = columns_of(relation, "c")
     query = exp.select(*columns).from_(wanted.subquery("c"))
