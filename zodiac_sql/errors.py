@@ -4,7 +4,7 @@
     ├── ProgramError            rules refused; carries every Problem found
     ├── DataError               facts refused: malformed, or of the wrong type or arity
     ├── QueryError              a goal or an SQL statement that cannot be answered
-    ├── EvaluationError         a rule or a query computes what does not exist, as too large an integer
+    ├── EvaluationError         a rule or a query computes what there is not: too large an integer
     ├── FunctionError           a registered function clashes, or failed
     │   └── MissingFunctionError    rules of the file need one that is not registered
     ├── StreamError             an update of a stream is refused; the cause is one of the above
@@ -74,24 +74,25 @@ class Span:
         lines = self.source.lines
         text = lines[min(self.line, len(lines)) - 1].expandtabs(1)
         end = self.end_column if self.end_line == self.line else len(text) + 1
-        cut = max(0, self.column - 1 - _AROUND) if len(text) > _WIDE else 0
+        cut = max(0, self.column - 1 - _SHOWN_BEFORE) if len(text) > _MOST_SHOWN else 0
         before, text = (
             "..." * bool(cut),
-            text[cut : cut + _WIDE] + "..." * (len(text) > cut + _WIDE),
+            text[cut : cut + _MOST_SHOWN] + "..." * (len(text) > cut + _MOST_SHOWN),
         )
         at = len(before) + self.column - 1 - cut
         width = max(1, min(end - self.column, len(before + text) - at))
         return f"    {before}{text}\n    {' ' * at}{'^' * width}"
 
 
-_WIDE, _AROUND = 400, 60
-"""Of a longer line so many characters are shown, and so many of them before the place in question."""
+_MOST_SHOWN, _SHOWN_BEFORE = 400, 60
+"""A line or text with more characters is cut; of a line, so many stay before the place in
+question."""
 
 
 def shortened(text: object) -> str:
     """A text to be shown in a message, which may have been a million characters long."""
     shown = str(text)
-    return shown if len(shown) <= _WIDE else f"{shown[:_AROUND]}..."
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_SHOWN_BEFORE]}..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +119,13 @@ class ProgramError(ZodiacError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        said = [str(problem) for problem in self.problems[:_SHOWN]]
-        more = len(self.problems) - _SHOWN
+        said = [str(problem) for problem in self.problems[:_MOST_PROBLEMS]]
+        more = len(self.problems) - _MOST_PROBLEMS
         super().__init__("\n".join([*said, f"... and {more:,} more"] if more > 0 else said))
 
 
-_SHOWN = 20
-"""So many problems are said; a file in another language has one in every line."""
+_MOST_PROBLEMS = 20
+"""Of more problems only so many are said: a file in another language has one in every line."""
 
 
 class DataError(ZodiacError):
@@ -152,7 +153,8 @@ class StreamError(ZodiacError):
     """An update of a stream was refused, or the stream is another one than its name says.
 
     `update` is its number, from 1. What is wrong with it is the `__cause__`: a ProgramError,
-    DataError, QueryError, EvaluationError or FunctionError. All updates before it were applied, and nothing of it.
+    DataError, QueryError, EvaluationError or FunctionError. All updates before it were applied, and
+    nothing of it.
     """
 
     def __init__(self, message: str, update: int) -> None:

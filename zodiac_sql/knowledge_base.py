@@ -19,7 +19,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal, Self, overload
 
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.database.guard import Guard, exclusive
-from zodiac_sql.database.store import Tracer, open_store
+from zodiac_sql.database.open_store import open_store
+from zodiac_sql.database.store import Tracer
 from zodiac_sql.errors import MissingFunctionWarning
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.syntax import Type
@@ -279,7 +280,7 @@ class KnowledgeBase:
         """
         from zodiac_sql.read.query import answer_sql
 
-        return answer_sql(self._session.store.reader, text, parameters)
+        return answer_sql(self._session.store, text, parameters)
 
     @exclusive
     def query(self, goals: str) -> Answer:

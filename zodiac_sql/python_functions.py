@@ -8,6 +8,8 @@ import typing
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from zodiac_sql.database import registered_functions
+from zodiac_sql.database.column_types import TEXT_TYPES
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import FunctionError
 from zodiac_sql.language.functions import AGGREGATES, BUILTINS, Function
@@ -23,29 +25,21 @@ _PYTHON_TYPES = {
     datetime.datetime: Type.TIMESTAMP,
 }
 
-_UDF_TYPES = {
-    Type.SYMBOL: "VARCHAR",
-    Type.INT: "BIGINT",
-    Type.FLOAT: "DOUBLE",
-    Type.BOOL: "BOOLEAN",
-    Type.DATE: "DATE",
-    Type.TIMESTAMP: "TIMESTAMP",
-}
-
 
 def add_function(store: Store, function: Function) -> None:
     """Make a registered function callable from SQL."""
     from zodiac_sql.sql.functions import python_function
 
-    types = [_UDF_TYPES[type_] for type_ in function.parameters]
+    types = [TEXT_TYPES[type_] for type_ in function.parameters]
     if function.aggregate:
         types = [f"{type_}[]" for type_ in types]
     assert function.call is not None
-    store.add_function(
+    registered_functions.add_function(
+        store,
         python_function(function.name),
         _with_arity(function.call, len(types)),
         types,
-        _UDF_TYPES[function.returns],
+        TEXT_TYPES[function.returns],
         function.arrow,
     )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
+from zodiac_sql.database.registered_functions import remove_function
 from zodiac_sql.database.store import Store, Tracer
 from zodiac_sql.errors import BusyError, FunctionError, PublishedError, StoreError, ZodiacError
 from zodiac_sql.language.functions import Function
@@ -254,7 +255,7 @@ class Session:
                 f"{function.name} does not take {len(function.parameters)} arguments"
             )
         if function.name in self.functions:
-            self.store.remove_function(python_function(function.name))
+            remove_function(self.store, python_function(function.name))
         add_function(self.store, function)
         self.functions[function.name] = function
 

@@ -25,8 +25,11 @@ from zodiac_sql import (
     ZodiacError,
     connect,
 )
+from zodiac_sql.change.settings import Settings
 from zodiac_sql.database.migrate import migrations
-from zodiac_sql.database.store import open_store
+from zodiac_sql.database.open_store import open_store
+from zodiac_sql.database.other_connections import connect_aside
+from zodiac_sql.session import Session
 
 OpenKb = Callable[..., KnowledgeBase]
 
@@ -244,7 +247,7 @@ def test_reopening_and_reading_recompute_nothing(file: Path) -> None:
     store = open_store(file)
     seen: list[str] = []
     store.tracer = lambda text, parameters: seen.append(text)
-    with KnowledgeBase(store) as kb:
+    with KnowledgeBase(Session(lambda: store, (), Settings())) as kb:
         opened = len(seen)
         described(kb)
         kb.query("far(X, Y), edge(Y, Z)")
@@ -491,7 +494,7 @@ def test_what_duckdb_takes_for_the_same_in_a_union(tmp_path: Path) -> None:
         " UNION ALL "
         "SELECT y.s, x.o FROM e AS x JOIN e AS y ON y.o = x.s JOIN p ON p.a = x.o AND p.b = y.s"
     )
-    with open_store(tmp_path / "union.duckdb") as store, store.aside() as other:
+    with open_store(tmp_path / "union.duckdb") as store, connect_aside(store) as other:
         store.run(
             "CREATE TABLE edb.e AS SELECT * FROM (VALUES (0, 0), (0, 2), (1, 0), (2, 0), (2, 2),"
             " (0, 3), (1, 1), (3, 0), (3, 2)) AS v(s, o)"

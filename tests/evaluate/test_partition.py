@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from zodiac_sql.database.store import Store, open_store
+from zodiac_sql.database.open_store import open_store
+from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
 from zodiac_sql.evaluate.partition.components import find_roots
 from zodiac_sql.evaluate.partition.partition import (

@@ -13,7 +13,8 @@ import pyoxigraph as ox
 import pytest
 
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.store import Store, open_store
+from zodiac_sql.database.open_store import open_store
+from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.export import Exported, export_predicates
 from zodiac_sql.facts.load.literals import ZONED

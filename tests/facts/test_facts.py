@@ -16,7 +16,8 @@ import pytest
 
 from zodiac_sql import KnowledgeBase
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.store import Store, open_store
+from zodiac_sql.database.open_store import open_store
+from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.stage import stage_rows
 from zodiac_sql.language.schema import Predicate, Staged

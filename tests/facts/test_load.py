@@ -17,7 +17,8 @@ import pytest
 from support.places import SHARED
 
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.store import Store, open_store
+from zodiac_sql.database.open_store import open_store
+from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.load_file import Loaded, load_file
 from zodiac_sql.language import symbols

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from zodiac_sql import KnowledgeBase
-from zodiac_sql.database.store import open_store
+from zodiac_sql.database.open_store import open_store
 from zodiac_sql.language import symbols
 
 ODD = [

@@ -215,7 +215,7 @@ def largest_table(kb: KnowledgeBase) -> Iterator[dict[str, int]]:
     seen: dict[str, int] = {}
 
     def look(text: str, parameters: object) -> None:
-        rows = kb._session.store._connection.execute(
+        rows = kb._session.store.connection.execute(
             "SELECT table_name, estimated_size FROM duckdb_tables() ORDER BY 2 DESC LIMIT 1"
         ).fetchall()
         if rows and rows[0][1] > max(seen.values(), default=0):

@@ -40,7 +40,8 @@ def forget_new(store: Store) -> None:
 def nothing_new(store: Store) -> Iterator[None]:
     """Forget the symbols that become new inside, at its end.
 
-    Their ids are given again afterwards: they are good for no more than to find nothing.
+    Their ids are given to other symbols afterwards, so nothing may keep them: they only serve to
+    look for symbols, and to find nothing.
     """
     known = store.count('SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol"')
     try:
@@ -56,7 +57,8 @@ def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
     store.run("CREATE OR REPLACE TEMP TABLE asked AS SELECT unnest($1) AS text", [sorted(texts)])
     encode(store, "asked", ["text"], "asked_id")
     found = store.rows(
-        'SELECT text, id FROM temp."zodiac$known_symbol" WHERE text IN (SELECT text FROM temp.asked)'
+        'SELECT text, id FROM temp."zodiac$known_symbol"'
+        " WHERE text IN (SELECT text FROM temp.asked)"
     )
     store.run("DROP TABLE temp.asked; DROP TABLE temp.asked_id")
     return dict(found)
@@ -71,8 +73,9 @@ def publish(store: Store) -> None:
 def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None:
     """Create temporary table `into`: `source` with the text in `columns` replaced by ids.
 
-    The text is as in language/symbols.py or an N-Triples term. Other columns are copied. Rows are kept
-    one for one. `source` is a temporary table without NULLs in `columns`.
+    The text is as in language/symbols.py, or an N-Triples term. Other columns are copied, and each
+    row of the one table is a row of the other. `source` is a temporary table without NULLs in
+    `columns`.
     """
     _collect_terms(store, source, columns)
     _add_terms(store)
@@ -101,9 +104,10 @@ def _add_terms(store: Store) -> None:
     """Give ids to those symbols of the temporary table term that have none."""
     found = store.count(
         'INSERT INTO temp."zodiac$new_symbol"'
-        ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol") + row_number() OVER (),'
-        " zodiac.kind(text), text"
-        ' FROM (SELECT DISTINCT text FROM temp.term) AS t ANTI JOIN temp."zodiac$known_symbol" USING (text)'
+        ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
+        " + row_number() OVER (), zodiac.kind(text), text"
+        " FROM (SELECT DISTINCT text FROM temp.term) AS t"
+        ' ANTI JOIN temp."zodiac$known_symbol" USING (text)'
     )
     store.symbols_wait = store.symbols_wait or found > 0
 

@@ -39,9 +39,9 @@ def require_not_forked(maker: int, what: str) -> None:
     """Raise BusyError if another process than this one has made something."""
     if os.getpid() != maker:
         raise BusyError(
-            f"this {what} was made by process {maker}, and this is process {os.getpid()}, a fork of "
-            "it: what it did would be lost. Let the other one do it. Or start processes that open "
-            'files of their own: multiprocessing.get_context("spawn").'
+            f"this {what} was made by process {maker}, and this is process {os.getpid()}, a fork "
+            "of it: what it did would be lost. Let the other one do it. Or start processes that "
+            'open files of their own: multiprocessing.get_context("spawn").'
         )
 
 

@@ -61,7 +61,7 @@ class Guard:
             self._refuse(me)
 
     def lent(self, work: Callable[[], _Result]) -> Callable[[], _Result]:
-        """Work to be done in another thread, which has the database from now on until it is done."""
+        """Work for another thread, which has the database from now on until it is done."""
         self.check()
         self._user = _LENT
 
@@ -138,7 +138,7 @@ _Self = TypeVar("_Self", bound=_Guarded)
 def exclusive(
     verb: Callable[Concatenate[_Self, _Arguments], _Result],
 ) -> Callable[Concatenate[_Self, _Arguments], _Result]:
-    """A method that is refused (BusyError) unless it may be called now, and lets none in meanwhile."""
+    """A method that is refused (BusyError) unless it may be called now. No other may meanwhile."""
 
     @wraps(verb)
     def guarded(self: _Self, /, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:

@@ -1,8 +1,9 @@
 """Bringing the catalog of a database file up to date: numbered SQL files, each in a transaction.
 
-One transaction for each, for DuckDB cannot change in one what it has deleted or altered there before, if
-that holds data. A kill between two leaves a catalog of an older version, which the next opening brings up
-to date. A new catalog holds no data, and is made in one transaction: each costs a write to the disk.
+Each file has a transaction of its own, because DuckDB cannot change a table that holds data after
+it has deleted from it or altered it in the same transaction. A kill between two files leaves a
+catalog of an older version, which the next opening brings up to date. A new catalog holds no data,
+so it is made in one transaction: each costs a write to the disk.
 """
 
 from __future__ import annotations
@@ -141,9 +142,10 @@ def _require_free_names(store: Database) -> None:
     names = " and ".join(name for name, database in found if database == store.database)
     if names:
         raise StoreError(
-            f"{store.path} has a schema {names} that zodiac_sql has not made, and that it would need "
-            "for its own tables (zodiac, edb, idb and hd). Move what is in it to another schema, and "
-            "drop it; or open another file, and insert your tables' rows. Nothing was changed."
+            f"{store.path} has a schema {names} that zodiac_sql has not made, and that it would "
+            "need for its own tables (zodiac, edb, idb and hd). Move what is in it to another "
+            "schema, and drop it; or open another file, and insert your tables' rows. Nothing was "
+            "changed."
         )
 
 
@@ -170,7 +172,7 @@ def _require_something(store: Database) -> None:
     if not there:
         raise StoreError(
             f"{store.path} is a database with nothing in it. If it is a copy of one that is open, "
-            f"what was in that is in its .wal file: copy both while nothing is changed, this one as "
+            "what was in that is in its .wal file: copy both while nothing is changed, this one as "
             f"{store.path}.wal; or copy after close(), or after sql('CHECKPOINT'). If it is to "
             "be a new one, delete the file first."
         )

@@ -10,21 +10,22 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
-_MARKED = ".zodiac-new-"
-"""How the directories begin where files are made. (DuckDB cannot write a log where a ? is in one.)"""
+_DIRECTORY_PREFIX = ".zodiac-new-"
+"""How the names of the directories begin where files are made. (DuckDB cannot write a log into a
+directory with a ? in its name.)"""
 
-_LEFT = 60.0
-"""After so many seconds, what another process makes aside is taken for left by one that was killed."""
+_SECONDS_UNTIL_ABANDONED = 60.0
+"""A directory that is older was left by a process that was killed, and is removed."""
 
 
 @contextmanager
 def aside(path: Path) -> Iterator[Path]:
     """A path of the same name on the same file system, which is gone at the end."""
-    for left in path.parent.glob(f"{_MARKED}*"):
+    for left in path.parent.glob(f"{_DIRECTORY_PREFIX}*"):
         with suppress(OSError):
-            if time.time() - left.stat().st_mtime > _LEFT:
+            if time.time() - left.stat().st_mtime > _SECONDS_UNTIL_ABANDONED:
                 shutil.rmtree(left)
-    directory = Path(mkdtemp(prefix=_MARKED, dir=path.parent))
+    directory = Path(mkdtemp(prefix=_DIRECTORY_PREFIX, dir=path.parent))
     try:
         yield directory / path.name
     finally:

@@ -1,8 +1,8 @@
 """What a file must be like before anything in it is read by name.
 
-A file may come from anybody, and DuckDB would compute what it holds: a view or a macro in place of what
-we made, a column with a default or an expression, a check, an index over an expression. So in our
-schemas there are only tables, of plain types, and the macros of the catalog as we made them.
+A file may come from anybody, and DuckDB would compute what it holds: a view or a macro in place of
+what we made, a column with a default or an expression, a check, an index over an expression. So our
+schemas may only hold tables of plain types, and the macros of the catalog as we made them.
 
 All is asked of DuckDB's own functions, and compared as text: nothing of the file is called here.
 """
@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from zodiac_sql.database.migrate import Database, migrations
 from zodiac_sql.errors import StoreError
 
-# Statements here have no parameters: DuckDB's module imports pandas, where it is installed, before it
-# takes the first one, which costs more than all the rest of opening a file. And to list columns, DuckDB
-# plans each of its own views (10 ms), while the text that makes a table tells all that there is in it.
+# Statements here have no parameters: DuckDB's module imports pandas, where it is installed, before
+# it takes the first one, which costs more than all the rest of opening a file. And to list columns,
+# DuckDB plans each of its own views (10 ms), while the text that makes a table tells all that there
+# is in it.
 
 _OURS = "('zodiac', 'edb', 'idb', 'hd')"
-"""Our schemas. DuckDB finds one by its name in any case, so they are looked for in lower case."""
+"""Our schemas. DuckDB finds one by its name in any case, so we look for them in lower case."""
 
 _TABLES = f"""
 SELECT database_name, schema_name, table_name, sql, index_count > has_primary_key::INTEGER
@@ -35,11 +36,14 @@ FROM system.main.duckdb_views() WHERE lower(schema_name) IN {_OURS}
 
 _NAME = r'(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")'
 
-_FACT = rf"{_NAME} (?:INTEGER|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP)(?: DEFAULT\([0-9]+\))?(?: NOT NULL)?"
+_FACT = (
+    rf"{_NAME} (?:INTEGER|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP)"
+    r"(?: DEFAULT\([0-9]+\))?(?: NOT NULL)?"
+)
 """A column of a table of facts."""
 
-# The first column for modules had a default that is called, which nothing takes: the table is made anew
-# by migration 6.
+# The first column for modules had a default that calls a function. Nothing uses it: migration 6
+# makes the table anew.
 _DEFAULT = r"[0-9]+|'\[\]'|CAST\('[ft]' AS BOOLEAN\)|main\.list_value\(\)"
 
 _PLAIN = (
@@ -58,7 +62,7 @@ _MADE = re.compile(
 
 
 def require_our_tables(store: Database) -> None:
-    """Raise StoreError if something in our schemas is not as we make it; macros are not looked at."""
+    """Raise StoreError if something in our schemas is not as we make it, except for macros."""
     listed, shown = store.rows(_TABLES), store.rows(_VIEWS)
     tables = [
         (s, name, text, more) for file, s, name, text, more in listed if file == store.database
@@ -144,7 +148,7 @@ _SCHEMAS = ("zodiac", "edb", "idb", "hd")
 
 
 def _body(macro: Listed) -> tuple[tuple[str, ...], str]:
-    """What a macro computes. One that was read from a file has the older way to write a lambda inside."""
+    """What a macro computes. If it was read from a file, its lambdas are written the older way."""
     return macro.parameters, re.sub(r"\(lambda (\w+): ", r"(\1 -> ", macro.definition or "")
 
 
@@ -165,6 +169,7 @@ def _macros() -> dict[str, str]:
 def _refuse(store: Database, found: list[str]) -> None:
     if found:
         raise StoreError(
-            f"{store.path} is not as zodiac_sql makes its files: it has {', '.join(found[:5])}. Somebody "
-            "has changed it, and nothing in it is read. Take its facts from where they came from."
+            f"{store.path} is not as zodiac_sql makes its files: it has {', '.join(found[:5])}. "
+            "Somebody has changed it, and nothing in it is read. Take its facts from where they "
+            "came from."
         )

@@ -1,11 +1,13 @@
 """What SQL that a user writes, or a stranger's file holds, may call.
 
-That it reads only, and that DuckDB reaches no other file, is seen to elsewhere (read/query.py, store.py). But
-some functions that are called like tables have effects of their own: they write a profile or a log,
-take effect on the whole process, or hide what they run in a string. So only those are allowed that list
-what there is or make rows; and nothing that would call another by way of a view or a macro.
+That it only reads is seen to in read/query.py, and that DuckDB reaches no other file in
+open_store.py. But some functions that are called like tables have effects of their own: they write
+a profile or a log, change the whole process, or hide what they run in a string. So only those are
+allowed that list what there is or make rows; and nothing that would call another one by way of a
+view or a macro.
 
-A text in which no such name occurs is allowed at once. Otherwise its tree tells whether it is called.
+A text in which no such name occurs is allowed at once. Otherwise its tree tells whether it is
+called.
 """
 
 from __future__ import annotations
@@ -111,8 +113,8 @@ def require_permitted(store: Store, text: str, statement: str) -> None:
         )
     for name in sorted(set(_named(tree, "table_name")) & refused.objects):
         raise QueryError(
-            f"sql() does not read {name}: what it calls reaches outside of the knowledge base, or has "
-            "effects that stay. Somebody else has put it into this file."
+            f"sql() does not read {name}: what it calls reaches outside of the knowledge base, or "
+            "has effects that stay. Somebody else has put it into this file."
         )
 
 
@@ -120,8 +122,8 @@ def require_harmless(store: Store, view: str) -> None:
     """Raise StoreError if what is in the place of a view of ours calls what it may not."""
     if view.lower() in _refused_in(store).objects:
         raise StoreError(
-            f"main.{view} is not the view that zodiac_sql made: it calls what reaches outside of the "
-            "knowledge base, or has effects that stay. Drop it, and change its facts or rules."
+            f"main.{view} is not the view that zodiac_sql made: it calls what reaches outside of "
+            "the knowledge base, or has effects that stay. Drop it, and change its facts or rules."
         )
 
 
@@ -153,7 +155,7 @@ def _named(tree: object, key: str) -> Iterator[str]:
 
 def _all_refused(store: Store) -> _Refused:
     ((external,),) = store.rows("SELECT current_setting('enable_external_access')")
-    there = store.functions or list_functions(store)
+    there = store.listed_functions or list_functions(store)
     functions = frozenset(
         f.name.lower()
         for f in there

@@ -1,4 +1,4 @@
-"""What is worked out once for a program and used again by later changes: plans, texts of statements.
+"""Plans and texts of statements: worked out once for a program, and used again by later changes.
 
 Planning a rule and rendering a statement cost more than a small change itself. Both depend only on
 the program and on which tables are read, so their results are put into a cache that lives as long

@@ -28,12 +28,12 @@ def text(value: str) -> exp.Expr:
 
 
 def without_sign_of_zero(value: exp.Expr) -> exp.Expr:
-    """A float, of which -0.0 is 0.0: added to 0.0 it is, and every other float stays as it is."""
+    """A float, but 0.0 for -0.0. The sum with 0.0 is that; it leaves every other float as it is."""
     return exp.paren(exp.Add(this=value, expression=exp.Literal.number("0e0")), copy=False)
 
 
-HEAVY = 4
-"""An expression that has so many parts of which each writes its own parts twice is not written twice."""
+LEAST_HEAVY = 4
+"""An expression is not written twice if this many parts of it write their own parts twice."""
 
 
 def once(
@@ -60,7 +60,7 @@ def once(
 def _is_heavy(value: exp.Expr) -> bool:
     if value.find(exp.Lambda):
         return True
-    return sum(1 for _ in value.find_all(exp.Case, exp.Nullif)) >= HEAVY
+    return sum(1 for _ in value.find_all(exp.Case, exp.Nullif)) >= LEAST_HEAVY
 
 
 def create_temp(name: str, query: exp.Query) -> exp.Create:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 class TemporaryRows:
     """An upper bound for the rows of each temporary table.
 
-    A statement that fills one tells how many rows it wrote, and `Store.count` hands every such number
-    to `written`. While all of them are small, nobody has to look for large tables: that would cost
-    a change of few facts more than the rest of it (change/temporary_tables.py).
+    A statement that fills one tells how many rows it wrote, and `Store.count` hands every such
+    number to `written`. While all of them are small, nobody has to look for large tables, which
+    would cost a change of few facts more than the rest of it (change/temporary_tables.py).
     """
 
     bound: int = 0

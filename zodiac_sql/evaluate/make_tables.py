@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 
 from sqlglot import exp
 
+from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
@@ -25,7 +26,7 @@ def make_table(
     """
 
     def statement() -> str:
-        return store.render(create_temp(name, query()))
+        return render(create_temp(name, query()))
 
     return store.count(cache.get((key, name), statement))
 

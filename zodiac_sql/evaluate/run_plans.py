@@ -13,6 +13,7 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache, T
 from zodiac_sql.database.statements import create_temp, drop, temp_table, union_all
 from zodiac_sql.database.store import Store
@@ -204,4 +205,4 @@ def _statement(
 def _rendered(store: Store, statement: exp.Expr) -> tuple[str, frozenset[str]]:
     """A statement's text, and the names of its parameters."""
     names = frozenset(parameter.name for parameter in statement.find_all(exp.Parameter))
-    return store.render(statement), names
+    return render(statement), names

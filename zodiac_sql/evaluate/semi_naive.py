@@ -13,6 +13,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import (
     anti_join,
@@ -116,7 +117,7 @@ class _Loop:
 
     def text(self, key: tuple[str, str], make: Callable[[], exp.Expr]) -> str:
         """The text of a statement about tables of the loop."""
-        return self.cache.get(("loop", *key), lambda: self.store.render(make()))
+        return self.cache.get(("loop", *key), lambda: render(make()))
 
 
 def semi_naive(

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.permitted import require_harmless
 from zodiac_sql.database.statements import shown
 from zodiac_sql.database.store import Store
@@ -135,7 +136,10 @@ def _copy(store: Store, query: exp.Query, path: Path, options: dict[str, str | b
         files=[exp.Literal.string(str(path))],
         params=parameters,
     )
-    with store.outside() as outside, outside.offered(_ROWS, store.batches(query, _ROWS_AT_A_TIME)):
+    with (
+        connect_outside(store) as outside,
+        outside.offered(_ROWS, store.batches(query, _ROWS_AT_A_TIME)),
+    ):
         outside.run(copy)
 
 

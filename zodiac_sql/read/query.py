@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from zodiac_sql.database.other_connections import connect_aside, reader_of
 from zodiac_sql.database.permitted import require_harmless, require_permitted
 from zodiac_sql.database.statements import shown
 from zodiac_sql.database.store import Store
@@ -169,10 +170,11 @@ def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> 
 
     Raises QueryError for any other statement, and for statements that DuckDB refuses.
     """
+    reader = reader_of(store)
     if _CHECKPOINT.fullmatch(text):
-        return Answer(store.arrow("CHECKPOINT"))
+        return Answer(reader.arrow("CHECKPOINT"))
     try:
-        kinds = store.statement_kinds(text)
+        kinds = reader.statement_kinds(text)
     except StoreError as error:
         raise QueryError(str(error)) from error
     if len(kinds) != 1:
@@ -180,17 +182,17 @@ def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> 
     statement = text
     if kinds[0] == "EXPLAIN":
         statement = _explained(text)
-        kinds = store.statement_kinds(statement)
+        kinds = reader.statement_kinds(statement)
     if kinds != ["SELECT"]:
         raise QueryError(
             f"sql() only reads (and takes CHECKPOINT), and this is {_kind(kinds)}. Facts and rules "
             "change through insert, delete, load, add_rules and drop_rules; files are written by "
             "export."
         )
-    require_permitted(store, text, statement)
+    require_permitted(reader, text, statement)
     try:
-        with store.transaction(read_only=True):
-            return Answer(store.arrow(text, parameters))
+        with reader.transaction(read_only=True):
+            return Answer(reader.arrow(text, parameters))
     except ResourceError:
         raise
     except (EvaluationError, StoreError) as error:
@@ -238,7 +240,7 @@ def stream_table(
     Raises QueryError if there is no such predicate.
     """
     query = _extension(store, state, known_predicate(predicate, state))
-    with store.aside() as other:
+    with connect_aside(store) as other:
         yield other.batches(query, rows)
 
 

@@ -6,6 +6,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import StoreError
@@ -63,7 +64,7 @@ def _deletion(store: Store, predicate: Predicate, key: tuple[str, str], part: Pa
     target = exp.table_(key[1], db=key[0], quoted=True, alias="t")
     gone = exp.alias_(table(part), "m", table=True)
     where = exp.Where(this=exp.and_(*same))
-    return store.render(exp.Delete(this=target, using=[gone], where=where))
+    return render(exp.Delete(this=target, using=[gone], where=where))
 
 
 def _insertion(store: Store, predicate: Predicate, key: tuple[str, str], part: Part) -> str:
@@ -71,7 +72,7 @@ def _insertion(store: Store, predicate: Predicate, key: tuple[str, str], part: P
     names = [column.name for column in relation.stored] + ([RANK] if part.ranked else [])
     target = exp.table_(key[1], db=key[0], quoted=True)
     columns = [exp.to_identifier(name, quoted=True) for name in names]
-    return store.render(exp.insert(relation_query(relation), target, columns=columns))
+    return render(exp.insert(relation_query(relation), target, columns=columns))
 
 
 def write_table(

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from sqlglot import exp
 
+from zodiac_sql.database.explain import plan
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cost.statistics import Estimates, Statistics, pattern_of
 from zodiac_sql.language.binding import variables
@@ -335,7 +336,7 @@ def _tree_cost(rule: Rule, estimates: Estimates, tree: Hypertree) -> float:
 
 def _whole_cost(question: Question, estimates: Estimates) -> float:
     """The rows of all intermediate results of DuckDB's own plan, as we estimate them."""
-    joins = list(_joins(question.store.plan(_named(question))))
+    joins = list(_joins(plan(question.store, _named(question))))
     if not joins or len(joins[-1]) < len(estimates.atoms):
         return estimates.join_cost(range(len(estimates.atoms)))
     return sum(estimates.rows(join) for join in joins)

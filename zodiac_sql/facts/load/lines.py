@@ -9,8 +9,9 @@ from typing import IO
 
 from sqlglot import exp
 
+from zodiac_sql.database.duckdb_errors import BrokenStreamError
 from zodiac_sql.database.statements import create_temp
-from zodiac_sql.database.store import BrokenStreamError, Store
+from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError, EvaluationError, StoreError
 from zodiac_sql.facts.load.source import SourceFile
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.lines import LINES, lines_of, true_lines
@@ -176,7 +177,7 @@ def read(store: Store, file: LineFile, skip_bad: bool) -> Reading:
     """
     check_lines(file.source)
     store.run(_MACROS)
-    with store.outside() as outside:
+    with connect_outside(store) as outside:
         with lines_of(store, outside, file.source):
             store.run(_READ, file.parameters)
         triples, malformed, graphs = store.rows(
@@ -218,7 +219,7 @@ def _rows_where(
     """The first lines of a file, by number, that meet a condition."""
     matching = f"SELECT number, line FROM ({_READ_NUMBERED}) WHERE {condition}"
     query = f"{matching} ORDER BY number LIMIT {SHOWN}"
-    with store.outside() as outside:
+    with connect_outside(store) as outside:
         with lines_of(store, outside, file.source):
             found = store.rows(query, {**file.parameters, **values})
         gone = [row for row, _, _ in _unreadable(outside)]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import TEXT_TYPES
+from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.statements import create_temp, create_temp_view, drop_view, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
@@ -149,7 +150,7 @@ def _name_of(path: Path) -> str:
 def _read_csv(store: Store, file: SourceFile, suffix: str) -> _TableFile:
     """Create zodiac_rows."""
     sniff = _SNIFF_TSV if suffix == ".tsv" else _SNIFF
-    with store.outside() as outside:
+    with connect_outside(store) as outside:
         ((delimiter, quote, names),) = outside.rows(sniff, {"path": file.unglobbed})
         rows = _read_rows(store, outside, file, delimiter, quote, names)
     rejected = tuple(
@@ -186,7 +187,7 @@ def _read_json(
     format_ = _JSON_FORMATS[suffix]
     ignore = skip_bad and format_ == "newline_delimited"
     source = {"path": file.unglobbed, "format": format_, "ignore": ignore}
-    with store.outside() as outside:
+    with connect_outside(store) as outside:
         described = outside.run(_DESCRIBE_JSON, source).description or []
         found = {name: _JSON_TYPES.get(str(code), cells.JSON) for name, code, *_ in described}
         settled = _settled(tuple(found), known)
@@ -441,7 +442,7 @@ class _TableFile:
         header = 0 if self.suffix in _JSON_FORMATS else 1
         gone = [bad.line for bad in self.rejected]
         options = {"path": self.file.unglobbed, "gone": gone, "header": header, "rows": list(rows)}
-        with self.store.outside() as outside:
+        with connect_outside(self.store) as outside:
             found = dict(
                 outside.rows(
                     "SELECT place, number FROM ("

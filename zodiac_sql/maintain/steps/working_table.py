@@ -13,6 +13,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_part
@@ -228,9 +229,9 @@ def put(task: Task, own: WorkingTable, part: Part, *, into: str, there: int) -> 
         columns = [*own.names("t"), *([mark_of("t")] if part.marks else [])]
         query = exp.select(*columns).from_(temp_table(part.table).as_("t"))
         if not there:
-            return task.store.render(create_temp(into, query))
+            return render(create_temp(into, query))
         names = [exp.to_identifier(c.name, quoted=True) for c in columns]
-        return task.store.render(exp.insert(query, temp_table(into), columns=names))
+        return render(exp.insert(query, temp_table(into), columns=names))
 
     task.store.run(task.cache.get(key, statement))
     return there + part.rows

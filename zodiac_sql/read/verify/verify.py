@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.other_connections import connect_aside
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError, StoreError
 from zodiac_sql.evaluate.partition.closure import Closure
@@ -110,7 +111,7 @@ def verify(store: Store, functions: Functions, progress: Progress | None = None)
     Raises FunctionError if rules use a function that is not registered.
     """
     started = time.perf_counter()
-    with store.aside() as aside:
+    with connect_aside(store) as aside:
         dictionary.prepare(aside)
         with aside.transaction(read_only=True):
             state = catalog.load(aside)

@@ -1,0 +1,148 @@
+"""What DuckDB's errors mean for the user: each becomes an error of ours that says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Protocol
+
+import duckdb
+
+from zodiac_sql.database.instance import Instance
+from zodiac_sql.errors import (
+    DataError,
+    EvaluationError,
+    FunctionError,
+    LockedError,
+    NewerFileError,
+    PublishedError,
+    ResourceError,
+    StoreError,
+    ZodiacError,
+)
+
+
+class BrokenStreamError(DataError):
+    """An Arrow stream that a statement reads has failed on the way."""
+
+
+class Opened(Protocol):
+    """What is needed of a store."""
+
+    connection: duckdb.DuckDBPyConnection
+    instance: Instance
+    path: str
+
+
+@contextmanager
+def explaining(opened: Opened) -> Iterator[None]:
+    """Turn what DuckDB raises inside into an error that says what it means for the user."""
+    try:
+        yield
+    except duckdb.Error as error:
+        if isinstance(error, duckdb.FatalException):
+            opened.instance.damaged = True
+        raise explained(error, opened.path) from error
+    except UnicodeEncodeError as error:
+        raise DataError(HALF_A_CHARACTER) from error
+    except GeneratorExit:  # an interruption came before anything ran, and this is cleared away
+        raise
+    except BaseException as error:
+        # Without this, DuckDB 1.5.6 waits for ever when it clears a recursive query away that an
+        # interruption has left, be it before the next statement or to close the connection.
+        with suppress(duckdb.ConnectionException):  # closed meanwhile
+            opened.connection.interrupt()
+        if not isinstance(error, RuntimeError):
+            raise
+        if "interrupted" in str(error).lower():  # how DuckDB passes Control-C on
+            raise KeyboardInterrupt from error
+        if "Unable to cast Python instance of type <class 'str'>" in str(error):
+            raise DataError(HALF_A_CHARACTER) from error
+        raise
+
+
+# --- one error ------------------------------------------------------------------------------------
+
+HALF_A_CHARACTER = (
+    "a text holds half of a character (U+D800 to U+DFFF): it can be neither stored nor found."
+)
+
+_ADVICE = "\n\nPossible solutions"
+"""What follows in DuckDB's message are settings in SQL, which a user of ours cannot give."""
+
+DISK_FULL = re.compile("No space left|File too large|Disk quota exceeded|max_temp_directory_size")
+
+_CONFLICT = re.compile("[Cc]onflict|another transaction")
+
+_PUBLISHED = (
+    "The change is in {path}, as a whole, but DuckDB failed after that, and is opened again. "
+    "What it said: {text}"
+)
+
+_LOCK_HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: by user .+?)?\. (?:See|However)")
+
+
+_STREAM_FAILED = re.compile(
+    r"arrow_scan: get_next failed\(\): (?:Invalid: |Unknown error: )*(.*?)(?:\. Detail: |\Z)",
+    re.DOTALL,
+)
+
+_OVERFLOW = re.compile(
+    r"Overflow in \w+ of INT64 \((.*)\)!|Overflow in division of (.*)|Overflow on (abs\(.*\))"
+    r"|Type INT128 with value (-?\d+) can't be cast"
+)
+
+
+def explained(error: duckdb.Error, path: str) -> ZodiacError:
+    """The error of ours that says what a DuckDB error means for the user."""
+    text = str(error)
+    if "Could not set lock" in text or "Conflicting lock" in text:
+        holder = _LOCK_HOLDER.search(text)
+        who = f" ({holder[1]})" if holder else ""
+        return LockedError(
+            f"{path} is open in another process{who}. DuckDB lets one process write, or several "
+            "read: close it there, or open it with read_only=True in all of them."
+        )
+    if "already open" in text or "different configuration" in text:
+        return LockedError(
+            f"{path} is already open in this process with other settings. Close that connection, "
+            "or open it with the same ones."
+        )
+    if isinstance(error, duckdb.TransactionException) and _CONFLICT.search(text):
+        return LockedError(
+            f"{path} is being changed through another connection. Nothing was changed by this one: "
+            "do it again."
+        )
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return ResourceError(
+            f"Out of memory. Nothing was changed. Give more (memory_limit) or let it "
+            f"spill to disk (temp_directory). DuckDB says: {text.partition(_ADVICE)[0]}"
+        )
+    if failed := _STREAM_FAILED.search(text):
+        if "Out of Memory" in text:
+            return ResourceError(f"Out of memory. Nothing was changed. DuckDB says: {failed[1]}")
+        return BrokenStreamError(f"the rows could not be read to their end: {failed[1]}")
+    if "COMMIT succeeded and is durable" in text:
+        return PublishedError(_PUBLISHED.format(path=path, text=text))
+    if DISK_FULL.search(text):
+        return ResourceError(f"The disk is full. Nothing was changed. DuckDB says: {text}")
+    if "Python exception occurred while executing the UDF" in text:
+        return FunctionError(f"a registered function failed. Nothing was changed. {text}")
+    if "not a valid DuckDB database file" in text:
+        return StoreError(f"{path} is not a DuckDB database file. Nothing was changed.")
+    if "newer DuckDB version" in text or "version number" in text:
+        return NewerFileError(f"{path} was written by another DuckDB version: {text}")
+    if isinstance(error, duckdb.OutOfRangeException | duckdb.ConversionException):
+        return EvaluationError(_no_value(text))
+    if "Memory must have a number" in text or "memory limit" in text.lower():
+        return StoreError(f"the memory limit is written like 512MB or 2GB. DuckDB says: {text}")
+    return StoreError(text)
+
+
+def _no_value(text: str) -> str:
+    """What DuckDB says of a value that does not exist, in our words where it is an integer."""
+    overflow = _OVERFLOW.search(text)
+    if overflow:
+        return f"an integer has more than 64 bits: {overflow[overflow.lastindex or 0]}"
+    return text.partition("Error: ")[2].partition("\n")[0] or text

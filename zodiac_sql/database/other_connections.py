@@ -1,0 +1,91 @@
+"""Connections beside the one that changes a database.
+
+aside     to the same database, with temporary tables of its own
+reader    to the same database, for SQL that users write
+outside   to a database in memory, which may read and write files
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import duckdb
+
+from zodiac_sql.database.duckdb_errors import explaining
+from zodiac_sql.database.settings import NO_EXTENSIONS, Settings
+from zodiac_sql.database.store import SCHEMAS, Store
+from zodiac_sql.errors import ResourceError
+
+
+@contextmanager
+def connect_aside(store: Store) -> Iterator[Store]:
+    """Another connection to the same database. Its temporary tables go with it.
+
+    It can call the functions that were added to the first one.
+    """
+    other = _another(store)
+    other.tracer = store.tracer
+    other.database = store.database
+    with other:
+        other.look_in(*SCHEMAS)
+        yield other
+
+
+def reader_of(store: Store) -> Store:
+    """The connection for SQL that users write, which can see none of our temporary tables.
+
+    All such SQL shares one connection. It is not the store's own, because DuckDB looks for any name
+    among temporary tables first.
+    """
+    if store.reader is None:
+        with explaining(store):
+            store.reader = _another(store)
+        store.reader.listed_functions = store.listed_functions
+    store.reader.tracer = store.tracer
+    return store.reader
+
+
+def _another(store: Store) -> Store:
+    return Store(store.connection.cursor(), store.path, store.read_only, None, store.instance)
+
+
+@contextmanager
+def connect_outside(store: Store) -> Iterator[Store]:
+    """A database in memory that reads and writes files for the store, which must not.
+
+    Rows go between the two as Arrow batches. It holds nothing of what is in the database file, so
+    nothing there can make it touch another file. Both share the memory limit meanwhile.
+    """
+    settings: Settings = {**NO_EXTENSIONS, **store.settings}
+    limit = store.settings.get("memory_limit")
+    if limit is not None:
+        settings["memory_limit"] = half = _half_the_memory(store)
+        store.run("SET memory_limit = $1", [half])
+    try:
+        with _spill() as spill:
+            settings["temp_directory"] = spill
+            with Store(duckdb.connect(config=settings), store.path, False) as other:
+                other.tracer = store.tracer
+                other.run("SET arrow_lossless_conversion = true")
+                yield other
+    finally:
+        if limit is not None:
+            store.run("SET memory_limit = $1", [limit])
+
+
+def _half_the_memory(store: Store) -> str:
+    ((limit,),) = store.rows("SELECT current_setting('memory_limit')")
+    number, unit = limit.split()
+    return f"{float(number) / 2:.2f}{unit}"
+
+
+def _spill() -> tempfile.TemporaryDirectory[str]:
+    """A place for temporary files. Raises ResourceError."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="zodiac_sql_", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise ResourceError(
+            f"no temporary file can be written. Nothing was changed. {error}"
+        ) from error
