@@ -1,4 +1,4 @@
-"""The asynchronous way: updates come in the event loop, and are applied in one worker thread."""
+"""Asynchronous streams: updates arrive in the event loop, and one worker thread applies them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ async def changes_of(
     guard: Guard,
     options: Options,
 ) -> AsyncIterator[Change]:
-    """The changes that the updates of an asynchronous iterable make.
+    """Yield the changes that the updates of an asynchronous iterable make.
 
     The worker has the knowledge base only while the consumer awaits the next change and an update
-    is there; meanwhile others of the event loop who call it are refused. If the consumer is
-    cancelled meanwhile, that update is still brought to its end.
+    is there. During that time, calls from other tasks of the event loop are refused. If the
+    consumer is cancelled during that time, the update is still finished.
     """
     loop = asyncio.get_running_loop()
     moved = asyncio.Event()
@@ -50,7 +50,7 @@ async def changes_of(
 async def _pump(
     updates: Any, channel: Channel, moved: asyncio.Event, name: str | None, done: int
 ) -> None:
-    """Put all updates but the first ones, which are done, into a channel, as it has room."""
+    """Put updates into a channel whenever it has room, except the first `done` ones."""
     number = 0
     try:
         async for update in updates:
@@ -74,7 +74,7 @@ async def _until(true: Callable[[], bool], moved: asyncio.Event) -> None:
 async def _next(
     worker: ThreadPoolExecutor, changes: Iterator[Change], guard: Guard
 ) -> Change | None:
-    """The next change, worked out in the worker; None at the end."""
+    """The next change, computed by the worker; None at the end."""
     loop = asyncio.get_running_loop()
     working = loop.run_in_executor(worker, guard.lent(lambda: next(changes, None)))
     try:
@@ -82,5 +82,5 @@ async def _next(
     except asyncio.CancelledError:
         await asyncio.wait([working])
         if not working.cancelled():
-            working.exception()  # seen: nobody else will
+            working.exception()  # retrieve it here, because nobody else will
         raise

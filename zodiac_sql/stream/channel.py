@@ -1,4 +1,4 @@
-"""A bounded queue between threads: who puts into it waits while it is full."""
+"""A bounded queue between threads: a thread that puts into it waits while it is full."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from zodiac_sql.stream.updates import Item
 
 
 class Channel:
-    """Updates on their way from one thread to another; those in it have arrived (sources.Source).
+    """A queue of updates from one thread to another; updates in it have arrived (sources.Source).
 
-    `on_move` is called, in either thread, when something was put, taken, or the end has come.
+    `on_move` is called, in either thread, when something was put or taken, or the channel ended.
     """
 
     def __init__(self, size: int, on_move: Callable[[], object] | None = None) -> None:
@@ -28,16 +28,16 @@ class Channel:
         self._ended = False
         self._error: BaseException | None = None
 
-    # Who brings
+    # For the thread that puts
 
     def room(self, timeout: float | None = None) -> bool:
-        """Wait until something can be put. False if the channel has ended. Raises queue.Full."""
+        """Wait for room. Returns False if the channel has ended. Raises queue.Full."""
         with self._moved:
             self._wait_for_room(timeout)
             return not self._ended
 
     def put(self, item: Item, timeout: float | None = None) -> bool:
-        """Wait for room, and put. False if the channel has ended. Raises queue.Full."""
+        """Wait for room, and put. Returns False if the channel has ended. Raises queue.Full."""
         with self._moved:
             self._wait_for_room(timeout)
             if self._ended:
@@ -47,7 +47,10 @@ class Channel:
             return True
 
     def end(self, error: BaseException | None = None) -> None:
-        """Nothing more comes; or the error, after what is in here. Whoever waits is woken."""
+        """End the channel. Items in it can still be taken; then the error, if given, is raised.
+
+        Threads that wait are woken.
+        """
         with self._moved:
             if not self._ended:
                 self._ended, self._error = True, error
@@ -57,7 +60,7 @@ class Channel:
     def full(self) -> bool:
         return len(self._items) >= self.size
 
-    # Who takes
+    # For the thread that takes
 
     @property
     def ready(self) -> bool:
@@ -86,7 +89,7 @@ class Channel:
     def waiting(self) -> int:
         return len(self._items)
 
-    # Both, with the lock
+    # For both threads, with the lock held
 
     def _wait_for_room(self, timeout: float | None) -> None:
         if not self._moved.wait_for(lambda: self._ended or not self.full, timeout):
@@ -101,29 +104,29 @@ class Channel:
 class UpdateQueue:
     """Updates from other threads for `KnowledgeBase.stream`, at most `size` at a time.
 
-    The stream goes on until the queue is closed. If it ends before that, because its loop was left
-    or an update was refused, what was not applied is still in the queue.
+    The stream goes on until the queue is closed. If the stream ends earlier, because its loop was
+    left or an update was refused, updates that were not applied are still in the queue.
     """
 
     def __init__(self, size: int = 100) -> None:
         self.channel = Channel(size)
-        """What the stream reads."""
+        """The channel that the stream reads."""
         self._process = os.getpid()
 
     def put(self, update: Mapping[str, object], timeout: float | None = None) -> None:
         """Put an update (see `StreamUpdate`) in, from any thread; wait while the queue is full.
 
         Raises queue.Full after `timeout` seconds, ValueError once the queue is closed, and
-        BusyError in a fork of the process: its updates would come nowhere.
+        BusyError in a fork of the process, because its updates would never arrive.
         """
         require_not_forked(self._process, "UpdateQueue")
         if not self.channel.put(Item(update), timeout):
             raise ValueError("the UpdateQueue is closed: nothing can be put into it any more")
 
     def close(self) -> None:
-        """End the stream after what is in here."""
+        """End the stream after the updates that are in the queue."""
         self.channel.end()
 
     def __len__(self) -> int:
-        """How many updates wait."""
+        """How many updates are in the queue."""
         return self.channel.waiting()

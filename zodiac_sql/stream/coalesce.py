@@ -1,27 +1,27 @@
-"""The net of several updates: what applying them one after the other comes to.
+"""The net of several updates: one update with the same effect as all of them in order.
 
-The last operation on a fact wins; in an update insertion wins. That two rows are the same fact or
-different ones must be certain without asking the database. So an update is netted only if
+The last operation on a fact wins; within an update, insertion wins over deletion. Without asking
+the database it must be certain whether two rows are the same fact. So an update is netted only if
 
     it has no rules, and its rows are lists of tuples or lists;
     each predicate is known, its types are settled, and the updates before it cannot have made it
-    vanish (without rule, fact and declaration there is no predicate, and its types are free again);
-    each value is of just the Python class of its column (in a column of floats also an int that is
-    one exactly), so that rows are the same if their values are equal, and only then: no True for 1,
-    no NaN, no -0.0;
-    no text of it is another way to write a text of the others (below).
+    vanish (a predicate without rule, fact and declaration is gone, and its types are free again);
+    each value has exactly the Python class of its column (a column of floats also takes ints that
+    floats represent exactly), so that rows are the same fact if and only if their values are equal:
+    no True for 1, no NaN, no -0.0;
+    none of its texts is another spelling of a text in the other updates (below).
 
-All others stand alone.
+All other updates stand alone.
 
-Texts: one that begins with neither < nor " is a symbol as it stands (language/symbols.py, the SQL
-macro zodiac.canonical). The same symbol may be written with them: `a` and `"a"`, `urn:a` and
-`<urn:a>`.
-The key of such a text is what is inside, which is the same for all ways to write a symbol; so
-different keys are different facts. Equal keys of different texts may be one fact or two, which is
-not decided here: such updates are not netted together. A text in quotes with escapes has no key.
+A text that begins with neither < nor " is a symbol as it stands (language/symbols.py, the SQL macro
+zodiac.canonical). The same symbol may also be written with these marks: `a` and `"a"`, `urn:a` and
+`<urn:a>`. The key of such a text is the part inside the marks. All spellings of a symbol have the
+same key, so different keys are different facts. Different texts with equal keys may be one fact or
+two; this module does not decide that, and does not net such updates together. A text in quotes with
+escapes has no key.
 
-What is not kept: an error that only a state between the updates has, such as a division by zero in
-a rule for a fact that comes and goes within them.
+The net may lack an error that only a state between the updates has, such as a division by zero in a
+rule for a fact that comes and goes within them.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ class _StandsAlone(Exception):
 class Net:
     """The net of the updates added so far, given the state of the knowledge base before them.
 
-    `graph` gives the HRDG, which may cost: it is seldom asked for.
+    `graph` returns the HRDG. It is called only when needed, because it may be expensive.
     """
 
     def __init__(self, state: State, graph: Callable[[], Hypergraph]) -> None:
         self._state = state
         self._graph = graph
         self._operations: dict[str, dict[Key, tuple[Row, bool]]] = {}
-        """For each fact concerned its row, and whether it is there afterwards."""
+        """By predicate and key: the row of a fact, and whether the fact is there afterwards."""
 
     def add(self, step: Step) -> bool:
-        """Add an update if it can be netted with the others; else nothing is added."""
+        """Add an update if it can be netted with the others. Returns whether it was added."""
         if step.has_rules:
             return False
         try:
@@ -83,7 +83,7 @@ class Net:
         return True
 
     def tell(self, update: Update) -> None:
-        """Tell an update of the knowledge base the net."""
+        """Pass the net to an update of the knowledge base."""
         for is_inserted, verb in ((False, update.delete), (True, update.insert)):
             for name, operations in self._operations.items():
                 rows = [row for row, inserted in operations.values() if inserted is is_inserted]
@@ -106,23 +106,23 @@ class Net:
         return found
 
     def _settled(self, given: str) -> Predicate:
-        """A predicate whose types stay as they are, whatever the updates before did."""
+        """A predicate whose types the updates before cannot have changed. Else _StandsAlone."""
         name = resolve(given, self._state.schema, self._state.prefixes)
         predicate = self._state.schema.get(name)
         if (
             predicate is None
             or predicate.open
             or None in predicate.settled
-            or any(predicate.datatypes)  # plain rows take them away
+            or any(predicate.datatypes)  # plain rows would remove the datatypes
             or self._may_have_vanished(predicate)
         ):
             raise _StandsAlone
         return predicate
 
     def _may_have_vanished(self, predicate: Predicate) -> bool:
-        """Whether the updates so far may have left no fact that keeps a predicate.
+        """Whether the updates so far may have deleted the last fact that keeps a predicate.
 
-        One without explicit facts before them is kept by a rule or a declaration.
+        A predicate without explicit facts before them is kept by a rule or a declaration.
         """
         operations = self._operations.get(predicate.name, {})
         rows = self._state.rows.get((EXPLICIT_SCHEMA, predicate.sql_name), 0)
@@ -137,7 +137,7 @@ _NONE: tuple[None, bool] = (None, False)
 
 
 def _keyed_rows(predicate: Predicate, rows: object) -> list[tuple[Key, Row]]:
-    """Rows with a key for each: different keys are different facts."""
+    """The rows with their keys. Rows with different keys are different facts."""
     if not isinstance(rows, list | tuple):
         raise _StandsAlone
     types = [column.type for column in predicate.columns]
@@ -161,12 +161,12 @@ def _keyed_rows(predicate: Predicate, rows: object) -> list[tuple[Key, Row]]:
 
 
 def _is_exact(value: object) -> bool:
-    """Whether a number is an int that stays the same as a float."""
+    """Whether a value is an int that a float represents exactly."""
     return type(value) is int and abs(value) <= 2**53
 
 
 def _is_strange(value: Any) -> bool:
-    """Whether a number or a time is equal to others that are not the same, or not to itself."""
+    """Whether == is no test of identity for a number or time: NaN, -0.0, or a time with a zone."""
     if isinstance(value, datetime.datetime):
         return value.tzinfo is not None
     return math.isnan(value) or (value == 0 and math.copysign(1, value) < 0)
@@ -182,7 +182,7 @@ _IN_QUOTES = re.compile(
 
 
 def _text_key(text: str) -> str:
-    """What is inside of brackets or quotes, without language and datatype."""
+    """The text inside brackets or quotes, without language and datatype."""
     if text[:1] not in _MARKS:
         return text
     found = _IN_BRACKETS.fullmatch(text) or _IN_QUOTES.fullmatch(text)

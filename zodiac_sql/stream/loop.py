@@ -1,4 +1,4 @@
-"""The loop: each update that arrives is one change of the knowledge base, durable and then told."""
+"""The loop: applies each update that arrives as one change, and yields it once it is durable."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ if TYPE_CHECKING:
 
 
 Begin = Callable[[], AbstractContextManager["StreamedUpdate"]]
-"""Begins an update of the knowledge base, which is applied at the end of the block."""
+"""Begins an update of the knowledge base. The update is applied at the end of the block."""
 
 
 REFUSALS = (ProgramError, DataError, QueryError, EvaluationError, FunctionError)
-"""What is wrong with an update itself: no other error ends with its number, or is passed over."""
+"""Errors in an update itself. Only these become a StreamError with its number, or are passed
+over."""
 
 
 _UNREADABLE = (ValueError, TypeError, ArithmeticError, NotImplementedError, RecursionError)
-"""What Python and Arrow raise of values that they cannot read or convert."""
+"""The errors that Python and Arrow raise for values that they cannot read or convert."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +69,20 @@ def ended_early(name: str | None, done: int, there: int) -> StreamError:
 
 @dataclass(slots=True)
 class Loop:
-    """What is applied of a source, after its first updates that are `done`."""
+    """Applies the updates of a source, except the first `done` ones."""
 
     source: Source
     begin: Begin
     options: Options
     done: int
     _singly: int = 0
-    """So many updates to come are applied one by one: together they were refused."""
+    """How many of the next updates are applied one by one, because together they were refused."""
 
     def changes(self) -> Iterator[Change]:
-        """One change for each update, or for several that are coalesced.
+        """Yield one change for each update, or for several that are coalesced.
 
-        Nothing is under way while one is yielded. What is not applied is put back into the source.
+        No update is in progress while a change is yielded. Updates that are not applied are put
+        back into the source.
         """
         while (item := self.source.next()) is not None:
             taken = [item]
@@ -96,9 +98,9 @@ class Loop:
                 yield change
 
     def _made_by(self, taken: list[Item]) -> Change | None:
-        """The change of an update, and of those taken with it; None if together they are refused.
+        """The change of an update and those taken with it; None if they are refused together.
 
-        Then they are to be tried one by one.
+        In that case they will be tried one by one.
         """
         try:
             return self._applied(taken)
@@ -112,7 +114,7 @@ class Loop:
             return self._passed_over(taken[0], error)
 
     def _applied(self, taken: list[Item]) -> Change:
-        """Apply an update, and with it those that have arrived and can be coalesced."""
+        """Apply an update, together with those that have arrived and can be coalesced."""
         taken[0].read()  # a bad one is refused before anything begins
         with self.begin() as update:
             with _reading():
@@ -123,7 +125,7 @@ class Loop:
         return update.change
 
     def _tell(self, update: StreamedUpdate, taken: list[Item]) -> None:
-        """Tell an update what to do, and take others with it."""
+        """Pass an update of the stream to the knowledge base, with others that can be netted."""
         step = taken[0].step_for(update.state)
         if self.options.coalesce > 1 and not self._singly:
             net = Net(update.state, update.graph_before)
@@ -135,13 +137,13 @@ class Loop:
         step.tell(update)
 
     def _take(self, taken: list[Item], net: Net, state: State) -> None:
-        """Take those that have arrived and can be netted."""
+        """Take updates from the source as long as they have arrived and can be netted."""
         while len(taken) < self.options.coalesce:
             item = self.source.ahead()
             try:
                 if item is None or not net.add(item.step_for(state)):
                     return
-            except DataError:  # told when its turn comes
+            except DataError:  # it will be raised again when the update's turn comes
                 return
             self.source.next()
             taken.append(item)
@@ -158,17 +160,17 @@ class Loop:
         item = self.source.ahead()
         if item is None:
             return
-        with suppress(*REFUSALS), _reading():  # told when its turn comes
+        with suppress(*REFUSALS), _reading():  # errors are raised when the update's turn comes
             step = item.step_for(update.state)
             if step.deletes and not step.has_rules and not any(map(once, step.deletes.values())):
                 update.look_ahead(step.deletes)
 
     def _called(self, item: Item) -> str:
-        """What a person calls the update after those done."""
+        """The name of the next update in messages."""
         return f"update {self.done + 1}" + (f" ({item.where})" if item.where else "")
 
     def _passed_over(self, item: Item, error: Exception) -> Change:
-        """A change that does nothing but tell that an update was passed over."""
+        """A change that only notes that an update was passed over."""
         with self.begin() as update:
             update.note(f"{self._called(item)} was passed over: {error}")
             self._sign(update, [item])
@@ -177,7 +179,7 @@ class Loop:
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """What Python or Arrow raises of rows inside is a DataError."""
+    """Turn errors of Python or Arrow about rows into a DataError."""
     try:
         yield
     except _UNREADABLE as error:

@@ -1,4 +1,4 @@
-"""A stream of updates: from a source that it opens into the loop that applies them."""
+"""Opens a source of updates and runs the loop that applies them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def stream(
     guard: Guard,
     options: Options,
 ) -> Iterator[Change] | AsyncIterator[Change]:
-    """The changes that updates make; asynchronous if their source is.
+    """The changes that updates make; an asynchronous iterator if the source is asynchronous.
 
-    `position` tells how far a stream of this name has come, and `guard` who may use the knowledge
-    base. Raises DataError for what is no source.
+    `position` tells how far the stream of a name has come, and `guard` who may use the knowledge
+    base. Raises DataError if `updates` is not a source.
     """
     require_source(updates, options.queue)
     if hasattr(updates, "__aiter__"):

@@ -1,4 +1,4 @@
-"""Where updates come from, and which of them have arrived: can be had without waiting."""
+"""Where updates come from, and which have arrived, i.e. can be taken without waiting."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from zodiac_sql.stream.channel import Channel, UpdateQueue
 from zodiac_sql.stream.updates import Item
 
 AHEAD = 100
-"""Updates that are read ahead where the source must be waited for, if no `queue` is given."""
+"""How many updates are read ahead from a source that may block, if no `queue` is given."""
 
 
 class Source(Protocol):
-    """Updates in their order."""
+    """Gives updates in their order."""
 
     def next(self) -> Item | None:
-        """Take the next update, and wait for it; None at the end. Raises the source's errors."""
+        """Wait for the next update and take it; None at the end. Raises the source's errors."""
 
     def ahead(self) -> Item | None:
-        """The next update if it has arrived; it is not taken. Raises nothing."""
+        """The next update if it has arrived, without taking it. Raises nothing."""
 
     def put_back(self, items: Iterable[Item]) -> None:
-        """Let updates be the next ones again."""
+        """Put updates back, so that they are the next ones again."""
 
     def waiting(self) -> int:
-        """How many have arrived and are not taken."""
+        """How many updates have arrived and are not taken yet."""
 
 
 class Asked:
-    """An iterator that is asked for an update only when that is needed: nothing arrives before."""
+    """An iterator that is asked for an update only when it is needed; none arrives earlier."""
 
     def __init__(self, items: Iterator[Item]) -> None:
         self._items = items
@@ -56,7 +56,7 @@ class Asked:
 
 
 class AtRest(Asked):
-    """What lies there as a whole, `total` updates by now: all had arrived when the stream began."""
+    """A file or sequence of `total` updates: all of them had arrived when the stream began."""
 
     def __init__(self, items: Iterator[Item], total: Callable[[], int]) -> None:
         super().__init__(items)
@@ -74,7 +74,7 @@ class AtRest(Asked):
         if not self._here and self._error is None:
             try:
                 item = next(self._items, None)
-            except Exception as error:  # noqa: BLE001 (raised after the updates before it)
+            except Exception as error:  # noqa: BLE001 (`next` raises it after the earlier updates)
                 self._error = error
             else:
                 if item is not None:
@@ -89,12 +89,12 @@ class AtRest(Asked):
 
 @contextmanager
 def opened(updates: object, queue: int | None) -> Iterator[Source]:
-    """The source that somebody means; closed at the end. Raises DataError if it is none."""
+    """Open the source of some updates, and close it at the end. Raises DataError if it is none."""
     if isinstance(updates, UpdateQueue):
         yield updates.channel
     elif queue is not None or _must_be_waited_for(updates):
         channel = Channel(queue or AHEAD)
-        # A daemon: nothing wakes a thread that waits for a terminal or a pipe.
+        # The thread is a daemon, because nothing can wake it while it waits for a terminal or pipe.
         reader = threading.Thread(
             target=_read_ahead, args=(_items(updates), channel), name="zodiac-stream", daemon=True
         )
@@ -113,7 +113,7 @@ def opened(updates: object, queue: int | None) -> Iterator[Source]:
 
 
 def require_source(updates: object, queue: int | None) -> None:
-    """Refuse what is no source of updates. Raises DataError, or ValueError."""
+    """Raise DataError or ValueError if `updates` is not a source of updates."""
     if isinstance(updates, UpdateQueue):
         if queue is not None:
             raise ValueError("an UpdateQueue has a size of its own: leave `queue` out")
@@ -136,14 +136,14 @@ def _constant(number: int) -> Callable[[], int]:
 
 
 def _must_be_waited_for(updates: object) -> bool:
-    """Whether lines come from a terminal, a pipe, or what somebody else has opened."""
+    """Whether lines come from a terminal, a pipe, or a file that the caller has opened."""
     if isinstance(updates, str | Path):
         return not stat.S_ISREG(Path(updates).stat().st_mode)
     return hasattr(updates, "readline")
 
 
 def _read_ahead(items: Iterator[Item], channel: Channel) -> None:
-    """Put everything into a channel until its end, or that of the items."""
+    """Put items into a channel until the channel or the items end."""
     try:
         while channel.room():
             item = next(items, None)
@@ -167,7 +167,7 @@ def _items(updates: Any) -> Iterator[Item]:
 
 
 def _lines_of(path: str | Path) -> Generator[Item, None, None]:
-    """The lines of a file as bytes: one that is no text is refused alone."""
+    """The lines of a file, as bytes, so that a line that is not UTF-8 is refused alone."""
     with open(path, "rb") as file:
         yield from _lines(file, str(path))
 

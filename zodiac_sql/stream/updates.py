@@ -1,4 +1,4 @@
-"""What an update of a stream is: from Python a mapping, from a file a line of JSON."""
+"""The updates of a stream: in Python a mapping, in a file a line of JSON."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Rules = str | Path | Sequence[str | Path]
 
 
 class StreamUpdate(TypedDict, total=False):
-    """An update: what goes and what comes. Every key may be left out.
+    """An update: what it deletes and what it adds. Every key may be left out.
 
     `delete` and `insert` give rows by predicate, as `KnowledgeBase.insert` takes them; in a file,
     lists of values. `drop_rules` and `add_rules` are one text, path or name, or a list of them, as
-    the verbs of these names take them. Rules go before others come; a fact both deleted and
-    inserted is there afterwards.
+    the verbs of these names take them. Rules are dropped before others are added. A fact that is
+    both deleted and inserted is there afterwards.
     """
 
     delete: Mapping[str, object]
@@ -42,7 +42,7 @@ _KEYS = ("delete", "insert", "drop_rules", "add_rules")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An update that has been read. The mappings and rows are the very ones that were given."""
+    """An update that has been read. Its mappings and rows are the given objects, not copies."""
 
     deletes: Mapping[str, object]
     inserts: Mapping[str, object]
@@ -54,7 +54,7 @@ class Step:
         return bool(self.drops or self.adds)
 
     def tell(self, update: Update) -> None:
-        """Tell an update of the knowledge base all of it."""
+        """Pass all of it to an update of the knowledge base."""
         if self.drops:
             update.drop_rules(*self.drops)
         for text in self.adds:
@@ -67,7 +67,7 @@ class Step:
 
 @dataclass(slots=True)
 class Item:
-    """An update as it came, read when it is needed first: a bad one is refused when its turn comes.
+    """An update as it arrived. It is read when first needed, so a bad one is refused in its turn.
 
     `where` is its place in a file, `arrived` the time (time.perf_counter).
     """
@@ -77,19 +77,19 @@ class Item:
     arrived: float = field(default_factory=time.perf_counter)
     _step: Step | None = None
     _spent: bool = False
-    """Whether rows that can be read only once have been."""
+    """Whether rows that can be read only once have been read."""
 
     def step(self) -> Step:
-        """What is to be done. Raises DataError, which says what would be right."""
+        """The update, read. Raises DataError, which says what would be right."""
         if self._step is None:
             self._step = step_of(_parsed(self.given) if self.where else self.given)
         return self._step
 
     def read(self) -> None:
-        """Read rows that can be read only once, and keep them: an update may be tried again.
+        """Read rows that can be read only once, and keep them, because an update may be retried.
 
-        A stream of Arrow is left as it is, for it may be large. Raises DataError for what has been
-        read, and whatever the rows raise.
+        An Arrow stream is not read here, because it may be large. Raises DataError if the rows have
+        been read before, and any error that the rows raise.
         """
         step = self.step()
         if not any(map(once, (*step.deletes.values(), *step.inserts.values()))):
@@ -103,7 +103,7 @@ class Item:
         self._step = replace(step, deletes=_kept(step.deletes), inserts=_kept(step.inserts))
 
     def step_for(self, state: State) -> Step:
-        """What is to be done in a state: with dates as dates, which JSON can only give as text."""
+        """The update, read for a state: JSON texts in columns of dates or timestamps are parsed."""
         step = self.step()
         if self.where:
             deletes, inserts = with_dates(step.deletes, state), with_dates(step.inserts, state)
@@ -113,12 +113,12 @@ class Item:
 
 
 def once(rows: object) -> TypeGuard[Iterator[object]]:
-    """Whether rows can be read only once: then nobody may read them before their turn."""
+    """Whether rows can be read only once. Such rows must not be read before their turn."""
     return hasattr(rows, "__next__") or hasattr(rows, "read_next_batch")
 
 
 def _kept(facts: Mapping[str, object]) -> Mapping[str, object]:
-    """Rows by predicate, those of iterators as lists."""
+    """Rows by predicate, with iterators read into lists."""
     return {
         predicate: list(rows) if once(rows) and not hasattr(rows, "__arrow_c_stream__") else rows
         for predicate, rows in facts.items()
@@ -141,7 +141,7 @@ def step_of(given: object) -> Step:
 
 
 def _parsed(line: object) -> Any:
-    """What a line of JSON says."""
+    """The value of a line of JSON."""
     try:
         text = line.decode("utf-8-sig") if isinstance(line, bytes) else str(line)
         return json.loads(text)
@@ -150,7 +150,7 @@ def _parsed(line: object) -> Any:
 
 
 def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object]:
-    """Rows by predicate, ISO texts read where a column is of dates or timestamps."""
+    """Rows by predicate, with ISO texts parsed in columns of dates or timestamps."""
     changed = {}
     for given, rows in facts.items():
         known = state.schema.get(resolve(given, state.schema, state.prefixes))
@@ -169,7 +169,7 @@ _READERS: dict[Type | None, Callable[[str], object]] = {
 
 
 def _read(row: object, readers: Sequence[Callable[[str], object] | None]) -> object:
-    """A row; what is no date is left for the one to refuse who knows how."""
+    """A row with dates parsed; unchanged if a text is no date, so that inserting it is refused."""
     if not isinstance(row, list) or len(row) != len(readers):
         return row
     try:
