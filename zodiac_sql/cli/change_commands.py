@@ -286,7 +286,7 @@ def stream(
 
 
 def _change(db: str, wanted: Wanted, samples: int | None, as_json: bool) -> None:
-    """Do what is wanted; or, if so many samples are to be shown, tell what it would do."""
+    """Make the change and print it. If `samples` is a number, only preview it, with samples."""
     with changing(db) as opened:
         if samples is None:
             print_change(opened.carry_out(wanted), as_json)
@@ -295,7 +295,7 @@ def _change(db: str, wanted: Wanted, samples: int | None, as_json: bool) -> None
 
 
 def _samples(preview: bool, samples: int | None) -> int | None:
-    """How many facts of each predicate a preview shows; None if it is no preview."""
+    """How many facts of each predicate a preview shows; None without a preview."""
     if not preview:
         if samples is not None:
             raise typer.BadParameter("--samples goes with --preview")
@@ -304,4 +304,4 @@ def _samples(preview: bool, samples: int | None) -> int | None:
 
 
 _SAMPLES_BY_DEFAULT = 5
-"""Facts of each predicate that a preview shows; the help says so, too (options.py)."""
+"""How many facts of each predicate a preview shows. The help repeats it (options.py)."""

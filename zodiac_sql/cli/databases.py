@@ -1,4 +1,4 @@
-"""The database of a command: opened, changed as a whole, and what an interruption leaves of it."""
+"""Opens the database of a command, makes a change as a whole, and reports an interruption."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ MEMORY = ":memory:"
 class Wanted:
     """What is to change: rules to drop, rules to add, facts to insert, facts to delete.
 
-    Rules go before others come, so that a rule can be dropped and another one get its name.
+    Rules are dropped before others are added, so that a new rule can take the name of a dropped
+    one.
     """
 
     dropped: Sequence[Path | str] = ()
@@ -37,7 +38,7 @@ class Wanted:
     strict: bool = False
 
     def tell(self, update: Update, report: Report) -> None:
-        """Tell an update all of it."""
+        """Pass all of it to an update."""
         update.drop_rules(*self.dropped, strict=self.strict)
         for given in self.rules:
             update.add_rules(given, replace=self.replace, strict=self.strict)
@@ -51,19 +52,19 @@ class Wanted:
 
 @dataclass(slots=True)
 class Changing:
-    """A database that is open for one change, and how far that has come."""
+    """A database that is open for one change, and how far the change has come."""
 
     kb: KnowledgeBase
     publishing: bool = False
     done: bool = False
 
     def see(self, statement: str, parameters: object) -> None:
-        """See every statement: the one COMMIT of a change is what publishes it."""
+        """Watch every statement for the COMMIT, because it publishes the change."""
         heed_interruption(statement, parameters)
         self.publishing = self.publishing or statement == "COMMIT"
 
     def carry_out(self, wanted: Wanted) -> Change:
-        """Do all that is wanted as one change, with progress."""
+        """Make everything wanted one change, and show progress."""
         from zodiac_sql.cli.progress import reported
 
         self.kb.trace(self.see)
@@ -73,7 +74,7 @@ class Changing:
         return update.change
 
     def preview(self, wanted: Wanted) -> Change:
-        """What `carry_out` would do, with progress; nothing is changed."""
+        """Compute what `carry_out` would do, and show progress; nothing is changed."""
         from zodiac_sql.cli.progress import reported
 
         self.kb.trace(heed_interruption)
@@ -91,7 +92,7 @@ class Changing:
 
 @contextmanager
 def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Changing]:
-    """A database to change. A file that is made here goes away if the change fails."""
+    """Open a database to change it. A file that is made here is removed if the change fails."""
     from zodiac_sql import connect
 
     if db == MEMORY and settings is None:
@@ -114,7 +115,7 @@ def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Cha
 
 @contextmanager
 def reading(db: str) -> Iterator[KnowledgeBase]:
-    """A database to read, and only to read."""
+    """Open a database read-only."""
     from zodiac_sql import connect
 
     require_database(db)
@@ -124,7 +125,7 @@ def reading(db: str) -> Iterator[KnowledgeBase]:
 
 
 def require_database(db: str, preview: bool = False) -> None:
-    """Refuse a database that does not exist; its making is no part of a preview."""
+    """Refuse a database that does not exist. A preview does not make one."""
     if db == MEMORY:
         _refuse_memory()
     if not Path(db).exists():
@@ -145,7 +146,7 @@ def _refuse_memory() -> None:
 
 
 def _remove_if_empty(db: str) -> None:
-    """Remove a file that failed, or was interrupted, while it was made, if nothing is in it."""
+    """Remove a file without predicates whose making failed or was interrupted."""
     from zodiac_sql import ZodiacError, connect
 
     with suppress(ZodiacError):
@@ -163,7 +164,7 @@ def _remove(db: str) -> None:
 
 
 def names_and_files(given: Iterable[str]) -> list[Path | str]:
-    """Tell files of rules from names of rules. The files must exist."""
+    """Files of rules as paths, names of rules as text. The files must exist."""
     told = [Path(one) if one.endswith((".rules", ".dl")) else one for one in given]
     require_files(one for one in told if isinstance(one, Path))
     return told

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 
 class Refused(Exception):
-    """What the user is told, with the status 1; or 130 after an interruption."""
+    """Ends the program with a message and the status 1; or 130 after an interruption."""
 
     status = 1
 
 
 class Interrupted(Refused):
-    """Control and C were pressed while something was being written."""
+    """Ctrl-C was pressed while something was being written."""
 
     status = 130
 
@@ -19,19 +19,19 @@ _interrupted: list[int] = []
 
 
 def interrupt(number: int, frame: object) -> None:
-    """Remember Control and C, for some libraries make another error of it."""
+    """Remember Ctrl-C, because some libraries turn it into another error."""
     _interrupted.append(number)
     raise KeyboardInterrupt
 
 
 def heed_interruption(statement: str, parameters: object) -> None:
-    """End before a statement if Control and C were pressed: DuckDB loses that while it imports."""
+    """End before a statement if Ctrl-C was pressed: DuckDB loses it while it imports modules."""
     if _interrupted:
         raise KeyboardInterrupt
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether something ended because someone pressed Control and C."""
+    """Whether an error was caused by Ctrl-C."""
     if _interrupted and not isinstance(error, Refused):
         return True
     seen: BaseException | None = error
@@ -41,7 +41,7 @@ def is_interruption(error: BaseException) -> bool:
 
 
 def message(error: Exception) -> str:
-    """What went wrong, as a person reads it."""
+    """The message of an error for people."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'standard output'}: {error.strerror}"
     return str(error)

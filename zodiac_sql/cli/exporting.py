@@ -1,4 +1,4 @@
-"""Exporting within a command: an interruption or a failure says what is left of it."""
+"""Export within a command. After an interruption or a failure, a message says what is left."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def export_to(
     kb: KnowledgeBase, directory: Path, format: Format, predicates: Sequence[str] = ()
 ) -> Exported:
-    """Write files. Raises Interrupted, which says that some may be missing."""
+    """Write files. Raises Interrupted, which says that some files may be missing."""
     try:
         return kb.export(directory, format.value, *predicates)
     except BaseException as error:
@@ -30,7 +30,7 @@ def export_to(
 
 
 def export_after(kb: KnowledgeBase, db: str, out: Path, format: Format) -> Exported:
-    """Export after a change, which stays whatever happens here."""
+    """Export after a change. The change stays even if the export fails."""
     try:
         return export_to(kb, out, format)
     except (ZodiacError, OSError) as error:

@@ -1,10 +1,10 @@
-"""The program `zodiac`: a command, then the database file, then what it needs.
+"""The program `zodiac`: a command, then the database file, then the command's other arguments.
 
-Status 0: done. 1: a problem that the user can mend, said on standard error, or what `verify` has
-found. 2: a wrong command line. 130: interrupted. Unless the status is 0, the database is as it
-was, or the message says what is in it.
+Status 0: done. 1: a problem that the user can mend, told on standard error, or differences found by
+`verify`. 2: a wrong command line. 130: interrupted. Unless the status is 0, the database is
+unchanged, or the message says what is in it.
 
-DuckDB, Arrow and rich are imported where they are needed: `zodiac --help` must be quick.
+DuckDB, Arrow and rich are imported where they are needed, because `zodiac --help` must be quick.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from zodiac_sql.errors import MissingFunctionWarning, ZodiacError
 
 
 class Program(TyperGroup):
-    """All commands; turns what they raise into a message and a status."""
+    """All commands. Turns the errors that they raise into a message and a status."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -36,7 +36,7 @@ class Program(TyperGroup):
                 result = super().invoke(ctx)
                 sys.stdout.flush()
                 return result
-        except BrokenPipeError:  # the reader has seen enough
+        except BrokenPipeError:  # the reader of our output has closed the pipe
             _silence_stdout()
             raise typer.Exit(0) from None
         except Refused as error:
@@ -71,7 +71,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, interrupt)
     try:
         app(prog_name="zodiac")
-    except OSError as error:  # the help cannot be written
+    except OSError as error:  # the help text could not be written
         _refuse(error)
         raise SystemExit(1) from None
 
@@ -121,12 +121,12 @@ for _command in (
 def _refuse(error: Exception) -> None:
     say(message(error))
     if isinstance(error, OSError) and error.filename is None:
-        _silence_stdout()  # it is what cannot be written
+        _silence_stdout()  # writing to stdout is what failed
 
 
 @contextmanager
 def _warnings_in_a_line() -> Iterator[None]:
-    """Show our warnings on one line, without the place in our code where they arise."""
+    """Show warnings on one line, without the place in our code that raised them."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", MissingFunctionWarning)
         usual = warnings.showwarning
@@ -142,5 +142,5 @@ def _warnings_in_a_line() -> Iterator[None]:
 
 
 def _silence_stdout() -> None:
-    """Let what is still to be written go nowhere, so that Python does not complain at its end."""
+    """Discard output that is still buffered, so that Python does not complain when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,7 +9,7 @@ import typer
 
 
 class Format(enum.StrEnum):
-    """What export writes."""
+    """The file formats of export."""
 
     PARQUET = "parquet"
     CSV = "csv"
@@ -17,7 +17,7 @@ class Format(enum.StrEnum):
 
 
 class What(enum.StrEnum):
-    """What show shows."""
+    """The lists that show can print."""
 
     RULES = "rules"
     PREDICATES = "predicates"

@@ -26,7 +26,7 @@ PHASES = ("stage", "check", "reason", "compare", "publish")
 
 
 def run_summary(kb: KnowledgeBase, change: Change, exported: Exported | None) -> dict[str, Any]:
-    """What `run` tells, as JSON has it."""
+    """The summary of `run`, as its JSON has it."""
     work = change.stats["hypernodes"]
     summary = {
         "predicates": kb.predicates().to_pylist(),
@@ -39,7 +39,7 @@ def run_summary(kb: KnowledgeBase, change: Change, exported: Exported | None) ->
 
 
 def _work(work: Any) -> dict[str, Any]:
-    """What the evaluation of a hypernode took; nothing if it was left as it is."""
+    """The method, iterations and seconds of a hypernode; None if it was not evaluated."""
     names = ("method", "iterations", "seconds")
     return {"evaluated": work is not None, **{name: (work or {}).get(name) for name in names}}
 
@@ -76,7 +76,7 @@ def print_change(change: Change, as_json: bool) -> None:
 
 
 def print_update(change: Change) -> None:
-    """A change of a stream on one line of JSON, at once."""
+    """Print a change of a stream on one line of JSON, and flush it."""
     told = {
         "updates": [change.updates[0], change.updates[-1]],
         "inserted": dict(change.inserted),
@@ -90,7 +90,7 @@ def print_update(change: Change) -> None:
 
 
 def print_preview(change: Change, samples: int, as_json: bool) -> None:
-    """What a change would do, with up to so many facts of each predicate."""
+    """Print what a change would do, with at most `samples` facts of each predicate."""
     entering, leaving = change.inserted, change.deleted
     shown = {
         name: {
@@ -123,7 +123,7 @@ def _change_as_json(change: Change) -> dict[str, Any]:
 
 
 def _concerned(change: Change) -> list[str]:
-    """The predicates that a fact entered or left."""
+    """The predicates whose extensions a fact entered or left."""
     return sorted({*change.inserted, *change.deleted})
 
 
@@ -140,7 +140,7 @@ _FATES = ("created", "merged", "split", "dropped", "updated", "untouched")
 
 
 def _fates(told: HypernodeChange) -> str:
-    """What became of hypernodes, on a line. Those that are as they were are counted only."""
+    """What became of hypernodes, on one line. Untouched ones are only counted."""
     counted = {
         word: f"{len(of)} {word} ({_listed(of)})"
         for word in ("created", "dropped", "updated")
@@ -155,11 +155,11 @@ def _fates(told: HypernodeChange) -> str:
 
 
 _HYPERNODES_NAMED = 10
-"""Hypernodes named in one list; of a longer list the rest is "others"."""
+"""How many hypernodes one list names; the others are "others"."""
 
 
 def _listed(names: Sequence[str]) -> str:
-    """A list as people say it; of a long one the beginning."""
+    """A list of names as text; only the beginning of a long list."""
     *first, last = (
         names if len(names) <= _HYPERNODES_NAMED else [*names[: _HYPERNODES_NAMED - 1], "others"]
     )
@@ -167,12 +167,12 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _some(facts: Callable[[str, int], pa.Table], predicate: str, count: int) -> list[list[Any]]:
-    """So many facts of a predicate, one list of values each."""
+    """At most `count` facts of a predicate, each as a list of values."""
     return [list(row.values()) for row in facts(predicate, count).to_pylist()] if count else []
 
 
 def _print_samples(sign: str, predicate: str, count: int, facts: Sequence[Sequence[Any]]) -> None:
-    """Facts that would come or go, one on a line; how many more, if any of them is shown."""
+    """Print facts that would come or go, one per line; if any is given, also how many more."""
     for values in facts:
         typer.echo(f"{sign} {_fact(predicate, values)}")
     if facts and count > len(facts):
@@ -194,7 +194,7 @@ def print_notes(notes: Iterable[str]) -> None:
 
 
 _DIFFERENCES_SHOWN = 3
-"""Facts printed of those that a predicate lacks, and as many of those it has too many."""
+"""How many missing facts of a predicate are printed, and how many surplus ones."""
 
 
 def print_verification(found: Verification, db: str, as_json: bool) -> None:
@@ -248,7 +248,7 @@ def _verification_as_json(found: Verification, names: Iterable[str]) -> dict[str
 
 
 def _print_facts(kind: str, predicate: str, count: int, facts: Any) -> None:
-    """The first facts of a difference, one on a line."""
+    """Print the first facts of a difference, one per line, and how many more there are."""
     for row in facts.slice(0, _DIFFERENCES_SHOWN).to_pylist():
         typer.echo(f"{kind}  {_fact(predicate, row.values())}")
     if count > _DIFFERENCES_SHOWN:
@@ -274,15 +274,15 @@ def print_json(value: object) -> None:
 
 
 def rows(answer: Answer) -> Iterator[Sequence[Any]]:
-    """The rows one after the other; never all as Python objects."""
+    """The rows one by one, so that never all of them are Python objects."""
     for batch in answer.arrow().to_batches(max_chunksize=10_000):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def print_rows_as_json(answer: Answer) -> None:
-    """An array with one object, on one line, for each row."""
+    """Print an array with one object for each row, each on one line."""
     names: list[str] = []
-    for name in answer.column_names:  # SQL may give two columns one name
+    for name in answer.column_names:  # SQL may give two columns the same name
         number = sum(name == other for other in answer.column_names[: len(names)])
         names.append(f"{name}_{number}" if number else name)
     before = "["
@@ -302,7 +302,7 @@ def print_rows_as_csv(answer: Answer) -> None:
 
 
 def _json(value: Any) -> Any:
-    """A value as JSON can hold it: infinite numbers are null, dates and the like text."""
+    """A value that JSON can hold: infinite numbers become null, dates and the like become text."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -332,11 +332,11 @@ def _text(value: Any) -> str:
 
 
 _ROWS_MEASURED = 1000
-"""The widths of a printed table are those of its first rows, for there may be any number."""
+"""A printed table takes its column widths from this many rows, since there may be any number."""
 
 
 def print_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Aligned columns without boxes, numbers to the right."""
+    """Print aligned columns without boxes, numbers to the right."""
     from itertools import chain, islice
 
     from rich.cells import cell_len
@@ -365,7 +365,7 @@ def _is_number(value: object) -> bool:
 
 
 def _printable(text: str, but: str = "") -> str:
-    """The text without what would break a line or steer the terminal."""
+    """The text without characters that would break the line or control the terminal."""
     if text.isprintable():
         return text
     return re.sub(
@@ -376,5 +376,5 @@ def _printable(text: str, but: str = "") -> str:
 
 
 def say(text: str) -> None:
-    """A message for people, on standard error."""
+    """Print a message for people on standard error."""
     typer.echo(_printable(text, but="\n\t"), err=True)

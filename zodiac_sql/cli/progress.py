@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 class Report:
-    """What a change is doing: the file it reads, or the hypernode it evaluates."""
+    """Shows what a change is doing: the file it reads, or the hypernode it evaluates."""
 
     def __init__(self, bar: Progress | None = None, task: TaskID | None = None) -> None:
         self._bar = bar
         self._task = task
 
     def reading(self, file: Path) -> None:
-        """A file is about to be read."""
+        """Show that a file is about to be read."""
         self._show(f"reading {file}", 0, None)
 
     def __call__(self, hypernode: str, number: int, total: int) -> None:
-        """Hypernode `number`, counted from 0, of `total` is about to be evaluated."""
+        """Show that hypernode `number`, counted from 0, of `total` is about to be evaluated."""
         self._show(f"hypernode {hypernode}, {number + 1} of {total}", number, total)
 
     def _show(self, text: str, done: int, total: int | None) -> None:

@@ -194,7 +194,7 @@ def export(
 def _graph_of_change(
     db: str, added: Sequence[Path], dropped: Sequence[str]
 ) -> tuple[Drawing, tuple[str, ...]]:
-    """The HRDG before and after rules would come and go, and the notes of that change."""
+    """The HRDG before and after some rules would come and go, and the notes of that preview."""
     require_database(db)
     require_files(added)
     wanted = Wanted(dropped=names_and_files(dropped), rules=added)

@@ -1,4 +1,4 @@
-"""What `zodiac stream` does: apply updates as they come, and say what is in the file at the end."""
+"""The work of `zodiac stream`: applies updates as they come, and says what is in the file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 _NOTES_SHOWN = 10
-"""The notes of a stream that are printed at its end; the others are counted."""
+"""How many notes of a stream are printed at its end; the others are only counted."""
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Tally:
         )
 
     def all_notes(self) -> list[str]:
-        """The first notes, and how many there are besides."""
+        """The first notes, and how many more there are."""
         return [*self.notes, *([f"and {self.more_notes} more"] if self.more_notes else [])]
 
 
@@ -68,7 +68,7 @@ def _counted(number: Any, what: str) -> str:
 
 @contextmanager
 def drawn(tally: Tally, wanted: bool) -> Iterator[Callable[[], object]]:
-    """Draw a tally while the block runs, if stderr is a terminal; call what is given on changes."""
+    """Draw a tally while the block runs, if stderr is a terminal. Call the result to redraw it."""
     if not wanted or not sys.stderr.isatty():
         yield lambda: None
         return
@@ -83,16 +83,16 @@ def drawn(tally: Tally, wanted: bool) -> Iterator[Callable[[], object]]:
 
 @dataclass(slots=True)
 class Following:
-    """A stream on its way into a database."""
+    """Applies a stream to a database, and keeps count."""
 
     db: str
     as_json: bool
     tally: Tally = field(default_factory=Tally)
     publishing: bool = False
-    """Whether an update is being written whose change has not been told."""
+    """Whether an update is being written whose change has not been reported yet."""
 
     def follow(self, source: str, strategy: str, options: Mapping[str, Any]) -> None:
-        """Apply all updates. Raises Refused, or Interrupted, which say what is in the file."""
+        """Apply all updates. Raises Refused or Interrupted, which say what is in the file."""
         try:
             with changing(self.db, {"strategy": strategy}) as opened:
                 try:
@@ -106,7 +106,7 @@ class Following:
             raise Interrupted(f"interrupted; {self.kept()}{and_one}") from None
 
     def _apply(self, opened: Changing, source: str, options: Mapping[str, Any]) -> None:
-        """Apply updates until the source ends, and tell each change."""
+        """Apply updates until the source ends, and report each change."""
 
         def see(statement: str, parameters: object) -> None:
             opened.see(statement, parameters)
@@ -130,13 +130,13 @@ class Following:
             print_update(change)
 
     def kept(self) -> str:
-        """How many updates are in the file."""
+        """A sentence that says how many updates are in the file."""
         last = self.tally.last
         return f"{last or 'no'} {'update is' if last in (0, 1) else 'updates are'} in {self.db}"
 
 
 def follow(db: str, source: str, strategy: str, options: Mapping[str, Any], as_json: bool) -> None:
-    """Apply the updates of a file, or of standard input, to a database, made if it is missing."""
+    """Apply the updates of a file or standard input to a database. A missing database is made."""
     if db == MEMORY:
         raise Refused(f"{MEMORY} is gone when the program ends: give a file.")
     if source != STDIN:
@@ -149,7 +149,7 @@ def follow(db: str, source: str, strategy: str, options: Mapping[str, Any], as_j
 
 
 def _stdin() -> Any:
-    """Standard input as UTF-8. Bytes that are none are refused with the update that has them."""
+    """Standard input as UTF-8. Other bytes are refused together with the update that has them."""
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
     return sys.stdin
