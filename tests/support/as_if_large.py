@@ -18,7 +18,7 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("maintain.steps.find_candidates", "SMALLEST_JOINED_IN_TWO_STEPS", 0),
     ("maintain.steps.slices", "SMALLEST_SLICED", 0),
     ("storage.extensions", "MOST_DISJOINT_PARTS", 0),
-    ("facts.stage", "_FEW", 0),
+    ("facts.stage", "MOST_AS_PARAMETERS", 0),
     ("sql.product", "FEWEST_SIDE_ROWS", 0),
     ("sql.product", "FEWEST_JOIN_ROWS", 0),
     ("sql.product", "CHEAPER_BY", 0),

@@ -24,7 +24,9 @@ _EXTENSIONS = ("arrow.uuid", "arrow.bool8", "arrow.json")
 """Extension types whose values mean in DuckDB what they mean in Arrow."""
 
 
-def kept(predicate: str, data: pa.Table | pa.RecordBatchReader) -> pa.Table | pa.RecordBatchReader:
+def in_types_of_duckdb(
+    predicate: str, data: pa.Table | pa.RecordBatchReader
+) -> pa.Table | pa.RecordBatchReader:
     """The table or stream with columns as DuckDB reads them without loss. Raises DataError.
 
     What a stream holds is looked at while it is read.
@@ -35,7 +37,7 @@ def kept(predicate: str, data: pa.Table | pa.RecordBatchReader) -> pa.Table | pa
         name = _extension(field)
         if name is not None and name not in _EXTENSIONS:
             raise DataError(unsupported(predicate, field.name, name))
-    types = {field.name: _kept_type(field.type) for field in data.schema}
+    types = {field.name: _type_in_duckdb(field.type) for field in data.schema}
     wanted = {name: type_ for name, type_ in types.items() if type_ is not None}
     if not wanted:
         return data
@@ -66,13 +68,13 @@ def _extension(field: pa.Field) -> str | None:
     return None if name is None else name.decode(errors="replace")
 
 
-def _kept_type(type_: pa.DataType) -> pa.DataType | None:
+def _type_in_duckdb(type_: pa.DataType) -> pa.DataType | None:
     """The type that values of a type are converted to; None if they stay as they are."""
     import pyarrow as pa
 
     kind = pa.types
     if kind.is_dictionary(type_) or kind.is_run_end_encoded(type_):
-        return _kept_type(type_.value_type)
+        return _type_in_duckdb(type_.value_type)
     if kind.is_float16(type_):
         return pa.float32()
     if kind.is_decimal256(type_):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts.arrow_types import kept, unsupported
+from zodiac_sql.facts.arrow_types import in_types_of_duckdb, unsupported
 from zodiac_sql.facts.spark_frames import is_spark, stream
 from zodiac_sql.language.schema import default_columns
 from zodiac_sql.language.syntax import Type
@@ -83,7 +83,7 @@ def _from_pandas(predicate: str, frame: Any) -> Offered:
         ) from None
     _check_names(predicate, table.schema.names)
     labelled = any(isinstance(label, str) for label in frame.columns)
-    table = kept(predicate, table)
+    table = in_types_of_duckdb(predicate, table)
     return Offered(table, table.num_columns, labelled, _untyped(table.schema))
 
 
@@ -107,7 +107,9 @@ def _from_stream(predicate: str, rows: Any) -> Offered:
 
     if isinstance(rows, pa.Table) and rows.num_columns:
         _check_names(predicate, rows.schema.names)
-        return Offered(kept(predicate, rows), rows.num_columns, True, _untyped(rows.schema))
+        return Offered(
+            in_types_of_duckdb(predicate, rows), rows.num_columns, True, _untyped(rows.schema)
+        )
     _check_relation(predicate, rows)
     try:
         reader = pa.RecordBatchReader.from_stream(rows)
@@ -116,7 +118,7 @@ def _from_stream(predicate: str, rows: Any) -> Offered:
     _check_names(predicate, reader.schema.names)
     if not reader.schema.names:
         raise DataError(f"{predicate}: the table has no columns. Facts without columns are [()].")
-    reader = kept(predicate, reader)
+    reader = in_types_of_duckdb(predicate, reader)
     return Offered(reader, len(reader.schema.names), True, _untyped(reader.schema))
 
 

@@ -1,7 +1,7 @@
 """The rows of a Spark data frame as Arrow batches, for `insert`, `delete` and `replace`.
 
-What else there is to do with Spark is in zodiac_sql.spark, which nothing below imports. Here pyspark
-is imported only when somebody hands over one of its data frames.
+What else there is to do with Spark is in zodiac_sql.spark, which nothing below imports. Here
+pyspark is imported only when somebody hands over one of its data frames.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def is_spark(rows: object) -> bool:
 def stream(df: Any) -> pa.RecordBatchReader:
     """A data frame's rows as Arrow batches, one partition in memory at a time.
 
-    Spark's own `__arrow_c_stream__` sends each batch through a Python worker and back, and fails for
-    columns of type timestamp. The executors make the same batches in less than half the time. Only
-    a session of Spark Connect, whose JVM is elsewhere, needs the former.
+    Spark's own `__arrow_c_stream__` sends each batch through a Python worker and back, and fails
+    for columns of type timestamp. The executors make the same batches in less than half the time.
+    Only a session of Spark Connect, whose JVM is elsewhere, needs the former.
     """
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema
@@ -63,9 +63,9 @@ def said(text: str) -> str:
     missing = re.search(r"ModuleNotFoundError: No module named '(\w+)'", text)
     if missing:
         return (
-            f"Spark's Python workers lack the module {missing[1]}: they run another Python than this "
-            f"program. Before the session starts, set the environment variable PYSPARK_PYTHON to "
-            f"{sys.executable}, or to a Python on every machine that has "
+            f"Spark's Python workers lack the module {missing[1]}: they run another Python than "
+            f"this program. Before the session starts, set the environment variable PYSPARK_PYTHON "
+            f"to {sys.executable}, or to a Python on every machine that has "
             "pip install 'zodiac-sql[spark]'"
         )
     for pattern in (

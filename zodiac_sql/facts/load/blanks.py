@@ -3,7 +3,7 @@
 `_:b0` of a file becomes `_:z<12 hex digits>_b0`, where the digits are a digest of the file's
 content. So nodes of different files never meet; the same file gives the same facts however often
 it is loaded, and they can be deleted by the same file; an edited file gives new nodes. A label
-that has this form already, as in our own exports, is kept: it can only mean the same node.
+that has this form already, as in our own exports, stays: it can only mean the same node.
 
 In syntaxes where nodes need no label they are numbered in the order of the file instead.
 """

@@ -18,10 +18,10 @@ from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.lines import READ_LINES
 from zodiac_sql.facts.load.source import SourceFile
 
-DEEPEST = 200
+DEEPEST_NESTING = 200
 """How deep JSON may be nested."""
 
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 
 _OPENERS = bytes.maketrans(b"{[}]", b"(())")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
@@ -36,25 +36,26 @@ def check_nesting(file: SourceFile) -> None:
     """
     if _deep(file.data, strings=True) and _deep(file.data, strings=False):
         raise DataError(
-            f"{file.path} is nested more than {DEEPEST} deep. Nothing was loaded; make it flatter."
+            f"{file.path} is nested more than {DEEPEST_NESTING} deep. Nothing was loaded; make it "
+            "flatter."
         )
 
 
 def _deep(path: Path, *, strings: bool) -> bool:
     open_ = 0
     with path.open("rb") as source:
-        while block := source.read(_BLOCK):
+        while block := source.read(_BLOCK_BYTES):
             block += source.readline()  # no string of JSON goes over the end of a line
             if not strings:
                 block = _STRING.sub(b"", block)
             brackets = b"(" * open_ + block.translate(_OPENERS, _NO_BRACKETS)
-            for _ in range(DEEPEST):
+            for _ in range(DEEPEST_NESTING):
                 fewer = brackets.replace(b"()", b"")
                 if len(fewer) == len(brackets):
                     break
                 brackets = fewer
             open_ = brackets.count(b"(")
-            if open_ > DEEPEST:
+            if open_ > DEEPEST_NESTING:
                 return True
     return False
 
@@ -80,10 +81,10 @@ WHERE CASE WHEN written = line THEN false
            WHEN written = replace(line, ' ', '') THEN false
            ELSE replace(written, ' ', '') <> replace(line, ' ', '') END
 """
-"""The lines that DuckDB writes otherwise than they are, of those with many digits: in all others the
-decimals are what their doubles are written as."""
+"""Of the lines with many digits, those that DuckDB writes otherwise than they are. In all other
+lines, each decimal is what its double is written as."""
 
-_BATCH = 20_480
+_BATCH_ROWS = 20_480
 
 
 def check_decimals_of_lines(outside: Store, file: SourceFile) -> None:
@@ -91,7 +92,7 @@ def check_decimals_of_lines(outside: Store, file: SourceFile) -> None:
 
     DuckDB tells which lines are worth a look, as most are not; what it could not read may be any.
     """
-    for batch in outside.batches(_SUSPECTS, _BATCH, {"path": file.unglobbed}):
+    for batch in outside.batches(_SUSPECTS, _BATCH_ROWS, {"path": file.unglobbed}):
         for line in batch.column(0).to_pylist():
             if any(map(_rounded, _DECIMAL.findall(_without_strings(line.encode())))):
                 _check_all(file)
@@ -115,7 +116,7 @@ def _blocks(file: SourceFile) -> Iterator[tuple[bytes, int]]:
     """Whole lines, and how many are before them."""
     before = 0
     with file.data.open("rb") as source:
-        while block := source.read(_BLOCK):
+        while block := source.read(_BLOCK_BYTES):
             block += source.readline()
             yield block, before
             before += block.count(b"\n")
@@ -156,9 +157,9 @@ def _check_lines(file: SourceFile, block: bytes, before: int) -> None:
                 key = _KEY.search(line[: token.start()])
                 column = f"column {key[1].decode(errors='replace')} holds " if key else ""
                 raise DataError(
-                    f"{file.path}, line {number}: {column}{token[0].decode()}, which would be rounded:"
-                    " floats have 64 bits, about 16 digits. Nothing was loaded; round it, or make it "
-                    "text."
+                    f"{file.path}, line {number}: {column}{token[0].decode()}, which would be "
+                    "rounded: floats have 64 bits, about 16 digits. Nothing was loaded; round it, "
+                    "or make it text."
                 )
 
 
@@ -178,21 +179,21 @@ def _rounded(token: bytes) -> bool:
         return math.isinf(double) or digits != ""
     if abs(double) >= sys.float_info.min and len(digits.rstrip("0")) <= sys.float_info.dig:
         return False
-    if len(digits) > _MOST_DIGITS:
+    if len(digits) > _MOST_DIGITS_OF_A_DOUBLE:
         return True
     written = f"{double:.{len(digits) - 1}e}".partition("e")[0]
     return written.replace(".", "").replace("-", "") != digits
 
 
-_MOST_DIGITS = 1100
+_MOST_DIGITS_OF_A_DOUBLE = 1100
 """No double has more."""
 
 
 _ENTITY = re.compile(rb'<!ENTITY\s*([^\s"<>]+)\s+"([^"]*)"')
 _REFERENCE = re.compile(rb"&([^;&<]{1,200});")
 
-_EXPANSION = 16 << 20
-"""So many bytes may the entities of a file become, or twenty times the file."""
+_MOST_EXPANDED_BYTES = 16 << 20
+"""The entities of a file may become so many bytes, or twenty times the file."""
 
 
 def check_entities(file: SourceFile) -> None:
@@ -211,7 +212,7 @@ def check_entities(file: SourceFile) -> None:
 
 
 def _bound(file: SourceFile, expanded: int, size: int) -> None:
-    if expanded > max(_EXPANSION, 20 * size):
+    if expanded > max(_MOST_EXPANDED_BYTES, 20 * size):
         raise DataError(
             f"{file.path}: its entities would become {expanded:,} characters of text. Nothing was "
             "loaded; write out what they stand for."

@@ -36,7 +36,7 @@ read_csv itself refused (not UTF-8) is in zodiac_rejected, outside.
 @contextmanager
 def lines_of(store: Store, outside: Store, file: SourceFile) -> Iterator[None]:
     """Let one statement inside read the lines of a file from LINES."""
-    lines = outside.batches(READ_LINES, _BATCH, {"path": file.unglobbed})
+    lines = outside.batches(READ_LINES, _BATCH_ROWS, {"path": file.unglobbed})
     with reading(str(file.path)), store.offered(LINES, lines):
         yield
 
@@ -45,13 +45,13 @@ def read_into(
     store: Store, outside: Store, table: str, query: str, values: Mapping[str, object]
 ) -> None:
     """Create a temporary table of what a query outside finds in a file."""
-    with store.offered(_ROWS, outside.batches(query, _BATCH, values)):
+    with store.offered(_ROWS, outside.batches(query, _BATCH_ROWS, values)):
         store.run(create_temp(table, exp.select("*").from_(_ROWS)))
 
 
 _ROWS = "zodiac_file_rows"
 
-_BATCH = 20_480
+_BATCH_ROWS = 20_480
 """Rows that go from outside to inside at a time: ten vectors of DuckDB's."""
 
 

@@ -89,7 +89,7 @@ def common_type(datatypes: Collection[str]) -> Type:
 
 
 def form_of_free(datatype: str, type_: Type) -> str:
-    """What a literal must look like where the data settle the type: no loss at all."""
+    """What a literal must look like where the data decide the type: nothing may be lost."""
     if type_ is Type.FLOAT:
         return "decimal" if datatype not in (XSD + "double", XSD + "float") else "double"
     return "zoned moment" if datatype == f"{XSD}dateTimeStamp" else _FORMS[type_]
@@ -98,8 +98,8 @@ def form_of_free(datatype: str, type_: Type) -> str:
 def form_of_known(datatype: str, type_: Type, known: str | None) -> str | None:
     """What a literal must look like to enter a column of a known type; None: it cannot.
 
-    Where a column is known to be FLOAT, integers of 64 bits become the nearest double, as everywhere;
-    a decimal must be what its double is written as.
+    Where a column is known to be FLOAT, integers of 64 bits become the nearest double, as
+    everywhere; a decimal must be what its double is written as.
     """
     found = TYPES.get(datatype)
     if found is not type_ and (found, type_) != (Type.INT, Type.FLOAT):

@@ -15,7 +15,7 @@ from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.lines import LINES, lines_of, true_lines
-from zodiac_sql.facts.load.result import SHOWN, Skipped, listed
+from zodiac_sql.facts.load.result import MOST_LISTED, Skipped, listed
 from zodiac_sql.facts.load.source import SourceFile, check_lines
 
 Syntax = Literal["nt", "nq"]
@@ -218,7 +218,7 @@ def _rows_where(
 ) -> list[tuple[int, str]]:
     """The first lines of a file, by number, that meet a condition."""
     matching = f"SELECT number, line FROM ({_READ_NUMBERED}) WHERE {condition}"
-    query = f"{matching} ORDER BY number LIMIT {SHOWN}"
+    query = f"{matching} ORDER BY number LIMIT {MOST_LISTED}"
     with connect_outside(store) as outside:
         with lines_of(store, outside, file.source):
             found = store.rows(query, {**file.parameters, **values})
@@ -246,7 +246,7 @@ def _shifted(row: int, gone: list[int]) -> int:
 
 
 def _as_skipped(file: LineFile, bad: list[tuple[int, str, str]]) -> tuple[Skipped, ...]:
-    bad = sorted(bad)[:SHOWN]
+    bad = sorted(bad)[:MOST_LISTED]
     if not file.written:
         return tuple(Skipped(None, text, reason) for _, text, reason in bad)
     lines = true_lines(file.source.data, [row for row, _, _ in bad])

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.columns import clash
 from zodiac_sql.facts.load import literals
 from zodiac_sql.facts.load.urns import predicate_name
-from zodiac_sql.facts.stage import clash
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Column, Type
 
@@ -66,7 +66,7 @@ class Property:
         return 1 if self.class_ else 2
 
     @property
-    def settled(self) -> Type | None:
+    def known_type(self) -> Type | None:
         """The type that the object column has already."""
         return None if self.known is None or self.class_ else self.known.columns[1].type
 
@@ -147,18 +147,18 @@ def _check_arities(file: str, found: list[Property]) -> None:
 
 def _with_forms(property_: Property) -> Property:
     """The type that the column has, or could have, and what literals must look like for it."""
-    settled = property_.settled
-    if property_.class_ or settled is Type.SYMBOL:
+    known_type = property_.known_type
+    if property_.class_ or known_type is Type.SYMBOL:
         return property_
-    if settled is not None:
+    if known_type is not None:
         assert property_.known is not None
         before = property_.known.datatypes[1]
         forms = {
-            datatype: literals.form_of_known(datatype, settled, before)
+            datatype: literals.form_of_known(datatype, known_type, before)
             for datatype in property_.kinds
         }
         return replace(
-            property_, type=settled, forms={d: form for d, form in forms.items() if form}
+            property_, type=known_type, forms={d: form for d, form in forms.items() if form}
         )
     type_ = literals.common_type(property_.kinds)
     if type_ is Type.SYMBOL:
@@ -204,14 +204,14 @@ def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
 
 
 def _decided(property_: Property, fits: Mapping[tuple[str, str], _Fitting]) -> Property:
-    """The property with its final type: native if all fit, or if the type is settled."""
+    """The property with its final type: native if all fit, or if the predicate has the type."""
     if property_.type is Type.SYMBOL:
         return property_
     found = {d: fits[property_.term, d] for d in property_.forms}
     total = sum(property_.kinds.values())
     misfits = total - sum(fitting.count for fitting in found.values())
     zoned = sum(fitting.zoned for fitting in found.values())
-    if property_.settled is None:
+    if property_.known_type is None:
         bounded = all(literals.within_bounds(d, f.low, f.high) for d, f in found.items())
         if misfits or not bounded or zoned not in (0, total):
             return replace(property_, type=Type.SYMBOL, forms={})

@@ -22,7 +22,7 @@ from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load import blanks, cells, literals, ntriples, properties, syntaxes, urns
 from zodiac_sql.facts.load.ntriples import LineFile
 from zodiac_sql.facts.load.properties import Property
-from zodiac_sql.facts.load.result import SHOWN, Loaded, Skipped
+from zodiac_sql.facts.load.result import MOST_LISTED, Loaded, Skipped
 from zodiac_sql.facts.load.source import SourceFile
 from zodiac_sql.facts.stage import scratch
 from zodiac_sql.language.schema import Predicate, Staged
@@ -82,7 +82,7 @@ def _load(
         dictionary.encode(store, "zodiac_fact", ["s", "o"], "zodiac_fact_id")
         staged = tuple(_staged(store, property_) for property_ in found)
     dropped = sum(property_.misfits for property_ in found)
-    skipped = sorted({*reading.skipped, *misfits}, key=lambda bad: bad.line or 0)[:SHOWN]
+    skipped = sorted({*reading.skipped, *misfits}, key=lambda bad: bad.line or 0)[:MOST_LISTED]
     notes = ("graph names were ignored",) if reading.graphs else ()
     return Loaded(
         staged, reading.triples - dropped, tuple(skipped), reading.skipped_count + dropped, notes

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from zodiac_sql.language.schema import Staged
 
-SHOWN = 20
+MOST_LISTED = 20
 """How many of the lines that were skipped are listed one by one."""
 
 

@@ -21,11 +21,11 @@ from zodiac_sql.errors import DataError, ResourceError
 LONGEST_LINE = 16 << 20
 """DuckDB reads lines of up to 16 MiB; beyond 32 MiB it would pass over them in silence."""
 
-_ALWAYS = 256 << 20
-_RATIO = 200
-"""A packed file may unpack to so many bytes, or to so many times its own size."""
+_MOST_UNPACKED_BYTES = 256 << 20
+_MOST_TIMES = 200
+"""A packed file may unpack to so many bytes, or to so many times its own size if that is more."""
 
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class SourceFile:
 
     @property
     def unglobbed(self) -> str:
-        """The path of the data as DuckDB must be given it, which would take *, ? and [ for patterns."""
+        """The path of the data for DuckDB, which would take *, ? and [ in it for patterns."""
         return "".join(f"[{c}]" if c in "*?[" else c for c in str(self.data))
 
 
@@ -54,22 +54,23 @@ def opened(path: Path) -> Iterator[SourceFile]:
 
 
 def _unpack(path: Path, target: Path) -> None:
-    most = max(_ALWAYS, _RATIO * path.stat().st_size)
+    most = max(_MOST_UNPACKED_BYTES, _MOST_TIMES * path.stat().st_size)
     written = 0
     try:
         with gzip.open(path, "rb") as source, target.open("wb") as plain:
-            while block := source.read(_BLOCK):
+            while block := source.read(_BLOCK_BYTES):
                 written += len(block)
                 if written > most:
                     raise DataError(
-                        f"{path} unpacks to more than {_RATIO} times its size, and to more than "
-                        f"{most >> 20} MiB. Nothing was loaded. If it means no harm, unpack it first."
+                        f"{path} unpacks to more than {_MOST_TIMES} times its size, and to more "
+                        f"than {most >> 20} MiB. Nothing was loaded. If it means no harm, unpack it "
+                        "first."
                     )
                 plain.write(block)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(
-            f"{path} cannot be read: it is damaged or cut off ({error}). Nothing was loaded; make it "
-            "anew, or fetch it again."
+            f"{path} cannot be read: it is damaged or cut off ({error}). Nothing was loaded; make "
+            "it anew, or fetch it again."
         ) from None
     except OSError as error:
         if error.errno == errno.ENOSPC:
@@ -96,7 +97,7 @@ def check_lines(file: SourceFile) -> None:
             if last < 0:
                 line = data[:start].count(b"\n") + 1
                 raise DataError(
-                    f"{file.path}: line {line} is longer than 16 MiB, which no line may be. Nothing "
-                    "was loaded; break it up, or leave it out."
+                    f"{file.path}: line {line} is longer than 16 MiB, which no line may be. "
+                    "Nothing was loaded; break it up, or leave it out."
                 )
             start = last + 1

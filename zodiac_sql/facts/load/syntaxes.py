@@ -28,9 +28,10 @@ _FORMATS = {
 SUFFIXES = tuple(_FORMATS)
 
 
-_ALWAYS = 256 << 20
-_RATIO = 50
-"""So many bytes, or times its own size, may a file become as N-Quads, where prefixes are written out."""
+_MOST_CONVERTED_BYTES = 256 << 20
+_MOST_TIMES = 50
+"""As N-Quads, where prefixes are written out, a file may become so many bytes, or so many times its
+own size if that is more."""
 
 
 @contextmanager
@@ -51,7 +52,7 @@ def as_nquads(
     syntax = getattr(pyoxigraph.RdfFormat, _FORMATS[suffix])
     with tempfile.TemporaryDirectory(prefix="zodiac_sql_") as folder:
         target = Path(folder) / "converted.nq"
-        most = max(_ALWAYS, _RATIO * source.data.stat().st_size)
+        most = max(_MOST_CONVERTED_BYTES, _MOST_TIMES * source.data.stat().st_size)
         with source.data.open("rb") as data, target.open("wb") as plain:
             try:
                 quads = pyoxigraph.parse(data, format=syntax, base_iri=path.resolve().as_uri())
@@ -64,8 +65,8 @@ def as_nquads(
                 raise DataError(_said(path, error, skip_bad)) from None
             except MemoryError:  # so it calls a statement that its buffer cannot hold
                 raise DataError(
-                    f"{path}: a statement, or a text in it, is longer than 16 MiB, which none may be."
-                    " Nothing was loaded; break it up, or leave it out."
+                    f"{path}: a statement, or a text in it, is longer than 16 MiB, which none may "
+                    "be. Nothing was loaded; break it up, or leave it out."
                 ) from None
             except (EOFError, OSError, ValueError) as error:
                 raise DataError(f"{path} cannot be read: {error}") from error
@@ -84,8 +85,8 @@ class _Bounded:
         self.room -= len(data)
         if self.room < 0:
             raise DataError(
-                f"{self.path} becomes more than {_RATIO} times as large with its prefixes written "
-                "out. Nothing was loaded; shorten them."
+                f"{self.path} becomes more than {_MOST_TIMES} times as large with its prefixes "
+                "written out. Nothing was loaded; shorten them."
             )
         return self.file.write(data)
 

@@ -1,0 +1,188 @@
+"""The columns of rows from outside, and what each is to become as a column of a predicate."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from zodiac_sql.database.column_types import TEXT_TYPES
+from zodiac_sql.database.statements import temp_table, without_sign_of_zero
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import DataError
+from zodiac_sql.facts.arrow_types import unsupported
+from zodiac_sql.language.schema import Predicate, default_columns
+from zodiac_sql.language.syntax import Column, Type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_TYPES = {
+    **dict.fromkeys(
+        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER",
+         "UBIGINT", "HUGEINT", "UHUGEINT"), Type.INT),
+    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), Type.FLOAT),
+    "BOOLEAN": Type.BOOL,
+    "DATE": Type.DATE,
+    **dict.fromkeys(
+        ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS",
+         "TIMESTAMP WITH TIME ZONE"), Type.TIMESTAMP),
+    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), Type.SYMBOL),
+}  # fmt: skip
+"""DuckDB's type of a column from outside, without its parameters -> the type of its values."""
+
+
+def plain_columns(data: object) -> list[SourceColumn] | None:
+    """The columns of an Arrow table with no empty cell and no type that needs a look; else None."""
+    import pyarrow as pa
+
+    if not isinstance(data, pa.Table):
+        return None
+    columns = []
+    for field, values in zip(data.schema, data.columns, strict=True):
+        known = _PLAIN_TYPES.get(str(field.type))
+        if known is None or values.null_count or not _in_calendar(values):
+            return None
+        columns.append(SourceColumn(field.name, known, field.name, _TYPES[known]))
+    return columns
+
+
+def _in_calendar(values: pa.ChunkedArray) -> bool:
+    """Whether dates and timestamps, if these are some, are of the years 1 to 9999."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_date32(values.type):
+        scale, number = 1, pa.int32()
+    elif pa.types.is_timestamp(values.type):
+        scale, number = 86_400_000_000, pa.int64()
+    else:
+        return True
+    ends = pc.min_max(values.cast(number)).as_py()
+    low, high = ends["min"], ends["max"]
+    return low is None or (low >= _FIRST_DAY * scale and high < (_LAST_DAY + 1) * scale)
+
+
+_FIRST_DAY, _LAST_DAY = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
+
+_PLAIN_TYPES = {
+    "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN", "date32[day]": "DATE",
+    "timestamp[us]": "TIMESTAMP", "string": "VARCHAR", "large_string": "VARCHAR",
+}  # fmt: skip
+"""Arrow's types whose values stay as they are in DuckDB -> DuckDB's."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceColumn:
+    """A column of rows from outside, and the name and type it is to have."""
+
+    source: str
+    source_type: str
+    name: str
+    type: Type | None
+
+    @property
+    def kind(self) -> str:
+        """The type in DuckDB, without its parameters."""
+        return _kind(self.source_type)
+
+    def cast(self) -> exp.Expr:
+        """The column's value as text, or as a value of its type."""
+        value: exp.Expr = exp.column(self.source, quoted=True)
+        if self.source_type == "TIMESTAMP WITH TIME ZONE":
+            value = in_utc(value)
+        elif self.kind == "DECIMAL":
+            # DuckDB's own cast to a double divides by a power of ten, which rounds twice.
+            value = exp.cast(value, "VARCHAR")
+        value = exp.cast(value, TEXT_TYPES[self.type] if self.type else "INTEGER")
+        return without_sign_of_zero(value) if self.type is Type.FLOAT else value
+
+
+def in_utc(value: exp.Expr) -> exp.Expr:
+    """An instant as a timestamp in UTC."""
+    # Not a cast: that would give the wall clock of the session's time zone.
+    return exp.func("make_timestamp", exp.func("epoch_us", value, dialect="duckdb"))
+
+
+def _kind(source_type: str) -> str:
+    """A DuckDB type without its parameters."""
+    return source_type if source_type.endswith("]") else source_type.split("(")[0]
+
+
+def columns_of(store: Store, source: str, untyped: Collection[str]) -> list[SourceColumn]:
+    """The columns of a temporary table, each with the type its values have as facts."""
+    described = store.run(exp.select("*").from_(temp_table(source)).limit(0)).description or []
+    columns = []
+    for name, code, *_ in described:
+        source_type = "NULL" if name in untyped else str(code)
+        columns.append(SourceColumn(name, source_type, name, _TYPES.get(_kind(source_type))))
+    return columns
+
+
+def aligned(
+    predicate: str, columns: list[SourceColumn], known: Predicate | None, named: bool
+) -> list[SourceColumn]:
+    """The columns in the predicate's order, with its names and types. Raises DataError."""
+    for column in columns:
+        _check_supported(predicate, column)
+    if known is None:
+        names = [c.name for c in columns] if named else list(default_columns(len(columns)))
+        return [
+            SourceColumn(column.source, column.source_type, name, column.type)
+            for column, name in zip(columns, names, strict=True)
+        ]
+    if len(columns) != known.arity:
+        raise DataError(
+            f"{predicate} has {_counted(known.arity)}, these rows have {len(columns)}: "
+            f"{', '.join(column.name for column in columns)}."
+        )
+    wanted = [column.name for column in known.columns]
+    given = [column.name for column in columns]
+    if named and sorted(wanted) == sorted(given):
+        columns = sorted(columns, key=lambda column: wanted.index(column.name))
+    elif named and any(n in wanted and n != w for n, w in zip(given, wanted, strict=True)):
+        raise DataError(
+            f"{predicate} has the columns {', '.join(wanted)}, these rows have {', '.join(given)}: "
+            "in another order, and not all by the same names. Rename them."
+        )
+    return [
+        SourceColumn(
+            column.source, column.source_type, target.name, _agreed(predicate, column, target)
+        )
+        for column, target in zip(columns, known.columns, strict=True)
+    ]
+
+
+def _counted(arity: int) -> str:
+    return f"{arity} column" if arity == 1 else f"{arity} columns"
+
+
+def _check_supported(predicate: str, column: SourceColumn) -> None:
+    if column.type is None and column.source_type != "NULL":
+        raise DataError(unsupported(predicate, column.name, column.source_type))
+
+
+def _agreed(predicate: str, column: SourceColumn, target: Column) -> Type | None:
+    """The type that the column gets, given the one that the predicate has. Raises DataError."""
+    if target.type in (None, column.type):
+        return column.type
+    if column.type is None or (column.type, target.type) == (Type.INT, Type.FLOAT):
+        return target.type
+    raise DataError(clash(predicate, target, column.type))
+
+
+def clash(predicate: str, target: Column, found: Type) -> str:
+    """Says that values of one type cannot enter a column of another, and the way out."""
+    assert target.type is not None
+    said = f"{predicate}: column {target.name} has the type {target.type}, the data have {found}. "
+    if (target.type, found) == (Type.INT, Type.FLOAT):
+        return said + (
+            f"For fractions declare the column before the first facts: "
+            f".decl {predicate}(... {target.name}: float ...)"
+        )
+    if target.type is Type.SYMBOL:
+        return said + "Convert the data to text, or declare another type before the first facts."
+    return said + f"Convert the data to {target.type}, or use another predicate."

@@ -1,0 +1,146 @@
+"""A type for each column of a table in a file.
+
+It is the type that the predicate has, if it is known. Otherwise it is the type that all cells of
+the column look like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import temp_table
+from zodiac_sql.facts.load import cells
+from zodiac_sql.facts.load.result import Skipped
+from zodiac_sql.facts.load.table_file import ROWS, TableFile
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """The columns of zodiac_rows: their types, the kinds of their cells, and those accepted."""
+
+    syntaxes: Mapping[str, cells.Syntax]
+    types: Mapping[str, Type | None]
+    kinds: Mapping[str, int]
+    known: Collection[str]
+
+    @property
+    def untyped(self) -> tuple[str, ...]:
+        return tuple(name for name, type_ in self.types.items() if type_ is None)
+
+    @property
+    def doubtful(self) -> list[str]:
+        """The columns with cells that their types do not accept."""
+        return [name for name in self.types if self.refused(name)]
+
+    def refused(self, column: str) -> int:
+        """The kinds of cells in a column that its type does not accept."""
+        kinds = self.kinds[column]
+        type_, known = self.types[column], column in self.known
+        return kinds & ~self.syntaxes[column].accepted(type_, kinds, known)
+
+    def kind(self, column: str) -> exp.Expr:
+        return self.syntaxes[column].kind_of(exp.column(column, quoted=True))
+
+    def misfit(self, column: str) -> exp.Expr:
+        """Whether a cell is of a kind that its column does not accept."""
+        refused = [bit for bit in range(13) if self.refused(column) >> bit & 1]
+        there = exp.column(column, quoted=True).is_(exp.null()).not_()
+        return exp.and_(there, self.kind(column).isin(*(1 << bit for bit in refused)))
+
+    def values(self) -> exp.Select:
+        """The rows as values."""
+        picked = (
+            self.syntaxes[name].value(exp.column(name, quoted=True), type_).as_(name, quoted=True)
+            for name, type_ in self.types.items()
+        )
+        return exp.select(*picked).from_(temp_table(ROWS))
+
+    def hint(self, predicate: str) -> str:
+        """What would be right, for the columns with cells that are refused."""
+        said = []
+        for name in self.doubtful:
+            type_ = self.types[name]
+            why = "of the predicate" if name in self.known else "of the other cells"
+            text = f": .decl {predicate}(... {name}: symbol ...) keeps all text as it is"
+            said.append(
+                f"Column {name} has the type {type_}, {why}. Correct these cells, or declare "
+                f"another type before the first facts{'' if type_ is Type.SYMBOL else text}.\n"
+            )
+        return "".join(said)
+
+
+def misfits(table: TableFile, typing: Typing) -> tuple[int, list[Skipped]]:
+    """How many rows hold a cell that its column does not accept, and the first of them."""
+
+    def reason(name: str, text: str, row: int) -> str:
+        kind = typing.kind(name)
+        one = (
+            exp.select(kind)
+            .from_(temp_table(ROWS))
+            .where(exp.column("rowid").eq(exp.Literal.number(row - 1)))
+        )
+        why = cells.reason(table.store.count(one), typing.types[name])
+        return f"column {name} holds {text}, which {why}"
+
+    return table.refused({name: typing.misfit(name) for name in typing.doubtful}, reason)
+
+
+def typed(table: TableFile, known: Predicate | None) -> Typing:
+    """A type for each column: that of the predicate, or the one that all cells look like."""
+    of_predicate = known_types(table.names, known)
+    texts = {name: syntax for name, syntax in table.syntaxes.items() if syntax.type is None}
+    likely = _kinds(table, dict.fromkeys(texts, 0), some=True)
+    open_ = {
+        name: likely[name]
+        for name, syntax in texts.items()
+        if not syntax.all_text(likely[name] if name not in of_predicate else 0)
+        and (of_predicate.get(name) is not Type.SYMBOL or syntax is cells.JSON)
+    }
+    kinds = {
+        **{name: 0 if syntax.type else cells.TEXT for name, syntax in table.syntaxes.items()},
+        **_kinds(table, open_, some=False),
+    }
+    types = {
+        name: syntax.type or of_predicate.get(name) or syntax.found(kinds[name])
+        for name, syntax in table.syntaxes.items()
+    }
+    return Typing(table.syntaxes, types, kinds, of_predicate)
+
+
+def _kinds(table: TableFile, likely: Mapping[str, int], *, some: bool) -> dict[str, int]:
+    """The kinds of cells in columns: in `some` of the rows, or in all."""
+    if not likely:
+        return {}
+    masks = []
+    for name, kinds in likely.items():
+        cell = exp.column(name, quoted=True)
+        kind_of = table.syntaxes[name].kind_of(cell.copy(), kinds)
+        kind = exp.case().when(cell.is_(exp.null()).not_(), kind_of)
+        masks.append(exp.func("bit_or", kind, dialect="duckdb"))
+    rows: exp.Expr = temp_table(ROWS)
+    if some:
+        rows = exp.select("*").from_(rows).limit(_SAMPLE_ROWS).subquery("r", copy=False)
+    (found,) = table.store.rows(exp.select(*masks).from_(rows))
+    return {name: mask or 0 for name, mask in zip(likely, found, strict=True)}
+
+
+_SAMPLE_ROWS = 1000
+"""The cells of so many rows tell what those of all rows are likely to be."""
+
+
+def known_types(names: Sequence[str], known: Predicate | None) -> dict[str, Type]:
+    """The types that columns have already, by their names in the file."""
+    if known is None or len(names) != known.arity:
+        return {}
+    wanted = [column.name for column in known.columns]
+    given = wanted if sorted(wanted) == sorted(names) else names
+    return {
+        name: column.type
+        for name, column in zip(given, known.columns, strict=True)
+        if column.type is not None
+    }

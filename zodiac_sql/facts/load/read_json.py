@@ -1,0 +1,103 @@
+"""JSON and JSON lines -> zodiac_rows, whose columns are values or texts in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from zodiac_sql.database.column_types import TEXT_TYPES
+from zodiac_sql.database.other_connections import connect_outside
+from zodiac_sql.database.store import Store
+from zodiac_sql.facts.load import cells
+from zodiac_sql.facts.load.bounds import check_decimals, check_decimals_of_lines, check_nesting
+from zodiac_sql.facts.load.infer_types import known_types
+from zodiac_sql.facts.load.lines import read_into
+from zodiac_sql.facts.load.source import SourceFile
+from zodiac_sql.facts.load.table_file import ROWS, TableFile, count_where
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Type
+
+JSON_FORMATS = {".jsonl": "newline_delimited", ".ndjson": "newline_delimited", ".json": "auto"}
+"""What DuckDB calls the format of a file, by its suffix."""
+
+_DESCRIBE_JSON = """
+SELECT * FROM read_json($path, format = $format, compression = 'uncompressed', sample_size = -1,
+                        ignore_errors = $ignore, maximum_depth = 2, map_inference_threshold = -1)
+LIMIT 0
+"""
+
+_READ_JSON = """
+SELECT * FROM read_json($path, format = $format, compression = 'uncompressed', columns = $columns,
+                        ignore_errors = $ignore)
+"""
+
+
+def read_json(
+    store: Store, file: SourceFile, suffix: str, known: Predicate | None, skip_bad: bool
+) -> TableFile:
+    """Create zodiac_rows. A column is read as values if these are all of one type.
+
+    DuckDB tells that after it has looked at all of them. Other cells are read as their text in
+    JSON.
+    """
+    check_nesting(file)
+    format_ = JSON_FORMATS[suffix]
+    ignore = skip_bad and format_ == "newline_delimited"
+    source = {"path": file.unglobbed, "format": format_, "ignore": ignore}
+    with connect_outside(store) as outside:
+        described = outside.run(_DESCRIBE_JSON, source).description or []
+        found = {name: _JSON_TYPES.get(str(code), cells.JSON) for name, code, *_ in described}
+        known_by_name = known_types(tuple(found), known)
+        syntaxes = {
+            name: _suited(syntax, known_by_name.get(name)) for name, syntax in found.items()
+        }
+        floats = [name for name, syntax in syntaxes.items() if syntax.type is Type.FLOAT]
+        if floats or cells.JSON in syntaxes.values():
+            if format_ == "newline_delimited":
+                check_decimals_of_lines(outside, file)
+            else:
+                check_decimals(file)
+        _read_cells(store, outside, source, syntaxes)
+        if floats and store.count(count_where(exp.or_(*map(_large, floats)))):
+            syntaxes.update(dict.fromkeys(floats, cells.JSON))
+            _read_cells(store, outside, source, syntaxes)
+    return TableFile(store, file, suffix, syntaxes)
+
+
+_JSON_TYPES = {
+    "BIGINT": cells.Syntax("", json=False, type=Type.INT),
+    "DOUBLE": cells.Syntax("", json=False, type=Type.FLOAT),
+    "BOOLEAN": cells.Syntax("", json=False, type=Type.BOOL),
+    **dict.fromkeys(("VARCHAR", "DATE", "TIME", "TIMESTAMP"), cells.STRING),
+}
+"""What DuckDB calls a column of JSON -> how all of its cells are written."""
+
+
+def _suited(syntax: cells.Syntax, known: Type | None) -> cells.Syntax:
+    """How a column is read: as texts in JSON if its cells are not of the predicate's type."""
+    fits: tuple[Type | None, ...] = (None, syntax.type)
+    if syntax is cells.STRING:
+        fits = (None, Type.SYMBOL, Type.DATE, Type.TIMESTAMP)
+    elif syntax.type is Type.INT:
+        fits = (None, Type.INT, Type.FLOAT)
+    return syntax if known in fits else cells.JSON
+
+
+def _read_cells(
+    store: Store,
+    outside: Store,
+    source: Mapping[str, object],
+    syntaxes: Mapping[str, cells.Syntax],
+) -> None:
+    columns = {
+        name: TEXT_TYPES[syntax.type or Type.SYMBOL] if syntax is not cells.JSON else "JSON"
+        for name, syntax in syntaxes.items()
+    }
+    read_into(store, outside, ROWS, _READ_JSON, {**source, "columns": columns})
+
+
+def _large(column: str) -> exp.Expr:
+    """Whether a double may be an integer that was rounded, which only its text tells; or is NaN."""
+    size = exp.func("abs", exp.column(column, quoted=True), dialect="duckdb")
+    return exp.not_(size < exp.cast(exp.Literal.number(1 << 53), "DOUBLE"))

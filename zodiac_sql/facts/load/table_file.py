@@ -1,0 +1,137 @@
+"""A table read from a file into the temporary table zodiac_rows, and where its rows stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from zodiac_sql.database.other_connections import connect_outside
+from zodiac_sql.database.statements import temp_table
+from zodiac_sql.database.store import Store
+from zodiac_sql.facts.load import cells
+from zodiac_sql.facts.load.lines import READ_LINES, true_lines
+from zodiac_sql.facts.load.result import MOST_LISTED, Skipped
+from zodiac_sql.facts.load.source import SourceFile
+from zodiac_sql.language.schema import Staged
+
+ROWS = "zodiac_rows"
+"""The temporary table."""
+
+_WITH_HEADER = (".csv", ".tsv")
+"""The files whose first line names the columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A file read into zodiac_rows, and the lines of it that are not there."""
+
+    store: Store
+    file: SourceFile
+    suffix: str
+    syntaxes: Mapping[str, cells.Syntax]
+    """How the cells of each column are written, by its name."""
+    rejected: tuple[Skipped, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.syntaxes)
+
+    def place(self, row: int) -> str:
+        """What a person calls a row of zodiac_rows."""
+        line, path = self.lines([row]).get(row), self.file.path
+        return f"row {row} of {path}" if line is None else f"line {line} of {path}"
+
+    def lines(self, rows: Sequence[int]) -> dict[int, int]:
+        """The lines on which rows stand; none if rows of this file may have several lines each.
+
+        For errors: it reads the file again.
+        """
+        if self.suffix in (".parquet", ".json") or self._multiline():
+            return {}
+        header = 1 if self.suffix in _WITH_HEADER else 0
+        gone = [bad.line for bad in self.rejected]
+        options = {"path": self.file.unglobbed, "gone": gone, "header": header, "rows": list(rows)}
+        with connect_outside(self.store) as outside:
+            found = dict(
+                outside.rows(
+                    "SELECT place, number FROM ("
+                    "SELECT row_number() OVER (ORDER BY number) - $header AS place, number"
+                    f" FROM (SELECT row_number() OVER () AS number, line FROM ({READ_LINES}))"
+                    " WHERE line IS NOT NULL AND number NOT IN (SELECT unnest($gone::BIGINT[])))"
+                    " WHERE place IN (SELECT unnest($rows::BIGINT[]))",
+                    options,
+                )
+            )
+        true = true_lines(self.file.data, found.values())
+        return {row: true[number] for row, number in found.items()}
+
+    def _multiline(self) -> bool:
+        """Whether some text holds a line break. In JSON lines none does."""
+        if self.suffix not in _WITH_HEADER:
+            return False
+        pattern = exp.Literal.string("%\n%")
+        breaks = [exp.column(name, quoted=True).like(pattern) for name in self.names]
+        return bool(breaks) and self.store.count(count_where(exp.or_(*breaks))) > 0
+
+    def has_gaps(self) -> bool:
+        """Whether some row lacks a value."""
+        counts = [exp.Count(this=exp.column(name, quoted=True)) for name in self.names]
+        (found,) = self.store.rows(
+            exp.select(exp.Count(this=exp.Star()), *counts).from_(temp_table(ROWS))
+        )
+        return len(set(found)) > 1
+
+    def gaps(self) -> tuple[int, list[Skipped]]:
+        """How many rows lack a value, and the first of them."""
+        return self.refused(
+            {name: is_empty(name) for name in self.names},
+            lambda name, *_: f"column {name} is empty",
+        )
+
+    def refused(
+        self, faults: Mapping[str, exp.Expr], reason: Callable[[str, str, int], str]
+    ) -> tuple[int, list[Skipped]]:
+        """How many rows have one of the faults, which go by columns, and the first of them."""
+        condition = exp.or_(*faults.values())
+        count = self.store.count(count_where(condition))
+        if not count:
+            return 0, []
+        first, held = exp.case(), exp.case()
+        for name, fault in faults.items():
+            first = first.when(fault, exp.Literal.string(name))
+            held = held.when(fault, self.written(name))
+        texts = [self.written(name) for name in self.names]
+        shown = exp.func("concat_ws", exp.Literal.string(","), *texts, dialect="duckdb")
+        row = exp.column("rowid") + 1
+        query = exp.select(row, first, held, shown).from_(temp_table(ROWS)).where(condition)
+        found = self.store.rows(query.order_by("rowid").limit(MOST_LISTED))
+        lines = self.lines([row for row, *_ in found])
+        return count, [
+            Skipped(lines.get(row), text, reason(name, value, row))
+            for row, name, value, text in found
+        ]
+
+    def written(self, column: str) -> exp.Expr:
+        """The cells of a column as the file has them."""
+        cell: exp.Expr = exp.column(column, quoted=True)
+        if self.syntaxes[column] is cells.STRING:
+            cell = exp.func("to_json", cell, dialect="duckdb")
+        return exp.cast(cell, "VARCHAR")
+
+    def drop(self, faults: Sequence[exp.Expr]) -> None:
+        """Delete the rows with a fault."""
+        self.store.run(exp.delete(temp_table(ROWS)).where(exp.or_(*faults)))
+
+
+def is_empty(column: str) -> exp.Expr:
+    return exp.column(column, quoted=True).is_(exp.null())
+
+
+def count_where(condition: exp.Expr) -> exp.Select:
+    return exp.select(exp.Count(this=exp.Star())).from_(temp_table(ROWS)).where(condition)
+
+
+def count_facts(store: Store, staged: Staged) -> int:
+    return store.count(exp.select(exp.Count(this=exp.Star())).from_(temp_table(staged.table)))
