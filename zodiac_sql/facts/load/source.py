@@ -63,8 +63,8 @@ def _unpack(path: Path, target: Path) -> None:
                 if written > most:
                     raise DataError(
                         f"{path} unpacks to more than {_MOST_TIMES} times its size, and to more "
-                        f"than {most >> 20} MiB. Nothing was loaded. If it means no harm, unpack it "
-                        "first."
+                        f"than {most >> 20} MiB. Nothing was loaded. If it means no harm, unpack "
+                        "it first."
                     )
                 plain.write(block)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
