@@ -6,20 +6,20 @@
     fleet, try_rules, collect_rules            the same rules on each of many devices (fleet.py)
     materialise                                rules over data frames of any size (cluster.py)
 
-require.py       what must be there: packages, Java, a session; what Spark's errors say
+require.py       requirements: packages, Java, a session; Spark's errors explained
 types.py         columns of data frames as columns of facts
 mapping.py       which rows of a source are facts of which predicate
-sources.py       files as rows, with what is wrong in them
+sources.py       files as rows, with the faults of their lines
 device_facts.py  the facts of each device of a fleet
 devices.py       the work on one device, in a Python worker of Spark
-answers.py       what devices answer, as rows with the device
+answers.py       the answers of devices, as rows with the device
 planning.py      rules checked over data frames
 refusals.py      rules that Spark would not compute as DuckDB does
-dialect.py       SQL as Spark writes it
-frames.py        data frames under names that SQL can use, computed and counted
+dialect.py       SQL in Spark's dialect
+frames.py        data frames under names that SQL can use; computing and counting them
 
 Needs the extra: pip install 'zodiac-sql[spark]', and Java 17 or later. Nothing else in zodiac_sql
-imports it. Sessions that are given are used as they are, never reconfigured or stopped.
+imports it. A session that is given is used as it is, never reconfigured or stopped.
 """
 
 from __future__ import annotations

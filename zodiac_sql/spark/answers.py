@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def struct_for(predicate: Predicate) -> T.StructType:
-    """A predicate's columns; one without columns has one, `holds`."""
+    """The struct of a predicate's columns; a predicate without columns has `holds`."""
     return struct_of(predicate.columns or (HOLDS,))
 
 
 def structs(labels: Sequence[str], shown: Iterable[Predicate]) -> list[T.StructField]:
-    """Columns with text, and one for each predicate."""
+    """Columns of text, one for each label, and a struct for each predicate."""
     return [
         *(T.StructField(label, T.StringType()) for label in labels),
         *(T.StructField(p.sql_name, struct_for(p)) for p in shown),
@@ -41,7 +41,7 @@ class Answer:
 
     @staticmethod
     def of(spark: SparkSession, device: Column, fields: Sequence[T.StructField]) -> Answer:
-        """The device and some other columns. Raises DataError if two have the same name."""
+        """An answer with the device and other columns. Raises DataError if two share a name."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
         names = [field.name.lower() for field in fields]
@@ -60,7 +60,7 @@ class Answer:
 
 
 def joined(schema: pa.Schema, tables: Sequence[pa.Table]) -> pa.Table:
-    """Some tables as one; none at all are one without rows."""
+    """Some tables as one. Without any table, the result has no rows."""
     return pa.concat_tables([schema.empty_table(), *tables])
 
 

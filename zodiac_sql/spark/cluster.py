@@ -1,11 +1,11 @@
-"""The same rules over Spark data frames, from scratch: for what is too large for one machine.
+"""Evaluates rules over Spark data frames, from scratch: for facts too large for one machine.
 
 Each rule is planned and compiled as for DuckDB (sql/plan.py, sql/select.py), and rendered in
 Spark's dialect; hypernodes are evaluated in topological order, recursive ones semi-naively. Spark
-chooses joins, schedules work and moves data. Its plans would grow with every step, so lineage is
-cut: what a hypernode derives, and each iteration's delta, is a checkpoint.
+chooses joins, schedules work and moves data. Its plans would grow with every step, so the result of
+each hypernode and the delta of each iteration become checkpoints, which cut the lineage.
 
-Symbols are their text here, not numbers: a dictionary would have to be one for all machines.
+Symbols are texts here, not numbers, because all machines would have to share one dictionary.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """One round of a hypernode: how many new facts it found of each predicate.
+    """One round of a hypernode, with the number of new facts that it found of each predicate.
 
-    A hypernode that is not recursive has one; what it finds can be known from elsewhere.
+    A hypernode that is not recursive has one round, and its facts may be known from elsewhere.
     """
 
     hypernode: str
@@ -63,8 +63,8 @@ class Materialised(Mapping[str, "DataFrame"]):
     """Extensions as data frames, by predicate: explicit and derived facts, each once.
 
     Columns are those of the predicate: strings for symbols, bigint, double, boolean, date,
-    timestamp_ntz. `derived` are the predicates that rules derive. `iterations` tells how recursion
-    went. A predicate may be asked for by name, `<iri>`, `prefix:local` or SQL name.
+    timestamp_ntz. `derived` are the predicates that rules derive. `iterations` has the rounds of
+    all hypernodes. A predicate may be asked for by name, `<iri>`, `prefix:local` or SQL name.
     """
 
     derived: tuple[str, ...]
@@ -95,12 +95,12 @@ def materialise(
     """Evaluate rules over data frames of facts, by predicate.
 
     `rules` are a text or a file, or several; facts in them count as well. Columns are matched by
-    position; a data frame's rows may repeat. `progress` is called after each iteration:
-    with `print`, one sees them. Intermediate results are kept by the executors (or in the session's
-    checkpoint directory, if it has one), and no longer than somebody refers to the answer.
+    position; a data frame's rows may repeat. `progress` is called after each iteration; `print`
+    will do. The executors keep intermediate results (or the session's checkpoint directory does, if
+    it has one) as long as somebody holds a reference to the answer.
 
-    Raises ProgramError for the rules, DataError for columns that cannot be facts', and SparkError
-    for what Spark would compute differently, by name, or if Spark fails.
+    Raises ProgramError for errors in rules, DataError for columns that cannot be columns of facts,
+    and SparkError if Spark fails, or with the names of rules that Spark would compute differently.
     """
     given = {name: columns_of(name, df) for name, df in facts.items()}
     require_builtins(rules)
@@ -118,7 +118,7 @@ def materialise(
 
 
 def _by_predicate(planned: PlannedRules, facts: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
-    """The data frames by the full names of predicates. Raises DataError for two of the same."""
+    """The data frames by full name of predicate. Raises DataError if a predicate has two."""
     given: dict[str, str] = {}
     for name in facts:
         other = given.setdefault(planned.names[name], name)
@@ -131,7 +131,7 @@ def _by_predicate(planned: PlannedRules, facts: Mapping[str, DataFrame]) -> dict
 
 @dataclass(slots=True)
 class _Run:
-    """The parts that extensions have so far, by predicate; they may overlap."""
+    """An evaluation: the parts of each extension so far, by predicate. Parts may overlap."""
 
     frames: Frames
     planned: PlannedRules
@@ -148,7 +148,7 @@ class _Run:
         return Context(self.relation, columns, {}, {}, spelled=True)
 
     def add_explicit(self, predicate: Predicate, given: DataFrame | None) -> None:
-        """Facts that were given, each once, and those of the rules' text."""
+        """Add the given facts, each once, and those in the texts of rules."""
         rows = self.planned.facts.get(predicate.name)
         if given is not None:
             facts = distinct(self.normal(predicate, given))
@@ -159,7 +159,7 @@ class _Run:
             )
 
     def normal(self, predicate: Predicate, given: DataFrame) -> exp.Select:
-        """Facts as rules read them: the predicate's columns, symbols in their one spelling."""
+        """Facts as rules read them: with the predicate's columns, and symbols in canonical form."""
         names = [column.name for column in Relation(predicate.columns, ()).stored]
         fields = given.schema.fields
         cast = [
@@ -178,7 +178,7 @@ class _Run:
         return query
 
     def keep(self, predicate: str, query: exp.Query) -> int:
-        """Compute facts of a predicate, and add them to what it has. How many there are."""
+        """Compute facts of a predicate and add them to its parts. Returns their number."""
         facts, rows = self.frames.counted(query)
         if rows:
             self.parts[predicate].append(self.frames.add(facts, rows))
@@ -196,7 +196,7 @@ class _Run:
         return self.frames.views[part.table]
 
     def evaluate(self, hypernode: Hypernode) -> None:
-        """Add what a hypernode derives; those that it reads were added before."""
+        """Add the facts that a hypernode derives. The predicates that it reads are complete."""
         if hypernode.recursive:
             self.close(hypernode)
             return
@@ -214,7 +214,7 @@ class _Run:
     def tell(
         self, hypernode: Hypernode, number: int, found: Mapping[str, int], started: float
     ) -> None:
-        """Note what an iteration has found, and let the user know."""
+        """Note what an iteration has found, and report it to `progress`."""
         some = {predicate: rows for predicate, rows in found.items() if rows}
         told = Iteration(hypernode.name, number, some, time.perf_counter() - started)
         self.iterations.append(told)
@@ -222,10 +222,10 @@ class _Run:
             self.progress(told)
 
     def close(self, hypernode: Hypernode) -> None:
-        """Semi-naive evaluation: each iteration applies the rules to what the last one added.
+        """Semi-naive evaluation: each iteration applies the rules to the last one's new facts.
 
-        Every rule of a recursive hypernode reads one of its predicates, so all begins with the
-        facts that these have from elsewhere.
+        Every rule of a recursive hypernode reads a predicate of this hypernode. So the first delta
+        is the facts that these predicates have from elsewhere.
         """
         owns = {p: _Own(p, self.planned.schema[p].columns) for p in hypernode.derives}
         for own in owns.values():
@@ -251,11 +251,12 @@ class _Run:
             self.parts[own.predicate] = own.known
 
     def new(self, own: _Own, heads: exp.Query) -> tuple[DataFrame, int]:
-        """The heads that are not known yet, computed, and how many there are.
+        """Compute the heads that are not known yet, and their number.
 
-        Where they are few, a copy of them goes to the facts that are known, and finds those among
-        them: Spark, which cannot know beforehand that they are few, would move all facts instead.
-        (For the last iterations of a closure of 2 million pairs, this halves the time.)
+        If the heads are few, they are copied to every executor, to find which of them are among the
+        known facts. Spark cannot know that they are few before they are computed, and would move
+        all known facts instead. (For the last iterations of a closure of 2 million pairs, this
+        halves the time.)
         """
         known = own.relation(Version.ALL)
         if not known.parts:
@@ -279,7 +280,7 @@ class _Run:
 
 
 def _heads(own: _Own, plans: Sequence[Plan], context: Context) -> exp.Query | None:
-    """The facts that plans find of a predicate, each once."""
+    """A query for the facts of a predicate that plans find, each once; None without plans."""
     mine = [plan for plan in plans if plan.rule.head.predicate == own.predicate]
     if not mine:
         return None
@@ -287,22 +288,22 @@ def _heads(own: _Own, plans: Sequence[Plan], context: Context) -> exp.Query | No
 
 
 def _without(facts: exp.Query, known: Relation, others: exp.Expr) -> exp.Select:
-    """Facts, named as those that are known are, that are not among others."""
+    """The facts that are not among others. Columns are named as in `known`."""
     columns = relation_columns(known, "c")
     rows = exp.select(*columns).from_(facts.subquery("c", copy=False))
     return anti_join(rows, columns, others)
 
 
 _ROWS_TO_COPY = 1_000_000
-"""New facts are copied to every executor only if they are at most so many: each must hold them."""
+"""At most this many new facts are copied to every executor, because each must hold them all."""
 
 
 @dataclass(slots=True)
 class _Own:
-    """A predicate of a recursive hypernode: its delta, and in parts all that is known of it.
+    """A predicate of a recursive hypernode: its delta, and its older facts in parts.
 
-    Parts are united when they have grown alike, so that there are few of them, and each fact is
-    copied a few times, not once in every iteration.
+    Parts of similar size are united. So there are few parts, and each fact is copied a few times,
+    not once in every iteration.
     """
 
     predicate: str
@@ -316,7 +317,7 @@ class _Own:
 
     @property
     def ends(self) -> bool:
-        """Whether the delta has become small beside what is known."""
+        """Whether the delta has under a twentieth of the rows of the older facts."""
         return self.delta is not None and 20 * self.delta.rows < sum(p.rows for p in self.old)
 
     def relation(self, version: Version) -> Relation:
@@ -325,7 +326,7 @@ class _Own:
         return Relation(self.columns, tuple(self.old if version is Version.OLD else self.known))
 
     def advance(self, frames: Frames, found: tuple[DataFrame, int] | None) -> None:
-        """What was the delta is known from before now, and what was found is the delta."""
+        """Move the delta to the older facts, and make the facts just found the new delta."""
         if self.delta:
             self.old.append(self.delta)
             self.delta = None

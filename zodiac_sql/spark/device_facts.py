@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A predicate that devices bring facts of: as it was given, and in full."""
+    """A predicate of which devices have facts, with its name as given and its full name."""
 
     given: str
     predicate: str
@@ -38,7 +38,7 @@ class Input:
 
     @property
     def exactly(self) -> str:
-        """The predicate as a knowledge base takes for no SQL name of another one."""
+        """The predicate spelled so that it cannot be taken for another one's SQL name."""
         return f"<{self.predicate}>"
 
 
@@ -52,7 +52,7 @@ class Given:
 
     @staticmethod
     def of(facts: Facts, by: str, predicate: str | None) -> Given:
-        """Facts as they were given to `fleet`. Raises DataError."""
+        """The facts given to `fleet`. Raises DataError."""
         frames = _frames(facts, predicate)
         devices = {name: device_column(name, df, by) for name, df in frames.items()}
         (first, device), *others = devices.items()
@@ -74,15 +74,15 @@ class Given:
         return next(iter(self.frames.values())).sparkSession
 
     def inputs(self, planned: PlannedRules) -> tuple[Input, ...]:
-        """The predicates that devices bring facts of, as rules over these data frames know them."""
+        """The predicates of which devices have facts, as rules over these data frames know them."""
         return tuple(Input(n, planned.names[n], columns) for n, columns in self.columns.items())
 
     def by_device(self, inputs: Sequence[Input], answer: Answer, work: Work) -> DataFrame:
-        """What some work on each device's facts yields. Nothing runs yet."""
+        """A data frame of the results of `work` on each device's facts. Nothing runs yet."""
         with explained():
             frames = [self._as_structs(name, inputs) for name in self.frames]
             facts = reduce(lambda some, more: some.unionAll(more), frames)
-            # By a number: else Spark would bring few facts together in one partition, on one core.
+            # Give the number of partitions, or Spark would put few facts in one, on one core.
             device = quoted(self.device.name)
             spread = facts.repartition(partitions_on(self.spark), device)
             return spread.groupBy(device).applyInArrow(work, answer.schema)
@@ -90,7 +90,7 @@ class Given:
     def _as_structs(self, name: str, inputs: Sequence[Input]) -> DataFrame:
         """One predicate's facts in the columns of all: the device, and a struct for each input.
 
-        Of a predicate that no rule mentions, only the devices count.
+        For a predicate that no rule mentions, only the devices are kept.
         """
         df = self.frames[name]
         values = [
@@ -109,7 +109,7 @@ class Given:
 
 
 def place_of(number: int) -> str:
-    """The column of an input's facts, next to the device; no device is called like this."""
+    """The column of an input's facts, next to the device column, which never has such a name."""
     return f"zodiac$facts_{number}"
 
 
@@ -137,13 +137,16 @@ def device_column(predicate: str, df: DataFrame, by: str) -> Column:
 
 
 def mentioned(inputs: Iterable[Input], *graphs: Hypergraph) -> tuple[Input, ...]:
-    """The inputs that rules mention: facts of others need not travel."""
+    """The inputs that rules mention. Facts of other predicates need not be moved."""
     names = {p for g in graphs for h in g.hypernodes for p in h.reads.union(h.derives)}
     return tuple(one for one in inputs if one.predicate in names)
 
 
 def partitions_on(spark: SparkSession) -> int:
-    """Two for each core, to even out. On a cluster cores come and go: its setting at least."""
+    """How many partitions to make: two for each core, to balance the load.
+
+    On a cluster cores come and go, so there it is at least Spark's own setting.
+    """
     context = spark.sparkContext
     partitions = 2 * context.defaultParallelism
     if str(context.master).startswith("local"):

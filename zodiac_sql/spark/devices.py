@@ -1,6 +1,6 @@
-"""What Spark's workers do for one device after the other: reason, compare, read rules of a file.
+"""What Spark's workers do for each device: derive, compare, or read the rules of a file.
 
-Programs and works travel to the workers; knowledge bases do not, and are opened there.
+Programs and work functions are sent to the workers. Knowledge bases are opened there.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     Batches = Iterator[pa.RecordBatch]
 
 _Facts = Mapping[str, pa.Table]
-"""Facts by predicate; predicates that have none are left out."""
+"""Facts by predicate; predicates without facts are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Rules before any device's facts, and how they are to change."""
+    """Rules without any device's facts, and how the rules are to change."""
 
     texts: tuple[str, ...]
     inputs: tuple[Input, ...]
@@ -43,7 +43,9 @@ class Program:
     dropped: tuple[str, ...] = ()
 
     def open(self) -> KnowledgeBase:
-        """A knowledge base with these rules. Raises ProgramError, or QueryError for one to drop."""
+        """Open a knowledge base with these rules. Raises ProgramError, or QueryError if a rule to
+        drop is not there.
+        """
         kb = connect(threads=1, functions=self.functions)
         try:
             with kb.update() as update:
@@ -58,7 +60,7 @@ class Program:
         return kb
 
     def _add(self, update: Update, texts: Iterable[str]) -> None:
-        """Add rules, and settle the types of what they read, so that facts find all planned."""
+        """Add rules, and settle the types of inputs, so that facts need no new planning."""
         for text in texts:
             update.add_rules(text)
         for one in self.inputs:
@@ -67,24 +69,24 @@ class Program:
                 update.insert(one.exactly, pa.schema(fields).empty_table())
 
     def rehearsed(self) -> tuple[Schema, Hypergraph]:
-        """What there is when the rules have changed. Raises as `open` does."""
+        """The schema and HRDG after the change of rules. Raises as `open` does."""
         with self.open() as kb, kb.preview() as preview:
             pass
         return kb._session.state.schema, preview.change.after
 
 
 _DEVICES_AT_MOST = 500
-"""A knowledge base serves at most so many devices, and then another one takes its place: each
-preview leaves some 25 kB behind in it."""
+"""After this many devices a new knowledge base is opened, because each preview leaves some 25 kB
+behind in the old one."""
 
 
 @dataclass(slots=True)
 class Extensions:
-    """The extensions of some predicates on one device after the other.
+    """Computes the extensions of some predicates for one device after another.
 
-    It travels to the workers without a knowledge base, and opens one for each task. `_there` are
-    the extensions without a device's facts: those of facts in the rules, and of rules without
-    atoms.
+    It is sent to the workers without a knowledge base, and opens one for each task. `_there` has
+    the extensions without any device's facts: they come from facts in the rules, and from rules
+    without atoms.
     """
 
     program: Program
@@ -95,7 +97,7 @@ class Extensions:
     _devices: int = 0
 
     def on(self, device: pa.Scalar, facts: pa.Table) -> _Facts:
-        """The extensions on a device. Raises SparkError that names it."""
+        """The extensions on a device. Raises a SparkError that names the device."""
         try:
             return self._of(facts)
         except ZodiacError as error:
@@ -129,7 +131,7 @@ class Extensions:
 
 
 def deriving(extensions: Extensions, shown: Sequence[Predicate], answer: Answer) -> Work:
-    """The rows of derived facts, each predicate's in its struct."""
+    """Work that returns the derived facts as rows, each predicate's in its own struct."""
 
     def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
         found = extensions.on(key[0], facts)
@@ -146,7 +148,7 @@ def deriving(extensions: Extensions, shown: Sequence[Predicate], answer: Answer)
 
 
 def deriving_one(extensions: Extensions, answer: Answer) -> Work:
-    """The rows of the one predicate that is derived."""
+    """Work that returns the facts of the one predicate that is wanted."""
 
     def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
         found = extensions.on(key[0], facts)
@@ -158,7 +160,7 @@ def deriving_one(extensions: Extensions, answer: Answer) -> Work:
 def comparing(
     was: Extensions, will_be: Extensions, shown: Sequence[Predicate], answer: Answer
 ) -> Work:
-    """The rows of facts that only one of two programs has."""
+    """Work that returns the facts that only one of two programs derives."""
 
     def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
         old, new = (extensions.on(key[0], facts) for extensions in (was, will_be))
@@ -187,7 +189,7 @@ def _without(rows: pa.Table, others: pa.Table | None) -> pa.Table:
 
 
 def reading_rules(by: str, answer: Answer) -> Callable[[Batches], Batches]:
-    """The rows of the rules in files, of batches with a device and a path in each row."""
+    """A function that reads rules from files. Its batches have a device and a path in each row."""
 
     def read(batches: Batches) -> Batches:
         for batch in batches:
@@ -198,7 +200,7 @@ def reading_rules(by: str, answer: Answer) -> Callable[[Batches], Batches]:
 
 
 def _rules_in(by: str, device: pa.Scalar, path: str, schema: pa.Schema) -> pa.Table:
-    """The rules in a device's file, each with the prefixes it needs. Raises SparkError."""
+    """The rules in a device's file, each with the prefixes that it needs. Raises SparkError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MissingFunctionWarning)

@@ -1,8 +1,8 @@
 """A rule's SELECT, as sql/select.py makes it -> Spark SQL with parameters.
 
-sqlglot writes Spark's dialect. What it cannot know is done here, node by node: functions that Spark
-has by another name, or computes differently, and the six types. Text from rules never becomes SQL:
-each string becomes a parameter (`:p0`).
+sqlglot writes Spark's dialect. This module translates, node by node, what sqlglot cannot know:
+functions that Spark has by another name or computes differently, and the six types. Text from rules
+never becomes SQL: each string becomes a parameter (`:p0`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Statement:
 def statement(query: exp.Query) -> Statement:
     """A query in Spark's dialect."""
     tree = query.copy()
-    for node in reversed(list(tree.walk())):  # what a node is made of comes before it
+    for node in reversed(list(tree.walk())):  # children come before their parents
         translated = _translated(node)
         if translated is not node:  # never the query itself
             node.replace(translated)
@@ -40,7 +40,7 @@ def statement(query: exp.Query) -> Statement:
 
 
 def _translated(node: exp.Expr) -> exp.Expr:
-    """One node; what it is made of is translated already."""
+    """Translate one node, whose children are translated already."""
     if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.TIMESTAMP:
         return exp.DataType.build("TIMESTAMPNTZ")
     if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.INT128:
@@ -56,7 +56,7 @@ def _translated(node: exp.Expr) -> exp.Expr:
         if name in _BUILT:
             return _once(node.expressions, _BUILT[name])
     if isinstance(node, exp.Avg) and not isinstance(node.this, exp.Order):
-        # Spark adds integers up as doubles, which loses digits.
+        # Spark's avg adds integers as doubles, which loses digits.
         total = exp.cast(exp.Sum(this=node.this), "DOUBLE")
         return exp.paren(exp.Div(this=total, expression=exp.Count(this=exp.Star())))
     if isinstance(node, exp.Sum | exp.Avg) and isinstance(node.this, exp.Order):
@@ -82,7 +82,7 @@ def _number(value: int) -> exp.Expr:
 
 
 def _whole(name: str) -> Callable[..., exp.Expr]:
-    """floor and ceil of a double, which Spark makes a bigint: a large one is whole anyway."""
+    """floor and ceil of a double. Spark makes a bigint; doubles too large for one are whole."""
 
     def build(value: exp.Expr) -> exp.Expr:
         small = call("abs", value) < _number(2**52)
@@ -93,7 +93,7 @@ def _whole(name: str) -> Callable[..., exp.Expr]:
 
 
 def _round(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
-    """round as DuckDB does it. Spark rounds the decimal number that a double is written as."""
+    """round as in DuckDB. Spark would round the decimal number by which a double is written."""
     if places is None:
         return call("round", value)
     ten = call("power", _number(10), call("abs", places))
@@ -113,7 +113,7 @@ _ROUNDED: Mapping[str, Callable[..., exp.Expr]] = {
 
 # --- text -----------------------------------------------------------------------------------------
 
-# The macros of migrations/0001_catalog.sql, and substr as DuckDB has it, in Spark's functions.
+# The macros of migrations/0001_catalog.sql and DuckDB's substr, built from Spark's functions.
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Expr:
@@ -147,7 +147,7 @@ def _escaped(value: exp.Expr) -> exp.Expr:
 
 
 def _unescaped(value: exp.Expr) -> exp.Expr:
-    """Between two backslashes that stand for one, piece by piece."""
+    """Text with its escapes replaced. It is split at double backslashes, which stand for one."""
     piece = exp.to_identifier("piece")
     plain = _replaced(
         exp.column("piece"), ('\\"', '"'), ("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t")
@@ -165,7 +165,7 @@ def starts(value: exp.Expr, beginning: str) -> exp.Expr:
 
 
 def matches(value: exp.Expr, pattern: str) -> exp.Expr:
-    """Whether all of a text is as a pattern of Java says."""
+    """Whether a whole text matches a Java pattern."""
     return call("regexp_like", value, text(rf"\A(?:{pattern})\z"))
 
 
@@ -184,7 +184,7 @@ def quote_where_needed(value: exp.Expr) -> exp.Expr:
 
 
 def lexical(value: exp.Expr) -> exp.Expr:
-    """What a person means by a symbol: the string itself."""
+    """The string that a symbol stands for, without quotes."""
     string = call("regexp_extract", value, text(r'(?s)\A"(.*)"'), exp.Literal.number(1))
     return (
         exp.case()
@@ -223,9 +223,9 @@ def canonical(value: exp.Expr) -> exp.Expr:
 
 
 def _substr(value: exp.Expr, start: exp.Expr, length: exp.Expr | None = None) -> exp.Expr:
-    """substr as DuckDB has it: what lies between two places, in whatever order, within the text.
+    """substr as in DuckDB: the text between two places, in either order, cut at the text's ends.
 
-    Spark counts differently from 0, and knows no negative length.
+    Spark treats position 0 differently, and has no negative lengths.
     """
     nought, one = exp.Literal.number(0), exp.Literal.number(1)
     size = call("length", value)

@@ -1,12 +1,12 @@
 """A fleet: one rule set over the facts of many devices, each device by itself.
 
     facts by predicate -> one data frame: device, and a struct per predicate -> grouped by device
-    -> in Spark's Python workers, group after group: a preview of what the device's facts entail
+    -> in Spark's Python workers, for each group: a preview of what the device's facts entail
     -> one data frame of derived facts with the device
 
-A task has a knowledge base in memory with the rules, and without facts of devices. A preview works
-out what facts would do, and leaves nothing behind: so rules are planned once for many devices, and
-no device sees the facts of another. A worker holds one device's facts at a time.
+Each task has a knowledge base in memory with the rules and without facts of devices. A preview
+computes what a device's facts would entail, and changes nothing. So rules are planned once for many
+devices, and no device sees the facts of another. A worker holds one device's facts at a time.
 
     device_facts.py   data frames as they are given -> one data frame, grouped by device
     devices.py        what the workers do with each device
@@ -60,13 +60,13 @@ def fleet(
     """What the same rules derive on each of many devices, from that device's facts alone.
 
     `facts` are data frames by predicate, or one data frame with the facts of `predicate`. In each,
-    the column `by` tells the device, and the others are the predicate's columns, in their order. A
-    device is there if it has a row in any of them; rows may repeat. `rules` are a text, a file
+    the column `by` names the device, and the others are the predicate's columns, in their order. A
+    device exists if it has a row in any of them; rows may repeat. `rules` are a text, a file
     (.rules, .dl), or several; facts in them hold on every device. `functions` are Python functions
-    that the rules use; they travel to the workers.
+    that the rules use; they are sent to the workers.
 
     With `derive`, the name of a predicate that rules derive, the answer has the column `by` and
-    that predicate's columns. Without it, all derived predicates stand in one data frame: `by`,
+    that predicate's columns. Without it, all derived predicates are in one data frame: `by`,
     `predicate` (its name, IRIs in full), and for each predicate a struct of its columns, which has
     the predicate's SQL name and is NULL in the rows of others:
 
@@ -74,11 +74,11 @@ def fleet(
 
     Symbols are strings, numbers bigint or double, moments timestamp_ntz, and `by` has the type that
     it would have as a fact's column. A predicate without columns has one, `holds`, which is true.
-    The facts are those of the extension: if some are explicit, these are among them.
+    The facts are the whole extension, including explicit facts.
 
     Nothing runs before the answer is used. Raises ProgramError with all problems of the rules;
-    DataError for columns that are missing or cannot be facts', or if two columns of the answer
-    would have the same name; QueryError if no rule derives `derive`. What goes wrong on a device
+    DataError for columns that are missing or cannot be columns of facts, or if two columns of the
+    answer would have the same name; QueryError if no rule derives `derive`. An error on a device
     fails the query that uses the answer, with a message that names the device.
     """
     given = Given.of(facts, by, predicate)
@@ -105,12 +105,12 @@ def try_rules(
     drop: Rules = (),
     functions: Iterable[Function] = (),
 ) -> DataFrame:
-    """What a change of rules would do on each device: the derived facts gained, and those lost.
+    """What a change of rules would do on each device: which derived facts it gains and loses.
 
     `facts`, `rules`, `by`, `predicate` and `functions` are as for `fleet`, with the rules as they
-    are now. `add` are texts or files of rules; `drop` are names of rules, texts or files. Rules go
-    before others come, so that a new one may have the name of one that goes. Facts in the texts of
-    rules that go stay.
+    are now. `add` are texts or files of rules; `drop` are names of rules, texts or files. Rules are
+    dropped before others are added, so that a new rule can take the name of a dropped one. Facts in
+    the texts of dropped rules stay.
 
     The answer has the columns `by`, `change` ("gained" or "lost"), `predicate`, and a struct for
     each predicate that is derived before or after the change, as in the answer of `fleet`.
@@ -138,9 +138,9 @@ def collect_rules(
     """The rules in the files of many devices.
 
     `files` are paths of DuckDB files by device, or a data frame with the columns `by` and `path`.
-    Spark's workers open them, for reading only: the paths must be good there. The answer has the
-    columns `by`, `name`, `rule` and `added` (UTC, timestamp_ntz). `rule` is its text, after the
-    prefixes that it uses: so it stands alone, and can be added to any other knowledge base.
+    Spark's workers open them, for reading only, so the paths must be valid on the workers. The
+    answer has the columns `by`, `name`, `rule` and `added` (UTC, timestamp_ntz). `rule` is the text
+    of the rule after the prefixes that it uses, so it can be added to any other knowledge base.
 
     Nothing runs before the answer is used; a file that cannot be opened fails the query that uses
     it, with a message that names device and path. Raises DataError for columns that are missing.
@@ -161,7 +161,7 @@ def collect_rules(
 
 
 def _texts(rules: Rules) -> tuple[str, ...]:
-    """Rules as texts, since workers cannot read the files of the driver."""
+    """Rules as texts, because workers cannot read the files of the driver."""
     return tuple(text for text, _ in texts_of(rules))
 
 
@@ -196,7 +196,9 @@ def _before_and_after(
 
 
 def _agreed(one: Predicate, other: Predicate) -> list[Type | None] | None:
-    """The types that fit both, an open one being none; None if there are no such types."""
+    """The types of columns that fit both predicates; None if there are none. Open columns fit any
+    type.
+    """
     pairs = [(a.type, b.type) for a, b in zip(one.columns, other.columns, strict=False)]
     if one.arity != other.arity or any(a and b and a != b for a, b in pairs):
         return None

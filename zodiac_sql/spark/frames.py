@@ -1,4 +1,4 @@
-"""Data frames under names that SQL can use, and the cutting of their lineage."""
+"""Gives data frames names that SQL can use, and cuts their lineage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Temporary views over data frames, with names that nobody else has."""
+    """Temporary views over data frames, with unique names."""
 
     spark: SparkSession
     views: dict[str, DataFrame] = field(default_factory=dict)
@@ -28,24 +28,24 @@ class Frames:
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def add(self, df: DataFrame, rows: int) -> Part:
-        """Give a data frame a name. `rows` is 1 where they have not been counted."""
+        """Give a data frame a name. `rows` is 1 if the rows have not been counted."""
         name = f"{self._stem}_{next(self._numbers)}"
         df.createOrReplaceTempView(name)
         self.views[name] = df
         return Part("", name, rows)
 
     def forget(self, part: Part) -> None:
-        """Take a name away, and with it the last reference to what the executors keep of it."""
+        """Remove a name, and with it the last reference to rows that the executors keep."""
         del self.views[part.table]
         self.spark.catalog.dropTempView(part.table)
 
     def query(self, tree: exp.Query) -> DataFrame:
-        """The answer of a query over the views."""
+        """The data frame of a query over the views."""
         made = statement(tree)
         return self.spark.sql(made.text, args=dict(made.parameters) or None)
 
     def united(self, first: Part, second: Part) -> Part:
-        """Two parts as one, which takes their place."""
+        """Replace two parts by one with the rows of both."""
         frames = [self.views[part.table] for part in (first, second)]
         partitions = max(df.rdd.getNumPartitions() for df in frames)
         both = self._renamed(frames[0].unionAll(frames[1]).coalesce(partitions))
@@ -56,7 +56,7 @@ class Frames:
         return united
 
     def counted(self, tree: exp.Query) -> tuple[DataFrame, int]:
-        """The answer of a query, computed, and how many rows it has: in one job."""
+        """Compute a query and count its rows, in one job."""
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
@@ -65,20 +65,19 @@ class Frames:
         return self._checkpoint(observed).toDF(*df.columns), seen.get["rows"]
 
     def _renamed(self, df: DataFrame) -> DataFrame:
-        """The data frame with columns named otherwise than anything that it is made of.
+        """The data frame with new column names, which none of its sources has.
 
-        What Spark 4.3 knows of the columns of a checkpoint stands under names that its optimizer
-        may have removed as superfluous; where such checkpoints are united, it fails with "key not
-        found".
+        Spark 4.3 keeps what it knows about the columns of a checkpoint under names that its
+        optimizer may have removed. Then a union of such checkpoints fails with "key not found".
         """
         return df.toDF(*(f"{self._stem}_c{index}" for index in range(len(df.columns))))
 
     def _checkpoint(self, df: DataFrame) -> DataFrame:
-        """The data frame computed, without its lineage.
+        """Compute the data frame, and cut its lineage.
 
-        It stands in the checkpoint directory, if the session has one. Else the executors keep the
-        rows, and if one of them is lost, so is the answer. (It is computed at once: Spark logs
-        errors about accumulators where that comes after the plan is forgotten.)
+        The rows go to the checkpoint directory, if the session has one. Else the executors keep
+        them, and if an executor is lost, so is the answer. (The rows are computed at once, because
+        Spark logs errors about accumulators if it computes them after the plan is forgotten.)
         """
         if self.spark.sparkContext.getCheckpointDir():
             return df.checkpoint()
@@ -87,7 +86,7 @@ class Frames:
 
 @contextmanager
 def frames_of(spark: SparkSession) -> Iterator[Frames]:
-    """Names that last as long as the block; the session is left without them."""
+    """Names that last as long as the block; at its end they are removed from the session."""
     frames = Frames(spark)
     try:
         yield frames

@@ -1,11 +1,11 @@
-"""Facts between a knowledge base and Spark: Arrow batches both ways, never a fact at a time.
+"""Moves facts between a knowledge base and Spark, in Arrow batches, never one fact at a time.
 
     from Spark   batches made by Spark's executors, partition after partition -> kb.insert
     to Spark     batches read from the file -> Parquet files, a row group per batch -> spark.read
 
-Neither holds more than a partition or a batch in the memory of the driver. (createDataFrame of an
-Arrow table does not do for the second: Spark keeps the whole table in the driver's heap. A million
-rows of four columns are too many for the 1 GB that Spark gives it.)
+Neither way holds more than a partition or a batch in the memory of the driver. (The way to Spark
+does not use createDataFrame of an Arrow table, because Spark keeps the whole table in the driver's
+heap. A million rows of four columns are too many for the 1 GB that Spark gives it.)
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 def from_spark(kb: KnowledgeBase, df: DataFrame, predicate: str) -> Change:
     """Insert the rows of a Spark data frame as explicit facts of a predicate.
 
-    The same as `kb.insert(predicate, df)`: columns are matched and types are checked as there, and
-    one partition after the other passes through the driver. Moments with a zone become UTC. Raises
-    DataError for an empty cell, a type that does not fit, or if Spark fails on the way.
+    This is the same as `kb.insert(predicate, df)`: columns are matched and types are checked as
+    there, and one partition after another passes through the driver. Moments with a zone become
+    UTC. Raises DataError for an empty cell, a type that does not fit, or if Spark fails.
     """
     return kb.insert(predicate, df)
 
@@ -49,9 +49,9 @@ def to_spark(
     """The extension of a predicate as a Spark data frame: explicit and derived facts, each once.
 
     Symbols are strings, moments timestamp_ntz. The rows are written to Parquet files that Spark's
-    executors read: on a local session in a temporary directory, which goes when this process ends;
-    on a cluster in a new directory under `through`, a path or URI (s3://, hdfs://, gs://) that this
-    process and the executors reach, and which is yours to clear.
+    executors read: on a local session in a temporary directory, which is removed when this process
+    ends; on a cluster in a new directory under `through`, a path or URI (s3://, hdfs://, gs://)
+    that this process and the executors reach, and that you have to clear yourself.
     Raises QueryError for an unknown predicate, SparkError if a cluster's session gets no `through`.
     """
     with kb.batches(predicate) as reader:
@@ -69,10 +69,10 @@ class ChangedFrames:
 def change_to_spark(
     change: Change, spark: SparkSession, *, through: str | None = None
 ) -> ChangedFrames:
-    """What entered and what left extensions by a change, as Spark data frames by predicate.
+    """The facts that entered and left extensions by a change, as Spark data frames by predicate.
 
-    A change can tell until the next one begins. `through` as in `to_spark`. Raises QueryError if
-    another change has begun.
+    The facts of a change are kept until the next change begins: after that, raises QueryError.
+    `through` is as in `to_spark`.
     """
 
     def frame(predicate: str, facts: pa.Table) -> DataFrame:
@@ -91,7 +91,7 @@ def written(
     batches: Iterable[pa.RecordBatch],
     through: str | None,
 ) -> DataFrame:
-    """Facts of a predicate as a data frame: written to a file where Spark reads them."""
+    """Facts of a predicate as a data frame, by way of a file that Spark reads."""
     import pyarrow.parquet as pq
 
     place = f"{_place(spark, through)}/{uuid.uuid4().hex}"
@@ -109,7 +109,7 @@ def written(
 
 
 def _type_of(type_: pa.DataType) -> Type:
-    """The type of a fact's column as Arrow gives it."""
+    """The type of a fact's column for an Arrow type."""
     kinds = (
         (pa.types.is_integer, Type.INT), (pa.types.is_floating, Type.FLOAT),
         (pa.types.is_boolean, Type.BOOL), (pa.types.is_date, Type.DATE),

@@ -1,4 +1,4 @@
-"""What a mapping is: which columns of which files are the facts of which predicate.
+"""Mappings: which columns of which files are the facts of which predicate.
 
 In a TOML file, each predicate's facts are a table:
 
@@ -41,7 +41,7 @@ _TYPES = ", ".join(Type)
 class Field:
     """A column of a predicate: its name, its type, and the Spark SQL expression of its values.
 
-    Without an expression it is the source's column of the same name.
+    Without an expression, the values are those of the source's column of the same name.
     """
 
     name: str
@@ -59,11 +59,11 @@ class FactMapping:
 
     `source` is a path, a glob or a URI as Spark reads it, several of these, or a data frame;
     `where` is a Spark SQL filter over its columns. `format` is "csv", "tsv", "parquet", "jsonl"
-    (one JSON object a line) or "nt" (N-Triples); None: the suffix tells, also before .gz.
+    (one JSON object a line) or "nt" (N-Triples); with None the suffix decides, also before .gz.
     N-Triples have columns of text: `subject`, `predicate` and `object`, as they are written, and
     for the object its `value` (the text of a literal, or the IRI without <>), `datatype` and
-    `language`, or NULL. Raises DataError for no columns, two of one name, no path, or a format
-    that nothing tells.
+    `language`, or NULL. Raises DataError if there are no columns, two of the same name, no path, or
+    no known format.
     """
 
     predicate: str
@@ -97,7 +97,7 @@ class FactMapping:
 
     @property
     def read_as(self) -> str:
-        """The format of the files. Raises DataError if nothing tells it, or it is unknown."""
+        """The format of the files. Raises DataError if it is not given or unknown."""
         if self.format is not None:
             if self.format not in FORMATS:
                 raise DataError(
@@ -123,7 +123,7 @@ class FactMapping:
 
     @property
     def shown(self) -> str:
-        """The source as errors call it."""
+        """The name of the source in errors."""
         return ", ".join(self.paths) or "the data frame"
 
 
@@ -136,10 +136,10 @@ def _suffix(path: str) -> str:
 
 
 def read_mappings(path: str | Path) -> tuple[FactMapping, ...]:
-    """The mappings that stand in a TOML file, as this module's docstring shows it.
+    """The mappings in a TOML file. The docstring of this module shows an example.
 
-    Relative sources begin at the directory of the file. Raises DataError that names the file, the
-    table and the key, and says what would be right.
+    Relative sources start from the directory of the file. Raises a DataError that names the file,
+    the table and the key, and says what would be right.
     """
     path = Path(path)
     try:
@@ -191,7 +191,7 @@ def _field(place: _Place, name: str, column: object) -> Field:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A table of the file, as errors call it."""
+    """A table of the file, with its name in errors."""
 
     name: str
 
@@ -227,12 +227,12 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def escaped(path: str) -> str:
-    """A path that stands for itself where Spark expects a glob."""
+    """A path with glob characters escaped, for places where Spark expects a glob."""
     return _GLOB.sub(lambda match: "\\" + match[0], path)
 
 
 def _from_here(directory: Path, source: str) -> str:
-    """A source as Spark must be given it, which knows nothing of our directory."""
+    """A source for Spark. Relative ones get the directory, because Spark does not know it."""
     if source.startswith("/") or _URI.match(source):
         return source
     return f"file://{escaped(str(directory.absolute()))}/{source}"

@@ -1,10 +1,10 @@
-"""From raw files to facts: mappings, run on Spark, and what they give applied as one change.
+"""From raw files to facts: runs mappings on Spark, and applies their facts as one change.
 
     files -> rows (sources.py) -> filter, expressions, types -> good rows, distinct -> kb.update
                                                              -> bad rows, with reasons -> quarantine
 
-Everything is an expression of Spark's. A row is bad if its line cannot be read, if a column of the
-fact is empty, or if a value is not of the declared type. Types are checked without loss:
+All steps are Spark expressions. A row is bad if its line cannot be read, if a column of the fact is
+empty, or if a value is not of the declared type. Types are checked without loss:
 
     symbol     any value, as text
     int        '12', and numbers without a fraction
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PreparedFacts:
-    """What mappings give, held by Spark's executors until nobody holds the data frames any more.
+    """The facts of mappings. Spark's executors keep them as long as the data frames are in use.
 
-    `facts` has for each predicate its facts, typed, each once. `quarantine` has the bad rows:
+    `facts` has the facts of each predicate, typed, each once. `quarantine` has the bad rows:
     `predicate`, `file` (a URI; NULL if the source is a data frame), `reason` (all faults of the
-    row, joined by "; ") and `row` (the line, or the columns as JSON), all text. The rest counts, by
-    predicate: rows `read` that pass the filter or cannot be read; facts `loaded`, which are
-    distinct; `bad` rows; and for these `reasons`, how many rows have each fault.
+    row, joined by "; ") and `row` (the line, or the columns as JSON), all text. The other fields
+    are counts by predicate: `read` counts rows that pass the filter or cannot be read, `loaded`
+    distinct facts, `bad` bad rows, and `reasons` the rows with each fault.
     """
 
     facts: Mapping[str, DataFrame]
@@ -67,10 +67,10 @@ class PreparedFacts:
 
 @dataclass(frozen=True, slots=True)
 class PipelineReport:
-    """What a run did: the change of the knowledge base, and counts as in `PreparedFacts`.
+    """The result of a run: the change of the knowledge base, and counts as in `PreparedFacts`.
 
-    `quarantine` has the bad rows of this run, as in `PreparedFacts`, and the time of it: `run`, a
-    timestamp_ntz in UTC.
+    `quarantine` has the bad rows of this run, as in `PreparedFacts`, and the time of the run:
+    `run`, a timestamp_ntz in UTC.
     """
 
     change: Change
@@ -88,13 +88,13 @@ def run_pipeline(
     *,
     quarantine: str | Path | None = None,
 ) -> PipelineReport:
-    """Let what mappings give be the explicit facts of their predicates, as one atomic change.
+    """Make the facts of mappings the only explicit facts of their predicates, as one atomic change.
 
-    Only the difference to what the file holds changes anything. Mappings for the same predicate are
-    united. Bad rows are left out and counted, and with `quarantine` appended to the Parquet table
-    in this directory or URI. A predicate all of whose rows are bad loses its facts: see the report.
-    Raises DataError if a mapping does not fit its source or the predicate, SparkError if Spark
-    fails; then nothing has changed.
+    Only the difference from the present facts is inserted and deleted. Mappings for the same
+    predicate are united. Bad rows are left out and counted, and with `quarantine` appended to the
+    Parquet table in this directory or URI. A predicate loses its facts if all of its rows are bad:
+    see the report. Raises DataError if a mapping does not fit its source or the predicate,
+    SparkError if Spark fails; then nothing has changed.
     """
     prepared = prepare_facts(spark, mappings)
     time = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
@@ -111,11 +111,11 @@ def run_pipeline(
 
 
 def prepare_facts(spark: SparkSession, mappings: Iterable[FactMapping]) -> PreparedFacts:
-    """The facts that mappings give, by predicate, and the bad rows.
+    """The facts of mappings, by predicate, and the bad rows.
 
-    What is wrong with mappings themselves is told before anything runs. Raises DataError for a
-    source, an expression or a type that does not fit; SparkError if Spark fails, for instance
-    because an expression does: try_cast, try_divide and the like give NULL then, a bad row.
+    Errors in mappings themselves are raised before anything runs. Raises DataError for a source, an
+    expression or a type that does not fit; SparkError if Spark fails, for instance in an
+    expression: use try_cast, try_divide and the like, which give NULL instead and so a bad row.
     """
     mappings = tuple(mappings)
     if not mappings:
@@ -163,7 +163,7 @@ def _value(n: int) -> str:
 
 
 def _require_agreement(mappings: Sequence[FactMapping]) -> None:
-    """Mappings for the same predicate give the same columns, in whatever order."""
+    """Raise DataError unless mappings for a predicate have the same columns, in any order."""
     first: dict[str, FactMapping] = {}
     for mapping in mappings:
         other = first.setdefault(mapping.predicate, mapping)
@@ -189,7 +189,7 @@ _Source = tuple[object, ...]
 
 
 def _source(mapping: FactMapping) -> _Source:
-    """What tells whether mappings read the same."""
+    """A key that is equal for mappings that read the same rows."""
     return (mapping.paths, mapping.read_as) if mapping.paths else (id(mapping.source),)
 
 
@@ -204,7 +204,7 @@ def _rows(spark: SparkSession, mappings: Sequence[FactMapping]) -> dict[_Source,
 def _shared(
     mappings: Sequence[FactMapping], rows: Mapping[_Source, tuple[Rows, ...]]
 ) -> Iterator[DataFrame]:
-    """Rows of text that several mappings read, and that are worth parsing only once."""
+    """The rows of text that several mappings read: they should be parsed only once."""
     sources = [_source(m) for m in mappings if m.paths and m.read_as != "parquet"]
     for source in dict.fromkeys(sources):
         if sources.count(source) > 1:
@@ -242,14 +242,14 @@ def _outcome(stages: Sequence[_Stage]) -> PreparedFacts:
 
 
 def _kinds(frame: DataFrame) -> list[tuple[str, int]]:
-    """How many rows have which fault, whatever the value."""
+    """How many rows have each kind of fault."""
     faults = frame.select(F.explode(_FAULTS).alias("fault")).groupBy("fault.kind").count()
     return [(kind, count) for kind, count in faults.orderBy("kind").collect()]
 
 
 @contextmanager
 def _naming(mapping: FactMapping) -> Iterator[None]:
-    """Say of which mapping it is that Spark fails with it."""
+    """Name the mapping in errors that Spark raises inside."""
     try:
         with explained():
             yield
@@ -264,7 +264,7 @@ def _naming(mapping: FactMapping) -> Iterator[None]:
 
 
 def _staged(mapping: FactMapping, rows: Sequence[Rows]) -> DataFrame:
-    """The rows that a mapping asks for, with values or faults. Raises DataError."""
+    """The rows that a mapping selects, with values or faults. Raises DataError."""
     return reduce(DataFrame.union, (_staged_alike(mapping, one) for one in rows))
 
 
@@ -272,7 +272,7 @@ def _staged_alike(mapping: FactMapping, rows: Rows) -> DataFrame:
     frame = rows.frame
     if mapping.where is not None:
         with _fitting(mapping, rows, "the filter", mapping.where):
-            frame.where(mapping.where)  # on its own, what is no condition is an error
+            frame.where(mapping.where)  # raises an error by itself if it is not a condition
             frame = frame.where(F.col(FAULT).isNotNull() | F.expr(mapping.where))
     for n, field in enumerate(mapping.columns):
         with _fitting(mapping, rows, f"column {field.name}", field.sql):
@@ -288,7 +288,7 @@ def _fitting(mapping: FactMapping, rows: Rows, what: str, expression: str) -> It
     try:
         yield
     except AnalysisException as error:
-        reason = said(str(error)).partition(" Did you mean")[0]  # ours are among what it proposes
+        reason = said(str(error)).partition(" Did you mean")[0]  # it would propose our own columns
         raise DataError(
             f"{mapping.predicate}: {what}, {expression}, does not fit {mapping.shown}: {reason} "
             f"The columns there are: {', '.join(rows.columns) or 'none'}."
@@ -331,7 +331,7 @@ def _from_text(text: SparkColumn, type_: Type) -> SparkColumn:
         case Type.DATE:
             return F.when(text.rlike(_DATE + r"\s*$"), value)
         case Type.TIMESTAMP:
-            # Without a look at the zone: that of the text would be forgotten.
+            # TIMESTAMP_NTZ alone would ignore a zone in the text.
             zoned = in_utc(text.try_cast(T.TimestampType()))
             return F.when(text.rlike(_ZONED), zoned).when(text.rlike(_DATE), value)
         case _:
@@ -339,11 +339,11 @@ def _from_text(text: SparkColumn, type_: Type) -> SparkColumn:
 
 
 _CHARACTERS_SHOWN = 80
-"""Characters told of a value that is not of its type."""
+"""How many characters of a value of a wrong type are reported."""
 
 
 def _faults(fields: Sequence[Field]) -> SparkColumn:
-    """All faults of a row, each with its kind, the same for all values; NULL if there are none."""
+    """All faults of a row, each with a kind that does not depend on the value; NULL without any."""
     of_line = F.array(_fault(F.col(FAULT), F.col(FAULT)))
     of_fields = F.array_compact(F.array(*(_field_fault(n, f) for n, f in enumerate(fields))))
     return F.when(F.col(FAULT).isNotNull(), of_line).when(F.size(of_fields) > 0, of_fields)

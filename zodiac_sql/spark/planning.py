@@ -1,4 +1,4 @@
-"""Rules for data frames: parsed, checked and typed here, before Spark has anything to do."""
+"""Parses, checks and types rules for data frames, before Spark runs anything."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Rules = str | Path | Sequence[str | Path]
 
 @dataclass(frozen=True, slots=True)
 class PlannedRules:
-    """A program that has passed every check, over facts whose columns are known.
+    """A program over facts with known columns that has passed every check.
 
-    `facts` are those of its texts, by predicate; `names` tells which predicate a given name means.
+    `facts` are the facts in its texts, by predicate; `names` maps given names to predicates.
     """
 
     planned: Planned
@@ -37,7 +37,7 @@ class PlannedRules:
     prefixes: Mapping[str, str]
 
     def meant(self, name: str) -> str:
-        """The predicate that a person means: by its name, `<iri>`, `prefix:local` or SQL name."""
+        """The predicate that a user's name means: a name, `<iri>`, `prefix:local` or SQL name."""
         return self.names.get(name) or resolve(name, self.schema, self.prefixes)
 
     @property
@@ -55,7 +55,7 @@ class PlannedRules:
 
 
 def texts_of(rules: Rules) -> tuple[tuple[str, str], ...]:
-    """Texts of rules, each with the name that problems call it. Raises ProgramError for a file."""
+    """Texts of rules, each with its name in messages. Raises ProgramError for unreadable files."""
     several = [rules] if isinstance(rules, (str, Path)) else rules
     return tuple(rule_text(one) for one in several)
 
@@ -102,7 +102,7 @@ def plan_rules(
 
 
 def parsed(rules: Rules) -> tuple[list[Program], dict[str, str], list[Problem]]:
-    """What can be read of texts of rules, the prefixes of all, and what is wrong with the rest."""
+    """The texts of rules that can be parsed, the prefixes of all, and the problems of the rest."""
     programs, problems = [], []
     prefixes: dict[str, str] = {}
     for text, name in texts_of(rules):
@@ -123,7 +123,7 @@ def _without_columns(programs: Iterable[Program]) -> set[str]:
 
 
 def _require_declared(declared: Predicate | None, columns: Sequence[Column]) -> None:
-    """Columns that are declared must be given, by type; integers may stand for floats."""
+    """Raise DataError unless the types of columns are as declared; ints may stand for floats."""
     if declared is None:
         return
     told = [(c.name, str(t)) for c, t in zip(declared.columns, declared.settled, strict=True)]

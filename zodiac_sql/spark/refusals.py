@@ -1,4 +1,4 @@
-"""What cannot run on Spark as it runs in DuckDB, found before anything runs."""
+"""Finds rules that Spark would compute differently from DuckDB, before anything runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Types = Mapping[str, Type | None]
 def require_runnable(planned: PlannedRules, checked: bool) -> None:
     """Raise SparkError naming each rule that Spark would not compute as DuckDB does.
 
-    `checked` tells whether integers that overflow are an error in the session, as in DuckDB.
+    `checked` tells whether integer overflow is an error in the session, as in DuckDB.
     """
     rules = tuple(planned.graph.rules())
     refused = [reason for rule in rules for reason in _reasons(rule, planned)]

@@ -30,11 +30,11 @@ _INSTALL_JAVA = (
     "there."
 )
 _WANTED = {"pyspark": ((4, 2), (5,)), "pandas": ((2, 2), (3,))}
-"""The versions that will do: from, and below."""
+"""The versions that work: from the first one, and below the second one."""
 
 
 def require_packages() -> None:
-    """Raise SparkError unless pyspark and pandas are there, in versions that work together."""
+    """Raise SparkError unless pyspark and pandas are installed in versions that work together."""
     for name, (least, below) in _WANTED.items():
         wanted = f"{name}>={_dotted(least)},<{_dotted(below)}"
         try:
@@ -56,7 +56,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def require_java() -> None:
-    """Raise SparkError unless there is a Java that Spark runs with."""
+    """Raise SparkError unless there is a Java version that Spark supports."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if java is None:
@@ -75,10 +75,10 @@ def require_java() -> None:
 
 
 def local_session(name: str = "zodiac_sql", **settings: str) -> SparkSession:
-    """A Spark session on this machine, on all cores, whose Python workers run this very Python.
+    """A Spark session on this machine, on all cores, whose Python workers run the same Python.
 
-    For trying things out. `settings` are Spark's, with `__` for dots: `spark__driver__memory="2g"`.
-    A session that is there already is returned as it is. Raises SparkError without Java.
+    For experiments. `settings` are Spark's, with `__` for dots: `spark__driver__memory="2g"`. If
+    there is a session already, it is returned unchanged. Raises SparkError without Java.
     """
     from pyspark.sql import SparkSession
 
@@ -86,7 +86,7 @@ def local_session(name: str = "zodiac_sql", **settings: str) -> SparkSession:
     if active is not None:
         return active
     require_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # no setting of Spark's does this
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark has no setting for this
     builder = SparkSession.builder.appName(name)
     defaults = {
         "spark.master": "local[*]",
@@ -107,7 +107,7 @@ def local_session(name: str = "zodiac_sql", **settings: str) -> SparkSession:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn what Spark raises inside into a SparkError that says what it means for the user."""
+    """Turn an error that Spark raises inside into a SparkError that users understand."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

@@ -1,9 +1,9 @@
-"""Files and data frames -> rows, for mappings to make facts of.
+"""Files and data frames -> rows, from which mappings make facts.
 
-Text is read line by line, and each line parsed by one expression of Spark's: so a bad line stays a
-row, with its text and what is wrong with it. Files of any size are read by all executors.
+Text is read line by line, and one Spark expression parses each line. So a bad line stays a row,
+with its text and its fault. Files of any size are read by all executors.
 
-    csv, tsv   the first line of each file names its columns; a record is one line; all is text
+    csv, tsv   the first line of each file names its columns; a record is one line; cells are text
     jsonl      columns are the fields of all objects; text, numbers and booleans are read as text
     nt         the columns of TRIPLE
     parquet    the columns of all files, in their own types
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 TRIPLE = ("subject", "predicate", "object", "value", "datatype", "language")
-"""The columns of N-Triples: three terms as N-Triples writes them; of the object, the text of a
-literal or the IRI without <> as `value`, the IRI of a literal's `datatype` and its `language`, in
-lower case. Where there is none, they are NULL."""
+"""The columns of N-Triples: the three terms as N-Triples writes them; and for the object its
+`value` (the text of a literal, or the IRI without <>), and a literal's `datatype` (an IRI) and
+`language` (in lower case), or NULL."""
 
 FILE, LINE, FAULT = "zodiac$file", "zodiac$line", "zodiac$fault"
-"""What rows have besides the columns of the source: the file (NULL for a data frame); the line
-(NULL where there are no lines); what is wrong with it (NULL if nothing is)."""
+"""The columns that rows have besides those of the source: the file (NULL for a data frame), the
+line (NULL if the source has no lines), and its fault (NULL if there is none)."""
 
 _PARSED, _CORRUPT = "zodiac$parsed", "zodiac$corrupt"
 
@@ -60,10 +60,10 @@ class Rows:
 
 
 def rows_of(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
-    """The rows of a mapping's source: several only for files whose headers differ.
+    """The rows of a mapping's source; several Rows only for files whose headers differ.
 
-    Nothing is read yet, but what tells the columns. Raises DataError if there is no file, or a
-    header cannot be one; SparkError if Spark cannot read the files.
+    So far only what is needed to know the columns is read. Raises DataError if there is no file or
+    no valid header; SparkError if Spark cannot read the files.
     """
     paths = mapping.paths
     if not paths:
@@ -93,18 +93,18 @@ def _parquet(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
 # --- lines --------------------------------------------------------------------------------------
 
 Fault = tuple["SparkColumn", str]
-"""When a line is bad, and what is said of it then."""
+"""The condition under which a line is bad, and the message about it."""
 
 
 def _lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """The lines that hold something, as LINE, with their FILE."""
+    """The lines that are not blank, as LINE, with their FILE."""
     lines = spark.read.text(list(paths))
     file = F.col("_metadata.file_path").alias(FILE)
     return lines.select(F.col("value").alias(LINE), file).where(F.trim(LINE) != "")
 
 
 def _fault(*faults: Fault) -> SparkColumn:
-    """What is wrong with a line: the first of these that holds."""
+    """The fault of a line: the message of the first condition that holds."""
     told = F.when(~F.is_valid_utf8(F.col(LINE)), "the line is not UTF-8")
     for holds, said in faults:
         told = told.when(holds, said)
@@ -135,13 +135,13 @@ def _json(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
 # --- CSV ----------------------------------------------------------------------------------------
 
 _EMPTY = "\ufffezodiac"
-"""What stands for an empty cell until it becomes NULL: so a quoted one, "", can be a text."""
+"""A mark for empty cells until they become NULL, so that a quoted one, "", can be a text."""
 
 
 def _csv(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
-    """Rows for each header that files have.
+    """Rows for each distinct header of the files.
 
-    Spark takes the header of one file for that of all, whatever the order of the others' columns.
+    Spark would take the header of one file for all, even if others have another order of columns.
     """
     files = sorted(spark.read.text(list(mapping.paths)).inputFiles())
     by_header: dict[str, list[str]] = defaultdict(list)
@@ -155,8 +155,8 @@ def _csv(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
 def _headers(spark: SparkSession, files: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The first line of each file that has one, and its path for Spark to read.
 
-    Read here, by Spark's own file systems: a job for each file takes twenty times as long, and one
-    for all reads every file to the end.
+    The driver reads these lines through Spark's file systems: a job for each file takes twenty
+    times as long, and one job for all reads every file to the end.
     """
     jvm: Any = spark._jvm
     settings = spark._jsparkSession.sessionState().newHadoopConf()
@@ -210,13 +210,13 @@ _CELLS = "it has more or fewer cells than the first line of the file"
 
 
 def _delimiter(header: str) -> str:
-    """What separates the cells: a comma, unless something else is more frequent in the header."""
+    """The separator of cells: a comma, unless another one is more frequent in the header."""
     bare = re.sub('"[^"]*"', "", header)
     return max(",;\t|", key=bare.count)
 
 
 def _names(mapping: FactMapping, header: str, delimiter: str, path: str) -> tuple[str, ...]:
-    """The names of the columns; one that has none is called after its place, as by Spark."""
+    """The names of the columns; one without a name is called after its place, as by Spark."""
     cells = next(csv.reader([header], delimiter=delimiter))
     names = tuple(cell.strip() or f"_c{n}" for n, cell in enumerate(cells))
     twice = [name for name, n in Counter(name.lower() for name in names).items() if n > 1]
@@ -230,16 +230,16 @@ def _names(mapping: FactMapping, header: str, delimiter: str, path: str) -> tupl
 
 # --- N-Triples ----------------------------------------------------------------------------------
 
-# In numeric escapes, surrogates are no characters, and nothing is beyond U+10FFFF.
+# Numeric escapes cannot be surrogates or lie beyond U+10FFFF.
 _HEX = "[0-9A-Fa-f]"
 _BMP = f"(?:[0-9A-CE-Fa-ce-f]{_HEX}{{3}}|[Dd][0-7]{_HEX}{{2}})"
 _CODE = f"u{_BMP}|U00(?:10{_HEX}{{4}}|0(?:[1-9A-Fa-f]{_HEX}{{4}}|0{_BMP}))"
 _PIECE = rf"(?s)\\(?:{_CODE})|\\.|[^\\]+"
 _UNUSUAL = r"\\[uUbf']"
-"""Escapes that symbols do not have: before a line is split, they become characters."""
+"""Escapes that symbols do not have. They become characters before a line is split."""
 
-# A line without those. Possessive quantifiers (*+) because the others recurse in Java: a long
-# literal would overflow the stack.
+# A line without those escapes. Quantifiers are possessive (*+), because others recurse in Java: a
+# long literal would overflow the stack.
 _IRI = r'<[A-Za-z][A-Za-z0-9+.-]*+:[^\x00-\x20<>"{}|^`\\]*+>'
 _LETTER = r"\p{L}\p{N}_:"
 _BLANK = rf"_:[{_LETTER}](?:[{_LETTER}\p{{M}}\u00b7\u203f\u2040.-]*[{_LETTER}\p{{M}}\u00b7-])?"
@@ -254,9 +254,9 @@ _ESCAPES = {'"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def _ntriples(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
-    """Statements, by one regular expression; what is not there is an empty text.
+    """Statements, parsed by one regular expression; a missing part is an empty text.
 
-    A line has no line breaks inside: so they can separate the parts.
+    A line contains no line breaks, so they can separate the parts.
     """
     lines = _lines(spark, mapping.paths).where(~F.col(LINE).rlike(r"^[ \t]*#"))
     groups = "\n".join(f"${n}" for n in range(1, len(_PARTS) + 1))
@@ -306,10 +306,10 @@ def _bare(iri: SparkColumn) -> SparkColumn:
 
 
 def _scoped(term: SparkColumn) -> SparkColumn:
-    """Blank nodes of different files are different nodes: the label tells the path of the file.
+    """Make blank nodes of different files different: their labels get a digest of the path.
 
-    As in facts/load/blanks.py, but the digest is one of the path, so that a new state of a file
-    changes only what is different in it.
+    This is as in facts/load/blanks.py, except that the digest is of the file's path. So when the
+    content of a file changes, only the facts that differ change.
     """
     tag = F.substring(F.sha2(F.col(FILE), 256), 1, 12)
     scoped = F.concat(F.lit("_:z"), tag, F.lit("_"), F.regexp_replace(term, "^_:", ""))
@@ -318,7 +318,7 @@ def _scoped(term: SparkColumn) -> SparkColumn:
 
 
 def _usual(line: SparkColumn) -> SparkColumn:
-    """A line with no escapes but those of symbols."""
+    """A line with all escapes replaced except those that symbols have."""
     pieces = F.regexp_extract_all(line, F.lit(_PIECE), F.lit(0))
     usual = F.array_join(F.transform(pieces, _usual_piece), "")
     return F.when(line.rlike(_UNUSUAL), usual).otherwise(line)
@@ -340,7 +340,7 @@ def _escaped(text: SparkColumn) -> SparkColumn:
 
 
 def _unescaped(text: SparkColumn) -> SparkColumn:
-    """The text that is meant. What is between escaped backslashes is a piece for itself."""
+    """The text without escapes. It is split at escaped backslashes, and each piece unescaped."""
     pieces = F.transform(F.split(text, r"\\\\", -1), _unescaped_piece)
     return F.when(text.contains("\\"), F.array_join(pieces, "\\")).otherwise(text)
 

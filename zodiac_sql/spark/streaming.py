@@ -2,9 +2,9 @@
 
     micro-batch -> Arrow, by one job -> insertions and deletions -> published with its number
 
-After a kill, Spark gives a batch again, with the same rows, unless it had noted that it was done.
-The file holds the number of the last batch, written in the transaction that published the batch:
-one that comes again is known by it, and passed over. So none is lost and none is applied twice.
+After a kill, Spark repeats a batch, with the same rows, unless it had noted that the batch was
+done. The file holds the number of the last batch, written in the transaction that published the
+batch, so a repeated batch is recognised and passed over. No batch is lost or applied twice.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ def into(
     operation: str | None = None,
     on_change: Callable[[Change], None] | None = None,
 ) -> Callable[[DataFrame, int], None]:
-    """A function for `foreachBatch` that brings a stream into a knowledge base, batch by batch.
+    """A function for `foreachBatch` that applies a stream to a knowledge base, batch by batch.
 
         query = (stream.writeStream.foreachBatch(into(kb, "hasTemperature", operation="op"))
                  .option("checkpointLocation", directory).start())
 
-    `operation` names the column of text that tells what becomes of a row: "insert" or "delete".
-    Without it all rows are inserted. The other columns are the predicate's, matched and typed as
-    by `kb.insert`. A fact that a batch both deletes and inserts is there afterwards, whatever the
-    order of the rows; what is there already is not inserted, and what is not there not deleted.
+    `operation` names the text column that says "insert" or "delete" for each row. Without it all
+    rows are inserted. The other columns are the predicate's, matched and typed as by `kb.insert`.
+    A fact that a batch both deletes and inserts is there afterwards, whatever the order of the
+    rows. Inserting a fact that is there, or deleting one that is not, does nothing.
 
-    For facts of several predicates in one stream, `predicate` is a function that makes a
+    For facts of several predicates in one stream, `predicate` is a function that splits a
     micro-batch into data frames by predicate, each with the column `operation`. Together they are
     one change:
 
@@ -58,20 +58,20 @@ def into(
         stream.writeStream.foreachBatch(into(kb, facts, operation="op"))
 
     `on_change` is called with the `Change` of each batch when it is published. If it raises, the
-    query fails, and goes on with the next batch when it is started again: no change is told twice,
-    and one that was published right before a kill perhaps not at all.
+    query fails, and goes on with the next batch when it is started again. So no change is reported
+    twice, and one that was published right before a kill may never be reported.
 
     `kb.position(query.id)` is the number of the last batch applied. A new checkpoint makes a new
-    query, whose batches are all applied. Spark calls in a thread of its own: while a batch is
-    applied, whoever else uses `kb` is refused (BusyError), and a batch fails if it comes during
-    another call. To read meanwhile, `connect` to the same file once more in this process. A
+    query, whose batches are all applied. Spark calls the function in a thread of its own: while a
+    batch is applied, other calls of `kb` are refused (BusyError), and a batch fails if it comes
+    during another call. To read meanwhile, `connect` to the same file once more in this process. A
     micro-batch passes through the memory of the driver: maxFilesPerTrigger, maxOffsetsPerTrigger
     and other options of sources limit its size.
 
     A batch that is refused changes nothing and fails the query; its StreamingQueryException has
-    the reason. DataError: another operation or none (NULL), or rows that cannot be facts of the
-    predicate. SparkError: Spark fails, a batch before this one never came to the file, or the
-    caller is no streaming query.
+    the reason. DataError: an operation is unknown or NULL, or rows cannot be facts of the
+    predicate. SparkError: Spark fails, an earlier batch is missing in the file, or the caller is
+    not a streaming query.
     """
 
     def apply(df: DataFrame, batch: int) -> None:
@@ -89,19 +89,19 @@ def _applied(
     """The change that a micro-batch makes; None if it is in the file already."""
     query = _query(df)
     if not _is_new(kb, query, batch):
-        # Still it is computed: else stateful operators would lack what the next batch needs.
+        # Compute the batch anyway, because stateful operators need its state for the next one.
         df.write.format("noop").mode("overwrite").save()
         return None
     facts = _facts(df, predicate)
     with kb.update() as update:
         for name, rows in facts.items():
             _collect(update, name, rows, operation)
-        update.record(query, batch)  # of an empty batch, too: then no number is ever missing
+        update.record(query, batch)  # for an empty batch too, so that no number is ever missing
     return update.change
 
 
 def _query(df: DataFrame) -> str:
-    """The id of the query that a micro-batch belongs to: the same as long as its checkpoint."""
+    """The id of the query of a micro-batch. It stays the same as long as the checkpoint does."""
     known: str | None = df.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
     if known is None:
         raise SparkError(
@@ -113,9 +113,9 @@ def _query(df: DataFrame) -> str:
 
 
 def _is_new(kb: KnowledgeBase, query: str, batch: int) -> bool:
-    """Whether a batch is the next one, rather than one that was applied already.
+    """Whether a batch is the next one; False if it was applied already.
 
-    Spark numbers the batches of a query from 0 without gaps. Raises SparkError if there is one.
+    Spark numbers the batches of a query from 0 without gaps. Raises SparkError if there is a gap.
     """
     position = kb.position(query)
     wanted = 0 if position is None else position + 1
@@ -130,7 +130,7 @@ def _is_new(kb: KnowledgeBase, query: str, batch: int) -> bool:
 
 
 def _facts(df: DataFrame, predicate: str | Predicates) -> dict[str, pa.Table]:
-    """The rows of a micro-batch by predicate. Each is computed once."""
+    """The rows of a micro-batch by predicate. Each data frame is computed once."""
     if isinstance(predicate, str):
         return {predicate: _read(df)}
     df.persist()
@@ -141,16 +141,17 @@ def _facts(df: DataFrame, predicate: str | Predicates) -> dict[str, pa.Table]:
 
 
 def _read(df: DataFrame) -> pa.Table:
-    """All rows, by one job.
+    """Collect all rows by one job.
 
-    `kb.insert` of a data frame runs a job for each partition, and streams with state have hundreds.
+    `kb.insert` of a data frame would run a job for each partition, and stateful streams have
+    hundreds of partitions.
     """
     with explained():
         return df.toArrow()
 
 
 def _collect(update: Update, predicate: str, rows: pa.Table, operation: str | None) -> None:
-    """Let an update insert and delete facts of a predicate. Raises DataError."""
+    """Pass the rows of a predicate to an update, to insert or delete. Raises DataError."""
     if operation is None:
         update.insert(predicate, rows)
         return
@@ -161,7 +162,7 @@ def _collect(update: Update, predicate: str, rows: pa.Table, operation: str | No
 
 
 def _operations(predicate: str, rows: pa.Table, column: str) -> pa.ChunkedArray:
-    """What is to become of each row. Raises DataError."""
+    """The operation of each row. Raises DataError."""
     if column not in rows.column_names:
         raise DataError(
             f"{predicate}: there is no column {column} to tell insertions from deletions. The "

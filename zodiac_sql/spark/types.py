@@ -1,4 +1,4 @@
-"""The types of facts, and those of Spark's columns.
+"""The types of facts, and the matching types of Spark's columns.
 
 symbol     string (char, varchar)                   text as everywhere outside the file
 int        tinyint, smallint, int, bigint           as bigint
@@ -48,7 +48,7 @@ _TYPES: dict[type[T.DataType], Type] = {
 
 
 def type_of(predicate: str, field: T.StructField) -> Type:
-    """The type that a column has as a fact's. Raises DataError if it can have none."""
+    """The type of facts for a column of Spark's. Raises DataError if there is none."""
     found = _TYPES.get(type(field.dataType))
     if found is None:
         raise DataError(
@@ -73,9 +73,9 @@ def columns_of(predicate: str, df: DataFrame) -> tuple[Column, ...]:
 
 
 def as_fact_column(predicate: str, field: T.StructField) -> SparkColumn:
-    """A column of a data frame as facts have it: of one of six types, and never empty.
+    """A column of a data frame made a column of facts: with one of six types, and never empty.
 
-    An empty cell fails the query that meets it, with an error that names predicate and column.
+    An empty cell fails the query that reads it, with an error that names predicate and column.
     """
     type_ = type_of(predicate, field)
     value = F.col(quoted(field.name))
@@ -92,13 +92,13 @@ def as_fact_column(predicate: str, field: T.StructField) -> SparkColumn:
 
 
 def in_utc(moment: SparkColumn) -> SparkColumn:
-    """A moment as UTC's clocks show it. Not a cast: that is the session's time zone."""
+    """A moment in UTC. This is no cast, because a cast would use the session's time zone."""
     epoch = F.lit("1970-01-01").cast("timestamp_ntz")
     return F.timestamp_add("MICROSECOND", F.unix_micros(moment), epoch)
 
 
 def empty_cell(predicate: str, column: str) -> str:
-    """What is said of an empty cell."""
+    """The message about an empty cell."""
     return (
         f"{predicate}: column {column} is empty (NULL). Every column of a fact has a value: fill "
         "the cell, or leave the row out."
@@ -108,7 +108,7 @@ def empty_cell(predicate: str, column: str) -> str:
 def frame_of(
     spark: SparkSession, predicate: Predicate, rows: Sequence[tuple[object, ...]]
 ) -> DataFrame:
-    """A few facts as a data frame, each once; those of a predicate without columns hold."""
+    """A few facts as a data frame, each once. Without columns, the data frame has `holds`."""
     columns = predicate.columns or (HOLDS,)
     distinct = dict.fromkeys(rows if predicate.columns else [(True,)])
     fields = [
@@ -123,12 +123,12 @@ def frame_of(
 
 
 def quoted(name: str) -> str:
-    """A column's name, so that dots and the like in it are only part of the name."""
+    """A column's name, quoted so that dots and the like are part of the name."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def struct_of(columns: Sequence[Column]) -> T.StructType:
-    """Columns of facts as Spark describes them; a column without a type holds nothing, as text."""
+    """Columns of facts as a Spark struct; a column without a type has no values, and is text."""
     return T.StructType(
         [T.StructField(c.name, SPARK_TYPES[c.type or Type.SYMBOL]) for c in columns]
     )
