@@ -63,7 +63,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Import DuckDB only when a knowledge base is opened: `zodiac --help` needs none."""
+    """Import DuckDB only when a knowledge base is opened, because `zodiac --help` needs none."""
     if name in ("KnowledgeBase", "connect"):
         from zodiac_sql import knowledge_base
 

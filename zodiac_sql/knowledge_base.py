@@ -1,4 +1,4 @@
-"""The façade that users import: each verb in a few lines, the work elsewhere."""
+"""The façade that users import. Each verb has a few lines; other modules do the work."""
 
 from __future__ import annotations
 
@@ -53,18 +53,19 @@ def connect(
     modules: bool = True,
     hypertree: Literal["auto"] | bool = "auto",
 ) -> KnowledgeBase:
-    """Open a knowledge base: a DuckDB file, created if it is not there, or memory.
+    """Open a knowledge base: a DuckDB file, created if it does not exist, or memory.
 
     `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB. Without
-    `external_access`, no SQL, be it of a query or in the file, reaches other files or the network.
+    `external_access`, no SQL in a query or in the file reaches other files or the network.
     `functions` are Python functions that the file's rules use (see `register_function`).
 
-    The other three say how changes are computed; answers and the file's format do not depend on
-    them. `strategy` is how rules follow a change of facts: "auto" chooses for each hypernode;
-    "support", "bf", "dred", "recompute", and for streams "bf_marking" and "dred_marking", are there
-    to compare. With `modules`, transitive and symmetric-transitive relations are closed by
-    algorithms of their own, else by the rules as written. `hypertree` says which cyclic rules, such
-    as triangles, are evaluated by a tree of smaller joins: where it promises to gain, all or none.
+    The other three settings say how changes are computed; answers and the file's format do not
+    depend on them. `strategy` is how derived facts follow a change of facts: "auto" chooses for
+    each hypernode; "support", "bf", "dred", "recompute", and for streams "bf_marking" and
+    "dred_marking", are there to compare. With `modules`, dedicated algorithms compute transitive
+    and symmetric-transitive relations; without, the rules are evaluated as written. `hypertree`
+    says which cyclic rules, such as triangles, are evaluated by a tree of smaller joins: "auto"
+    those that should gain by it, True all, False none.
 
     Raises LockedError, NewerFileError or StoreError; ValueError for an unknown setting.
     """
@@ -86,7 +87,7 @@ class KnowledgeBase:
     """Facts, rules and all their consequences. Get one from `connect`; close it after use.
 
     Every verb that changes something is atomic and returns a `Change`. Only the thread that opened
-    it may use it, for one thing at a time: any other call raises BusyError at once.
+    the knowledge base may use it, one call at a time: any other call raises BusyError immediately.
     """
 
     def __init__(self, session: Session) -> None:
@@ -113,8 +114,9 @@ class KnowledgeBase:
         """Add rules, and facts, declarations and prefixes, from a text or a file (.rules, .dl).
 
         A rule that is there already, up to the names of variables and the order of the body, is
-        passed over and told in the change's notes; with `strict` it is an error. So is a rule with
-        another one's name, unless it may `replace` that. Raises ProgramError with all problems.
+        passed over and reported in the change's notes; with `strict` it is an error. A rule with
+        the name of another one is an error, unless `replace` is set: then it replaces the other.
+        Raises ProgramError with all problems.
         """
         with self.update(progress=progress) as update:
             update.add_rules(rules, replace=replace, strict=strict)
@@ -125,8 +127,8 @@ class KnowledgeBase:
     ) -> Change:
         """Remove rules: by name ("r4"), as text ("p(X) :- q(X)."), or all of a file ("wind.rules").
 
-        Rules given as text are found whatever their labels, names of variables and order of the
-        body. One that is not there is passed over and told in the change's notes; with `strict` it
+        For rules given as text, labels, names of variables and the order of the body do not matter.
+        A rule that is not there is passed over and reported in the change's notes; with `strict` it
         is a QueryError. Facts in a file stay. Raises ProgramError for a text that cannot be read.
         """
         with self.update(progress=progress) as update:
@@ -134,7 +136,7 @@ class KnowledgeBase:
         return update.change
 
     def insert(self, predicate: str, rows: object) -> Change:
-        """Insert explicit facts. Those that are there already change nothing.
+        """Insert explicit facts. Facts that are there already change nothing.
 
         `rows` are a list of tuples, an Arrow table or stream, a pandas, polars or Spark data frame,
         or a DuckDB relation. Raises DataError if arity or types do not fit, or something is NULL.
@@ -144,15 +146,16 @@ class KnowledgeBase:
         return update.change
 
     def delete(self, predicate: str, rows: object) -> Change:
-        """Delete explicit facts. One that rules derive, too, stays. Raises DataError."""
+        """Delete explicit facts. A fact that rules derive stays derived. Raises DataError."""
         with self.update() as update:
             update.delete(predicate, rows)
         return update.change
 
     def replace(self, predicate: str, rows: object) -> Change:
-        """Let these rows be the explicit facts of a predicate: what else there is goes.
+        """Make these rows the only explicit facts of a predicate.
 
-        Only the difference changes anything. Raises DataError as `insert` does.
+        Only the difference from the present facts is inserted and deleted. Raises DataError as
+        `insert` does.
         """
         with self.update() as update:
             update.replace(predicate, rows)
@@ -169,9 +172,10 @@ class KnowledgeBase:
         """Insert the facts of a file: RDF (.nt .nq .ttl .trig .rdf .jsonld), .csv, .tsv, .parquet,
         .jsonl; text formats also with .gz.
 
-        RDF gives a predicate for each property, and a unary one for each class; a table gives the
-        predicate named, or one named after the file. A bad line is a DataError with its number, and
-        nothing is loaded; with `skip_bad` it is left out and told in the change's notes.
+        RDF has a binary predicate for each property, and a unary one for each class. The rows of a
+        table are facts of the given predicate, or of one named after the file. A bad line raises
+        DataError with its number, and nothing is loaded; with `skip_bad` bad lines are left out and
+        reported in the change's notes.
         """
         with self.update(progress=progress) as update:
             update.load(path, predicate, skip_bad=skip_bad)
@@ -185,9 +189,9 @@ class KnowledgeBase:
         skip_bad: bool = False,
         progress: Progress | None = None,
     ) -> Change:
-        """Delete the explicit facts that stand in a file, which is read as `load` reads it.
+        """Delete the explicit facts that a file lists. The file is read as by `load`.
 
-        Those that are not there are passed over, and counted in the change's notes.
+        Facts that are not there are passed over, and counted in the change's notes.
         """
         with self.update(progress=progress) as update:
             update.unload(path, predicate, skip_bad=skip_bad)
@@ -195,7 +199,7 @@ class KnowledgeBase:
 
     @contextmanager
     def update(self, *, progress: Progress | None = None) -> Iterator[Update]:
-        """Several verbs as one atomic change; an exception inside changes nothing.
+        """Make several verbs one atomic change. After an exception inside, nothing is changed.
 
         with kb.update() as u: u.add_rules(...); u.insert(...)   then u.change
         """
@@ -206,7 +210,7 @@ class KnowledgeBase:
 
     @contextmanager
     def preview(self, *, progress: Progress | None = None) -> Iterator[Update]:
-        """What an update would do, without doing it: as `update`, then `.change` tells.
+        """Compute what an update would do, without doing it. Use it like `update`.
 
         with kb.preview() as p: p.delete("p3", [("a", "b")])   then p.change.deleted
         """
@@ -246,22 +250,22 @@ class KnowledgeBase:
         queue: int | None = None,
         skip_bad: bool = False,
     ) -> Iterator[Change] | AsyncIterator[Change]:
-        """Apply updates as they come, each as one change, which is in the file when it is yielded.
+        """Apply updates as they come, each as one change. It is in the file when it is yielded.
 
             updates = [{"delete": {"at": [("wt1", 20)]}, "insert": {"at": [("wt1", 21)]}}]
             for change in kb.stream(updates):
                 print(change.updates, change.inserted)
 
         An update (`StreamUpdate`) has the keys "delete", "insert", "drop_rules" and "add_rules".
-        `updates` is an iterable of them; a file of JSON lines, by its path or open; an
-        `UpdateQueue`; or an asynchronous iterable: then it is `async for`, and a thread applies
-        updates while the next change is awaited. Between two changes, `kb` may be used.
+        `updates` is an iterable of them; a file of JSON lines, as a path or open; an `UpdateQueue`;
+        or an asynchronous iterable: then use `async for`, and a thread applies updates while the
+        next change is awaited. Between two changes, `kb` may be used.
 
-        With a `name`, the file notes how far the stream has come (`position`); when the stream
-        begins again, from its first update, those in the file are passed over. Up to `coalesce`
-        updates that have arrived are one change, their net. A thread reads up to `queue` updates
-        ahead. A bad update ends the stream (StreamError; what came before it is in the file); with
-        `skip_bad` it is passed over, and told in the change's notes.
+        With a `name`, the file records how far the stream has come (`position`); when the stream is
+        started again from its first update, updates that are in the file are passed over. Up to
+        `coalesce` updates that have arrived become one change with their net effect. A thread reads
+        up to `queue` updates ahead. A bad update ends the stream (StreamError; earlier updates are
+        in the file); with `skip_bad` it is passed over, and reported in the change's notes.
         """
         from zodiac_sql.stream.loop import Options
         from zodiac_sql.stream.run import stream
@@ -274,9 +278,9 @@ class KnowledgeBase:
 
     @exclusive
     def sql(self, text: str, parameters: Sequence[object] | None = None) -> Answer:
-        """Answer one reading SQL statement over the views, one per predicate.
+        """Answer an SQL statement over the views. Each predicate has a view.
 
-        `?` or `$1` in it stand for parameters. Raises QueryError if it would change anything.
+        `?` or `$1` stand for parameters. Raises QueryError if the statement would change anything.
         """
         from zodiac_sql.read.query import answer_sql
 
@@ -286,8 +290,9 @@ class KnowledgeBase:
     def query(self, goals: str) -> Answer:
         """Answer goals in the rule language: `anomaly(X), hasTemperature(X, T), T > 30`.
 
-        One column per variable, each solution once; without variables `holds: bool`. `Answer` tells
-        the types. Raises ProgramError or QueryError; EvaluationError if a value cannot be computed.
+        The answer has one column per variable, each solution once; without variables `holds: bool`.
+        `Answer` tells the types. Raises ProgramError or QueryError; EvaluationError if a value
+        cannot be computed.
         """
         from zodiac_sql.read.query import answer_goals
 
@@ -305,7 +310,7 @@ class KnowledgeBase:
 
     @contextmanager
     def batches(self, predicate: str, rows: int = 100_000) -> Iterator[pa.RecordBatchReader]:
-        """What `table` gives, in Arrow batches: it may be too large for memory. For `with`."""
+        """The answer of `table` in Arrow batches, for answers too large for memory. Use `with`."""
         from zodiac_sql.read.query import stream_table
 
         with self._session.holding(
@@ -331,7 +336,7 @@ class KnowledgeBase:
 
     @exclusive
     def position(self, stream: str) -> int | None:
-        """How far a stream of updates has come, as `Update.record` noted it last; or None."""
+        """How far a stream of updates has come, as `Update.record` last recorded it; or None."""
         return self._session.current().positions.get(stream)
 
     @exclusive
@@ -350,7 +355,8 @@ class KnowledgeBase:
     def graph(self, change: Change | None = None) -> Drawing:
         """The graph of hypernodes, to draw: `.svg()`, `.mermaid()`, `.dot()`, `.save(path)`.
 
-        With a change, or the preview of one, before and after it, with marks at what changed.
+        With a change, or the preview of one, the drawing shows the graphs before and after it, and
+        marks what changed.
         """
         from zodiac_sql.read.describe import drawing
 
@@ -360,8 +366,8 @@ class KnowledgeBase:
     def export(self, directory: str | Path, format: str = "parquet", *predicates: str) -> Exported:
         """Write extensions to files, one per predicate ("parquet", "csv") or together ("nt").
 
-        All predicates, or those named. Raises DataError for an unknown format, QueryError for an
-        unknown predicate, StoreError where nothing can be written.
+        By default all predicates are exported. Raises DataError for an unknown format, QueryError
+        for an unknown predicate, StoreError if the files cannot be written.
         """
         from zodiac_sql.facts.export import export_predicates
         from zodiac_sql.read.query import known_predicates
@@ -374,10 +380,10 @@ class KnowledgeBase:
 
     @exclusive
     def verify(self, *, progress: Progress | None = None) -> Verification:
-        """Derive everything once more, aside, and tell what differs from what the file holds.
+        """Derive everything once more in temporary tables, and compare it with the file.
 
-        True if nothing does. Takes as long as all rules from scratch, or longer. Raises
-        FunctionError if rules use a function that is not registered.
+        The result is true if nothing differs. This takes as long as all rules from scratch, or
+        longer. Raises FunctionError if rules use a function that is not registered.
         """
         from zodiac_sql.read.verify.verify import verify
 
@@ -397,10 +403,10 @@ class KnowledgeBase:
     ) -> None:
         """Make a Python function usable in BIND and comparisons.
 
-        Types are those of the language ("float"), or Python's; left out, they are read from the
-        function's annotations. Symbols are text; None means no value. With `arrow`, it gets and
-        returns pyarrow arrays, of many rows at once. Raises FunctionError if name or types clash
-        with what rules use.
+        Types are those of the language ("float") or of Python; by default they are read from the
+        function's annotations. Symbols are text; None means no value. With `arrow`, the function
+        gets and returns pyarrow arrays of many rows at once. Raises FunctionError if its name or
+        types clash with what rules use.
         """
         self._session.register(function_of(name, function, parameters, returns, False, arrow))
 
@@ -414,8 +420,8 @@ class KnowledgeBase:
         *,
         arrow: bool = False,
     ) -> None:
-        """Make a Python function usable in AGGREGATE ... WITH: from the list of a group's values to
-        one value; with `arrow`, from an array of lists. Else as `register_function`.
+        """Make a Python function usable in AGGREGATE ... WITH. It gets the list of a group's values
+        (with `arrow`, an array of lists) and returns one value. Else as `register_function`.
         """
         given = None if parameter is None else [parameter]
         self._session.register(function_of(name, function, given, returns, True, arrow))
@@ -428,14 +434,14 @@ class KnowledgeBase:
     # Life
 
     def trace(self, tracer: Tracer | None) -> None:
-        """Let a function see every SQL statement and its parameters before it runs; None ends it.
+        """Show a function every SQL statement and its parameters before it runs; None ends this.
 
-        It must not call the knowledge base.
+        The function must not call the knowledge base.
         """
         self._session.trace(tracer)
 
     def close(self) -> None:
-        """Close the database. All is on disk already; what only a Change needs is dropped."""
+        """Close the database. All is on disk already; tables only for a Change are dropped."""
         self._session.close()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Python functions that rules use: what they take and return, and how DuckDB comes to call them."""
+"""Python functions that rules use: their types, and their registration in DuckDB."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def function_of(
 
 
 def takes(call: Callable[..., Any], arguments: int) -> bool:
-    """Whether a function can be called with so many arguments; if it does not tell, it may."""
+    """Whether a function can be called with this many arguments; True if it has no signature."""
     try:
         inspect.signature(call).bind(*range(arguments))
     except TypeError:
@@ -77,7 +77,7 @@ def takes(call: Callable[..., Any], arguments: int) -> bool:
 
 
 def _with_arity(call: Callable[..., Any], arguments: int) -> Callable[..., Any]:
-    """A function whose signature has exactly so many parameters: DuckDB looks at it."""
+    """The function with exactly this many parameters in its signature, which DuckDB inspects."""
     names = [f"a{index}" for index in range(arguments)]
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
@@ -91,7 +91,7 @@ def _with_arity(call: Callable[..., Any], arguments: int) -> Callable[..., Any]:
 
 
 def _element(hint: Any) -> Any:
-    """What a list holds, by its annotation: `list[float]` -> float."""
+    """The type of the elements of an annotated list: `list[float]` -> float."""
     inside = typing.get_args(hint)
     return inside[0] if inside else hint
 
@@ -109,7 +109,7 @@ def _type(name: str, given: object) -> Type:
 
 
 def signature(function: Function) -> Function:
-    """A function as the catalog keeps it."""
+    """A function without its Python code, as the catalog keeps it."""
     return Function(function.name, function.parameters, function.returns, function.aggregate)
 
 

@@ -1,6 +1,6 @@
-"""An open knowledge base: the database, what is known of it, and what was worked out for it.
+"""An open knowledge base: the database, its state, and the results kept for the next change.
 
-The façade (knowledge_base.py) asks this for the state there is, and lets it carry changes out.
+The façade (knowledge_base.py) gets the state from here, and has changes carried out here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _Answer = TypeVar("_Answer")
 _Do = Callable[["Collected", "IsCurrent", "Progress | None"], "Applied"]
 
 _READING_TRIES = 5
-"""A question is asked again if another connection has changed the file meanwhile; this often."""
+"""How often a query is tried, because another connection may change the file meanwhile."""
 
 
 class Session:
@@ -74,7 +74,7 @@ class Session:
 
     @property
     def store(self) -> Store:
-        """The open database; it is opened again if a failure has damaged it."""
+        """The open database. It is opened again if a failure has damaged the connection."""
         if self._held.damaged:
             self._open_again()
         return self._held
@@ -83,7 +83,7 @@ class Session:
 
     @contextmanager
     def updating(self, progress: Progress | None) -> Iterator[Collected]:
-        """Collect an update inside, and apply it at the end."""
+        """Collect an update inside the block, and apply it at the end."""
         from zodiac_sql.change.apply import apply
 
         with self._collecting() as collected:
@@ -94,7 +94,7 @@ class Session:
 
     @contextmanager
     def streaming(self) -> Iterator[StreamedUpdate]:
-        """The same for an update of a stream."""
+        """The same as `updating` for an update of a stream."""
         from zodiac_sql.change.streamed_update import StreamedUpdate
 
         with self.updating(None) as collected:
@@ -102,7 +102,7 @@ class Session:
 
     @contextmanager
     def previewing(self, progress: Progress | None) -> Iterator[Collected]:
-        """Collect an update inside, and only work it out at the end."""
+        """Collect an update inside the block, and only compute its effects at the end."""
         from zodiac_sql.change.apply import preview
 
         with self._collecting() as collected:
@@ -111,7 +111,7 @@ class Session:
 
     @contextmanager
     def _collecting(self) -> Iterator[Collected]:
-        """Begin an update; if it fails inside, nothing of it is left."""
+        """Begin an update. If the block fails, nothing of the update is left."""
         if self.store.read_only:
             raise StoreError(f"{self.store.path} was opened with read_only=True")
         self.guard.check()
@@ -156,10 +156,10 @@ class Session:
 
     @exclusive
     def _done(self, do: _Do, collected: Collected, progress: Progress | None) -> Change:
-        """Apply an update, or only work it out, and keep what is known then."""
+        """Apply or preview an update, and keep the state and results for the next one."""
 
         def is_current(_: State) -> bool:
-            # Not the state that a change tells of: after a preview that one is nobody's.
+            # Do not compare the state of the change itself: after a preview it is never current.
             return self.state is state_then
 
         applied = do(collected, is_current, progress)
@@ -171,14 +171,14 @@ class Session:
 
     @exclusive
     def _clean(self) -> None:
-        """Leave nothing of an update that has failed."""
+        """Remove the temporary tables and new symbols of an update that has failed."""
         from zodiac_sql.change.temporary_tables import drop_all_temporary
 
         drop_all_temporary(self.store)
         dictionary.forget_new(self.store)
 
     def _tell_if_published(self, before: State, error: BaseException) -> None:
-        """Raise PublishedError if an update that failed is in the file, which is open again."""
+        """Raise PublishedError if the reopened file has an update that failed."""
         if not isinstance(error, ZodiacError) or isinstance(error, PublishedError):
             return
         if self.state.generation > before.generation:
@@ -188,7 +188,7 @@ class Session:
             ) from error
 
     def _count_last(self) -> None:
-        """Let the last change count what it has not yet, if anybody still holds it."""
+        """Complete the counts of the last change, if anybody still refers to it."""
         change = self._last() if self._last else None
         self._last = None
         if change is not None:
@@ -198,16 +198,16 @@ class Session:
     # Reading
 
     def current(self) -> State:
-        """The state of the file: another connection of this process may have changed it."""
+        """The state of the file, read again if another connection of this process changed it."""
         if catalog.generation(self.store) != self.state.generation:
             with self.store.transaction(read_only=True):
                 self.state = catalog.load(self.store)
         return self.state
 
     def read(self, ask: Callable[[State], _Answer]) -> _Answer:
-        """What is asked of one state: again, if another connection has changed the file meanwhile.
+        """The answer of `ask` for one state. It retries if another connection changes the file.
 
-        (A transaction would do, but DuckDB ends it where it must plan a statement anew.)
+        (A transaction cannot ensure this, because DuckDB ends it when it must replan a statement.)
         """
         for _ in range(_READING_TRIES):
             state = self.state
@@ -223,7 +223,7 @@ class Session:
 
     @contextmanager
     def holding(self, ask: Callable[[State], AbstractContextManager[_Answer]]) -> Iterator[_Answer]:
-        """The same for what is open inside the block."""
+        """The same as `read` for an answer that stays open inside the block."""
         with ExitStack() as entered:
             yield self._enter(entered, ask)
 
@@ -242,7 +242,7 @@ class Session:
     # Functions
 
     def register(self, function: Function) -> None:
-        """Let rules call a function. Raises FunctionError if it clashes with what rules use."""
+        """Let rules call a function. Raises FunctionError if it clashes with existing rules."""
         from zodiac_sql.sql.functions import python_function
 
         used = self.state.functions.get(function.name)
@@ -262,9 +262,9 @@ class Session:
     # Life
 
     def _open_again(self) -> None:
-        """Leave a damaged database, and go on with what is in the file.
+        """Close a damaged connection, and open the file again.
 
-        Raises StoreError if it cannot be opened again now; the next call tries once more.
+        Raises StoreError if it cannot be opened now; the next call tries once more.
         """
         old = self._held
         if old.in_memory:
@@ -285,7 +285,7 @@ class Session:
         self._has_changed = False
 
     def trace(self, tracer: Tracer | None) -> None:
-        """Let a function see every statement; None ends it."""
+        """Show a function every statement; None ends this."""
         self._held.tracer = tracer
 
     @property
@@ -293,7 +293,7 @@ class Session:
         return self._held.path
 
     def close(self) -> None:
-        """Close the database, and drop what only a Change needs."""
+        """Close the database, and drop the tables that only a Change needs."""
         self.guard.check()
         if self._has_changed:
             self._count_last()
@@ -302,13 +302,15 @@ class Session:
     @exclusive
     def _close(self) -> None:
         if self._has_changed:
-            with suppress(ZodiacError):  # if not now, the next change does it
+            with suppress(ZodiacError):  # if this fails, the next change drops them
                 self._drop_aside()
         self._has_changed = False
         self._held.close()
 
     def _drop_aside(self) -> None:
-        """Drop what the last change has set aside, if no other connection has changed anything."""
+        """Drop the tables that the last change set aside, unless another connection has changed
+        the file.
+        """
         if self.state.aside and self.state is self.current():
             with self.store.transaction():
                 catalog.drop_aside(self.store, self.state)
