@@ -59,13 +59,12 @@ def connect(
     `external_access`, no SQL in a query or in the file reaches other files or the network.
     `functions` are Python functions that the file's rules use (see `register_function`).
 
-    The other three settings say how changes are computed; answers and the file's format do not
-    depend on them. `strategy` is how derived facts follow a change of facts: "auto" chooses for
-    each hypernode; "support", "bf", "dred", "recompute", and for streams "bf_marking" and
-    "dred_marking", are there to compare. With `modules`, dedicated algorithms compute transitive
-    and symmetric-transitive relations; without, the rules are evaluated as written. `hypertree`
-    says which cyclic rules, such as triangles, are evaluated by a tree of smaller joins: "auto"
-    those that should gain by it, True all, False none.
+    The others say how changes are computed; answers and the file's format do not depend on them.
+    `strategy` is how derived facts follow a change: "auto" chooses for each hypernode; "support",
+    "bf", "dred", "recompute", and for streams "bf_marking" and "dred_marking", are there to
+    compare. With `modules`, dedicated algorithms compute transitive and symmetric-transitive
+    relations. `hypertree` says which cyclic rules, such as triangles, are evaluated by a tree of
+    smaller joins: "auto" those that should gain by it, True all, False none.
 
     Raises LockedError, NewerFileError or StoreError; ValueError for an unknown setting.
     """
@@ -114,9 +113,8 @@ class KnowledgeBase:
         """Add rules, and facts, declarations and prefixes, from a text or a file (.rules, .dl).
 
         A rule that is there already, up to the names of variables and the order of the body, is
-        passed over and reported in the change's notes; with `strict` it is an error. A rule with
-        the name of another one is an error, unless `replace` is set: then it replaces the other.
-        Raises ProgramError with all problems.
+        passed over and reported in the change's notes; with `strict` it is an error. So is a rule
+        with another one's name, unless it may `replace` that. Raises ProgramError for all problems.
         """
         with self.update(progress=progress) as update:
             update.add_rules(rules, replace=replace, strict=strict)
@@ -152,10 +150,9 @@ class KnowledgeBase:
         return update.change
 
     def replace(self, predicate: str, rows: object) -> Change:
-        """Make these rows the only explicit facts of a predicate.
+        """Make these rows the only explicit facts of a predicate. Raises DataError as `insert`.
 
-        Only the difference from the present facts is inserted and deleted. Raises DataError as
-        `insert` does.
+        Only the difference from the present facts is inserted and deleted.
         """
         with self.update() as update:
             update.replace(predicate, rows)
@@ -172,10 +169,9 @@ class KnowledgeBase:
         """Insert the facts of a file: RDF (.nt .nq .ttl .trig .rdf .jsonld), .csv, .tsv, .parquet,
         .jsonl; text formats also with .gz.
 
-        RDF has a binary predicate for each property, and a unary one for each class. The rows of a
-        table are facts of the given predicate, or of one named after the file. A bad line raises
-        DataError with its number, and nothing is loaded; with `skip_bad` bad lines are left out and
-        reported in the change's notes.
+        RDF has a predicate for each property, and a unary one for each class; a table's rows are of
+        the predicate given, or named after the file. A bad line is a DataError with its number, and
+        nothing is loaded; with `skip_bad` it is left out and reported in the change's notes.
         """
         with self.update(progress=progress) as update:
             update.load(path, predicate, skip_bad=skip_bad)
@@ -290,9 +286,8 @@ class KnowledgeBase:
     def query(self, goals: str) -> Answer:
         """Answer goals in the rule language: `anomaly(X), hasTemperature(X, T), T > 30`.
 
-        The answer has one column per variable, each solution once; without variables `holds: bool`.
-        `Answer` tells the types. Raises ProgramError or QueryError; EvaluationError if a value
-        cannot be computed.
+        One column per variable, each solution once; without variables `holds: bool`. `Answer` tells
+        the types. Raises ProgramError or QueryError; EvaluationError if a value cannot be computed.
         """
         from zodiac_sql.read.query import answer_goals
 
@@ -355,8 +350,7 @@ class KnowledgeBase:
     def graph(self, change: Change | None = None) -> Drawing:
         """The graph of hypernodes, to draw: `.svg()`, `.mermaid()`, `.dot()`, `.save(path)`.
 
-        With a change, or the preview of one, the drawing shows the graphs before and after it, and
-        marks what changed.
+        With a change, or the preview of one, it shows both graphs, and marks what changed.
         """
         from zodiac_sql.read.describe import drawing
 
