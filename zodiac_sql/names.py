@@ -1,4 +1,4 @@
-"""Every name that zodiac_sql makes: none that a user can choose is ever one of these.
+"""Every name that zodiac_sql makes. No user can choose one of them.
 
     in rules, inside a hypernode   a NUL, which no predicate has: "p\\0external", "r3\\0node 1"
     tables of idb and hd           the hypernode's number first: h7_p, "h7_p external", h7_r3_n1
@@ -6,41 +6,41 @@
     temporary tables               what is done, whose it is, and the user's name last: gone_h7_p
     columns                        zodiac$... and $rank, which are refused where a user gives them
 
-A name ends with what a user has chosen, and what stands before that tells where it begins, so that
-two names are the same only if all their parts are. SQL that users write sees no temporary table.
+The part that a user has chosen stands last, and the part before it tells where it begins, so two
+names are equal only if all their parts are. SQL that users write sees no temporary table.
 """
 
 from __future__ import annotations
 
 RANK = "$rank"
 """Column of a recursive hypernode's tables: an order in which each fact comes after some facts that
-it can be derived from. Numbers begin at FIRST, but those of facts that are united with a table can
-be lower. Facts from outside the hypernode count as OUTSIDE (sql/relations.py)."""
+it can be derived from. Ranks begin at FIRST; facts that are united with a table can have lower
+ones. Facts from outside the hypernode count as OUTSIDE (sql/relations.py)."""
 
 MARK = "zodiac$mark"
 """Column of facts that are read while some are marked: whether the next update of a stream deletes
-them, or by rules what they were derived from (paper 4)."""
+the fact, or facts that it was derived from (paper 4)."""
 
 ENTERED = "zodiac$entered"
 """Column of marked explicit facts: whether they entered with the update that marked them."""
 
 NUMBER = "zodiac$row"
-"""Column of rows that are looked at before they are facts: the number of each."""
+"""Column that numbers rows while they are checked, before they become facts."""
 
 RESERVED = (RANK, MARK, ENTERED, NUMBER)
 """Names that no column of a predicate can have, in whatever case."""
 
 CHANGE_FACTS = "zodiac$change_"
-"""How the temporary tables begin that a Change reads its facts from."""
+"""Prefix of the temporary tables from which a Change reads its facts."""
 
 RANKED = "zodiac$ranked_"
-"""How the temporary views begin that give tables ranks."""
+"""Prefix of the temporary views that give tables ranks."""
 
 VIEWS = "zodiac$view_"
-"""How the temporary views begin that show a table of classes after a change."""
+"""Prefix of the temporary views that show a table of classes after a change."""
 
 ASIDE = "zodiac$aside_"
-"""How the tables of idb begin that a change took away."""
+"""Prefix of the tables of idb that a change took away."""
 
 EXPLICIT_SCHEMA = "edb"
 """The schema in the file of explicit facts: a table for each predicate that has some."""
@@ -56,12 +56,12 @@ NODE_SCHEMA = "hd"
 
 
 def given(predicate: str) -> str:
-    """What is known of a predicate from outside."""
+    """The facts of a predicate that are known from outside the hypernode."""
     return f"{predicate}\0given"
 
 
 def external(predicate: str) -> str:
-    """What the other rules of a hypernode derive of a predicate that a module closes."""
+    """The facts that the other rules of a hypernode derive for a predicate that a module closes."""
     return f"{predicate}\0external"
 
 
@@ -81,7 +81,7 @@ def is_classes(name: str) -> bool:
 
 
 def node(rule: str, number: int) -> str:
-    """What a node of a rule's tree has."""
+    """The rows of a node of a rule's tree."""
     return f"{rule}\0node {number}"
 
 
@@ -91,7 +91,7 @@ def is_node(name: str) -> bool:
 
 
 def why_not(predicate: str) -> str | None:
-    """Why no predicate can be called so, if none can."""
+    """Why no predicate can have this name; None if one can."""
     if not predicate:
         return "a predicate has a name"
     if "\0" in predicate:
@@ -105,7 +105,7 @@ def why_not(predicate: str) -> str | None:
 
 
 def derived(hypernode: int, sql_name: str) -> str:
-    """The table in idb or hd of what a hypernode derives."""
+    """The name in idb or hd of a table of what a hypernode derives."""
     return f"h{hypernode}_{sql_name}"
 
 
@@ -138,10 +138,10 @@ def moving(number: int) -> str:
 
 
 def stem(hypernode: int, name: str, sql_name: str) -> str:
-    """What the names of temporary tables of a hypernode and a predicate, or node, end with."""
+    """The end of the names of temporary tables of a hypernode's predicate, or node."""
     return f"n{hypernode}_{sql_name}" if is_node(name) else derived(hypernode, sql_name)
 
 
 def whole(sql_name: str, without: int | None = None) -> str:
-    """How names of temporary tables of an extension end, or of one `without` a hypernode."""
+    """The end of the names of temporary tables of an extension, or of one `without` a hypernode."""
     return f"x{'' if without is None else without}_{sql_name}"
