@@ -4,8 +4,8 @@ A positive atom binds its variables, an aggregate its group and result, and `V =
 BIND binds V once the expression's variables are bound. Everything else must find its variables
 bound, except that a variable occurring only under a negation is existential there.
 
-A deep expression is cut: what is inside of it becomes bindings of hidden variables, so that what
-SQL is made of, and DuckDB's own trees, stay shallow.
+A deep expression is cut: its inner parts become bindings of hidden variables, so that the trees
+from which SQL is written, and DuckDB's own, stay shallow.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from zodiac_sql.language.syntax import (
 class Arranged:
     """A body in the order in which it can be evaluated.
 
-    `steps` are bindings of new variables, each after what it needs; `filters` only test. What
-    could not be placed, because a variable is never bound, is `unplaced`.
+    `steps` bind new variables, each after those that it needs; `filters` only test. `unplaced` are
+    the literals that could not be placed, because they need a variable that is never bound.
     """
 
     atoms: tuple[Atom, ...]
@@ -95,13 +95,13 @@ def _place(
 # --- deep expressions, and bindings that need each other ------------------------------------------
 
 CUT_DEPTH = 24
-"""An expression that is deeper is cut there, and what is inside becomes a binding."""
+"""A deeper expression is cut at this depth, and its inner part becomes a binding."""
 
 DEEPEST = 250
-"""An expression that is deeper is refused: Python has 1,000 calls, and our callers need some."""
+"""A deeper expression is refused: Python allows 1,000 nested calls, and our callers need some."""
 
 MOST_LEVELS = 40
-"""The most bindings that may need each other, one after the other, parts of cut expressions too."""
+"""The longest chain of bindings that each need the one before; parts of cut expressions count."""
 
 
 def _shallow(literals: Iterable[Comparison | Binding]) -> list[Comparison | Binding]:
@@ -120,7 +120,7 @@ def _shallow(literals: Iterable[Comparison | Binding]) -> list[Comparison | Bind
 
 
 def _cut(expression: Expression, made: list[Comparison | Binding]) -> tuple[Expression, int]:
-    """An expression no deeper than CUT_DEPTH, and its depth; what was cut out is `made` before."""
+    """The expression cut to CUT_DEPTH, and its depth. Bindings of what is cut out go to `made`."""
     if not isinstance(expression, Call):
         return expression, 0
     arguments, deepest = [], 0
@@ -145,8 +145,9 @@ def depth(expression: Expression) -> int:
 def levels(arranged: Arranged) -> list[list[Binding]]:
     """The bindings, in groups whose values can be computed side by side.
 
-    Nothing is computed beside what a test needs, so that what the test excludes is not computed
-    with; but where that makes too many levels, only what needs each other is apart.
+    A group ends as soon as a test can be made, so that later values are not computed for rows that
+    the test excludes. Where that makes too many groups, a binding waits only for the bindings that
+    it needs itself.
     """
     tests = [needed(test) for test in arranged.filters]
     tests += [needed(negation.atom) for negation in arranged.negations]
@@ -203,7 +204,7 @@ def variables(*expressions: Expression) -> Iterator[Variable]:
 
 
 def expressions_of(literal: Comparison | Binding) -> tuple[Expression, ...]:
-    """The expressions a comparison or binding needs the values of."""
+    """The expressions whose values a comparison or binding needs."""
     if isinstance(literal, Binding):
         return (literal.expression,)
     return (literal.left, literal.right)

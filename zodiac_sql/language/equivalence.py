@@ -13,7 +13,7 @@ from zodiac_sql.errors import Span
 from zodiac_sql.language.syntax import Aggregate, Literal, Rule, Variable
 
 Names = Mapping[str, str]
-"""Which variable of the second rule each variable of the first one is: one to one."""
+"""For each variable of the first rule its counterpart in the second one: one to one."""
 
 
 def same(first: Rule, second: Rule) -> bool:
@@ -27,7 +27,7 @@ def same(first: Rule, second: Rule) -> bool:
 def outline(rule: Rule) -> Hashable:
     """What equal rules have in common: all but names of variables and the order of the body.
 
-    So of many rules for one head few have to be compared with each other.
+    Only rules with equal outlines need to be compared: few, even among many rules for one head.
     """
     return _shape(rule.head), _shapes(rule.body)
 
@@ -50,7 +50,7 @@ def _shape(thing: object) -> Hashable:
 
 
 def _bodies(first: tuple[object, ...], second: tuple[object, ...], names: Names) -> Iterator[Names]:
-    """Pair off the parts of two bodies; always next the part with the fewest candidates."""
+    """Pair off the parts of two bodies, always the part with the fewest candidates next."""
     if len(first) != len(second):
         return
     if not first:
@@ -66,7 +66,7 @@ def _bodies(first: tuple[object, ...], second: tuple[object, ...], names: Names)
 
 
 def _things(first: object, second: object, names: Names) -> Iterator[Names]:
-    """The ways in which two parts of rules are equal, given what is known of variables."""
+    """Every way to extend `names` so that two parts of rules are equal."""
     if isinstance(first, Variable) and isinstance(second, Variable):
         known = names.get(first.name)
         if known == second.name:
@@ -86,8 +86,9 @@ def _things(first: object, second: object, names: Names) -> Iterator[Names]:
 
 
 def _aggregates(first: Aggregate, second: Aggregate, names: Names) -> Iterator[Names]:
-    """Neither the order of the body nor that of the group matters, but which variables have names:
-    an aggregate ranges over the distinct values of these.
+    """Compare aggregates, whatever the order of their bodies and groups.
+
+    Which variables have names does matter: an aggregate ranges over their distinct values.
     """
     if first.function != second.function:
         return
@@ -116,7 +117,7 @@ def _sequences(
 
 
 def _parts(thing: object) -> tuple[object, ...]:
-    """The fields of a part of a rule, but for its place in the text."""
+    """The fields of a part of a rule, except its place in the text."""
     assert is_dataclass(thing)
     values = (getattr(thing, one.name) for one in fields(thing))
     return tuple(value for value in values if value is not None and not isinstance(value, Span))

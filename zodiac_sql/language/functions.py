@@ -1,7 +1,7 @@
 """The functions that rules may use: built in, and registered from Python.
 
-A symbol that goes into a function is its text (without quotes, language or datatype), and text that
-comes out of one is a plain symbol.
+A function receives a symbol as its text (without quotes, language or datatype), and text that it
+returns becomes a plain symbol.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Accepted = frozenset[Type]
 class Builtin:
     """A function that DuckDB and Spark have, too.
 
-    `returns` None stands for the widest type of the arguments. The last parameter of a `variadic`
-    function may be given any number of times; the last `optional` ones may be left out.
+    If `returns` is None, the result has the widest type of the arguments. The last parameter of a
+    `variadic` function may be given any number of times; the last `optional` ones may be left out.
     """
 
     parameters: tuple[Accepted, ...]
@@ -126,7 +126,7 @@ def require(names: Iterable[str], functions: Functions, who: str) -> None:
 
 
 def signature(name: str, aggregate: bool, functions: Functions) -> Builtin | None:
-    """The signature of a function by name, or None if nobody knows it."""
+    """The signature of a function by name, or None if there is no such function."""
     registered = functions.get(name)
     if registered is not None and registered.aggregate == aggregate:
         return registered.builtin()

@@ -1,6 +1,7 @@
 """What the constants of a text mean: numbers, texts, and the values of the XML Schema types.
 
-Nothing here knows where a constant stands in the text: language/reader.py says so where one is bad.
+Nothing here knows where a constant stands in the text; language/reader.py reports bad ones with
+their places.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _XSD_TYPES = {
 
 
 def xsd_type(datatype: str) -> Type | None:
-    """The type of a native value that an IRI of XML Schema stands for, if there is one."""
+    """The native type that an IRI of XML Schema stands for, or None."""
     local = datatype.removeprefix(symbols.XSD)
     return _XSD_TYPES.get(local) if local != datatype else None
 
@@ -63,7 +64,7 @@ def unquoted(quoted: str) -> tuple[str, list[str]]:
 
 
 def integer(digits: str, sign: str = "") -> int:
-    """An integer; with more digits than Python reads, one that has more than 64 bits as well."""
+    """An integer. For more digits than Python reads it is 2**64, which is out of range as well."""
     return int(sign + digits) if len(digits) < sys.int_info.default_max_str_digits else 2**64
 
 
@@ -84,7 +85,7 @@ def _timestamp(text: str) -> datetime.datetime:
 
 
 def value_of(type_: Type, text: str) -> Any:
-    """The value that a text has by a type other than SYMBOL.
+    """The value that a text has in a type other than SYMBOL.
 
     Raises ValueError if it has none, and OverflowError for a time that another time zone moves
     beyond the ends of the calendar.

@@ -34,7 +34,7 @@ def parse(text: str, name: str = "<rules>", prefixes: Mapping[str, str] | None =
 def parse_what_can_be(
     text: str, name: str = "<rules>", prefixes: Mapping[str, str] | None = None
 ) -> tuple[Program, list[Problem]]:
-    """Like `parse`, but what is wrong is left out, and the problems are returned, not raised."""
+    """Like `parse`, but leave out clauses that are wrong, and return the problems."""
     source = Source(name, text)
     if half := half_a_character(source):
         return Program(), [half]

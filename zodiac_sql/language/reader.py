@@ -49,7 +49,7 @@ _FLATTER = "Each operator counts: X + 1 + 1 is two deep. Name a part of it with 
 class Reader:
     """Collects the parts of a program from the parse trees of one source, and their problems.
 
-    A clause with a problem is left out of the program, and the next one is read all the same.
+    A clause with a problem is left out of the program; the following ones are still read.
     """
 
     def __init__(self, source: Source, prefixes: Mapping[str, str]) -> None:
@@ -70,7 +70,7 @@ class Reader:
         )  # fmt: skip
 
     def read(self, tree: Tree[Token], line: int, column: int) -> None:
-        """Read a parsed text that begins at an offset (lines and columns before it)."""
+        """Read a parsed text; `line` and `column` say how much of the source stands before it."""
         self.line, self.column = line, column
         for clause in tree.children:
             part = cast("Tree[Token]", cast("Tree[Token]", clause).children[0])
@@ -112,7 +112,7 @@ class Reader:
             return
         body = self._body(body_tree)
         if len(self.problems) > before:
-            return  # half a rule would only raise problems that are none
+            return  # half a rule would only cause problems that are not real
         name = str(label).rstrip().removesuffix(":").rstrip() if label else ""
         text = self._text(head_tree, tree)
         prefixes = tuple(sorted(self.used_prefixes.items()))
@@ -279,7 +279,7 @@ class Reader:
         return Constant(Type.FLOAT, value, span)
 
     def _within(self, type_: Type, value: float, span: Span) -> Constant:
-        """A number; an integer must have 64 bits."""
+        """A number; an integer must fit into 64 bits."""
         if type_ is Type.INT and not -(2**63) <= value < 2**63:
             self._problem(f"the integer {shortened(value)} has more than 64 bits", span)
         return Constant(type_, value, span)

@@ -14,7 +14,7 @@ class Predicate:
     """A predicate as the catalog knows it.
 
     `name` is as in rules (IRIs in full), `sql_name` names its view and tables. A column's type may
-    be inferred through rules; `settled` holds those that a declaration or facts have fixed.
+    be inferred through rules; `settled` holds the types that a declaration or facts have fixed.
     `datatypes` are the RDF datatypes that native columns had when they came from RDF.
     """
 
@@ -43,8 +43,8 @@ class Staged:
     """Facts of one predicate, waiting in a temporary table whose columns stand in order.
 
     Symbols are encoded (database/dictionary.py); rows may repeat, NULLs are gone. A predicate of
-    arity 0 has one column `holds`, true. `named` tells whether the column names came with the data,
-    `rows` how many there are, where that was seen.
+    arity 0 has one column `holds`, true. `named` tells whether the column names came with the data;
+    `rows` is the number of rows, if known.
     """
 
     predicate: str
@@ -56,17 +56,17 @@ class Staged:
 
 
 def default_columns(arity: int) -> tuple[str, ...]:
-    """Column names of a predicate that nobody named: s, o; c0, c1, ... beyond two."""
+    """Column names where nobody gave any: s, o for at most two columns, c0, c1, ... for more."""
     return ("s", "o")[:arity] if arity <= 2 else tuple(f"c{i}" for i in range(arity))
 
 
 def sql_name(
     name: str, prefixes: Mapping[str, str], taken: Collection[str], numbers: dict[str, int]
 ) -> str:
-    """A short name for a predicate that differs from `taken` (lower case) where case is ignored.
+    """A short name for a predicate that is not `taken` (in lower case), whatever its case.
 
-    A plain name stands for itself, an IRI for its local name; then with its prefix; then numbered:
-    `numbers` tells from where on, by name.
+    The first that is free of: the name itself, or the local name of an IRI; the same with the
+    prefix of the IRI; the same with a number. `numbers` has the next number to try for each name.
     """
     local = local_name(name)
     prefix = _prefix_of(name, prefixes)
@@ -83,7 +83,7 @@ def sql_name(
 
 
 def local_name(name: str) -> str:
-    """The name in SQL of a predicate if it is free: of an IRI, what follows its namespace."""
+    """The name that a predicate gets in SQL if it is free: an IRI without its namespace."""
     return re.split(r"[/#:]", name.rstrip("/#"))[-1] or name
 
 
@@ -101,8 +101,8 @@ def resolve(
 ) -> str:
     """The predicate that a person means: by its name, `<iri>`, `prefix:local` or SQL name.
 
-    A name that means none of the known predicates stands for itself, a new one. `by_sql_name` saves
-    a look at them all.
+    A name that fits no known predicate is returned as it is: it names a new one. `by_sql_name`, if
+    given, saves a pass over the schema.
     """
     if name in schema:
         return name

@@ -17,7 +17,7 @@ import re
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
-# DuckDB's \s, which is the one of the macros, has no vertical tab.
+# No vertical tab: the macros use DuckDB's \s, which has none.
 _BARE_IRI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|urn:)[^\t\n\f\r <>\"{}|\\^`]*")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ESCAPE = re.compile(r'[\\"\n\r\t]')

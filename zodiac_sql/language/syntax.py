@@ -48,7 +48,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant. A symbol's value is its text as language/symbols.py has it (`<iri>` parsed)."""
+    """A constant. A symbol's value is its text as in language/symbols.py (`<iri>` parsed)."""
 
     type: Type
     value: Value

@@ -1,4 +1,4 @@
-"""What is wrong with a text that is no program, in words and with a hint."""
+"""Says in plain words, and with a hint, what is wrong with a text that cannot be parsed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXPECTED = {
 
 
 def syntax_problem(error: UnexpectedInput, source: Source, line: int, column: int) -> Problem:
-    """What lark says of a clause that begins after so many lines and columns of the source."""
+    """An error of lark as a problem; `line` and `column` say how much stands before the clause."""
     found, width, expected = _found(error)
     if error.line < 1:
         at_line, at_column = source.place(len(source.text.rstrip()))
@@ -31,7 +31,7 @@ def syntax_problem(error: UnexpectedInput, source: Source, line: int, column: in
 
 
 def _found(error: UnexpectedInput) -> tuple[str, int, set[str]]:
-    """What stands there, how many characters it has, and the tokens that could stand there."""
+    """What was found, how many characters it has, and the tokens that were expected instead."""
     if isinstance(error, UnexpectedToken):
         token = error.token
         expected = set(error.accepts or error.expected)
@@ -54,7 +54,7 @@ def _hint(source: Source, line: int, right: str) -> str:
 
 
 def half_a_character(source: Source) -> Problem | None:
-    """The problem of a Python string that is no text: it can be neither stored nor shown."""
+    """The problem of a string with half of a surrogate pair: it can be neither stored nor shown."""
     found = _SURROGATE.search(source.text)
     if found is None:
         return None

@@ -43,10 +43,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """What was inferred before a change of some rules and facts, and what that touches.
+    """The types inferred before a change of some rules and facts, and what the change touches.
 
-    `changed` are predicates whose types may be others now: those that facts or declarations have
-    settled since, and heads of rules that came or went. `new` are names of rules that came.
+    `changed` are the predicates whose types may differ now: those that facts or declarations have
+    settled since, and heads of rules that came or went. `new` are the names of rules that came.
     """
 
     columns: Mapping[str, Sequence[Type | None]] = field(default_factory=dict)
@@ -111,14 +111,14 @@ def _grow(
 ) -> None:
     """Let rules give types to the columns of their heads until nothing changes.
 
-    Round by round, in the order of the rules; from the second on only those that have something new
-    to read.
+    Rules run round by round, in their order; from the second round on, only those that read a
+    predicate whose types have changed.
     """
     readers: dict[str, list[int]] = defaultdict(list)
     for place, rule in enumerate(rules):
         for predicate in {atom.predicate for atom in atoms_of(rule.body)}:
             readers[predicate].append(place)
-    waiting = [(1, place) for place in range(len(rules))]  # in order, and so a heap
+    waiting = [(1, place) for place in range(len(rules))]  # sorted, so it is a heap
     known = set(waiting)
     while waiting:
         round_, place = heappop(waiting)
@@ -136,7 +136,7 @@ def _grown(
     settled: Mapping[str, Sequence[Type | None]],
     functions: Functions,
 ) -> bool:
-    """Let a rule give types to the columns of its head. Whether any is another one now."""
+    """Let a rule give types to the columns of its head. Return whether any type changed."""
     head, changed = rule.head.predicate, False
     for index, given in enumerate(_head_types(rule, columns, functions)):
         old = columns[head][index]
@@ -150,7 +150,7 @@ def _grown(
 def body_types(
     body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
 ) -> Scope:
-    """The types of a body's variables: float for each that stands for an int and a float."""
+    """The types of a body's variables: float if a variable is an int here and a float there."""
     typing = _Typing(columns, functions)
     typing.body(body)
     return Scope(typing.types, tuple(typing.problems))
@@ -186,7 +186,7 @@ def _mixed_numbers(first: Type, second: Type) -> bool:
 def widens(
     terms: Iterable[Term], columns: Iterable[Type | None], types: Mapping[str, Type | None]
 ) -> bool:
-    """Whether an int of some columns stands for a float: then two ints may stand for the same."""
+    """Whether an int column meets a term of type float: two ints may then become the same float."""
     return any(
         column is Type.INT
         and (types.get(term.name) if isinstance(term, Variable) else term.type) is Type.FLOAT
@@ -197,7 +197,7 @@ def widens(
 def mixes(
     body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
 ) -> bool:
-    """Whether an int of a body stands for a float: a part of the body would take it for an int."""
+    """Whether a variable that is a float in the whole body would be an int in a part of it."""
     types = body_types(body, columns, functions).types
     arranged = arrange(body)
     return any(widens(a.terms, columns[a.predicate], types) for a in arranged.atoms) or any(
@@ -261,7 +261,7 @@ class _Typing:
             self.meet(term, self.columns[atom.predicate][index], f"column {index + 1} of {atom}")
 
     def meet(self, term: Term, type_: Type | None, where: str) -> None:
-        """A term stands where a column has a type: they must fit."""
+        """Give a term the type of the place where it stands; the two must fit."""
         if isinstance(term, Constant):
             if type_ and not _comparable(term.type, type_):
                 self.clash(f"{where} is {type_}, {term} is {term.type}", term.span)
