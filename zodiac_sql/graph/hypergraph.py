@@ -1,8 +1,8 @@
 """The hyper rule dependency graph (HRDG): hypernodes, their edges, strata and order.
 
 Paper 1, section 4.2: a hypernode is a strongly connected component of the rule dependency graph.
-Because vertices are rules, a predicate may be derived in several hypernodes. What becomes of them
-when rules come and go is told by restructuring.py.
+Because vertices are rules, a predicate may be derived in several hypernodes. restructuring.py tells
+what becomes of hypernodes when rules come and go.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def hypergraph(
 ) -> Hypergraph:
     """The HRDG of stratified rules.
 
-    `known` are the hypernodes that are already in the file: the names of those of their rules that
-    are as they were. A hypernode keeps its number as long as most of its rules stay together;
-    others are numbered upwards from `fresh`.
+    `known` maps each hypernode that is already in the file to the names of its unchanged rules. A
+    hypernode keeps its number as long as most of its rules stay together; others are numbered
+    upwards from `fresh`.
     """
     graph = rule_graph(rules)
     by_name = {rule.name: rule for rule in rules}
@@ -113,7 +113,7 @@ def _numbers(
 def _topological(
     count: int, edges: set[tuple[int, int]], strata: Sequence[int] | None = None
 ) -> list[int]:
-    """Indices in an order that respects the edges; then by stratum, if given, and first rule."""
+    """Indices in a topological order; among equals by stratum, if given, and first rule."""
     import networkx as nx
 
     graph = nx.DiGraph()

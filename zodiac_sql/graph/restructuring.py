@@ -1,10 +1,10 @@
 """What becomes of hypernodes when rules come and go (paper 1, section 4.4, Algorithms 2 to 4).
 
-A hypernode of the new HRDG goes on from those old ones with which it shares rules, and takes over
-their tables. Where a hypernode is split, the table of a predicate passes as a whole to the part
-that keeps most of the rules for it; other parts with such rules derive it anew. So a hypernode
-begins with tables that are right but for two things: rules that helped to fill them and are none of
-its own (`lost`), and rules of its own that did not (`new`).
+A hypernode of the new HRDG takes over the tables of the old ones with which it shares rules. If a
+hypernode is split, the table of a predicate passes as a whole to the part that keeps most of the
+rules for it; other parts with such rules derive it anew. So the tables with which a hypernode
+begins are right except for two things: rules that helped to fill them but are not its own (`lost`),
+and rules of its own that did not help (`new`).
 
 Why that is right: in a least fixpoint every fact has a derivation from facts before it. So the
 table of a predicate remains the least fixpoint of the rules for it when other predicates of the old
@@ -29,7 +29,7 @@ class Heritage:
     """What a hypernode begins with.
 
     `origins` are the old hypernodes that it takes tables from, in their topological order, and
-    `base` is the largest of them; `tables` says for each predicate from which.
+    `base` is the largest of them; `tables` maps each predicate to those that its table comes from.
     """
 
     origins: tuple[Hypernode, ...]
@@ -43,9 +43,9 @@ class Heritage:
 class Restructuring:
     """The HRDG before and after a change of rules, by the numbers of hypernodes.
 
-    `heritages` has an entry for each hypernode of `after` that shares rules with old ones but has
-    not the same rules as one; `sources` tells with which old ones, and for a hypernode that is as
-    it was, itself. A number that is not in `sources` belongs to a created hypernode.
+    `sources` maps each hypernode of `after` to the old ones with which it shares rules, and so an
+    unchanged one to itself; a created hypernode is not in it. `heritages` has an entry for each
+    hypernode in `sources` that is not unchanged.
     """
 
     before: Hypergraph
@@ -74,12 +74,12 @@ class Restructuring:
 
     @property
     def merged(self) -> dict[int, tuple[int, ...]]:
-        """New hypernodes that share rules with several old ones, and those."""
+        """New hypernodes that share rules with several old ones, each with these old ones."""
         return {number: old for number, old in self.sources.items() if len(old) > 1}
 
     @property
     def split(self) -> dict[int, tuple[int, ...]]:
-        """Old hypernodes that share rules with several new ones, and those."""
+        """Old hypernodes that share rules with several new ones, each with these new ones."""
         return {number: parts for number, parts in self.parts.items() if len(parts) > 1}
 
     def unchanged(self) -> set[int]:
@@ -90,10 +90,10 @@ class Restructuring:
     def direct(self) -> frozenset[int]:
         """The directly impacted hypernodes of paper 1.
 
-        Those with new rules, and those that were merged (Algorithm 2); what is left of those that
-        lost rules, and the successors of those that were split or deleted (Algorithm 3, as the
-        examples of section 4.4 read it: where a hypernode only shrinks, its successors wait for its
-        changes).
+        They are those with new rules and those that were merged (Algorithm 2), what is left of
+        those that lost rules, and the successors of those that were split or deleted (Algorithm 3,
+        as the examples of section 4.4 read it: if a hypernode only shrinks, its successors wait for
+        its changes).
         """
         if self.before is self.after:
             return frozenset()
@@ -112,7 +112,7 @@ def unchanged(graph: Hypergraph) -> Restructuring:
 def restructure(before: Hypergraph, after: Hypergraph, rows: Rows) -> Restructuring:
     """What becomes of the hypernodes of one HRDG in another.
 
-    `rows` tells how many there are in the table of an old hypernode and a predicate.
+    `rows` counts the rows in an old hypernode's table of a predicate.
     """
     left = kept_rules(before, after.rules())
     owner = {rule.name: h.id for h in after.hypernodes for rule in h.rules}
@@ -150,7 +150,7 @@ def table_heirs(restructuring: Restructuring) -> dict[tuple[int, str], int]:
 
 
 def kept_rules(before: Hypergraph, rules: Iterable[Rule]) -> dict[int, frozenset[str]]:
-    """For each hypernode the names of its rules that are still there, and the same."""
+    """For each hypernode the names of its rules that are still there, unchanged."""
     by_name = {rule.name: rule for rule in rules}
     return {
         h.id: frozenset(rule.name for rule in h.rules if by_name.get(rule.name) == rule)
@@ -161,8 +161,8 @@ def kept_rules(before: Hypergraph, rules: Iterable[Rule]) -> dict[int, frozenset
 def execution_plan(graph: Hypergraph, direct: Iterable[int]) -> Iterator[Hypernode]:
     """The hypernodes that directly impacted ones can reach, in topological order (Algorithm 4).
 
-    The graph's hypernodes are in such an order already, so that the paper's search and reversal is
-    one pass along the edges.
+    The graph's hypernodes are in such an order already, so one pass along the edges replaces the
+    paper's search and reversal.
     """
     reached = set(direct)
     following = defaultdict(list)

@@ -61,7 +61,8 @@ def negative_cycles(graph: RuleGraph) -> list[tuple[str, ...]]:
     import networkx as nx
 
     directed = nx.DiGraph()
-    directed.add_edges_from(graph.positive | graph.negative)  # in the call it would import pandas
+    # Given to DiGraph(), the edges would make networkx import pandas.
+    directed.add_edges_from(graph.positive | graph.negative)
     cycles = []
     for part in components(graph):
         inside = set(part)
