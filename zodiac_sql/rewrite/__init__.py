@@ -1,4 +1,4 @@
-"""Other rules for the same facts: what is evaluated in place of what a user wrote.
+"""Other rules that derive the same facts, evaluated in place of those that a user wrote.
 
 `closures/`               modules: rules with a shape that an algorithm of its own evaluates faster
 `hypertree/`              rules with many atoms as trees of smaller joins

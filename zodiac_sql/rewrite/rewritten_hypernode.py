@@ -1,6 +1,6 @@
-"""A hypernode as it is evaluated: what its modules leave of its rules, cyclic ones decomposed.
+"""A hypernode as it is evaluated: modules and hypertrees replace some of its rules.
 
-Names of predicates inside it, and of their tables, are none of a program's (names.py).
+Predicates inside it, and their tables, have names that no program can use (names.py).
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class Inner:
     tables: Mapping[str, Predicate] = field(default_factory=dict)
     """The tables of modules and of nodes of trees."""
     schema: Mapping[str, Predicate] = field(default_factory=dict)
-    """All predicates that there are inside only."""
+    """All predicates that exist only inside."""
 
 
 def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) -> Inner:
-    """A hypernode with its modules at work; without any, as it is."""
+    """A hypernode with its modules at work; without modules it stays as it is."""
     if not modules:
         return Inner(hypernode)
     closed = {module.predicate: module for module in modules}
@@ -89,7 +89,7 @@ def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) ->
 
 
 def with_trees(inner: Inner, trees: Sequence[StoredTree]) -> Inner:
-    """A hypernode that evaluates its cyclic rules as was decided for them."""
+    """A hypernode that evaluates its cyclic rules along the trees decided for them."""
     by_rule = {tree.rule: tree for tree in trees if tree.nodes}
     rules: list[Rule] = []
     for rule in inner.hypernode.rules:

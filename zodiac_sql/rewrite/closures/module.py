@@ -1,22 +1,22 @@
-"""What a module is: some recursive rules of a hypernode that it evaluates in a way of its own.
+"""A module takes some recursive rules of a hypernode, and evaluates them in a way of its own.
 
-A hypernode's rules are partitioned (paper 2, section 4): each module takes those that it knows, and
-what is left is evaluated semi-naively. Every module closes one predicate R of the hypernode. What
-other rules of the hypernode derive of R are its external facts; together with those that are known
-from outside the hypernode they are the X_R of paper 2, and R is a function of them. So a module
-never sees the other rules, nor they it: they write external facts, and read R.
+A hypernode's rules are partitioned (paper 2, section 4): each module takes the rules that it knows,
+and the others are evaluated semi-naively. Every module closes one predicate R of the hypernode. The
+facts of R that the other rules derive are its external facts. Together with the facts known from
+outside the hypernode they are the X_R of paper 2, and R is a function of X_R. So a module and the
+other rules never see each other: these rules write external facts, and read R.
 
 A module must provide the four functions of paper 2; there are two ways to do so.
 
-* By rules. `rules` stand in place of those taken, and semi-naive evaluation, which captures every
-  program, captures them: Add is the loop over deltas (Definition 3), Del finds what may lose a
-  derivation (Definition 6), Diff is the delta variants over inputs (Definition 5), and Red the
-  check of what was taken out, continued by the loop (Definition 7). All strategies work on them as
-  on any rules, B/F as well: `rules` must derive the same facts of R from the same X_R, so what has
-  a proof by the rules taken has one by these.
-* By a partition. Where R is kept as nodes and their classes (`parted`), the functions are those of
-  `Closure` (evaluate/partition/closure.py): `add`, `delete` and `redo`. Diff is empty, for a
-  module's rules read no other predicate than R (paper 2, section 5).
+* By rules. `rules` replace the rules taken, and semi-naive evaluation provides the functions, as
+  for any program: Add is the loop over deltas (Definition 3), Del finds what may lose a derivation
+  (Definition 6), Diff is the delta variants over inputs (Definition 5), and Red checks what was
+  taken out, continued by the loop (Definition 7). All strategies work on these rules as on any
+  others, B/F as well: `rules` must derive the same facts of R from the same X_R, so a fact with a
+  proof by the rules taken also has one by them.
+* By a partition. If R is stored as nodes and their classes (`parted`), the functions are those of
+  `Closure` (evaluate/partition/closure.py): `add`, `delete` and `redo`. Diff is empty, because a
+  module's rules read no predicate but R (paper 2, section 5).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from zodiac_sql.language.syntax import Rule
 class Module(ABC):
     """The rules of a hypernode that a module takes, and the predicate that they close.
 
-    Where `unequal`, they derive no fact R(a, a) unless it is external.
+    If `unequal`, they derive no fact R(a, a) unless it is external.
     """
 
     kind: ClassVar[str]
@@ -43,7 +43,7 @@ class Module(ABC):
 
     @property
     def covers(self) -> bool:
-        """Whether the hypernode derives all external facts, too: nobody needs to add them."""
+        """Whether the hypernode derives all external facts, too, so that none need to be added."""
         return False
 
     @property
@@ -68,5 +68,5 @@ NODE = "node"
 
 
 LOOPS = {"class": "loop", "prev": "loop_prev", "before": "loop_before"}
-"""The columns of classes: now, before the last step, before the change. With each, the column that
-tells whether a node is related to itself where that does not follow from its class."""
+"""The columns of classes: now, before the last step, before the change. Each is mapped to the
+column that tells whether a node is related to itself where its class does not tell."""

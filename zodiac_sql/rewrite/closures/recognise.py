@@ -1,6 +1,6 @@
 """Modules: rules with a shape that algorithms of their own evaluate faster (paper 2).
 
-A module is a file here that has a `recognise`, and stands in MODULES.
+A module is a file here whose function `recognise` is listed in MODULES.
 """
 
 from __future__ import annotations
@@ -33,6 +33,6 @@ def _module(predicate: str, rules: Sequence[Rule]) -> Module | None:
 
 
 def _has_nodes(schema: Schema, predicate: str) -> bool:
-    """Whether a predicate relates things of one type, of which equal ones are the same."""
+    """Whether a predicate relates two values of one type, in which equal values are identical."""
     types = [column.type for column in schema[predicate].columns]
     return len(types) == 2 and types[0] == types[1] and types[0] not in (None, Type.FLOAT)

@@ -1,4 +1,4 @@
-"""The shapes of rules that modules know, whatever their variables are called and in any order."""
+"""The shapes of rules that modules know, whatever the names of variables and the order of atoms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zodiac_sql.language.syntax import (
 
 
 def transitive(rule: Rule) -> bool | None:
-    """Whether R(x, z) :- R(x, y), R(y, z) asks for x != z, too; None where it is no such rule."""
+    """Whether a rule R(x, z) :- R(x, y), R(y, z) also asks for x != z; None for any other rule."""
     ends = _ends(rule.head)
     if ends is None:
         return None
@@ -36,7 +36,7 @@ def transitive(rule: Rule) -> bool | None:
 
 
 def symmetric(rule: Rule) -> bool | None:
-    """Whether R(x, y) :- R(y, x) asks for x != y, too; None where it is no such rule."""
+    """Whether a rule R(x, y) :- R(y, x) also asks for x != y; None for any other rule."""
     ends = _ends(rule.head)
     if ends is None:
         return None
@@ -47,7 +47,7 @@ def symmetric(rule: Rule) -> bool | None:
 
 
 def extends(rule: Rule, place: int) -> bool:
-    """Whether a rule leads from R at one end to R, by whatever else its body says.
+    """Whether a rule prolongs R at one end, whatever else its body says.
 
     With place 0 it is left-linear, R(x, z) :- R(x, y), ..., and nothing else mentions x; with
     place 1 right-linear, R(x, z) :- ..., R(y, z), and nothing else mentions z.
@@ -64,7 +64,7 @@ def extends(rule: Rule, place: int) -> bool:
 
 
 def _ends(atom: Atom) -> tuple[str, str] | None:
-    """The variables of an atom of two different ones."""
+    """The variables of an atom whose terms are two different variables, else None."""
     if len(atom.terms) != 2:
         return None
     first, second = atom.terms
@@ -74,7 +74,7 @@ def _ends(atom: Atom) -> tuple[str, str] | None:
 
 
 def _atoms(rule: Rule, ends: tuple[str, str]) -> tuple[list[Atom], bool | None]:
-    """The atoms of a body, and whether it says that the ends differ; None if it says more."""
+    """The atoms of a body, and whether it asks for different ends; None if it asks for more."""
     atoms = list(rule.positive_atoms())
     others = [literal for literal in rule.body if not isinstance(literal, Atom)]
     if not all(_is_unequal(literal, ends) for literal in others):

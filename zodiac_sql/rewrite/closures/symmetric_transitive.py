@@ -1,11 +1,11 @@
 """Module `stc`: symmetric-transitive closure (paper 2, section 6, Algorithms 7 to 9).
 
-The relation is that of being connected in an undirected graph whose edges are the external facts,
-so it is kept as the graph's connected components (evaluate/partition/partition.py). Add and Red
-connect what edges connect (CloseEdges); Del looks at the components that have lost an edge, and
-finds what the facts known from outside the hypernode still connect: these have a proof that needs
-no other, so where the paper keeps single facts with a non-recursive counter above 0 (Y_R), we keep
-all that follows from them by the module's rules alone.
+The relation holds between nodes that are connected in an undirected graph, whose edges are the
+external facts. So it is stored as the graph's connected components: see
+evaluate/partition/partition.py. Add and Red join the components at the ends of edges (CloseEdges).
+Del looks at the components that have lost an edge, and finds what the facts known from outside the
+hypernode still connect: these facts need no other to be proved. The paper keeps single facts with a
+non-recursive counter above 0 (Y_R); we keep all that follows from them by the module's rules alone.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from zodiac_sql.rewrite.closures.shapes import symmetric, transitive
 class SymmetricTransitive(Module):
     """R is symmetric and transitive.
 
-    Where `unequal`, a fact R(a, a) that is external is derived by the symmetric rule; but not where
-    that, too, asks for x != y (`strict`).
+    If `unequal`, the symmetric rule still derives R(a, a) where it is external, unless that rule
+    also asks for x != y (`strict`).
     """
 
     kind: ClassVar[str] = "stc"

@@ -1,16 +1,16 @@
 """Module `tc`: transitive closure (paper 2, section 5, Algorithms 4 to 6).
 
 Every fact R(a, z) that the rule R(x, y), R(y, z) -> R(x, z) derives rests on a chain of external
-facts. So it is enough to let one of the two atoms read these: a linear rule, which considers n * n
-instances on a chain where the rule as written considers n * n * n (paper 2, Example 1).
+facts. So one of the two atoms may read external facts only. On a chain this linear rule considers
+n * n instances, the rule as written n * n * n (paper 2, Example 1).
 
-That holds with x != z, too: a chain without detours never comes back to its beginning. But a fact
-that is external and could be derived by the rule as written only with its own help is not derived
-again; the extension is the same.
+That holds with x != z, too: a chain without detours never comes back to its beginning. An external
+fact that the rule as written derives only with the help of that fact itself is not derived by the
+linear rule; the extension is the same.
 
-Rules that lead on from R, such as R(x, y), E(y, z) -> R(x, z), may go on writing R itself, if the
-linear rule leads in the same direction: R(x, y) and R(y, z) are then joined step by step, by
-external facts and by E in the order in which R(y, z) came about.
+Rules that prolong R, such as R(x, y), E(y, z) -> R(x, z), may still write R itself, if the linear
+rule prolongs R at the same end: R(x, y) and R(y, z) are then joined step by step, by external facts
+and by E in the order in which R(y, z) came about.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Transitive(Module):
         return not self.unequal and extends(rule, self.keeps)
 
     def rules(self, fed: bool) -> tuple[Rule, ...]:
-        """The linear rule, over each of what X_R is made of; external facts are facts of R."""
+        """The linear rule over each part of X_R, and a rule that copies external facts to R."""
         name, r = self.taken[0].name, self.predicate
         linear = self._linear(f"{name} given", given(r))
         if not fed:

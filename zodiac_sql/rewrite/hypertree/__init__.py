@@ -1,5 +1,6 @@
-"""Cyclic rules by hypertree decompositions (paper 5). Rules to decompose are chosen in
-evaluate/cost/choose_trees.py.
+"""Hypertree decompositions of cyclic rules (paper 5).
+
+evaluate/cost/choose_trees.py chooses which rules are decomposed.
 
 `tree.py`       what a decomposition is
 `decompose.py`  the cheapest one for a body

@@ -1,14 +1,15 @@
 """The cheapest hypertree decomposition of a rule's body (paper 5, section 5).
 
-The search is that of Scarcello et al. 2007, which paper 5 follows: from the root down, each node is
-chosen for a part of the body, the edges that are still to be covered below its parent. What a node
-leaves uncovered falls into parts that share no variables but those of the node, and each of them
-gets a subtree of its own. So the cheapest subtree for a part is chosen once, wherever it goes.
+The search is that of Scarcello et al. 2007, which paper 5 follows. It goes from the root down and
+chooses a node for each part of the body: for edges that are still to be covered below a parent. The
+edges that a node leaves uncovered fall into parts that share no variables but those of the node,
+and each part gets a subtree of its own. So the cheapest subtree for a part is chosen once, wherever
+the part occurs.
 
 Trees are in normal form: chi(p) has all variables of lambda(p) that occur in the part or are shared
 with the parent, and one of them is new. A body has a decomposition of some width if it has one of
 that width in normal form (Gottlob et al. 2002). In such a tree a part shares with its parent's node
-the variables that it shares with other edges of the body; so a part is told by its edges alone.
+the variables that it shares with other edges of the body, so its edges alone identify a part.
 """
 
 from __future__ import annotations
@@ -25,35 +26,36 @@ WIDEST = 4
 """The most atoms that may be joined in a node."""
 
 ALWAYS_SEARCHED = 10
-"""A body with at most so many atoms is searched to the end, however many tries that takes."""
+"""A body with at most this many atoms is searched to the end, however many tries that takes."""
 
 MOST_ATOMS = 100
 """A body with more atoms is not decomposed."""
 
 MOST_TRIES = 200_000
-"""A search in a larger body gives up after so many tries."""
+"""A search in a larger body gives up after this many tries."""
 
 Mask = int
-"""A set of variables, or of edges, as bits: the search is mostly about unions and subsets."""
+"""A set of variables, or of edges, as bits: the search mostly makes unions and tests subsets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a node costs: from the places of the atoms joined there and the variables of the node,
-    the cost of the join, which is infinite if it is a Cartesian product, and how many rows it has.
-    Neither is negative."""
+    """What a node costs.
+
+    `node` takes the places of the atoms joined there and the variables of the node. It returns the
+    cost of the join, infinite for a Cartesian product, and its number of rows; neither is negative.
+    """
 
     node: Callable[[frozenset[int], frozenset[str]], tuple[float, float]]
 
 
 def decompose(edges: Sequence[Edge], costs: Costs) -> Hypertree | None:
-    """The cheapest of the narrowest trees: the joins in the nodes, and semi-joins between them.
+    """The cheapest of the narrowest trees, by joins in the nodes and semi-joins between them.
 
-    Trees of infinite cost do not count, as the tables of their nodes would be useless: if there are
-    only such, a wider tree is looked for. So the width is the least without Cartesian products.
-    None if there is no tree of at most `WIDEST` atoms to a node, or no edge; also for a body of
-    more than `MOST_ATOMS` atoms, and for one of more than `ALWAYS_SEARCHED` atoms that needs more
-    than `MOST_TRIES` tries.
+    Trees of infinite cost do not count, because the tables of their nodes would be useless. So the
+    width is the least without Cartesian products. None if there is no tree of at most `WIDEST`
+    atoms to a node, or no edge; also for a body of more than `MOST_ATOMS` atoms, and for one of
+    more than `ALWAYS_SEARCHED` atoms that needs more than `MOST_TRIES` tries.
     """
     assert all(edges), "an edge has variables"
     if not 0 < len(edges) <= MOST_ATOMS:
@@ -81,7 +83,7 @@ class _Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
-    """A subtree, and what it costs, with its own half of the edge to its parent."""
+    """A subtree and its cost, which includes its own half of the edge to its parent."""
 
     cost: float
     node: _Choice
@@ -89,7 +91,7 @@ class _Tree:
 
 
 class _Search:
-    """The search in one body. What is known of nodes is kept from width to width, trees are not."""
+    """The search in one body. It keeps what it knows of nodes from width to width, but no trees."""
 
     def __init__(self, edges: Sequence[Edge], costs: Costs) -> None:
         self._names = sorted(frozenset[str]().union(*edges))
@@ -154,8 +156,8 @@ class _Search:
     def _choices(self, part: Mask) -> Iterator[_Choice]:
         """The nodes that may stand on top for a part: fewest atoms first, then by their places.
 
-        Limiting chi to variables of the part is what the descendant condition asks for; a variable
-        that the parent has not makes sure that the search comes to an end.
+        The descendant condition limits chi to variables of the part. Chi must have a variable that
+        the parent lacks, so that the search comes to an end.
         """
         self._count_tries(len(self._covers))
         scope = self._variables(part)
@@ -166,7 +168,7 @@ class _Search:
                 yield _Choice(cover, variables, atoms | self._inside(variables))
 
     def _parts(self, edges: Mask, variables: Mask) -> Iterator[Mask]:
-        """The parts that a node with these variables leaves of some edges."""
+        """The parts into which some edges fall that a node with these variables does not cover."""
         left = edges & ~self._inside(variables)
         while left:
             part, fresh = 0, left & -left
@@ -187,7 +189,7 @@ class _Search:
         return self._prices[key]
 
     def _inside(self, variables: Mask) -> Mask:
-        """The edges that have no other variables."""
+        """The edges that have no variables but these."""
         if variables not in self._contained:
             inside = (i for i, edge in enumerate(self._edges) if not edge & ~variables)
             self._contained[variables] = _mask(inside)

@@ -1,15 +1,14 @@
 """A rule as its decomposition evaluates it: a rule for each node, and one that joins the nodes.
 
-In-node evaluation is a rule whose head has what others need of the node's variables, and whose body
-has the atoms joined there; cross-node evaluation is a rule over these heads (paper 5, section 4).
-Both are rules like any other: so every strategy maintains them, the labels of equations 8 and 10
-are the versions that semi-naive variants read, and the check of a candidate is the oracle of
-Algorithm 6.
+In-node evaluation is a rule: its head has those variables of the node that others need, its body
+the atoms joined there. Cross-node evaluation is a rule over these heads (paper 5, section 4). Both
+are rules like any other, so every strategy maintains them: the labels of equations 8 and 10 are the
+versions that semi-naive variants read, and the check of a candidate is the oracle of Algorithm 6.
 
-Where it departs from the paper: variables that nobody else needs are projected away in the node,
-not after it; a node of one atom needs no rule and no table; nodes that differ in the names of
-variables only are one. Tests stand in each node that has their variables, negated atoms in the
-smallest. A binding that nobody reads is a test, too: there may be no value.
+This differs from the paper in some points. Variables that nothing else needs are projected away in
+the node, not after it. A node of one atom needs no rule and no table. Nodes that differ only in the
+names of variables are one. A comparison stands in each node that has its variables, a negated atom
+in the smallest one. A binding that nothing reads is a test, too, because it may have no value.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ Test = Comparison | Negation | Binding
 
 @dataclass(frozen=True, slots=True)
 class Decomposed:
-    """The rules of a decomposition. `places` tells which node has the rows of each node, if any."""
+    """The rules of a decomposition. `places` tells which rule has the rows of each node, if any."""
 
     nodes: Mapping[int, Rule]
     join: Rule
@@ -53,7 +52,7 @@ class Decomposed:
 def edges_of(rule: Rule) -> tuple[Edge, ...] | None:
     """The hypergraph of a rule's positive atoms; None for a rule that is not decomposed.
 
-    Those are rules with aggregates, and with atoms that have no variables: they gain nothing.
+    Rules with aggregates, or with atoms that have no variables, gain nothing by it.
     """
     if any(isinstance(literal, Aggregate) for literal in rule.body):
         return None
@@ -67,7 +66,7 @@ def variables_of(atom: Atom) -> Edge:
 
 
 def decomposed(rule: Rule, tree: Hypertree) -> Decomposed:
-    """The rules that a rule becomes by its tree."""
+    """The rules that evaluate a rule along its tree."""
     body = arrange(rule.body)
     tabled = [place for place, node in enumerate(tree.nodes) if len(node.atoms) > 1]
     unread = _unread(body, rule.head)
@@ -135,7 +134,7 @@ def fits(rule: Rule, stored: StoredTree) -> bool:
 
 
 def _columns(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of columns after those of variables: SQL ignores case, rules do not."""
+    """Names of columns made from those of variables: SQL ignores case, rules do not."""
     lower = [name.lower() for name in names]
     return tuple(
         name if lower.index(low) == place else f"{name}_{place}"
@@ -161,7 +160,7 @@ def _kept(tree: Hypertree, place: int, needed: Collection[str]) -> set[str]:
 
 
 def _shared(nodes: Mapping[int, Rule], written: Rule) -> Iterator[tuple[int, Atom]]:
-    """Earlier nodes with the same rows as one, and the atom over one that stands for it."""
+    """Earlier nodes with the same rows as `written`, each with the atom that reads them there."""
     for place, other in nodes.items():
         if len(other.head.terms) != len(written.head.terms):
             continue
@@ -192,7 +191,7 @@ def _unread(body: Arranged, head: Atom) -> tuple[Binding, ...]:
 def _placed(
     body: Arranged, tree: Hypertree, tabled: Sequence[int], unread: Sequence[Binding]
 ) -> dict[int, list[Test]]:
-    """The tests made in each node that has a table: comparisons wherever they can be."""
+    """The tests made in each node that has a table: a comparison in every node that can make it."""
     inside: dict[int, list[Test]] = {place: [] for place in tabled}
     can = {place: _computable(body, tree.nodes[place]) for place in tabled}
     for comparison in body.filters:
@@ -208,7 +207,7 @@ def _placed(
 
 
 def _computable(body: Arranged, node: Node) -> set[str]:
-    """The variables of a node, and those that bindings compute of them."""
+    """The variables of a node, and those that bindings compute from them."""
     known = set(node.variables)
     for step in body.steps:
         if _needs(step, body) <= known:
@@ -227,7 +226,7 @@ def _needs(literal: Literal, body: Arranged) -> set[str]:
 def _with_steps(
     body: Arranged, tests: Sequence[Test], also: Collection[str] = ()
 ) -> tuple[Literal, ...]:
-    """Tests, after the bindings of what they and others need."""
+    """Tests, after the bindings of the variables that they need and those in `also`."""
     bindings = [test for test in tests if isinstance(test, Binding)]
     others = [test for test in tests if not isinstance(test, Binding)]
     needed = {*also, *(name for test in others for name in _needs(test, body))}

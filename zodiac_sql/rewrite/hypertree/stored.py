@@ -32,7 +32,7 @@ class StoredNode:
 class StoredTree:
     """What was decided for a cyclic rule: its tree, or no nodes where it is evaluated as a whole.
 
-    `why` says what decided; `facts` is how many its body had to read then.
+    `why` is the reason; `facts` is how many facts its body had to read then.
     """
 
     rule: str
@@ -58,7 +58,7 @@ class StoredTree:
         return " ".join([*self.nodes[place].variables, *(f"[{tree}]" for tree in below)])
 
     def apart(self, taken: Collection[str | None]) -> StoredTree:
-        """With new names where some are taken: SQL ignores case, and names of rules do not."""
+        """This tree, with new names of tables if some are taken: unlike rules, SQL ignores case."""
         lower = {name.lower() for name in taken if name}
         if not any(node.table and node.table.lower() in lower for node in self.nodes):
             return self

@@ -6,7 +6,7 @@ positive atoms of the body, by their places there. The tree is a decomposition i
 1. the variables of each atom are all in chi(p) of some node p,
 2. the nodes that have a variable are connected,
 3. chi(p) is among the variables of lambda(p),
-4. of the variables of lambda(p), chi(p) has all that occur in chi of p or of a node below it.
+4. chi(p) has every variable of lambda(p) that occurs in chi of p or of a node below it.
 
 Its width is the most atoms that cover a node. A rule is cyclic if no decomposition has width 1.
 """
@@ -25,8 +25,8 @@ Edge = frozenset[str]
 class Node:
     """A node of a hypertree: chi(p) as `variables`, lambda(p) as `cover`.
 
-    `atoms` are all that are joined here: the cover, and every other atom with no other variables
-    than those of the node. The root's `parent` is None, that of others a place among the nodes.
+    `atoms` are all atoms joined here: the cover, and every other atom that has no variables but
+    those of the node. `parent` is a place among the nodes, or None for the root.
     """
 
     variables: frozenset[str]
@@ -46,7 +46,7 @@ class Hypertree:
         return max(len(node.cover) for node in self.nodes)
 
     def contracted(self, place: int) -> Hypertree:
-        """A node and its parent as one. What is above and below them stays connected."""
+        """The tree with a node merged into its parent. What is above and below stays connected."""
         child = self.nodes[place]
         assert child.parent is not None
         above = self.nodes[child.parent]
@@ -78,7 +78,7 @@ def is_acyclic(edges: Sequence[Edge]) -> bool:
             continue
         edge = left[place]
         edge -= {variable for variable in edge if len(holding[variable]) == 1}
-        # One that is within another shares all its variables with it.
+        # An edge within another one shares all its variables with it.
         sharing: list[Collection[int]] = [holding[variable] for variable in edge]
         others = min(sharing, key=len, default=left.keys())
         if any(other != place and edge <= left[other] for other in others):
@@ -86,5 +86,5 @@ def is_acyclic(edges: Sequence[Edge]) -> bool:
             for variable in edge:
                 holding[variable].discard(place)
                 if len(holding[variable]) == 1:
-                    waiting += holding[variable]  # where it is alone now
+                    waiting += holding[variable]  # the edge that alone has it now
     return len(left) <= 1
