@@ -1,7 +1,7 @@
 """Rules that arrive: which of them are new, and what they are called.
 
-A rule that is there already, under whatever name, is not added again: that is reported. A rule
-whose text has no label gets the first free name of r1, r2, ...
+A rule that is there already, under whatever name, is not added again, but reported. A rule whose
+text has no label gets the first free name of r1, r2, ...
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Arrived:
 
 
 def arrive(arrivals: Sequence[Arrival], there: Sequence[Rule], gone: Collection[str]) -> Arrived:
-    """Sort out the rules of some texts. `gone` are names that become free by the same change."""
+    """Sort out the rules of some texts. `gone` are names of rules that the same change drops."""
     known: dict[object, list[Rule]] = defaultdict(list)
     heads = {rule.head.predicate for arrival in arrivals for rule in arrival.program.rules}
     for rule in there:
-        if rule.head.predicate in heads:  # no other can say the same
+        if rule.head.predicate in heads:  # no other rule can be the same
             known[outline(rule)].append(rule)
     labels = (rule.name for arrival in arrivals for rule in arrival.program.rules)
     taken = {*(rule.name for rule in there), *labels, *gone}

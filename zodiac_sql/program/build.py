@@ -60,7 +60,7 @@ def plan_program(
     functions: Functions,
     names: Names,
 ) -> Planned:
-    """The program that `state`, whose HRDG is `before`, becomes.
+    """The program that a change makes of `state`, whose HRDG is `before`.
 
     `dropped` are names of rules that go, `explicit` the predicates that have explicit facts, or get
     some. `provisional` is the schema with what declarations and staged facts have settled. Raises
@@ -105,7 +105,7 @@ def _renewed(
     explicit: Collection[str],
     arriving: Iterable[Atom],
 ) -> dict[str, Predicate]:
-    """A schema in which predicates that only outgoing rules had get the arity of the new ones."""
+    """A schema in which predicates that only dropped rules had get the arity of arriving atoms."""
     arities = {atom.predicate: len(atom.terms) for atom in arriving}
     mentioned = {atom.predicate for atom in _atoms(kept)}.union(explicit)
     return {
@@ -141,7 +141,7 @@ def _inferred(
 
 
 def _rows(state: State, hypernode: int, predicate: str) -> int:
-    """How many there are in the table of a hypernode and a predicate."""
+    """How many rows a hypernode's table of a predicate has."""
     return state.rows.get((DERIVED_SCHEMA, derived(hypernode, state.schema[predicate].sql_name)), 0)
 
 
@@ -194,9 +194,9 @@ def with_staged(
     is_named: bool,
     names_: Names,
 ) -> Predicate:
-    """A predicate as facts of it that arrived have settled its types.
+    """A predicate after facts that arrived have settled its types.
 
-    Raises DataError for columns whose names are not free.
+    Raises DataError for columns whose names are reserved.
     """
     known = schema.get(predicate) or _new_predicate(predicate, len(columns), names_)
     fresh = not any(known.settled) and not known.declared
@@ -260,7 +260,7 @@ def _fact_clash(
 
 
 def typed(predicate: Predicate, types: Sequence[Type | None]) -> Predicate:
-    """A predicate with the types that inference found: mostly itself."""
+    """A predicate with the types that inference found, which it mostly has already."""
     if all(c.type is t for c, t in zip(predicate.columns, types, strict=True)):
         return predicate
     columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
@@ -335,9 +335,9 @@ def _open(name: str, sql_name_: str, arity: int) -> Predicate:
 
 @dataclass(slots=True)
 class SqlNames:
-    """How the new predicates of a change are called in SQL.
+    """Gives the new predicates of a change their names in SQL.
 
-    `ask` tells the names that are taken, in lower case: it is asked once, when there is a new
+    `ask` returns the names that are taken, in lower case. It is called once, for the first new
     predicate.
     """
 

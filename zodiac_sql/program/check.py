@@ -50,7 +50,7 @@ class Candidate:
     functions: Functions
 
     def arriving(self) -> Iterator[Rule]:
-        """The rules that the change brings; all others have been looked at when they came."""
+        """The rules that the change brings; all others were checked when they came."""
         return (rule for rule in self.rules if rule.name in self.new)
 
 
@@ -123,7 +123,7 @@ def safety(candidate: Candidate) -> Iterator[Problem]:
 
 
 def nesting(candidate: Candidate) -> Iterator[Problem]:
-    """What is computed from what is computed must end: it nests SQL."""
+    """Values may be computed from computed values only so often: each time nests SQL deeper."""
     for rule in candidate.arriving():
         bodies = [rule.body, *(lit.body for lit in rule.body if isinstance(lit, Aggregate))]
         longest = max(len(levels(arrange(body))) for body in bodies)
@@ -247,7 +247,7 @@ def stratification(candidate: Candidate) -> Iterator[Problem]:
 
 
 def _told_apart(rules: Sequence[Rule]) -> list[Rule]:
-    """Rules with names of their own, also where two have the same: that is another problem."""
+    """The rules under different names: `names` reports those that have the same."""
     seen: Counter[str] = Counter()
     apart = []
     for rule in rules:

@@ -1,7 +1,7 @@
 """The rules that an update adds and drops, collected verb by verb.
 
-Rules can be dropped by name, as text or by file, also those that the same update has added. A rule
-given as text is any that says the same (language/equivalence.py).
+Rules can be dropped by name, as text or by file, even if the same update has added them. A rule
+given as text drops every rule that says the same (language/equivalence.py).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from zodiac_sql.program.check import in_order
 
 @dataclass(slots=True)
 class RuleEdits:
-    """What is to become of rules. `there` are the names of those in the file.
+    """The rules to add and to drop. `there` are the names of those in the file.
 
-    `graph` gives these rules parsed, which costs: most updates never ask.
+    `graph` returns these rules parsed, which costs time: most updates never call it.
     """
 
     there: Collection[str]
@@ -56,7 +56,8 @@ class RuleEdits:
     def drop(self, given: str | Path, prefixes: Mapping[str, str], strict: bool) -> None:
         """Drop what is given by name, as text or as a file.
 
-        What is not there is remarked upon, or if `strict` a QueryError. Raises ProgramError.
+        A rule that is not there gives a remark, or if `strict` a QueryError. A text or file that
+        cannot be read raises ProgramError.
         """
         absent = self._drop(given, prefixes)
         if absent and strict:
@@ -96,7 +97,7 @@ class RuleEdits:
         self._forget({rule for rule in self._waiting() if rule.name in names})
 
     def _forget(self, rules: Collection[Rule]) -> None:
-        """Let rules that were added not arrive after all."""
+        """Take back rules that this update has added."""
 
         def without(program: Program) -> Program:
             return replace(program, rules=tuple(r for r in program.rules if r not in rules))
@@ -104,7 +105,7 @@ class RuleEdits:
         self.arrivals = [replace(one, program=without(one.program)) for one in self.arrivals]
 
     def _names(self) -> set[str]:
-        """The names of all rules that there are, and that were added so far."""
+        """The names of all rules: those that are left in the file, and those added so far."""
         left = set(self.there) - self.dropped
         return left.union(rule.name for rule in self._waiting() if rule.name)
 

@@ -35,7 +35,7 @@ class StoredRule:
 
     @property
     def standalone(self) -> str:
-        """The text after the prefixes that it uses: it can be parsed wherever it is taken."""
+        """The text after the prefixes that it uses, so that it can be parsed by itself."""
         prefixes = (f"@prefix {prefix}: <{iri}> . " for prefix, iri in self.prefixes)
         return "".join(prefixes) + self.text
 
@@ -47,8 +47,8 @@ class StoredRule:
 class HypernodeRow:
     """A hypernode as the catalog keeps it: its rules by name.
 
-    `ranked` tells whether its tables have ranks that may be relied upon; `modules` are those that
-    were at work when they were written, and `trees` what was decided for cyclic rules.
+    `ranked` tells whether its tables have reliable ranks; `modules` are those that were at work
+    when the tables were written, and `trees` what was decided for cyclic rules.
     """
 
     id: int
@@ -67,7 +67,7 @@ class State:
     `rows` counts the rows of each table of edb, idb and hd, by schema and table name; a table that
     is not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as
     known. `aside` are tables of idb that the last change took away, kept for its `Change` to read.
-    `positions` tells for each stream of updates the number of the last one that was applied.
+    `positions` has for each stream of updates the number of the last one that was applied.
     `generation` counts the changes published so far, and tells whether a state is still the file's.
     """
 
@@ -106,7 +106,7 @@ def hypergraph_of(state: State) -> Hypergraph:
 
 @lru_cache(maxsize=10_000)
 def _parsed(stored: StoredRule) -> Rule:
-    """A rule from its text. That takes a millisecond: showing and verifying parse all, each time."""
+    """A rule from its text. Cached: it takes a millisecond, and showing and verifying parse all."""
     from zodiac_sql.language.parse import parse  # imported late: opening a file needs no parser
 
     rules = parse(stored.text, f"<rule {stored.name}>", dict(stored.prefixes)).rules
