@@ -56,12 +56,12 @@ NODE_SCHEMA = "hd"
 
 
 def given(predicate: str) -> str:
-    """The facts of a predicate that are known from outside the hypernode."""
+    """The name of the facts of a predicate that are known from outside the hypernode."""
     return f"{predicate}\0given"
 
 
 def external(predicate: str) -> str:
-    """The facts that the other rules of a hypernode derive for a predicate that a module closes."""
+    """The name of the facts that other rules derive of a predicate that a module closes."""
     return f"{predicate}\0external"
 
 
@@ -71,7 +71,7 @@ def is_external(name: str) -> bool:
 
 
 def classes(predicate: str) -> str:
-    """The classes that a closed predicate is made of."""
+    """The name of the classes that a closed predicate is made of."""
     return f"{predicate}\0classes"
 
 
@@ -81,7 +81,7 @@ def is_classes(name: str) -> bool:
 
 
 def node(rule: str, number: int) -> str:
-    """The rows of a node of a rule's tree."""
+    """The name of the rows of a node of a rule's tree."""
     return f"{rule}\0node {number}"
 
 
