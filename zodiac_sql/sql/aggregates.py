@@ -37,7 +37,7 @@ def aggregate_query(aggregate: Aggregate, body: Values, repeats: bool) -> exp.Se
     if group:
         outer = outer.group_by(*(g.copy() for g in group))
     else:
-        # Without groups SQL would answer for an empty body, too; Datalog has no solution there.
+        # Without groups SQL returns a row even for an empty body; Datalog has no solution there.
         outer = outer.having(exp.Count(this=exp.Star()) > 0)
     if functions.get(aggregate.function) is None:
         return outer
@@ -47,7 +47,7 @@ def aggregate_query(aggregate: Aggregate, body: Values, repeats: bool) -> exp.Se
 
 
 def _meant(aggregate: Aggregate, body: Values) -> exp.Expr | None:
-    """What the argument means, where that is a symbol's text that a function is to be given."""
+    """The text that the argument means, if it is a symbol and the function is to get its text."""
     argument = body.known[aggregate.argument.name]
     if argument.type is not Type.SYMBOL or argument.text or aggregate.function == "count":
         return None
@@ -55,7 +55,7 @@ def _meant(aggregate: Aggregate, body: Values) -> exp.Expr | None:
     meant = body.text(argument)
     if body.context.functions.get(aggregate.function) is not None:
         return meant
-    # Symbols are ordered by what they mean, and by their text where that is the same.
+    # Symbols are ordered by what they mean, and where that is the same, by their written text.
     between = exp.Anonymous(this="chr", expressions=[exp.Literal.number(1)])
     return exp.DPipe(this=exp.DPipe(this=meant, expression=between), expression=shown)
 

@@ -1,7 +1,8 @@
 """One body as the FROM, JOIN and WHERE of a SELECT.
 
-Its scans are joined, its negations are anti joins, its filters stand in WHERE. BINDs that do not
-need each other close what is there so far into a subquery, so that their values are computed once.
+Its scans are joined, its negations are anti joins, its filters stand in WHERE. Each group of BINDs
+that do not need each other turns the SELECT so far into a subquery, so that their values are
+computed once.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from zodiac_sql.sql.relations import OUTSIDE, Relation, mark_of, rank_of, source
 from zodiac_sql.sql.values import Value, Values
 
 _GOALS = Rule("", Atom("", ()), ())
-"""What a plan of goals without a head belongs to."""
+"""The rule that a plan of goals, which have no head, belongs to."""
 
 
 class Body:
     """Builds the SELECT of one body, and knows what each variable is there.
 
-    Negations and aggregates read `state`. Provisional variables have the value that a driving scan
-    gave them (a candidate, a group); the body's own literals must agree, and replace it.
+    Negations and aggregates read `state`. A provisional variable has the value that a driving scan
+    gave it (a candidate, a group); the body's own literals must agree, and their value replaces it.
     """
 
     def __init__(
@@ -195,7 +196,7 @@ class Body:
     # Bindings
 
     def _bind(self, steps: Sequence[Binding]) -> None:
-        """Close what is there into a subquery that has the new values as columns."""
+        """Turn the SELECT so far into a subquery that has the new values as columns."""
         found = [
             self.values.widened(step.variable, self.values.of(step.expression)) for step in steps
         ]
@@ -215,10 +216,10 @@ class Body:
             self._close(made, partial)
 
     def _close(self, made: Collection[str], partial: Collection[str]) -> None:
-        """Make a subquery of all there is. Where what was made has no value, there is no solution.
+        """Make a subquery of the SELECT so far. Rows in which a made value is NULL are dropped.
 
-        That is tested of `partial` ones only: DuckDB makes a test before the joins, where it can,
-        and integers that no solution has may overflow there.
+        Only `partial` values are tested: DuckDB makes a test before the joins if it can, and
+        integers that no solution has may overflow there.
         """
         known = self.values.known
         names = {variable: f"v{index}" for index, variable in enumerate(known)}

@@ -1,7 +1,7 @@
 """A relation as pairs of nodes of the same class, read from a table of nodes and their classes.
 
-A symmetric and transitive relation of n connected nodes has n * n pairs, but is told by n rows: to
-which class each node belongs (paper 2, section 6). SQL makes the pairs when somebody reads them.
+A symmetric and transitive relation of n connected nodes has n * n pairs, but n rows define it: the
+class of each node (paper 2, section 6). SQL makes the pairs when somebody reads them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from zodiac_sql.rewrite.closures.module import LOOPS, NODE
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Which pairs: those by one column of classes (`by`) that are none by another (`lacks`).
+    """Which pairs: two nodes of the same class by column `by`, but not by column `lacks`.
 
-    Where `unequal`, a node is not related to itself unless its column of loops says so.
+    If `unequal`, a node is not related to itself unless its column of loops says so.
     """
 
     by: str = "class"
@@ -31,9 +31,9 @@ class Pairs:
 def pairs_query(
     pairs: Pairs, table: exp.Expr, names: Sequence[str], shown: str = NODE
 ) -> exp.Query:
-    """SELECT the pairs that a table of classes stands for; `names` are those of the two columns.
+    """SELECT the pairs that a table of classes stands for.
 
-    Of each node, the column `shown` is told.
+    `names` are the names of the two columns. Both show the column `shown` of their nodes.
     """
     first, second = (
         exp.column(shown, table=alias, quoted=True).as_(name, quoted=True)
@@ -62,7 +62,7 @@ def joined(
 ) -> exp.Select:
     """Only those rows of a query whose two columns are related, or only those that are not.
 
-    Looks up the class of each end, where a join with the pairs would make them all.
+    This looks up the class of each end; a join with the pairs would make all of them.
     """
     ends = [f"{alias}{end}" for end in "ab"]
     for column, end in zip(columns, ends, strict=True):
@@ -89,9 +89,9 @@ def _gained(related: exp.Select, a: exp.Expr, b: exp.Expr, pairs: Pairs) -> exp.
 
 
 def _moved(table: exp.Expr, pairs: Pairs, moved: bool) -> exp.Subquery:
-    """The nodes that are in another class by the two columns, or in the same.
+    """The nodes whose classes by the two columns differ, or those whose classes are the same.
 
-    The larger part of a class keeps its number, so that those that move are few.
+    The larger part of a class keeps its number, so few nodes move.
     """
     assert pairs.lacks is not None
     by, lacks = (exp.column(name, quoted=True) for name in (pairs.by, pairs.lacks))
@@ -121,7 +121,7 @@ def _holds(column: str, unequal: bool, a: str = "a", b: str = "b") -> exp.Expr:
 
 
 def count_pairs(store: Store, table_name: str, unequal: bool) -> int:
-    """How many facts a table of classes in the file makes up."""
+    """How many facts a table of classes in the file stands for."""
     there = exp.table_(table_name, db=DERIVED_SCHEMA, quoted=True)
     number = exp.Count(this=exp.Star())
     facts: exp.Expr = exp.Mul(this=number, expression=number.copy())

@@ -1,7 +1,7 @@
 """Whether a SELECT may return the same row twice. Where it cannot, DISTINCT is left out.
 
-A row comes out once if it tells the values of all variables, and these tell which row of each table
-they were read from. An int that is stored as a float no longer tells which int it was.
+A row comes out once if it determines the values of all variables, and these determine which row of
+each table they were read from. An int stored as a float no longer determines which int it was.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zodiac_sql.sql.plan import Plan, Scan, Version
 def has_duplicates(plan: Plan, head: Sequence[Column], context: Context) -> bool:
     """Whether the same row may come out twice.
 
-    A head that tells all variables of a body whose scans read single tables repeats no row.
+    If each scan reads a single table, a head that determines all variables repeats no row.
     """
     types = body_types(plan.rule.body, context.columns, context.functions).types
     told = _told(plan.rule, head, types)
@@ -37,7 +37,7 @@ def has_duplicates(plan: Plan, head: Sequence[Column], context: Context) -> bool
 
 
 def is_injective(rule: Rule, head: Sequence[Column], context: Context) -> bool:
-    """Whether each fact that the rule derives has one derivation by it: its head tells the body."""
+    """Whether the rule derives each fact in one way only: its head determines the body."""
     body = arrange(rule.body)
     types = body_types(rule.body, context.columns, context.functions).types
     told = _told(rule, head, types)
@@ -55,9 +55,9 @@ def repeats_solutions(
 ) -> bool:
     """Whether the same solution of an aggregate's body may come out twice.
 
-    Named variables make up a solution; `types` has those of all variables of the body. Where each
-    atom's are all named, and it reads a single table, there is one row for each solution. (It is
-    worth knowing: to remove repetitions costs four times as much as the median itself.)
+    Named variables make up a solution; `types` has the types of all variables of the body. If each
+    atom has only named variables, and reads a single table, there is one row for each solution.
+    (This is worth knowing: removing repetitions costs four times as much as the median itself.)
     """
     if groups is not None and groups.version is not Version.TOUCHED:
         return True
@@ -78,13 +78,13 @@ def repeats_solutions(
 def _widens_groups(
     aggregate: Aggregate, types: Mapping[str, Type | None], context: Context
 ) -> bool:
-    """Whether groups of an aggregate that differ by an int are one by the float that it becomes."""
+    """Whether groups that differ in an int may become one, because the int becomes a float."""
     inside = body_types(aggregate.body, context.columns, context.functions).types
     return widens(aggregate.group, [inside.get(v.name) for v in aggregate.group], types)
 
 
 def _told(rule: Rule, head: Sequence[Column], types: Mapping[str, Type | None]) -> set[str]:
-    """The variables whose values a head tells: not of an int that becomes a float there."""
+    """The variables whose values a head determines: no int that becomes a float there."""
     return {
         term.name
         for term, column in zip(rule.head.terms, head, strict=True)
@@ -99,6 +99,6 @@ def _tells_row(
     columns: Sequence[Type | None],
     types: Mapping[str, Type | None],
 ) -> bool:
-    """Whether values of variables tell which row an atom of a body stands for."""
+    """Whether these variables determine which row an atom of a body reads."""
     known = all(variable.name in told for variable in variables(*atom.terms))
     return known and not widens(atom.terms, columns, types)

@@ -19,7 +19,7 @@ def python_function(name: str) -> str:
 
 
 def python_call_if_there(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
-    """A call of a registered function, which is not given what has no value."""
+    """A call of a registered function; it is only made if all arguments have values."""
 
     def build(*values: exp.Expr) -> exp.Expr:
         there = exp.and_(*(value.copy().is_(exp.null()).not_() for value in values))
@@ -29,7 +29,7 @@ def python_call_if_there(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def python_call(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
-    """A call of a registered function. Quoted, for case in other scripts is not ours to change."""
+    """A call of a registered function. Its name is quoted, so that no script's case is changed."""
     named = exp.to_identifier(python_function(name), quoted=True)
     return exp.Anonymous(this=named, expressions=list(arguments))
 
@@ -42,7 +42,7 @@ def literal(constant: Constant) -> exp.Expr:
     if isinstance(value, int):
         number = exp.Literal.number(abs(value))
         return exp.cast(exp.Neg(this=number) if value < 0 else number, SQL_TYPES[constant.type])
-    # From a text DuckDB reads the nearest float; a literal it would take for a DECIMAL first.
+    # From a text DuckDB reads the nearest float; it would read a literal as a DECIMAL first.
     return exp.cast(exp.Literal.string(str(value)), SQL_TYPES[constant.type])
 
 
@@ -77,7 +77,7 @@ def _size(value: exp.Expr) -> float | None:
 
 
 def _unless_zero(value: exp.Expr) -> exp.Expr:
-    """DuckDB writes the value twice."""
+    """The value, or NULL for zero. DuckDB writes it twice, so callers give it a name first."""
     return exp.Nullif(this=value, expression=exp.Literal.number(0))
 
 
@@ -96,7 +96,7 @@ def _where(kind: type[exp.Binary], name: str) -> Callable[..., exp.Expr]:
 
 
 def _up_to(limit: int, value: exp.Expr) -> exp.Expr:
-    """A number of places or letters, cut where more change nothing: DuckDB takes no larger one."""
+    """A number of places or letters, cut to a limit of DuckDB above which more change nothing."""
     size = _size(value)
     if size is not None and size <= limit:
         return value
@@ -105,9 +105,9 @@ def _up_to(limit: int, value: exp.Expr) -> exp.Expr:
 
 
 def _rounded(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
-    """DuckDB counts places in 32 bits only, and no float has 400 of them.
+    """Round a float to at most 400 places: DuckDB counts them in 32 bits, and no float has more.
 
-    By places before the point it makes 0 of what is not finite.
+    For places before the point, DuckDB would turn a value that is not finite into 0.
     """
     if places is None:
         return exp.Anonymous(this="round", expressions=[value])
@@ -125,18 +125,18 @@ def _rounded(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
 
 
 def _piece(value: exp.Expr, *places: exp.Expr) -> exp.Expr:
-    """No text has 2 billion letters."""
+    """A piece of a text. Places are cut at 2 billion letters: no text has so many."""
     arguments = [value, *(_up_to(2**31 - 1, place) for place in places)]
     return exp.Anonymous(this="substr", expressions=arguments)
 
 
 def _whole(value: exp.Expr) -> exp.Expr:
-    """An integer is whole: by way of a float it would lose digits."""
+    """The floor or ceiling of an integer: itself. By way of a float it would lose digits."""
     return value
 
 
 def _rounded_whole(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
-    """With 64 bits DuckDB's round overflows in silence."""
+    """Round an integer in 128 bits: with 64, DuckDB's round overflows silently."""
     if places is None:
         return value
     arguments = [exp.cast(value, "HUGEINT"), exp.cast(_up_to(400, places), "INT")]
@@ -174,7 +174,7 @@ BUILT: Mapping[str, Callable[..., exp.Expr]] = {
 OF_INTEGERS: Mapping[str, Callable[..., exp.Expr]] = {
     "floor": _whole, "ceil": _whole, "round": _rounded_whole,
 }  # fmt: skip
-"""Functions that are written otherwise where they make an integer of integers."""
+"""Functions that need other SQL where they make an integer from integers."""
 
 
 def built(function: str, type_: Type | None, arguments: Sequence[exp.Expr]) -> exp.Expr:
@@ -184,25 +184,25 @@ def built(function: str, type_: Type | None, arguments: Sequence[exp.Expr]) -> e
 
 
 POSITIVE = frozenset(("+", "-", "abs", "floor", "sqrt", "exp", "ln", "least", "greatest"))
-"""Functions that never make a -0.0, where they are not given one."""
+"""Functions that never make a -0.0, unless they are given one."""
 
 
 _PARTIAL = frozenset(("/", "%", "sqrt", "ln"))
 
 
 def is_total(expression: Expression, functions: Functions) -> bool:
-    """Whether an expression always has a value, as one that may divide by zero has not."""
+    """Whether an expression always has a value; one that may divide by zero has not."""
     return not any(c.function in _PARTIAL or c.function in functions for c in calls(expression))
 
 
 def typed(type_: Type, value: exp.Expr, positive: bool = False) -> exp.Expr:
-    """What a function makes, as values of its type are stored; a `positive` one makes no -0.0."""
+    """A function's value, stored as its type requires; a `positive` function makes no -0.0."""
     cast = exp.cast(value, SQL_TYPES[type_], copy=False)
     return cast if positive or type_ is not Type.FLOAT else without_sign_of_zero(cast)
 
 
 def spelled(value: exp.Expr, type_: Type | None) -> exp.Expr:
-    """A value in a text. There is one NaN, but DuckDB shows the sign that it may have."""
+    """A value as text. DuckDB shows the sign of a NaN; we have only one NaN, without a sign."""
     if type_ is not Type.FLOAT:
         return value
     text = [exp.cast(value, "TEXT"), exp.Literal.string("-nan"), exp.Literal.string("nan")]

@@ -28,8 +28,8 @@ class Joins:
     def join(self, item: exp.Expr, conditions: Sequence[exp.Expr], kind: str = "") -> None:
         """Add an item to FROM.
 
-        A join that only looks for partners, of some `kind`, needs a row that looks: where there is
-        none yet, one of nothing.
+        A join of some `kind`, such as a left join, needs a row on its left: if FROM is still empty,
+        a row without values is put there.
         """
         if self._empty and kind:
             nothing = exp.select(exp.Literal.number(1).as_("one")).subquery(self.alias("o"))
@@ -58,7 +58,7 @@ class Joins:
             self._conditions = []
 
     def close(self, columns: Sequence[exp.Expr]) -> str:
-        """Make a subquery with some columns of all there is, and return its alias."""
+        """Turn the SELECT so far into a subquery with some columns, and return its alias."""
         self.restrict()
         inner = self.query.select(*columns, copy=False)
         alias = self.alias("b")

@@ -1,8 +1,9 @@
 """A rule and its delta variants as data: which atom reads which version of its predicate.
 
 Semi-naive evaluation applies a rule once per atom that a change can reach: that atom reads the
-delta, those before it what was known before the delta, those after it everything. So each instance
-of the rule that uses the delta is found exactly once (paper 3, section 3, "Repeating Derivations").
+delta, the atoms before it read what was known before the delta, and the atoms after it everything.
+So each instance of the rule that uses the delta is found exactly once (paper 3, section 3,
+"Repeating Derivations").
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def _versions(atoms: Sequence[Atom], recursive: Sequence[int], delta: int) -> li
 def lost_variants(
     rule: Rule, inserted: Collection[str], deleted: Collection[str]
 ) -> tuple[Plan, ...]:
-    """Plans whose heads are all that may lose a derivation by a change of some predicates.
+    """Plans whose heads are all facts that may lose a derivation by a change of some predicates.
 
     Each finds instances of the rule from before the change that use a deleted fact, are refuted by
     an inserted one under a negation, or rest on a group of an aggregate that the change touches.
@@ -117,7 +118,7 @@ def lost_variants(
 def gained_variants(
     rule: Rule, inserted: Collection[str], deleted: Collection[str]
 ) -> tuple[Plan, ...]:
-    """Plans whose heads are all that may gain a derivation by a change of some predicates."""
+    """Plans whose heads are all facts that may gain a derivation by a change of some predicates."""
     return _changed(rule, inserted, deleted, Version.INSERTED, Version.DELETED, Version.ALL)
 
 
@@ -162,10 +163,10 @@ def touched(rule: Rule, index: int) -> Scan:
 def candidate_check(rule: Rule) -> Plan:
     """The rule over all that is known, as far as it derives facts among the candidates.
 
-    A candidate meets only bodies that derive just this fact, because its rank is compared with
-    theirs. So its values are those of all variables of the head, computed ones too, until the body
-    has them; and a variable that the head repeats is compared once more, for its columns may differ
-    in type.
+    A candidate must meet only bodies that derive just this fact, because its rank is compared with
+    theirs. So it gives values to all variables of the head, computed ones too, until the body has
+    them. A variable that the head repeats is compared once more, because its columns may differ in
+    type.
     """
     body = arrange(rule.body)
     terms: list[Term] = []
@@ -184,7 +185,7 @@ def candidate_check(rule: Rule) -> Plan:
 
 
 def _guard(driver: Scan, aggregate: Aggregate) -> Scan | None:
-    """A scan of an aggregate's group variables, where the driving scan has them all."""
+    """A scan of an aggregate's group variables, if the driving scan has them all."""
     group = {variable.name for variable in aggregate.group}
     if not group or not group <= {v.name for v in variables(*driver.atom.terms)}:
         return None
@@ -200,7 +201,7 @@ def _without_locals(negation: Negation, bound: Collection[str]) -> Atom:
 
 
 def _only(terms: Sequence[Term], kept: Collection[str], stem: str) -> tuple[Term, ...]:
-    """Terms in which variables that are not kept have names of their own, the same for the same."""
+    """Terms in which each variable that is not kept has a new name, the same wherever it occurs."""
     return tuple(
         Variable(f"_:{stem}:{term.name}")
         if isinstance(term, Variable) and term.name not in kept

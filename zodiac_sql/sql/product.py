@@ -4,8 +4,8 @@ p(X, Z) :- q(X, Y), r(Y, Z). joins on a variable that the head does not have. Wh
 dense, the join has many times more rows than there are heads: in RS2, 6 million for 101,100. So the
 values of Z are numbered, each Y gets the set of its Z as a bit string, and each X the union of the
 sets of its Y: 19 ms instead of 147. (Amossen and Pagh, "Faster join-projects and sparse matrix
-multiplications", ICDT 2009, is the same thought for memory.) Whether that pays is decided from
-exact numbers of distinct values, and only asked for where relations are of some size.
+multiplications", ICDT 2009, is the same idea in memory.) Exact numbers of distinct values decide
+whether that pays; they are counted only where relations are large enough.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from zodiac_sql.sql.scans import column_names, heads, needed, quoted, side
 from zodiac_sql.sql.select import Compiled
 
 FEWEST_SIDE_ROWS, MOST_SIDE_ROWS = 5_000, 1_000_000
-"""The rows that each side must have: with fewer the join is cheap, with more counting is dear."""
+"""The fewest and most rows of a side: with fewer the join is cheap, with more counting is dear."""
 
 FEWEST_JOIN_ROWS = 1_000_000
-"""The rows that the join must be expected to have: one with fewer is done soon enough."""
+"""Use a product only if the join should have this many rows: a smaller join is fast enough."""
 
 CHEAPER_BY = 2
-"""The join must be expected to cost this many times what the product does: an estimate may err."""
+"""Use a product only if the join should cost this many times as much, because estimates may err."""
 
 MOST_BITS = 400_000_000
 """The most bits that a product may need at once: 50 MB."""
@@ -74,7 +74,7 @@ def product_of(plan: Plan) -> Product | None:
 def pays(
     store: Store, product: Product, context: Context, given: Mapping[str, object]
 ) -> int | None:
-    """How many bits a set needs, if the product costs less than the join by far.
+    """How many bits a set needs, if the product costs much less than the join; else None.
 
     The weights are nanoseconds for a row of the join, a row of a relation, a byte of a bit string
     and a bit looked at, measured on RS2.
@@ -98,7 +98,7 @@ def pays(
 
 
 def _rounded(width: int) -> int:
-    """A few numbers stand for all, so that statements can be kept."""
+    """Round up to one of a few numbers, so that cached statements can be used again."""
     step = 1 << max(width.bit_length() - 2, 0)
     return -(-width // step) * step
 
@@ -110,7 +110,7 @@ def _scans(product: Product) -> tuple[Scan, Scan]:
 def _counts(
     store: Store, product: Product, context: Context, given: Mapping[str, object]
 ) -> tuple[int, int]:
-    """How many distinct values the second scan has to be joined on, and in the column."""
+    """How many distinct values the second scan has of the join variables, and of the column."""
     query = side(product.second, (*product.inner, product.column), context)
     inner = [exp.column(v, quoted=True) for v in column_names(product.inner)]
     joined: exp.Expr = inner[0] if len(inner) == 1 else exp.Tuple(expressions=list(inner))
@@ -122,14 +122,14 @@ def _counts(
 
 
 def _height(store: Store, product: Product, context: Context, given: Mapping[str, object]) -> int:
-    """How many distinct rows there can be."""
+    """How many distinct `rows` the first scan has."""
     query = side(product.first, product.rows, context).distinct()
     counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("s", copy=False))
     return store.count(counted, _used(counted, given))
 
 
 def _used(query: exp.Query, given: Mapping[str, object]) -> dict[str, object] | None:
-    """Those of some parameters that a query has."""
+    """The given parameters that a query uses."""
     names = {parameter.name for parameter in query.find_all(exp.Parameter)}
     return {name: given[name] for name in names} or None
 
@@ -165,7 +165,7 @@ def _heads(
 
 
 def _parts(product: Product, width: int, context: Context) -> Iterable[tuple[str, exp.Select]]:
-    """The column's values numbered; the sets of the second scan; their unions; what is in them."""
+    """The column's values, numbered; the sets of the second scan; their unions; their elements."""
     (column,) = column_names((product.column,))
     rows, inner = column_names(product.rows), column_names(product.inner)
     second = side(product.second, (*product.inner, product.column), context)

@@ -1,16 +1,16 @@
 """Acyclic rules over their join tree: each atom reduced by its neighbours, then joined early.
 
-p(A, C) :- q(A, B), r(B, C), s(C, D), t(D, E). needs nothing of D and E. Flat, the join has a row
-for each way through all four; over a join tree, `s` and `t` only filter, and A and C are all that
-is ever carried on. This is cross-node evaluation (paper 5, Algorithm 4) where each atom is a node:
+p(A, C) :- q(A, B), r(B, C), s(C, D), t(D, E). does not need D and E. A flat join has a row for each
+way through all four atoms. Over a join tree, `s` and `t` only filter, and only A and C are carried
+on. This is cross-node evaluation (paper 5, Algorithm 4) in which each atom is a node:
 
-1. top-down semi joins from the delta, where that is small,
-2. bottom-up and top-down semi joins from the root, after which each node has only what joins,
-3. the join, bottom-up, where each node hands its parent no more than the rest of the rule needs.
+1. top-down semi joins from the delta, if it is small,
+2. bottom-up and top-down semi joins from the root, after which each node has only rows that join,
+3. the join, bottom-up: each node hands its parent no more than the rest of the rule needs.
 
-The join alone reduces bottom-up, too. But on two cores, with relations of 200,000 rows, a chain of
-four of which the root has 100 takes 1,028 ms so, 49 with step 2 and 15 with step 1 as well; where
-there is nothing to reduce, step 2 costs a tenth to a third. So steps 2 and 3 are always made.
+Always run steps 2 and 3. Step 3 alone reduces bottom-up, too, but it takes 1,028 ms for a chain of
+four relations of 200,000 rows of which the root has 100 (on two cores); with step 2 it takes 49 ms,
+and 15 with step 1 as well. If there is nothing to reduce, step 2 costs a tenth to a third.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from zodiac_sql.sql.scans import column_names, heads, needed, quoted, side
 from zodiac_sql.sql.select import Compiled
 
 FEWEST_FIRST_ROWS = 10_000
-"""The rows that the scan a plan begins with must have: with fewer, the flat join takes half the
-time. (A delta of 100 rows and three relations of 200,000: 10 ms flat, 20 reduced.)"""
+"""Reduce a plan only if its first scan has at least this many rows: with fewer, the flat join takes
+half the time. (A delta of 100 rows and three relations of 200,000: 10 ms flat, 20 reduced.)"""
 
 FIRST_PASS_RATIO = 3
-"""The first pass, away from the delta, is made only if the largest node has more than this many
-times the rows of the delta (paper 5, section 5)."""
+"""Run the first pass, away from the delta, only if the largest node has more than this many times
+the rows of the delta (paper 5, section 5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinTree:
-    """A plan whose scans form a join tree: those that have a variable are connected.
+    """A plan whose scans form a join tree: all scans that share a variable are connected.
 
-    Parents stand before their children, the root is the first. Of each scan, `columns` are the
-    variables that anything else needs; `handed` are those that it and what is below it hand over.
+    Parents stand before their children; the root is the first. For each scan, `columns` are its
+    variables that anything else needs, and `handed` the variables that its subtree hands over.
     """
 
     plan: Plan
@@ -75,9 +75,9 @@ class JoinTree:
 
 
 def join_tree(plan: Plan) -> JoinTree | None:
-    """The scans of a plan as a join tree, if its body is acyclic and evaluating it so can help.
+    """The scans of a plan as a join tree, if its body is acyclic and a join tree can help.
 
-    It can where a node need not hand over all the variables that it and those below it have.
+    It can help if some node need not hand over all variables of its subtree.
     """
     if len(plan.scans) < 3 or plan.body.aggregates:
         return None
@@ -147,7 +147,7 @@ def _handed(
     parents: Sequence[int | None],
     needed: Collection[Variable],
 ) -> tuple[tuple[tuple[Variable, ...], ...], bool]:
-    """What each node hands over of its subtree, and whether that is less than all, somewhere."""
+    """The variables that each node hands over, and whether some node hands over less than all."""
     below = [dict.fromkeys(own) for own in columns]
     handed: list[tuple[Variable, ...]] = [()] * len(columns)
     helps = False
@@ -162,13 +162,13 @@ def _handed(
 
 
 def is_worth_while(tree: JoinTree, context: Context) -> bool:
-    """Whether a plan begins with so many rows that the flat join is not better anyway."""
+    """Whether a plan begins with enough rows: with few, the flat join is faster anyway."""
     begins = tree.scans[tree.delta or 0]
     return context.relation(begins.atom.predicate, begins.version).rows >= FEWEST_FIRST_ROWS
 
 
 def needs_first_pass(tree: JoinTree, context: Context) -> bool:
-    """Whether the delta is so small that it should reduce all else first (paper 5, section 5)."""
+    """Whether the delta is small enough to reduce all other nodes first (paper 5, section 5)."""
     if tree.delta is None:
         return False
     sizes = [context.relation(s.atom.predicate, s.version).rows for s in tree.scans]
@@ -202,7 +202,7 @@ def reduce(
 
 @dataclass(slots=True)
 class _Reduction:
-    """The queries that a statement consists of; `names` tells where each node stands by now."""
+    """The queries that a statement consists of; `names` are those that now stand for the nodes."""
 
     tree: JoinTree
     context: Context
@@ -229,7 +229,7 @@ class _Reduction:
             self.reduce("up", place, self.tree.children(place))
 
     def top_down(self) -> None:
-        """The last pass, for nodes that are joined afterwards: of others nothing is left to do."""
+        """The last pass, for nodes that are joined afterwards: the others have done their work."""
         for place, parent in enumerate(self.tree.parents):
             if parent is not None and not self.tree.only_filters(place):
                 self.reduce("down", place, [parent])
@@ -271,12 +271,12 @@ class _Reduction:
 
     @staticmethod
     def values(places: Mapping[Variable, str]) -> list[exp.Expr]:
-        """Variables, each as a column of some item; of none, whether there is a row at all."""
+        """Each variable as a column of some item; without variables, one column that is true."""
         names = zip(column_names(places), places.values(), strict=True)
         return [quoted(*name) for name in names] or [exp.true().as_(HOLDS.name, quoted=True)]
 
     def repeats(self, place: int) -> bool:
-        """Whether a scan may find the same row twice, of parts that overlap or by other columns."""
+        """Whether a scan may find a row twice: parts overlap, or some variables are left out."""
         scan = self.tree.scans[place]
         parts = self.context.relation(scan.atom.predicate, scan.version).parts
         return len(parts) > 1 or len(self.tree.columns[place]) < len(_variables(scan))
@@ -306,13 +306,13 @@ def _heads(
     context: Context,
     as_text: Collection[str],
 ) -> Compiled:
-    """The rule over what was joined."""
+    """The rule over the result of the join, which stands for its atoms."""
     kept = tree.handed[0]
     types = [_type_of(variable, tree, context) for variable in kept]
     return heads(tree.plan, name, kept, types, columns, context, as_text)
 
 
 def _type_of(variable: Variable, tree: JoinTree, context: Context) -> Type | None:
-    """The type of the column that a variable's value is from: of the topmost scan that has it."""
+    """The type that a variable has in the topmost scan that has it, where its value comes from."""
     scan = next(scan for scan in tree.scans if variable in _variables(scan))
     return body_types((scan.atom,), context.columns, context.functions).types.get(variable.name)

@@ -1,4 +1,4 @@
-"""Where facts stand: tables, and the unions of tables that extensions are."""
+"""Where facts are stored: in tables, and in extensions, which are unions of tables."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Part:
 
     `ranks` limits the rows of a table under evaluation: "derived" are those that its rules derived
     (rank over 0), "old" those from before iteration $i. `ranked` tells whether its column of ranks
-    may be relied upon. With `pairs`, the table has nodes and their classes, and the facts are pairs
-    of these; `rows` counts the facts. One that `covers` has the facts of all other owners, too.
+    is reliable. With `pairs`, the table has nodes and their classes, and the facts are pairs of
+    nodes; `rows` counts the facts. A part that `covers` also has the facts of all other owners.
     `marks` tells whether all of its facts are marked, or some: then it has a column of marks. Of
     marked explicit facts, "entered" reads those that entered when they were marked, "earlier" the
     others.
@@ -54,8 +54,8 @@ class Part:
 class Relation:
     """What a scan reads: the union of parts. Rows can repeat where parts overlap.
 
-    A `ranked` relation has the column of ranks, too, OUTSIDE in parts without one; a `marked` one
-    that of marks.
+    A `ranked` relation also has the column of ranks, with OUTSIDE in parts without ranks; a
+    `marked` relation also has the column of marks.
     """
 
     columns: tuple[Column, ...]

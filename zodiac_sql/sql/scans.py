@@ -1,4 +1,4 @@
-"""Atoms of a body as queries of their own, and the rest of the rule over what is made of them.
+"""Atoms of a body as queries of their own, and the rest of the rule over their result.
 
 For statements that are more than one flat join: products (product.py) and reductions (reducer.py).
 """
@@ -38,7 +38,7 @@ def quoted(name: str, table: str | None = None) -> exp.Column:
 
 
 def side(scan: Scan, kept: Sequence[Variable], context: Context) -> exp.Select:
-    """One scan, as far as some variables go: a column for each."""
+    """One scan, projected onto some variables: a column for each."""
     rule = Rule("", Atom("", tuple(kept)), (scan.atom,))
     types = body_types(rule.body, context.columns, context.functions).types
     columns = [Column(column_name(v.name), types.get(v.name)) for v in kept]
@@ -68,7 +68,7 @@ def heads(
     """The rule of a plan over a table of some variables, which stands for all of its atoms."""
     given = tuple(Column(n, t) for n, t in zip(column_names(kept), types, strict=True))
     found = Relation(given, (Part("", table, 1),))
-    # Longer than the names of all predicates that it could be mistaken for.
+    # Longer than the name of each negated predicate, and so different from all of them.
     joined = "".join(["#", *(negation.atom.predicate for negation in plan.body.negations)])
     atom = Atom(joined, tuple(kept))
     others = tuple(literal for literal in plan.rule.body if not isinstance(literal, Atom))

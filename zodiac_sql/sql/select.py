@@ -1,4 +1,4 @@
-"""A plan or a query as one SELECT, a sqlglot tree that any dialect can be written from.
+"""A plan or a query as one SELECT: a sqlglot tree, which can be written in any dialect.
 
 A rule becomes its body (sql/body.py) with the head as projection. Variables of symbol type are ids;
 inside functions and order comparisons they are their text (sql/values.py). No SQL is ever put
@@ -46,10 +46,11 @@ def compile_rule(
 ) -> Compiled:
     """The SELECT of a plan: one output column for each column of the head's predicate.
 
-    Symbols are ids, but for those that a function made, and those in the columns `as_text`. With
-    `ranked` it has the column of ranks, too: the least rank that comes after all facts of ranked
-    relations in the body. Where a ranked candidate is scanned, only facts of lower ranks than its
-    own take part. With `marked` it has that of marks: whether a fact of the body is marked.
+    Symbols are ids, except those that a function made, and those in the columns `as_text`. With
+    `ranked`, there is also the column of ranks: the least rank that comes after all facts of ranked
+    relations in the body. If a ranked candidate is scanned, only facts of lower ranks than its own
+    take part. With `marked`, there is also the column of marks: whether a fact of the body is
+    marked.
     """
     body = Body(context, plan.rule.body, plan.state)
     body.build(plan)

@@ -1,4 +1,4 @@
-"""Queries for the facts among some that stand, or do not stand, in given tables."""
+"""Queries that keep only those facts that are, or are not, in given tables."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from zodiac_sql.sql.class_pairs import joined
 from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, part_query, rank_of, table
 
 SEMI_JOIN_ROWS = 500_000
-"""Of a table with at least so many rows, only those that stand among the heads are read: DuckDB
-does not see by itself that the others are of no use. With 22 million rows, 25 ms against 88."""
+"""Reduce a table of at least this many rows to those among the heads before it is used: DuckDB does
+not see by itself that the others are useless. With 22 million rows, 25 ms against 88."""
 
 MOST_ANTI_JOINS = 4
-"""With more parts, one anti join with their union takes the place of one with each: what DuckDB's
-plans cost grows faster than the square of their number. 100 parts take 600 ms, as one union 20."""
+"""With more parts, use one anti join with their union instead of one with each: the cost of
+DuckDB's plans grows faster than the square of their number. 100 parts take 600 ms, one union 20."""
 
 _HEADS = "heads"
 

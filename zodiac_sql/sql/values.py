@@ -55,7 +55,7 @@ class Values:
     """The text of a symbol that is joined in already, by the SQL of its id."""
 
     def replace(self, known: dict[str, Value]) -> None:
-        """Begin again with other values: those from before are out of reach in a subquery."""
+        """Replace all values: those from before are inside a subquery now, out of reach."""
         self.known, self._texts = known, {}
 
     def of(self, expression: Expression) -> Value:
@@ -67,7 +67,7 @@ class Values:
         return self._call(expression)
 
     def widened(self, variable: Variable, value: Value) -> Value:
-        """A value as a variable has it: an int that meets floats in the body is one of them."""
+        """A value as a variable has it: an int becomes a float if the variable is one."""
         if value.type is Type.INT and self.types.get(variable.name) is Type.FLOAT:
             return Value(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
         return value
@@ -127,7 +127,7 @@ class Values:
 
     def _constant(self, constant: Constant) -> Value:
         if constant.type is Type.SYMBOL:
-            # An id that no symbol has stands for one that the dictionary does not know.
+            # A symbol that the dictionary does not know gets an id that no symbol has.
             shown = str(constant.value)
             if self.context.spelled:
                 return Value(text(shown), Type.SYMBOL, shown=shown)
