@@ -47,7 +47,7 @@ def evaluate(
 ) -> Fixpoint:
     """Compute a hypernode. `context` reads everything except the hypernode's own tables.
 
-    With `modules` at work, it is what these leave of a hypernode (rewrite/rewritten_hypernode.py).
+    With `modules` at work, it has only what these leave (rewrite/rewritten_hypernode.py).
     """
     if not hypernode.recursive:
         return _in_order(store, hypernode, schema, context, cache)

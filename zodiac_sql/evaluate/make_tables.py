@@ -22,7 +22,7 @@ def make_table(
 ) -> int:
     """Create a temporary table with the rows of a query. Returns how many there are.
 
-    `key` says all that the statement depends on, but for the table's name.
+    `key` has all that the statement depends on, except the table's name.
     """
 
     def statement() -> str:

@@ -38,4 +38,4 @@ def _cannot(rules: Sequence[Rule], error: Exception) -> str:
 
 
 _MOST_RULES_NAMED = 3
-"""Where any of many rules may be the one, this many are named."""
+"""If any of many rules may be the cause, this many are named."""

@@ -28,7 +28,7 @@ from zodiac_sql.sql.reducer import JoinTree, is_worth_while, join_tree, needs_fi
 from zodiac_sql.sql.select import Compiled, compile_rule
 
 Shape = Callable[[exp.Query | None], exp.Query]
-"""What becomes of the heads that plans find, repetitions included; None where there is no plan."""
+"""Makes a query of the heads that plans find, repetitions included; they are None without plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ def apply_plans(
 ) -> int:
     """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
 
-    `key` says what the statement depends on besides the plans and the tables they read. Plans that
-    are worth it are evaluated as products (sql/product.py) or over a join tree (sql/reducer.py),
-    but none whose heads have ranks or marks.
+    `key` has what the statement depends on besides the plans and the tables they read. Plans are
+    evaluated as products (sql/product.py) or over a join tree (sql/reducer.py) where that pays,
+    but never if their heads have ranks or marks.
     """
     given = parameters or {}
     target = _Target(table, columns, shape, ranked, marked)
@@ -104,10 +104,10 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Ways:
-    """Which plans, by their place, are evaluated otherwise than by a plain join.
+    """The plans, by their place, that are not evaluated as a plain join.
 
-    A product comes with the width that its numbers need, a tree with whether the delta reduces all
-    its nodes before anything else is done.
+    A product comes with its width in bits, a tree with whether the delta first reduces all of its
+    other nodes.
     """
 
     products: Mapping[int, tuple[Product, int]] = field(default_factory=dict)
@@ -133,7 +133,7 @@ def _products(
     context: Context,
     given: Mapping[str, object],
 ) -> dict[int, tuple[Product, int]]:
-    """The plans that are products, and cheaper to evaluate so."""
+    """The plans that are cheaper to evaluate as products."""
     found = {}
     for place, plan in enumerate(plans):
         product = cache.get(
@@ -146,9 +146,9 @@ def _products(
 
 
 def _unless_mixed(form: Callable[[Plan], T | None], plan: Plan, context: Context) -> T | None:
-    """A plan in another form; None if the form cannot be, because it takes atoms one by one.
+    """A plan in another form; None if its body mixes ints and floats.
 
-    Then each atom must know the types of its variables, and here an int stands for a float.
+    These forms take atoms one by one, and one atom alone would take such a float for an int.
     """
     mixed = mixes(plan.rule.body, context.columns, context.functions)
     return None if mixed else form(plan)
@@ -188,7 +188,7 @@ def _statement(
     heads = [one.query for one in found if not one.texts]
     made = None
     if texts:
-        # A column is text in all that are united here, or in none: an id is not a symbol's text.
+        # In a union, a column is text in all queries or in none: an id is not a symbol's text.
         raw = [
             (one if texts == {*one.texts} else compiled(place, texts)).query
             for place, one in enumerate(found)

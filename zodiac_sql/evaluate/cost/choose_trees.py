@@ -1,10 +1,10 @@
 """Which cyclic rules are decomposed, and how (paper 5, section 5).
 
-A rule gains where DuckDB's plan for its whole body has intermediate results that are much larger
-than what the nodes of a tree need. Width alone does not tell: on some cyclic bodies the bushy plan
-of hash joins is a decomposition already. So the rows of the joins in DuckDB's own plan are
-estimated (evaluate/cost/statistics.py), and compared with those of the best tree. Where much is at
-stake, samples of the tree's nodes are counted before that.
+Decompose a rule only if the intermediate results of DuckDB's plan for its whole body are much
+larger than what the nodes of a tree need. Width alone does not tell: on some cyclic bodies the
+bushy plan of hash joins is a decomposition already. So the rows of the joins in DuckDB's own plan
+are estimated (evaluate/cost/statistics.py), and compared with those of the best tree. If these
+results are large, samples of the tree's nodes are counted before that.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ LEAST_PLAN_ROWS = 1_000_000
 below, a tree cannot gain enough to be worth its tables."""
 
 TOO_FEW_FACTS = 100
-"""Do not look for a tree if a rule reads at most so many facts."""
+"""Do not look for a tree if a rule reads at most this many facts."""
 
 REVIEWED_FACTOR = 4.0
-"""Decide again when a rule reads so many times more facts, or so many times fewer, than it did."""
+"""Decide again when a rule reads this many times more facts, or fewer, than it did."""
 
 MOST_NODE_ROWS_PER_FACT = 100
 """How many rows the tables of nodes may have for each fact that a rule reads or derives."""
 
 NODE_ROWS_ALWAYS_ALLOWED = 1_000_000
-"""The tables of nodes may have so many rows however few facts there are."""
+"""The tables of nodes may have this many rows, however few facts there are."""
 
 
 Decomposing = Literal["auto"] | bool
@@ -77,7 +77,7 @@ class Question:
 
     @property
     def mixes(self) -> bool:
-        """Whether an int stands for a float, which a node of a tree would not know."""
+        """Whether a node of a tree would take a variable that is a float in the body for an int."""
         return mixes(self.rule.body, self.context.columns, self.context.functions)
 
 
@@ -90,7 +90,7 @@ def may_decompose(rule: Rule) -> bool:
 def decision(
     question: Question, before: StoredTree | None, node_rows: Mapping[str, int], forced: bool
 ) -> StoredTree:
-    """What is decided for a rule: what was decided before, if it still holds.
+    """The decision for a rule: the one from before, if it still holds.
 
     `node_rows` has the rows of each node's table.
     """
@@ -105,12 +105,12 @@ def decision(
 
 
 def shape(trees: Iterable[StoredTree]) -> tuple[tuple[str, tuple[StoredNode, ...]], ...]:
-    """What trees make of rules, whatever the reasons."""
+    """The rules that trees evaluate, and their nodes, without the reasons."""
     return tuple((tree.rule, tree.nodes) for tree in at_work(trees))
 
 
 def at_work(trees: Iterable[StoredTree]) -> Iterator[StoredTree]:
-    """Those trees by which rules are evaluated."""
+    """The trees by which rules are evaluated."""
     return (tree for tree in trees if tree.nodes)
 
 
@@ -146,7 +146,7 @@ def _holds(decision: StoredTree, question: Question) -> bool:
 
 
 def within(tree: StoredTree, node_rows: Mapping[str, int], facts: int) -> StoredTree:
-    """A decision, or another one if the tables of its nodes have grown beyond the limit.
+    """A decision, or one for no tree if the tables of its nodes have grown beyond the limit.
 
     `node_rows` has the rows of each, `facts` is the number of facts that the rule reads and
     derives.
@@ -164,8 +164,8 @@ def within(tree: StoredTree, node_rows: Mapping[str, int], facts: int) -> Stored
 def _tree(rule: Rule, estimates: Estimates) -> Hypertree | None:
     """The best tree of a rule.
 
-    Two are looked for, one as if every node had to be joined, one as if nodes that look the same
-    were a single node; the cheaper one is taken.
+    Search for two trees, one as if every node had to be joined, one as if nodes that look the same
+    were a single node, and take the cheaper one.
     """
     edges = edges_of(rule)
     assert edges is not None
@@ -215,7 +215,7 @@ def _searched(
 
 @dataclass(slots=True)
 class _Copies:
-    """How often what some atoms of a body look like occurs in it, apart from each other."""
+    """Counts the groups of atoms in a body that look the same and have no atom in common."""
 
     atoms: Sequence[Atom]
     _numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
@@ -225,7 +225,7 @@ class _Copies:
         return map(frozenset, itertools.combinations(range(len(self.atoms)), 2))
 
     def number(self, places: frozenset[int]) -> int:
-        """The number of copies; those of more than four atoms are not looked for."""
+        """The number of copies of some atoms; 1 for more than four, whose copies are not sought."""
         if len(places) > 4:
             return 1
         look = self._look(places)

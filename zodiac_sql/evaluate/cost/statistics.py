@@ -1,11 +1,11 @@
 """How many rows joins of a rule's atoms have: textbook estimates, corrected for skew.
 
-An atom's rows and distinct values come from DuckDB: of modest relations counted, of others its
-statistics. Joins are estimated as Garcia-Molina, Ullman and Widom do (Database Systems, 16.4; so
-does paper 5, section 5): rows multiply, and each further atom with a variable divides by its number
-of distinct values. That takes all values to be equally frequent. Where they are not, the estimates
-of a skewed graph are wrong by orders of magnitude; so for each variable the size of the join of two
-atoms is counted, and the ratio to the textbook's goes into the estimate.
+An atom's rows and distinct values come from DuckDB: it counts modest relations, and has statistics
+of larger ones. Joins are estimated as Garcia-Molina, Ullman and Widom do (Database Systems, 16.4;
+so does paper 5, section 5): rows multiply, and each further atom with a variable divides by its
+number of distinct values. That assumes that all values are equally frequent; on a skewed graph such
+estimates are wrong by orders of magnitude. So for each variable the size of the join of two atoms
+is counted, and the estimate is multiplied by its ratio to the textbook's size.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from zodiac_sql.sql.scans import column_name, side
 from zodiac_sql.sql.select import compile_rule
 
 LARGEST_COUNTED = 1_000_000
-"""A relation of at most so many rows is counted; of a larger one, DuckDB's statistics are asked."""
+"""Count a relation of at most this many rows; for a larger one, ask DuckDB's statistics."""
 
 MOST_ATOMS_ORDERED = 10
-"""For a join of at most so many atoms all orders are costed, else only its last result."""
+"""Cost all orders of a join of at most this many atoms; for more, count only its last result."""
 
 SAMPLE_ROWS, SAMPLE_VALUES = 100_000, 30
 """A sample has about SAMPLE_ROWS rows, and at least SAMPLE_VALUES values of the variable that it is
@@ -42,7 +42,7 @@ Pattern = tuple[str, tuple[object, ...]]
 """An atom up to the names of its variables."""
 
 End = tuple[Pattern, int]
-"""A variable of an atom, by its place among those."""
+"""A variable of an atom, by its place among the atom's variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ class Estimates:
         return min((s.values[name] for s in sizes if name in s.values), default=1.0)
 
     def projected(self, places: Collection[int], names: Iterable[str]) -> float:
-        """How many different rows a join has of some variables."""
+        """How many different rows a join has, projected onto some variables."""
         names = tuple(names)
         if found := self._projected.get((frozenset(places), frozenset(names))):
             return found
@@ -224,22 +224,22 @@ class Estimates:
         return possible * -math.expm1(-rows / possible)
 
     def suppose(self, places: Collection[int], rows: float) -> None:
-        """Let a join have so many rows."""
+        """Set the number of rows of a join."""
         self._rows[frozenset(places)] = rows
         self._costs.clear()
 
     def suppose_different(
         self, places: Collection[int], names: Collection[str], rows: float
     ) -> None:
-        """Let a join have so many different rows of some variables."""
+        """Set how many different rows a join has, projected onto some variables."""
         self._projected[frozenset(places), frozenset(names)] = rows
 
     def measure(self, places: Collection[int], names: Sequence[str]) -> None:
         """Count the rows of a join, and the different ones of some variables, in a sample.
 
-        Estimates take variables to be independent; but courses with a student in common are in one
-        department. The sample has all rows with some values of one variable: so what is counted
-        there is the same share of all.
+        Estimates assume that variables are independent, but they need not be: courses with a
+        student in common are in one department. The sample has all rows with some values of one
+        variable, so each count in it is the same share of the whole.
         """
         key, rows = frozenset(places), self.rows(places)
         known = all(self.atoms[p].predicate not in self.statistics.assumed for p in places)

@@ -23,7 +23,7 @@ from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, table
 
 MEMBERS = "zodiac$change_members_"
-"""How the names of tables of members begin: they last until the next change, for its facts."""
+"""Prefix of the tables of members. They last until the next change, because a Change reads them."""
 
 _REDO = "zodiac$redo"
 
@@ -32,8 +32,8 @@ _REDO = "zodiac$redo"
 class Closure:
     """One symmetric-transitive relation of a hypernode.
 
-    `loses` tells which way its last step went: then DELTA are the facts that it lost, else those
-    that it gained. `whole` is everything it has now, as a table of nodes and classes.
+    If `loses`, the last step took facts away, and DELTA are the facts that the relation lost; else
+    DELTA are those that it gained. `whole` names a table of all its nodes now, with their classes.
     """
 
     row: ModuleRow
@@ -56,7 +56,7 @@ class Closure:
 
     @property
     def delta(self) -> Part | None:
-        """What the last step has brought, or taken."""
+        """The facts that the last step has added, or taken away."""
         if self.loses:
             return self.partition.part("prev", "class")
         return self.partition.part("class", "prev")
@@ -78,7 +78,7 @@ class Closure:
         return self._with(self.now if self.now.rows else None)
 
     def _with(self, own: Part | None) -> Relation:
-        """Some own facts, and those from outside that are none of them."""
+        """Some own facts, and those from outside unless the own ones cover them."""
         parts = (own,) if own else ()
         if self.row.covers and own:
             return Relation(self.columns, parts)
@@ -87,12 +87,12 @@ class Closure:
     # The functions of paper 2
 
     def add(self, given: Relation | None, fed: Relation | None) -> None:
-        """Connect what new facts connect: some given from outside, some by other rules."""
+        """Connect the nodes that new facts relate, `given` from outside or `fed` by other rules."""
         self.loses = False
         connect(self.partition, self._links(given, fed))
 
     def delete(self, given: Relation | None, fed: Relation | None, kept: exp.Query | None) -> None:
-        """Take apart what facts that were lost had connected, and those `kept` do not."""
+        """Take apart nodes that lost facts had connected, unless facts `kept` connect them."""
         lost = self._links(given, fed)
         if lost is None:
             connect(self.partition, None)
@@ -101,7 +101,7 @@ class Closure:
         self.loses = True
 
     def redo(self, given: Relation | None, fed: Relation | None) -> None:
-        """Connect again what external facts that are left connect among what was taken apart."""
+        """Connect again those nodes that were taken apart but that remaining facts connect."""
         links = self._links(None, fed)
         if links is not None:
             self.store.run(create_temp(_REDO, self._among_members(links)))
@@ -117,7 +117,7 @@ class Closure:
         return query.join(temp_table(self.partition.name).as_("m"), on=same, join_type="SEMI")
 
     def _links(self, given: Relation | None, fed: Relation | None) -> exp.Query | None:
-        """Facts as links. One from a node to itself, if given from outside, is derived or not."""
+        """Facts as links. R(a, a) given from outside counts as derived if the row `covers`."""
         queries = []
         if given and given.rows:
             queries.append(links(given, self.row.covers))

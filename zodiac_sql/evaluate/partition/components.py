@@ -1,11 +1,12 @@
 """Connected components of an undirected graph, in SQL, in a logarithmic number of rounds.
 
-In each round every node gets the label of the least node within three steps, each to the least
-neighbour of the last, and the graph is contracted to these labels. (Least by a hash: numbers in the
-order of a chain would let no two nodes meet.) An edge between a node and one that it gets its label
-by stays, if their labels differ, so that what was connected remains so; rounds go on until no edge
-is left. (Propagating the least label along edges takes as many rounds as the graph is wide: 876 ms
-on a chain of 2,000 nodes, where this takes 24.)
+In each round every node takes three steps, each to the least neighbour if that is less, and gets
+the node reached as its label; then the graph is contracted to the labels. (Less by a hash: with
+numbers in the order of a chain, no two nodes would meet.) An edge between nodes whose labels differ
+stays, as an edge between the labels, so that what was connected remains so. Rounds go on until no
+edge is left.
+(Propagating the least label along edges takes as many rounds as the graph is wide: 876 ms on a
+chain of 2,000 nodes, where this takes 24.)
 
 Tables have fixed names, so that all statements are constants.
 """
@@ -82,10 +83,10 @@ _RESULTS = (_ROOTS, _exchanged(_ROOTS))
 
 
 def find_roots(store: Store) -> None:
-    """Create "zodiac$roots" (node, root), one root for the nodes of a component.
+    """Create "zodiac$roots" (node, root), with the same root for all nodes of a component.
 
-    The edges stand in "zodiac$edges" (a, b), BIGINT, a <> b, in any direction and number; each node
-    is in one at least.
+    The edges are in "zodiac$edges" (a, b), BIGINT, a <> b, in any direction, repeated or not; each
+    node is in at least one.
     """
     rows, nodes, turn = store.count(_FIRST), store.count(_NODES), 0
     while rows > nodes:  # the rest are edges

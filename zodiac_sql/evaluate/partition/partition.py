@@ -1,14 +1,14 @@
 """A symmetric-transitive relation as a partition of its nodes (paper 2, section 6).
 
 `members` is a temporary table of nodes with the class of each: `class` now, `prev` before the last
-step, `before` before the change, NULL where the node is in none. When a relation is evaluated it
-has all nodes; when it is maintained, those of classes that the change touches, and the file has the
-rest. What enters and leaves the relation is told by pairs of these columns (sql/class_pairs.py),
-and counted without making the pairs.
+step, `before` before the change, NULL where the node is in none. When a relation is evaluated, the
+table has all nodes; when it is maintained, only those of classes that the change touches, and the
+file has the others. Two of these columns define the facts that enter or leave the relation
+(sql/class_pairs.py), and count them without making the pairs.
 
-`links` are edges that a step is about: (a, b), and whether one from a node to itself counts as a
-fact that the rules derive (`looping`). Tables that steps work with have fixed names, so that their
-statements are constants.
+`links` are the edges that a step adds or takes away: (a, b), and whether an edge from a node to
+itself counts as a fact that the rules derive (`looping`). Tables that steps work with have fixed
+names, so that their statements are constants.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class Partition:
     counts: Counts = Counts()
 
     def part(self, by: str = "class", lacks: str | None = None) -> Part | None:
-        """The facts by one column of classes, or those of these that do not hold by another."""
+        """The facts by one column of classes, except those that hold by the column `lacks`."""
         counts = self.counts
         whole = {"class": counts.now, "prev": counts.prev, "before": counts.before}
         rows = whole[by]
@@ -223,7 +223,7 @@ class Partition:
 
     @property
     def rows(self) -> int:
-        """How many facts the relation has now, also those in the file that are of no member."""
+        """How many facts the relation has now, even those in the file that are of no member."""
         if self.stored is None:
             return self.counts.now
         return self.stored.rows - self.counts.before + self.counts.now
@@ -249,7 +249,7 @@ def begin(
 def connect(partition: Partition, links: exp.Query | None) -> None:
     """CloseEdges of Algorithm 7: the classes that links connect become one.
 
-    Afterwards `prev` has what was before, and `counts` are right.
+    Afterwards `prev` has the classes from before, and `counts` are right.
     """
     if links is None and (partition.rests or partition.alone):
         return
@@ -271,7 +271,7 @@ def connect(partition: Partition, links: exp.Query | None) -> None:
 
 
 def part(partition: Partition, lost: exp.Query, kept: exp.Query | None) -> None:
-    """Algorithm 8: the classes that have lost links fall into what the links kept still connect."""
+    """Algorithm 8: split the classes that have lost links into parts that `kept` still connects."""
     with _members(partition) as store:
         _step(partition)
         if _links(store, lost):
@@ -282,7 +282,7 @@ def part(partition: Partition, lost: exp.Query, kept: exp.Query | None) -> None:
 
 
 def count_since_change(partition: Partition) -> None:
-    """See to it that `counts` tell the relation now from that before the change."""
+    """Make sure that `counts` compare the relation now with that before the change."""
     if partition.alone:
         with _members(partition):
             _count_change(partition)
@@ -320,7 +320,7 @@ def rows_changed(partition: Partition, left: str, came: str) -> tuple[int, int]:
 
 
 def repeated_nodes(store: Store, table_name: str) -> int:
-    """How many rows too many a table of classes in the file has: a node is in one class."""
+    """How many rows of a table of classes in the file repeat a node: each is in one class only."""
     node = exp.column(NODE, quoted=True)
     once = exp.Count(this=exp.Distinct(expressions=[node]))
     there = exp.table_(table_name, db=DERIVED_SCHEMA, quoted=True)
@@ -336,9 +336,9 @@ def nodes(partition: Partition, name: str) -> int:
 
 
 def compare(partition: Partition, former: Part) -> None:
-    """Let the relation, which was evaluated anew, have been another before.
+    """Compare the relation, which was evaluated anew, with what it was before the change.
 
-    Where all nodes of classes are related to themselves, `loop` says so, too.
+    `loop` is right in both, even if only one of them is `unequal`.
     """
     assert former.pairs is not None
     partition.unequal = partition.unequal or former.pairs.unequal
@@ -359,7 +359,7 @@ def _members(partition: Partition) -> Iterator[Store]:
 
 
 def _links(store: Store, links: exp.Query) -> int:
-    """Create the table of links; how many there are."""
+    """Create the table of links, and return how many there are."""
     return store.count(create_temp(LINKS, links))
 
 
