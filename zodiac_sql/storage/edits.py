@@ -24,13 +24,13 @@ class Delta:
 class Edit:
     """What becomes of one table.
 
-    `inserted` are the facts that it gains, `deleted` those that it loses. To bring it there, the
-    rows of `removed` are taken out, and those of `added` are put in; these also hold facts whose
-    rank has changed. Where it is `rewritten`, `added` takes its place. `united` are rows to be put
-    in, too, from tables of hypernodes that were merged.
+    `inserted` are the facts that it gains, `deleted` those that it loses. Publishing takes the rows
+    of `removed` out and puts those of `added` in; these also hold facts whose rank has changed. If
+    it is `rewritten`, `added` replaces the table. `united` are further rows to be put in, from
+    tables of hypernodes that were merged.
 
     A relation that is kept as classes of nodes has no rows of its own: its table of classes has an
-    edit, and `now` is what these make up.
+    edit, and `now` are the facts that the classes stand for.
     """
 
     inserted: Part | None
@@ -55,7 +55,7 @@ class Edit:
             return (self.now,)
         if self.rewritten or not parts:
             return self.incoming
-        stored = parts[0]  # what others there are come as united with it
+        stored = parts[0]  # all others come as `united`
         if self.removed:
             left = stored.rows - self.removed.rows
             stored = replace(stored, rows=left, minus=self.removed.table)

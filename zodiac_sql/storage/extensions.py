@@ -1,6 +1,6 @@
 """Extensions: X(p) = explicit facts of p, united with what each hypernode derives of it.
 
-The functions count, compare and show them. Which tables make up each one, `Sources` knows
+The functions count, compare and show them. `Sources` knows which tables make up each one
 (storage/sources.py).
 """
 
@@ -19,7 +19,7 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, rel
 from zodiac_sql.sql.set_difference import unknown
 
 MOST_DISJOINT_PARTS = 4
-"""With at most so many parts, anti joins are cheaper than removing duplicates."""
+"""With at most this many parts, anti joins are cheaper than removing duplicates."""
 
 
 def count(store: Store, relation: Relation) -> int:
@@ -54,7 +54,7 @@ def distinct_query(relation: Relation) -> exp.Query:
 
 
 def _disjoint(relation: Relation) -> list[exp.Select]:
-    """The parts from the largest down, each without what stands in a larger one.
+    """The parts from the largest down, each without the facts of larger ones.
 
     DuckDB hashes the small side of such an anti join and scans the large one: 0.14 s for 100,000
     rows against 22 million, where removing duplicates from their union takes 2.7 s.

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 EXPLICIT = 0
-"""The owner of explicit facts, where hypernodes own what they derive: no hypernode has number 0."""
+"""The owner of explicit facts. Hypernodes own what they derive, and none has the number 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Discarded:
     """The owner of a table whose hypernode is dropped, or gives the table to no other.
 
-    Such a table is lost as a whole: nobody looks into it, unless somebody asks which of its facts
-    no other table holds. It is dropped, or set aside, when the change is published.
+    Such a table is lost as a whole. Its rows are read only if somebody asks which of its facts no
+    other table holds. It is dropped, or set aside, when the change is published.
     """
 
     hypernode: int

@@ -1,4 +1,4 @@
-"""The tables that pass from the hypernodes there were to those there are: renamed, not copied."""
+"""Tables that pass from old hypernodes to new ones: they are renamed, not copied."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def pass_tables(
         if key[0] != EXPLICIT_SCHEMA and key not in staying:
             remover.remove(key)
     renamed = [move for move in moves if move.source != move.target]
-    for number, move in enumerate(renamed):  # in two steps, for a target can be another's source
+    for number, move in enumerate(renamed):  # in two steps: a target can be the source of another
         store.run(rename(stored_table(move.source), moving(number)))
     counts = [rows.pop((DERIVED_SCHEMA, move.source)) for move in renamed]
     for number, move in enumerate(renamed):
@@ -59,7 +59,7 @@ def pass_tables(
 
 
 def _moves(restructuring: Restructuring, new: State, edits: Edits) -> Iterator[_Move]:
-    """The tables that stay, but for those that are written anew."""
+    """The tables that stay, except those that are written anew."""
     old = {h.id: h for h in restructuring.before.hypernodes}
     for hypernode in restructuring.after.hypernodes:
         heritage = restructuring.heritages.get(hypernode.id)
@@ -78,7 +78,7 @@ def _moves(restructuring: Restructuring, new: State, edits: Edits) -> Iterator[_
 
 
 def _add_or_drop_ranks(store: Store, move: _Move) -> None:
-    """Only tables of recursive hypernodes have ranks; a new one begins with 0 everywhere."""
+    """Only tables of recursive hypernodes have ranks; a new column of ranks has 0 everywhere."""
     if move.was_recursive == move.is_recursive:
         return
     action: exp.Expr = exp.Drop(tables=[exp.column(RANK, quoted=True)], kind="COLUMN")

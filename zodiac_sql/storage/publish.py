@@ -47,8 +47,8 @@ class Publication:
     inner: Mapping[str, Predicate]
     """The columns of these tables, by the same names."""
     put_aside: Collection[str]
-    """Tables of idb that the change takes away, and its facts are still read from: they stay under
-    another name until the next change."""
+    """Tables of idb that the change takes away, but from which its facts are still read: they stay
+    under another name until the next change."""
     cache: StatementCache
 
 
@@ -102,7 +102,7 @@ def _carry_out_edits(
 ) -> None:
     """Bring the tables of predicates to what their edits say.
 
-    Discarded tables, and those of predicates that are no more, were removed as a whole before.
+    Discarded tables, and those of predicates that no longer exist, were removed as a whole before.
     """
     for (name, owner), edit in publication.edits.items():
         known = publication.new.schema.get(name)
@@ -143,7 +143,7 @@ def _carry_out(
 def _show_pairs(
     remover: Remover, predicate: Predicate, owner: int, edit: Edit, classes_: Predicate
 ) -> None:
-    """Let a view show the facts that a table of classes makes up, where there is none yet."""
+    """Create a view of the facts that a table of classes stands for, if there is none yet."""
     schema, name = key = key_of(predicate, owner)
     if edit.rewritten or key not in remover.rows:
         if key in remover.rows:

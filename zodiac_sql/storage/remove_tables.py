@@ -56,7 +56,7 @@ def _drop(store: Store, schema: str, name: str) -> None:
 
 
 def drop_predicates(remover: Remover, old: State, new: State) -> None:
-    """Drop the tables of explicit facts of predicates that are no more, or have another arity."""
+    """Drop the explicit facts of predicates that no longer exist, or have another arity."""
     names = {
         predicate.sql_name
         for name, predicate in new.schema.items()

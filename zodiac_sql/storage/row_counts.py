@@ -15,7 +15,7 @@ from zodiac_sql.sql.class_pairs import count_pairs
 def list_tables(store: Store) -> list[tuple[str, str, int]]:
     """The schema, the name and the estimated size of every table of facts or nodes.
 
-    (Without parameters, as what is asked to open a file: see database/opening.py.)
+    (The query has no parameters, like all that open a file: see database/opening.py.)
     """
     rows = store.rows(
         "SELECT database_name, schema_name, table_name, estimated_size FROM duckdb_tables()"
@@ -25,7 +25,7 @@ def list_tables(store: Store) -> list[tuple[str, str, int]]:
 
 
 def is_aside(schema: str, table: str) -> bool:
-    """Whether a table was taken away by the last change, and is kept for it to be read."""
+    """Whether the last change took a table away; it is kept so that the change can be read."""
     return schema == DERIVED_SCHEMA and table.startswith(ASIDE)
 
 
@@ -52,10 +52,10 @@ def load_row_counts(
 def _load_counts(
     store: Store, tables: Sequence[tuple[str, str, int]]
 ) -> dict[tuple[str, str], int]:
-    """The exact number of rows of tables; DuckDB keeps it, and need not scan."""
+    """The exact number of rows of tables. DuckDB keeps it, so nothing is scanned."""
     from sqlglot import exp
 
-    # What DuckDB estimates has deleted rows in it, but no more of them than there ever were.
+    # DuckDB's estimate counts deleted rows, too, so a table estimated at 0 rows is empty.
     found = {(schema, table): 0 for schema, table, _ in tables}
     filled = [(schema, table) for schema, table, size in tables if size]
     for start in range(0, len(filled), _COUNTED_AT_ONCE):
@@ -72,4 +72,4 @@ def _load_counts(
 
 
 _COUNTED_AT_ONCE = 50
-"""One statement counts at most so many tables: 5,000 take 0.3 s then, and all at once 1 s."""
+"""One statement counts at most this many tables: 5,000 then take 0.3 s, and all at once 1 s."""

@@ -76,14 +76,14 @@ def sources_of(state: State) -> Sources:
 
 
 def _parted(module: ModuleRow, hypernode: int, rows: int, schema: Schema) -> Part:
-    """The facts that a table of classes in the file makes up."""
+    """The facts that a table of classes in the file stands for."""
     table = tables_of(module, schema)[classes(module.predicate)].sql_name
     pairs = Pairs(unequal=module.unequal)
     return Part(DERIVED_SCHEMA, derived(hypernode, table), rows, pairs=pairs, covers=module.covers)
 
 
 def inside(sources: Sources, inner: Inner, number: int) -> Sources:
-    """The tables that there are inside a hypernode: of modules, and what is given from outside."""
+    """All tables, with those inside a hypernode: of modules and trees, and given from outside."""
     if not inner.schema:
         return sources
     explicit = dict(sources.explicit)
@@ -104,9 +104,9 @@ def place(known: Predicate, hypernode: int) -> tuple[str, str]:
 def derived_tables(state: State) -> Iterable[tuple[str, int, tuple[str, str]]]:
     """(predicate, hypernode, table) for each table that a state has or could have in idb and hd.
 
-    Among them those of external facts and nodes, under their names inside a hypernode
-    (rewrite/rewritten_hypernode.py), but no tables of classes: the relations made of these are
-    views.
+    They include those of external facts and nodes, under their names inside a hypernode
+    (rewrite/rewritten_hypernode.py), but no tables of classes: the relations that these stand for
+    are views.
     """
     heads = heads_of(state)
     for row in state.hypernodes:

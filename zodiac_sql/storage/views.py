@@ -63,7 +63,7 @@ def refresh_views(store: Store, old: State, new: State) -> None:
 
 
 def _have_changed(before: Sources, after: Sources, predicate: str) -> bool:
-    """Whether a predicate has other tables than before. Of most, nothing at all has changed."""
+    """Whether a predicate has other tables than before. For most, nothing at all has changed."""
     if before.explicit.get(predicate) == after.explicit.get(predicate) and (
         before.derived.get(predicate) == after.derived.get(predicate)
     ):
@@ -72,6 +72,6 @@ def _have_changed(before: Sources, after: Sources, predicate: str) -> bool:
 
 
 def _tables(sources: Sources, predicate: str) -> set[tuple[object, ...]]:
-    """The tables of a predicate, whatever their sizes, and what of them a view depends on."""
+    """The tables of a predicate, with all that a view depends on, and so without their sizes."""
     owners = sources.owners(predicate)
     return {(p.schema, p.table, p.pairs, p.covers) for parts in owners.values() for p in parts}
