@@ -1,25 +1,25 @@
 """Strategy `auto`: which strategy is the cheapest for one hypernode and one change.
 
-Before the work only numbers of rows are known: of each input before and after the change, and of
-what entered and left it. So costs are estimated as shares of a full evaluation. If rows join
+Before the work begins, only numbers of rows are known: of each input before and after the change,
+and of what entered and left it. So costs are estimated as shares of a full evaluation. If rows join
 evenly, a rule's work is proportional to the product of its inputs, and a share f of changed rows
-costs a share f of an evaluation for each atom that reads them: once to find what is gained; for
-what is lost, once to find candidates and a share again to check them. Starting over costs the full
+costs a share f of an evaluation for each atom that reads them. Gained facts are found at that cost;
+lost facts cost it to find candidates, and a share again to check them. Starting over costs the full
 evaluation, and a comparison with what was there.
 
 Sizes can be wrong in three cases:
 
-* A few rows can move a recursive hypernode in all that it derives. So what it loses is weighed with
-  2.5 times the number of facts that it holds for each fact that it reads. (Measured on closures:
-  100 of 20,000 edges, with 55 pairs for each, cost 550 ms to delete and 440 to start over; 1,000 of
-  100,000 edges, with 223 pairs for each, 19 s against 13.) Still, `support` begins with a budget:
-  checking a fact costs about what deriving it costs, so before a certain share of the facts would
-  have to be checked, it stops, and the hypernode starts over.
-* What a rule that goes has derived cannot be seen from sizes. If the rule has more instances than
-  the hypernode has facts, finding what it supported costs more than starting over without it.
-* What a rule that comes will derive cannot either. It is tried: once it has brought more facts than
-  there were, most of the work is still to come, and evaluation does that faster (the closure of
-  RS2's p11, from 400 to 40,200 facts: 160 ms against 330).
+* A few rows can change all that a recursive hypernode derives. So the share that it loses is
+  multiplied by 2.5 times the number of facts that it holds for each fact that it reads. (Measured
+  on closures: 100 of 20,000 edges, with 55 pairs for each, cost 550 ms to delete and 440 to start
+  over; 1,000 of 100,000 edges, with 223 pairs for each, 19 s against 13.) Still, `support` has a
+  budget: checking a fact costs about as much as deriving it, so `support` stops before it checks
+  more than a certain share of the facts, and the hypernode starts over.
+* Sizes do not tell what a dropped rule has derived. If the rule has more instances than the
+  hypernode has facts, finding what it supported costs more than starting over without it.
+* Sizes do not tell what a new rule will derive. So it is tried, and if it brings more facts than
+  there were, the hypernode starts over: most of the work is still to come then, and evaluation does
+  it faster (the closure of RS2's p11, from 400 to 40,200 facts: 160 ms against 330).
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ COMPARISON_COST = 0.2
 """What comparing the new tables with the old costs, as a share of evaluating."""
 
 LARGEST_NOT_WEIGHED = 15_000
-"""If a hypernode reads and holds at most so many rows, incremental work is not weighed against
-starting over: it costs statements, not rows."""
+"""Do not weigh incremental work against starting over if a hypernode reads and holds at most this
+many rows: the work then costs statements, not rows."""
 
 SHARE_CHECKED = 0.3
 """The share of a hypernode's facts that may be checked before it starts over."""
 
 
 MOST_JOINS_PLANNED = 400
-"""A hypernode is evaluated anew if a change would need more joins than this for one of its rules:
-for each atom that the change reaches, all atoms. DuckDB takes a minute to plan those of a rule of
-100 atoms over one predicate, even for a few rows."""
+"""Evaluate a hypernode anew if a change would need more joins than this for one of its rules: each
+atom that the change reaches is joined with all others. DuckDB takes a minute to plan the joins of a
+rule of 100 atoms over one predicate, even for a few rows."""
 
 SHARE_ADDED = 0.15
 """The share of a recursive hypernode's facts that a change of facts may add before it starts over.
@@ -104,7 +104,7 @@ def _estimated(incremental: float, full: float) -> str:
 def _instances(task: Task, rule: Rule, own: int) -> int:
     """How many instances a rule had before the change.
 
-    Counting stops as soon as there are more than a removal of the rule is worth.
+    Counting stops as soon as there are too many for incremental work to be worth it.
     """
     plan = whole(rule, Version.BEFORE)
 
@@ -148,7 +148,7 @@ def _costs(task: Task, own: int) -> tuple[float, float]:
 def _rule_costs(
     task: Task, rule: Rule, before: Mapping[str, int], after: Mapping[str, int]
 ) -> tuple[float, float, float]:
-    """Shares of a rule's derivations that are lost and gained, and by what factor they grow."""
+    """Shares of a rule's derivations that are lost and gained, and the factor of their growth."""
     growth, lost, gained = 1.0, 0.0, 0.0
     for atom in rule.positive_atoms():
         name = atom.predicate

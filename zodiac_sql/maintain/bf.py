@@ -1,26 +1,27 @@
 """Strategy `bf`: the Backward/Forward algorithm (paper 3, Algorithms 1 to 3), on sets of facts.
 
-Facts that may be lost are checked before anything is concluded from their loss: backwards, for the
-facts that can support them; forwards, for which of those are provable. A fact that is proved stays,
-and nothing that depends on it needs to be looked at.
+Facts that may be lost are checked before their consequences are explored: backwards, to find the
+facts that can support them, and forwards, to find which of these are provable. A fact that is
+proved stays, and nothing that depends on it needs to be looked at.
 
 Where the paper handles one fact after the other, here each step is one statement for all facts of a
 round. That changes the order of work, and with it three details:
 
-* Facts known from outside the hypernode are proved (the paper's E), and are neither checked nor
-  explored; inputs of the hypernode are as they are after the change.
+* Facts known from outside the hypernode count as proved (the paper's E), and are neither checked
+  nor explored; inputs of the hypernode are as they are after the change.
 * A fact to be proved is first matched against all facts proved so far, which is what the paper's
   delayed facts Y are for.
-* Backward exploration goes level by level, and ends in one of two ways. Either every fact that the
-  round began with is proved: then nothing is known of the other facts it has met, and they are
+* Backward exploration goes level by level, and ends in one of two ways. Either every fact with
+  which the round began is proved: then the other facts that it has met are still undecided, and are
   forgotten (the paper stops at line 19, before they are met). Or there is no further level: then
-  what is not proved is disproved (S), for good.
+  every fact that is not proved is disproved (S), for good.
 
-The algorithm does not use ranks, and keeps them only if no fact was reached: a fact may be proved
-by facts of higher ranks, and marks are no ranks either.
+The algorithm does not use ranks. It keeps them only if no fact was reached, because a fact may be
+proved by facts of higher ranks, and only without marking, because marks are no ranks either.
 
-In a stream, with marking (paper 4, Algorithm 1), the facts that the update before has marked are
-reached from the start. What is proved or added is marked if an explicit fact of the body is.
+In a stream, with marking (paper 4, Algorithm 1), the facts that the previous update has marked
+count as reached from the start. A fact that is proved or added is marked if an explicit fact of the
+body is.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def bf(task: Task) -> Maintained:
     """Maintain a recursive hypernode by backward and forward chaining."""
     task = with_touched_groups(task)
     search = Search(task, working_tables(task if task.merges else replace(task, ranked=False)))
-    if not task.merges:  # which loses nothing
+    if not task.merges:  # a merge loses nothing
         _delete(search)
     ranked = task.ranked and not (search.reached or task.marking.next)
     for own in search.owns.values():
@@ -107,7 +108,7 @@ def _seeds(search: Search, own: WorkingTable) -> Relation:
     marked = search.task.marking.given.get(own.predicate)
     if marked is None:
         return own.deleted
-    # Found without a rule, although they will be counted.
+    # They will be counted as found by rules, which they are not.
     search.work = search.work.plus(deletions=-marked.rows, forward=-marked.rows)
     return Relation(own.columns, (*own.deleted.parts, marked))
 
@@ -158,7 +159,7 @@ def _reaching(own: WorkingTable, extra: Relation, known: Relation) -> Shape:
 
 
 def _split_outside(search: Search, frontier: Facts) -> Facts:
-    """Of the facts reached, those not known from outside; the others are proved, but doubtful."""
+    """The facts reached that are not known from outside; the others are proved, but doubtful."""
     inside: Facts = {}
     for predicate, part in frontier.items():
         own = search.owns[predicate]

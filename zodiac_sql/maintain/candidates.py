@@ -85,10 +85,10 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
 
 
 def _not_seen(task: Task, name: str, version: Version) -> Relation:
-    """What a scan of an input reads: of deleted facts not those whose heads are marked already.
+    """What a scan of an input reads: no deleted facts whose heads are marked already.
 
-    When such a fact entered, all of its heads were new, because each fact has one derivation; and
-    all were marked, because it was.
+    When such a fact entered, all of its heads were new, because each fact has one derivation. And
+    all of them were marked, because the fact itself was.
     """
     relation = task.inputs(name, version)
     if not task.marking.known or version is not Version.DELETED:
@@ -110,7 +110,7 @@ def _with_marked(
 
 
 def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) -> Part | None:
-    """Of the candidates, those that the rule does not derive any more."""
+    """The candidates that the rule does not derive any more."""
     columns = task.schema[rule.head.predicate].columns
     given = Relation(columns, (candidates_,))
 
@@ -168,9 +168,9 @@ def _inserted(task: Task, rule: Rule) -> Part | None:
 
 
 def _is_sure(task: Task, rule: Rule) -> bool:
-    """Whether each fact has one derivation, so that it comes and goes with that.
+    """Whether each fact has exactly one derivation, and so comes and goes with it.
 
-    Marks that passed through derived facts do not tell what really goes.
+    That is not enough if marks have passed through derived facts: a marked fact may stay then.
     """
     if (task.heritage and task.heritage.lost) or (task.marking.given and task.marking.implicit):
         return False

@@ -1,4 +1,4 @@
-"""Where the decision between strategies is made, for one hypernode and one change.
+"""Chooses the strategy that maintains one hypernode after one change.
 
 A recursive hypernode is maintained by the strategy that the user has chosen, or by `auto`. A
 hypernode that is not recursive needs no search: all strategies but `recompute` find candidates and
@@ -33,8 +33,8 @@ MARKING = ("bf_marking", "dred_marking")
 def _with_partitions(task: Task, strategy: str) -> tuple[Maintained, str, str]:
     """Maintain a hypernode one of whose relations is a partition: DRed^c with modules.
 
-    Facts of a partition have neither ranks nor proofs to go through one by one. What `bf` is about
-    its module does for all at once: nothing is taken out that has a proof by facts from outside.
+    Facts of a partition have neither ranks nor proofs that could be examined one by one. Its module
+    does for all facts at once what `bf` is for: it takes nothing out that facts from outside prove.
     """
     if strategy == "auto" and task.hypernode.rules and (why := starts_over(task)):
         return recompute(task), "recompute", why

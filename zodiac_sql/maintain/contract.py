@@ -5,20 +5,20 @@ rules over its inputs as they were; the inputs before and after the change; and 
 and left each of them. It returns a `Maintained`: edits, or new tables, that make the hypernode's
 tables the least fixpoint over the inputs as they are. It writes temporary tables only.
 
-Where rules came or went, its tables are those of `heritage` (graph/restructuring.py), and least
-fixpoints of other rules: without those that are new, and with those that were lost. `losses` and
-`gains` make up for that; a strategy that asks these for what may be lost and gained need not know
-of it. A hypernode that merges and may lose something is recomputed.
+If rules came or went, its tables are those of `heritage` (graph/restructuring.py): least fixpoints
+of the rules without the new ones, and with those that were lost. `losses` and `gains` account for
+that, so a strategy that asks them what may be lost and gained need not know of it. A hypernode that
+merges and may lose something is recomputed.
 
 What the driver (change/materialise.py) relies upon:
 
 * `inserted` of a table holds exactly the facts that it gains, `deleted` those that it loses; both
   are named with CHANGE_FACTS, so that they last until the next change.
-* If the tables have ranks, they are in order afterwards, or `ranked` says that they are not: every
-  fact of a table that does not come from outside, too, can be derived by a rule from facts whose
-  ranks are lower (facts from outside count as 0).
+* If the tables have ranks, these are in order afterwards, or `ranked` says that they are not. In
+  order means: every fact of a table that does not also come from outside can be derived by a rule
+  from facts whose ranks are lower (facts from outside count as 0).
 * Facts that reach a recursive hypernode from outside are inputs. Its own tables hold what its rules
-  derive, also where that is known from outside.
+  derive, even if it is also known from outside.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Task:
 
     `before` and `after` are the tables of all predicates; in both, the hypernode's own are as they
     were. `deltas` has every input that changed; for a predicate that the hypernode derives itself,
-    how that changed which reaches it from outside. `ranked` tells whether ranks may be relied upon.
+    it has the change of the facts from outside. `ranked` tells whether ranks are reliable.
     """
 
     store: Store
@@ -107,7 +107,7 @@ class Task:
         return tuple(part for part in parts if part.rows)
 
     def stem(self, predicate: str) -> str:
-        """What the names of tables of the hypernode and a predicate end with."""
+        """The end of the names of the hypernode's tables of a predicate."""
         return stem(self.hypernode.id, predicate, self.schema[predicate].sql_name)
 
     def inputs(self, name: str, version: Version) -> Relation:
@@ -117,8 +117,8 @@ class Task:
         if version is Version.BEFORE and name not in self.before.schema:
             return Relation(self.schema[name].columns, ())
         if version is Version.BEFORE:
-            # A rule that was lost may have read what is now a hypernode's own; only tables of a
-            # recursive one are told apart from what is outside (maintain/steps/working_table.py).
+            # A rule that was lost may have read what is now the hypernode's own. Only a recursive
+            # one keeps its tables apart from what is outside (maintain/steps/working_table.py).
             own = self.hypernode.id if self.hypernode.recursive else None
             return self.before.relation(name, without=own)
         if version in (Version.INSERTED, Version.DELETED):
@@ -138,7 +138,7 @@ class Task:
             if relation.parts and all(part.marks == "some" for part in relation.parts):
                 return replace(relation, marked=True)
             if name in self.before.derived:
-                return relation  # of what has entered it is not known what is marked
+                return relation  # nobody knows which facts that entered it are marked
             marked = tuple(replace(part, marks="entered") for part in marked)
         # A marked fact is read twice, once with its mark.
         return Relation(relation.columns, (*relation.parts, *marked), relation.ranked, True)
@@ -217,7 +217,7 @@ class Work:
 
     And to be compared with those of paper 4:
 
-    * deletions: heads found by propagating deletions, but for those that were marked (line 23);
+    * deletions: heads found by propagating deletions, except those that were marked (line 23);
       part of `forward`.
     * insertions: heads found by inserting (line 28); part of `forward`, too.
     * marked: derived facts that were marked for the next update ("im.").
@@ -234,7 +234,7 @@ class Work:
     marked: int = 0
 
     def plus(self, **counts: int) -> Work:
-        """With some counts added to."""
+        """The work with some counts increased."""
         return replace(self, **{name: getattr(self, name) + n for name, n in counts.items()})
 
     def and_(self, other: Work) -> Work:
@@ -251,11 +251,11 @@ class Maintained:
     method: str
     """How: the strategy, or for a recomputation how the fixpoint was reached."""
     ranked: bool
-    """Whether the tables have ranks that may be relied upon."""
+    """Whether the tables have reliable ranks."""
     marked: Mapping[str, Part] | None = None
     """Facts of the hypernode that are marked for the next update; None if it took no part in
     marking."""
 
 
 Strategy = Callable[[Task], Maintained]
-"""What every strategy is: see the module's docstring for what it promises."""
+"""The type of every strategy. The module's docstring says what a strategy promises."""

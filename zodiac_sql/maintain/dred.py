@@ -1,8 +1,9 @@
 """Strategy `dred`: delete and rederive (paper 3, section 3, steps DR1 to DR5), on sets of facts.
 
 Everything that the deleted facts help to derive is taken out, whether or not it can be derived
-otherwise; then what can be comes back. Ranks stay in order: a fact that is not taken out keeps all
-of its derivations, and what is added comes after the facts it was derived from.
+otherwise; then all that can still be derived comes back. Ranks stay in order: a fact that is not
+taken out keeps all of its derivations, and a fact that is added comes after the facts that it was
+derived from.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Marking: what one update of a stream finds out about the next (paper 4, Algorithm 1).
 
 Facts that the next update deletes are marked. While this update derives facts, a mark on an
-explicit fact in a rule's body passes to the head: the queries that derive anyway carry it along in
-a column. The next update then starts with the marked facts among those to be checked, so its own
+explicit fact in a rule's body passes to the head: the queries that derive facts carry it along in a
+column. The next update then begins with the marked facts among those to be checked, so its own
 search has fewer to find.
 
 All instances of a rule are found together, so a head is marked if any of them has a marked fact;
@@ -29,10 +29,10 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, table
 class Marks:
     """What an update has found out about the one after it.
 
-    It holds for the state of that `generation`, if the next update deletes just the facts of
-    `ahead`: for each predicate the rows as they were given, and a temporary table of those that are
-    explicit. `found` are derived facts that it has marked, by predicate and hypernode; `unmarked`
-    are hypernodes that it has evaluated without marking.
+    It holds for the state of that `generation`, and only if the next update deletes just the facts
+    of `ahead`, which has for each predicate the rows as they were given, and a temporary table of
+    those that are explicit. `found` are derived facts that the update has marked, by predicate and
+    hypernode; `unmarked` are hypernodes that it has evaluated without marking.
     """
 
     generation: int

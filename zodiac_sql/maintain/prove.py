@@ -56,7 +56,7 @@ def prove_or_disprove(search: Search, facts: Facts) -> None:
 
 
 def _renewed(search: Search) -> Facts:
-    """C without facts of which nothing is known: P and S."""
+    """The checked facts (C) without the undecided ones: the union of P and S."""
     found: Facts = {}
     for own in search.owns.values():
         parts = (*parts_of(search.proved, own), *parts_of(search.disproved, own))
@@ -139,7 +139,7 @@ def _saturate(search: Search, level: Facts) -> None:
 def _prove(search: Search, facts: Facts, new: Facts, step: int) -> Facts:
     """Create `proof*_*`: those of some facts that follow from proved ones.
 
-    After the first step, one of these must be among those that the last step proved.
+    After the first step, at least one of the proved ones must come from the last step.
     """
     task = search.task
 

@@ -1,6 +1,6 @@
 """Strategy `recompute`: evaluate a hypernode from scratch and compare with what was there.
 
-The oracle of the other strategies: its cost follows the data, not the change.
+It is the oracle of the other strategies. Its cost depends on the data, not on the change.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def recompute(task: Task) -> Maintained:
 
 
 def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
-    """What turns a table into that of the new fixpoint; None if nothing has to be done.
+    """The edit that turns a table into that of the new fixpoint; None if there is nothing to do.
 
-    A table is also rewritten where only its columns have changed, and always if it has ranks: the
-    old ones may rest on facts that are no more, and those of several predicates belong together.
+    A table is also rewritten if only its columns have changed, and always if it has ranks: the old
+    ranks may rest on facts that no longer exist, and those of several predicates belong together.
     """
     columns = task.schema[predicate].columns
     if predicate not in task.before.schema or not task.before.derived.get(predicate, {}).get(
@@ -80,7 +80,7 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
 
 
 def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Edit]:
-    """What makes the tables of a relation that is kept as a partition those of the new fixpoint."""
+    """The edits that turn the tables of a partition into those of the new fixpoint."""
     held = task.held(predicate)
     if len(held) == 1 and held[0].pairs and _comparable(task, predicate, closure):
         compare(closure.partition, held[0])
@@ -107,7 +107,7 @@ def _comparable(task: Task, predicate: str, closure: Closure) -> bool:
 
 
 def directions(task: Task) -> tuple[bool, bool]:
-    """Whether a change of the inputs can bring facts to the tables; whether it can take some."""
+    """Whether a change of the inputs can add facts to the tables, and whether it can take some."""
     inserted, deleted = task.changed()
     if task.heritage or not inserted | deleted:
         return True, True  # the rules themselves are new

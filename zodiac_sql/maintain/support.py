@@ -1,10 +1,10 @@
 """Strategy `support`: delete only what has lost its support by ranks, then rederive.
 
 DRed explores all consequences of what was deleted, and B/F (paper 3) looks for proofs behind each
-fact. Here each candidate takes one look at the facts right before it: the ranks, kept with the
-tables since their evaluation, say which derivations cannot be circular. Nothing else is explored,
-whatever depends on a fact that stays. What is taken out wrongly, because its other derivations are
-from facts of higher ranks, is rederived, with a rank after theirs.
+fact. Here each candidate is checked by one look at the facts that derive it directly: the ranks,
+kept with the tables since their evaluation, say which derivations cannot be circular. Nothing that
+depends on a fact that stays is explored. A fact that is taken out wrongly, because its other
+derivations are from facts of higher ranks, is rederived, with a rank after theirs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zodiac_sql.maintain.steps.working_table import edits_of
 
 
 def support(task: Task, budget: int | None = None, growth: int | None = None) -> Maintained:
-    """Maintain a recursive hypernode whose ranks can be relied upon.
+    """Maintain a recursive hypernode whose ranks are reliable.
 
     Raises TooMuch before more facts than `budget` would be checked, or when more than `growth` were
     added.

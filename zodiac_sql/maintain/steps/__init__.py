@@ -4,9 +4,9 @@ working_table.py      a hypernode's table of one predicate while it is maintaine
 merge_tables.py       the tables of hypernodes that have merged
 aggregate_groups.py   the groups of aggregates that a change reaches
 overdelete.py         taking out what may have lost its support
-find_candidates.py    the stored facts that a round of that looks at
+find_candidates.py    the stored facts that a round of overdeletion looks at
 extend.py             adding what a change brings, round by round
-cascade.py            all rounds of either in one recursive statement
+cascade.py            all rounds of taking out, or of adding, in one recursive statement
 slices.py             only the rows that the work at hand can reach
 partitions.py         relations that are kept as classes of connected nodes
 plans.py              the plans that rounds have in common

@@ -1,9 +1,9 @@
 """All rounds of a search in one recursive statement, where rules are linear and tables not large.
 
-A round of the loop is a few statements, and each costs milliseconds before it looks at a row. Where
+A round of the loop takes a few statements, and each costs milliseconds before it looks at a row. If
 the hypernode's rules are linear, one statement finds all that follows from some facts instead. It
-cannot check along the way: of facts taken out it finds all consequences that they may support, also
-those that have another support. These come back when the hypernode is extended.
+cannot check along the way: it finds all consequences that facts taken out may support, even those
+that have another support. The latter come back when the hypernode is extended.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.sql.set_difference import absent, unknown
 
 LARGEST_CASCADED = 300_000
-"""If the hypernode's tables have at most so many rows, exploring too much at once is cheaper than
-checking round by round."""
+"""Cascade only if the hypernode's tables have at most this many rows: exploring too much at once is
+then cheaper than checking round by round."""
 
 _R = "r"
 
@@ -128,7 +128,7 @@ def _heads(
 def _steps(
     task: Task, own: WorkingTable, ranked: bool, undeleted: bool = True
 ) -> tuple[Context, list[Plan]]:
-    """The rules, their recursive atom reading what the statement has found."""
+    """Plans in which the recursive atom reads what the statement has found, and their context."""
     part = Part("", _R, 1, ranked=ranked, marks=own.marks)
     found = Relation(own.columns, (part,), ranked, own.passes_on)
     inner = context_of(task, {own.predicate: own}, undeleted)

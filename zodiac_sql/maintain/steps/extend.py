@@ -35,8 +35,8 @@ def extend(
 ) -> Work:
     """Add what the hypernode derives beyond what it has.
 
-    Facts that were taken out are looked at again with `rederive`; without, they can only come back
-    by what is new. Raises TooMuch when more facts than `budget` were added.
+    With `rederive`, facts that were taken out are checked again; without, they come back only if
+    something new derives them. Raises TooMuch when more facts than `budget` were added.
     """
     work = Work()
     plans = task.gains()

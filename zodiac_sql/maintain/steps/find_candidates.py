@@ -20,8 +20,8 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relati
 from zodiac_sql.sql.set_difference import absent
 
 SMALLEST_JOINED_IN_TWO_STEPS = 50_000
-"""With a stored table of this many rows or more, heads are found first, and joined with it then:
-DuckDB would not know that they are few, and hash the large table."""
+"""If the stored table has at least this many rows, find the heads first, and join them with it
+then: in one step DuckDB would not know that they are few, and would hash the large table."""
 
 
 def find_candidates(
@@ -75,7 +75,7 @@ def find_candidates(
 
 
 def _former(task: Task, own: WorkingTable) -> tuple[Part, ...]:
-    """What is a candidate without a rule: what no longer comes from outside, and is marked."""
+    """Candidates that no rule finds: facts that no longer come from outside, and marked ones."""
     marked = task.marking.given.get(own.predicate)
     return (*own.deleted.parts, *((marked,) if marked else ()))
 
@@ -92,7 +92,7 @@ def _join_heads(task: Task, own: WorkingTable, stored: Part, supported: bool, na
 
 
 def _each_once(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.Select:
-    """Heads without repetitions; by ranks, each with the least that a body allows it."""
+    """Heads without repetitions; if `supported`, each with the least rank that a body gives it."""
     columns = columns_of(own.outside, "c")
     rows = exp.select(*columns).from_(heads.subquery("c", copy=False))
     if not supported:
@@ -102,7 +102,7 @@ def _each_once(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.Sele
 
 
 def _stored_among(own: WorkingTable, stored: Part, rows: exp.Query, supported: bool) -> exp.Select:
-    """The stored facts among some heads; by ranks, only those that a head's body can support."""
+    """The stored facts among some heads; if `supported`, only those that a body can support."""
     there = columns_of(own.outside, "t")
     same: list[exp.Expr] = [
         a.eq(b) for a, b in zip(there, columns_of(own.outside, "h"), strict=True)

@@ -98,8 +98,8 @@ def _add_others(
 ) -> None:
     """Create `united_*`: the rows of all but the largest hypernode, as far as they are needed.
 
-    A fact that the largest has, too, keeps the lower of its ranks: if that is the one here, it is
-    taken out of the largest's table, and else left out here.
+    A fact that the largest has, too, keeps the lower of its ranks. If that is the rank of the other
+    hypernode, the fact is taken out of the largest's table; if not, it is left out of `united_*`.
     """
     others = [
         (part, origin)

@@ -1,7 +1,8 @@
 """Taking out of a recursive hypernode what may have lost its support.
 
-Facts that a change robs of a derivation are candidates, and so are, round by round, those that
-facts taken out help to derive. Without ranks all candidates are taken out (DRed, paper 3, DR2).
+Facts that lose a derivation by the change are candidates, and so are, round by round, the facts
+that those taken out help to derive. Without ranks all candidates are taken out (DRed, paper 3,
+DR2).
 
 With ranks, most stay. A derivation from facts of lower ranks is a support, and a fact is safe as
 long as it has one: following supports downwards, ranks fall, so they end in facts that came from
@@ -54,7 +55,7 @@ def overdelete(task: Task, owns: WorkingTables, supported: bool, budget: int | N
         lost = {own.predicate: own.candidate for own in owns.values()}
         if supported:
             lost = {own.predicate: find_unsupported(task, owns, own) for own in owns.values()}
-        given = 0  # of the candidates, those that no rule found
+        given = 0  # how many of the candidates no rule found
         if work.iterations == 0:
             given = sum(part.rows for part in task.marking.given.values())
             slice_tables(task, owns, lost)

@@ -1,9 +1,9 @@
 """Relations that are kept as partitions, in DRed^c with modules (paper 2, Algorithm 3).
 
-Overdeletion takes apart what lost facts had connected, except where facts known from outside still
-connect it: these have a proof that no deletion can reach, so they need not be taken out. Then
-rederivation and insertion connect again. Between the steps of these relations, the other rules of
-the hypernode are applied to what they lost or gained.
+Overdeletion takes apart nodes that lost facts had connected, unless facts known from outside still
+connect them: these facts have a proof that no deletion can reach, so they need not be taken out.
+Then rederivation and insertion connect nodes again. Between the steps of these relations, the other
+rules of the hypernode are applied to what the relations lost or gained.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _begin(task: Task, row: ModuleRow) -> Closure:
 
 
 def lose_given(task: Task) -> bool:
-    """Del for facts that no longer come from outside. Whether that takes anything away."""
+    """Del for facts that no longer come from outside. Returns whether that takes anything away."""
     for name, closure in task.closures.items():
         delta = task.deltas.get(given(name))
         lost = delta.deleted if delta else None
@@ -59,7 +59,7 @@ def lose_fed(task: Task, owns: WorkingTables) -> None:
 
 
 def redo(task: Task, owns: WorkingTables) -> bool:
-    """Red, with what comes from outside anew. Whether that brings anything."""
+    """Red, with the facts that newly come from outside. Returns whether that brings anything."""
     for name, closure in task.closures.items():
         own, delta = owns.get(external(name)), task.deltas.get(given(name))
         closure.redo(delta.inserted if delta else None, own.known if own else None)

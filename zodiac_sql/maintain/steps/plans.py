@@ -22,7 +22,7 @@ def onwards(task: Task, rule: Rule, owns: WorkingTables) -> tuple[Plan, ...]:
 
 
 def checks(task: Task, predicate: str) -> list[Plan]:
-    """Plans that derive those of some candidates that can be derived."""
+    """Plans that derive the candidates that can be derived."""
     return [
         task.cache.get(("check", rule.name), partial(candidate_check, rule))
         for rule in task.hypernode.rules

@@ -1,9 +1,9 @@
 """Working on a slice of a recursive hypernode's tables, where its rules allow it.
 
 In tc(X, Z) :- tc(X, Y), edge(Y, Z) all facts that lead to a fact, and all that follow from it, have
-its X: the rules hand that argument on. So once it is known for which X something is lost or gained,
-the rest of the search needs only the facts with these. They are copied once, and each further round
-looks into thousands of rows instead of millions.
+its X: the rules hand that argument on. So once it is known for which values of X something is lost
+or gained, the rest of the search needs only the facts with these values. They are copied once, and
+each further round looks into thousands of rows instead of millions.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def handed_on(rules: Sequence[Rule]) -> Positions | None:
 
 
 def _hands_on(rules: Iterable[Rule], positions: dict[str, int], derived: set[str]) -> bool:
-    """Whether rules agree with the positions known so far; those that follow are added."""
+    """Whether rules agree with the positions known so far. Adds the positions that follow."""
     for rule in rules:
         atoms = [atom for atom in rule.positive_atoms() if atom.predicate in derived]
         known = [atom for atom in (rule.head, *atoms) if atom.predicate in positions]

@@ -1,8 +1,8 @@
-"""A decomposed rule that is not recursive: its nodes one by one, then what joins them.
+"""Maintains a decomposed rule that is not recursive: its nodes one by one, then their join.
 
-Each is a rule like any other, and maintained as if it were a hypernode. What a node gains and loses
-is a change of an input for the join. So the join reads exactly the versions of equations 8 and 10
-of paper 5, and a node none of whose inputs changed costs no statement.
+Each is a rule like any other, and is maintained as if it were a hypernode. What a node gains and
+loses is a change of an input for the join. So the join reads exactly the versions of equations 8
+and 10 of paper 5, and a node costs no statement if none of its inputs changed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ One = Callable[[Task], tuple[Maintained, str, str]]
 
 
 def by_nodes(task: Task, one: One) -> tuple[Maintained, str, str]:
-    """Maintain the rules of a hypernode in their order; the strategy told is that of the last."""
+    """Maintain the rules of a hypernode in their order; return the strategy of the last one."""
     after = Sources(task.after.schema, task.after.explicit, dict(task.after.derived))
     deltas = dict(task.deltas)
     edits: dict[str, Edit] = {}

@@ -28,7 +28,7 @@ from zodiac_sql.storage.edits import Edit
 
 
 class TooMuch(Exception):
-    """The work goes beyond its budget: starting over will be cheaper. Says how, in words."""
+    """The work goes beyond its budget: starting over will be cheaper. The message says why."""
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class WorkingTable:
     candidate: Part | None = None
     """The facts that the next check is about."""
     delta: Part | None = None
-    """What the last round has taken out, or added: the next one is about what follows from it."""
+    """What the last round has taken out, or added: the next one looks for what follows from it."""
     united: Part | None = None
     """Rows from tables of other hypernodes that were merged with the one `stored` belongs to."""
     marks: Literal["some"] | None = None
@@ -63,7 +63,7 @@ class WorkingTable:
     passes_on: bool = False
     """Whether marks of these facts pass on to what is derived from them."""
     sliced: Part | None = None
-    """As much of `stored` as the work at hand needs, where that is less than all (slices.py)."""
+    """The part of `stored` that the work at hand needs, if that is less than all (slices.py)."""
     gone_table: str = field(init=False)
     plus_table: str = field(init=False)
 
@@ -73,41 +73,41 @@ class WorkingTable:
     # What happens to it
 
     def begins_as(self, stored: Part) -> None:
-        """Something else is read in place of the table in the file: a view with ranks."""
+        """Read a view with ranks in place of the table in the file."""
         self.stored = stored
 
     def takes_over(self, united: Part | None) -> None:
-        """Rows of other hypernodes have come to it."""
+        """Take over rows of other hypernodes."""
         self.united = united
 
     def loses(self, rows: int) -> None:
-        """So many rows stand in `gone_table` by now."""
+        """Note how many rows `gone_table` has now."""
         self.gone = rows
 
     def gains(self, rows: int) -> None:
-        """So many rows stand in `plus_table` by now."""
+        """Note how many rows `plus_table` has now."""
         self.plus = rows
 
     def is_checked_for(self, candidate: Part | None) -> None:
-        """The next check is about these facts."""
+        """Let the next check be about these facts."""
         self.candidate = candidate
 
     def hands_on(self, delta: Part | None) -> None:
-        """The next round is about what follows from these facts."""
+        """Let the next round look for what follows from these facts."""
         self.delta = delta
 
     def narrows_to(self, sliced: Part | None) -> None:
-        """The work at hand needs no other rows of the stored table; None for all of them again."""
+        """Read only these rows of the stored table from now on; None for all of them again."""
         self.sliced = sliced
 
     def begins_to_grow(self, marked: bool, passes_on: bool) -> None:
-        """Nothing more is taken out. What is added is marked, if there are marks."""
+        """End taking facts out. Facts that are added from now on are marked, if there are marks."""
         self.candidate = self.delta = None
         self.marks = "some" if marked else None
         self.passes_on = passes_on and marked
 
     def keeps_ranks(self, kept: bool) -> None:
-        """Whether what is added gets ranks, in order with those that are there."""
+        """Set whether added facts get ranks, in order with those that are there."""
         self.ranked = kept
 
     # What it is
@@ -119,7 +119,7 @@ class WorkingTable:
 
     @property
     def known(self) -> Relation:
-        """What the hypernode derives, as far as it is known to stay or to come."""
+        """What the hypernode derives as far as known: what is not taken out, and what is added."""
         parts = []
         base = self.base
         if base and base.rows:
@@ -219,9 +219,9 @@ def add(task: Task, own: WorkingTable, new: Part) -> None:
 
 
 def put(task: Task, own: WorkingTable, part: Part, *, into: str, there: int) -> int:
-    """Add the rows of a temporary table to another, which has so many; the first ones make it.
+    """Add the rows of a temporary table to table `into`, which has `there` rows; 0 creates it.
 
-    Returns the rows that the other has then.
+    Returns how many rows `into` has then.
     """
     key = ("put", part.table, into, own.ranked, part.marks, bool(there))
 
@@ -238,7 +238,7 @@ def put(task: Task, own: WorkingTable, part: Part, *, into: str, there: int) -> 
 
 
 def without_outside(task: Task, own: WorkingTable, part: Part, name: str) -> Part | None:
-    """Of the facts of a temporary table, those that are not known from outside."""
+    """The facts of a temporary table that are not known from outside."""
     outside = own.outside
     if not outside.parts:
         return part
