@@ -1,25 +1,20 @@
-"""Who may call a knowledge base: one thread, one call at a time, and no fork. Nothing is ever lost."""
+"""Who may call a knowledge base: one thread, and one task at a time. Nothing is ever lost."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import random
-import signal
-import subprocess
-import sys
-import textwrap
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 from support import budget
+from support.every_call import CALLS, RULES
 
-from zodiac_sql.errors import BusyError, FunctionError, LockedError, QueryError, ZodiacError
+from zodiac_sql.errors import BusyError, LockedError, QueryError
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -27,17 +22,6 @@ if TYPE_CHECKING:
     from zodiac_sql.change.update import Update
 
 OpenKb = Callable[..., "KnowledgeBase"]
-Call = Callable[["KnowledgeBase"], object]
-
-RULES = "path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z). end(X) :- path(_, X)."
-
-
-@pytest.fixture
-def kb(open_kb: OpenKb, tmp_path: Path) -> Iterator[KnowledgeBase]:
-    with open_kb(tmp_path / "e.duckdb") as opened:
-        opened.add_rules(RULES)
-        opened.insert("edge", [("a", "b"), ("b", "c")])
-        yield opened
 
 
 def in_a_thread(call: Callable[[], object]) -> object:
@@ -56,46 +40,6 @@ def in_a_thread(call: Callable[[], object]) -> object:
     return found[0] if found else "it hangs"
 
 
-def unused(*_: object) -> None:
-    raise AssertionError("never called")
-
-
-def read_batches(kb: KnowledgeBase) -> int:
-    with kb.batches("edge") as reader:
-        return sum(batch.num_rows for batch in reader)
-
-
-def entered(kb: KnowledgeBase, name: str) -> None:
-    with getattr(kb, name)():
-        pass
-
-
-CALLS: dict[str, Call] = {
-    "add_rules": lambda kb: kb.add_rules("q(X) :- edge(X, _)."),
-    "drop_rules": lambda kb: kb.drop_rules("r1"),
-    "insert": lambda kb: kb.insert("edge", [("x", "y")]),
-    "delete": lambda kb: kb.delete("edge", [("a", "b")]),
-    "replace": lambda kb: kb.replace("edge", [("x", "y")]),
-    "load": lambda kb: kb.load("nowhere.nt"),
-    "unload": lambda kb: kb.unload("nowhere.nt"),
-    "update": lambda kb: entered(kb, "update"),
-    "preview": lambda kb: entered(kb, "preview"),
-    "stream": lambda kb: kb.stream([{"insert": {"edge": [("x", "y")]}}]),
-    "sql": lambda kb: kb.sql("SELECT 1"),
-    "query": lambda kb: kb.query("path(X, Y)"),
-    "table": lambda kb: kb.table("path"),
-    "batches": read_batches,
-    "rules": lambda kb: kb.rules(),
-    "predicates": lambda kb: kb.predicates(),
-    "position": lambda kb: kb.position("s"),
-    "hypernodes": lambda kb: kb.hypernodes(),
-    "graph": lambda kb: kb.graph(),
-    "export": lambda kb: kb.export("nowhere"),
-    "verify": lambda kb: kb.verify(),
-    "register_function": lambda kb: kb.register_function("f", unused, ["int"], "int"),
-    "register_aggregate": lambda kb: kb.register_aggregate("f", unused, "int", "int"),
-    "close": lambda kb: kb.close(),
-}
 HARMLESS = {"missing_functions", "trace"}
 """They look at, or set, what is in memory."""
 
@@ -110,11 +54,6 @@ UPDATE_CALLS: dict[str, Callable[[Update], object]] = {
     "record": lambda u: u.record("s", 7),
     "note": lambda u: u.note("said"),
 }
-
-
-def refused(call: Call, kb: KnowledgeBase, what: str) -> None:
-    with pytest.raises(BusyError, match=what):
-        call(kb)
 
 
 # --- another thread -------------------------------------------------------------------------------
@@ -314,135 +253,6 @@ def test_four_threads_with_connections_of_their_own(open_kb: OpenKb, tmp_path: P
         assert set(first.table("own") if done else ()) == done
 
 
-# --- a call within a call -------------------------------------------------------------------------
-
-
-def test_a_registered_function_is_refused(kb: KnowledgeBase) -> None:
-    """A query would wait for the statement that waits for it."""
-    calls = list(CALLS.values())
-
-    def ask(x: str) -> str:
-        calls.pop()(kb)
-        return x
-
-    kb.register_function("ask", ask)
-    while calls:
-        with pytest.raises(FunctionError, match="called within a call of itself: by a registered"):
-            kb.query("edge(X, _), Y = ask(X)")
-    calls.append(CALLS["sql"])
-    with pytest.raises(FunctionError, match="called within a call of itself: by a registered"):
-        kb.add_rules("q(Y) :- edge(X, _), Y = ask(X).")
-    assert len(kb.rules()) == 3 and set(kb.table("edge")) == {("a", "b"), ("b", "c")}
-    assert kb.verify()
-
-
-def test_a_function_cannot_ask_an_earlier_change_either(kb: KnowledgeBase) -> None:
-    change = kb.insert("edge", [("c", "d")])
-
-    def ask(x: str) -> str:
-        return str(change.inserted_facts("edge"))
-
-    kb.register_function("ask", ask)
-    with pytest.raises(FunctionError, match="within a call of itself"):
-        kb.query("edge(X, _), Y = ask(X)")
-    assert change.inserted_facts("edge").num_rows == 1
-
-
-def test_tracers_reports_and_what_gives_rows_are_refused(kb: KnowledgeBase) -> None:
-    def see(statement: str, parameters: object) -> None:
-        kb.sql("SELECT 1")
-
-    def report(hypernode: str, number: int, total: int) -> None:
-        kb.query("path(X, Y)")
-
-    def rows() -> Iterator[tuple[str, str]]:
-        yield "x", "y"
-        kb.insert("edge", [("p", "q")])
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        kb.table("path")
-        yield from pa.table({"s": ["x"], "o": ["y"]}).to_batches()
-
-    schema = pa.schema({"s": pa.string(), "o": pa.string()})
-    within = "within a call of itself"
-    kb.trace(see)
-    refused(lambda kb: kb.query("path(X, Y)"), kb, within)
-    refused(lambda kb: kb.insert("edge", [("x", "y")]), kb, within)
-    kb.trace(None)
-    refused(lambda kb: kb.add_rules("q(X) :- edge(X, _).", progress=report), kb, within)
-    refused(lambda kb: kb.verify(progress=report), kb, within)
-    refused(lambda kb: kb.insert("edge", rows()), kb, within)
-    with pytest.raises(ZodiacError, match=within):
-        kb.insert("edge", pa.RecordBatchReader.from_batches(schema, batches()))
-    assert len(kb.table("edge")) == 2 and kb.insert("edge", [("x", "y")]) and kb.verify()
-
-
-def test_a_signal_handler_is_refused(kb: KnowledgeBase) -> None:
-    """It runs in the owner's thread, in the middle of whatever that does."""
-    kb.register_function(
-        "slow", lambda x: os.kill(os.getpid(), signal.SIGUSR1) or x, ["symbol"], "symbol"
-    )
-    said: list[str] = []
-
-    def handle(number: int, frame: object) -> None:
-        try:
-            kb.sql("SELECT 1")
-        except BusyError as error:
-            said.append(str(error))
-
-    before = signal.signal(signal.SIGUSR1, handle)
-    try:
-        assert len(kb.query("edge(X, _), Y = slow(X)")) == 2
-    finally:
-        signal.signal(signal.SIGUSR1, before)
-    assert said
-
-
-def test_between_the_verbs_of_an_update_it_can_be_asked(kb: KnowledgeBase) -> None:
-    with kb.update() as update:
-        update.insert("edge", [("c", "d")])
-        assert len(kb.query("edge(X, Y)")) == 2
-        refused(lambda kb: kb.insert("edge", [("x", "y")]), kb, "an update is under way")
-    with kb.batches("path") as reader:
-        kb.insert("copy", reader)
-    assert len(kb.table("copy")) == len(kb.table("path")) == 6
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_an_interruption_leaves_it_usable(kb: KnowledgeBase) -> None:
-    """Wherever it strikes: nobody stays locked out. (In a destructor Python only prints it.)"""
-
-    class Struck(BaseException):
-        pass
-
-    def strike(number: int, frame: object) -> None:
-        raise Struck
-
-    rng = random.Random(budget.seed(7))
-    struck = 0
-    kb.insert("edge", [(f"n{i}", f"n{i + 1}") for i in range(40)])
-    before = signal.signal(signal.SIGALRM, strike)
-    try:
-        for number in range(budget.either(60, 2_000)):
-            try:
-                signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.0002, 0.1))
-                try:
-                    for _ in range(10):  # what strikes in a destructor is swallowed
-                        kb.sql("SELECT 1")
-                        if number % 3:
-                            kb.insert("edge", [("n40", "n41")])
-                            kb.delete("edge", [("n40", "n41")])
-                finally:
-                    signal.setitimer(signal.ITIMER_REAL, 0)
-            except (Struck, KeyboardInterrupt):
-                struck += 1
-            assert kb.position("s") is None
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    assert struck and kb.verify()
-
-
 # --- asynchronous streams -------------------------------------------------------------------------
 
 
@@ -528,111 +338,3 @@ def test_an_asynchronous_stream_in_another_thread_is_refused(kb: KnowledgeBase) 
 
     assert isinstance(in_a_thread(lambda: asyncio.run(main())), BusyError)
     assert len(kb.table("edge")) == 2
-
-
-# --- forks ----------------------------------------------------------------------------------------
-
-FORKING = """
-    import gc, os, sys, warnings
-    import zodiac_sql
-    from zodiac_sql.errors import BusyError, LockedError
-    warnings.simplefilter("ignore", DeprecationWarning)
-    kb = zodiac_sql.connect("e.duckdb")
-    kb.add_rules("path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z).")
-    kb.insert("edge", [("a", "b")])
-    queue = zodiac_sql.UpdateQueue()
-    change = kb.insert("edge", [("b", "c")])
-
-    def refused(call, error=BusyError):
-        try:
-            call()
-        except error as raised:
-            assert "fork" in str(raised), raised
-        else:
-            raise AssertionError("not refused")
-
-    def child():
-        global kb
-        CHILD
-
-    number = os.fork()
-    if number == 0:
-        child()
-        sys.exit()
-    assert os.waitpid(number, 0)[1] == 0, "the child has failed"
-    kb.insert("edge", [("c", "d")])
-    os.kill(os.getpid(), 9)
-"""
-
-
-def assert_killed(program: str, directory: Path) -> None:
-    """It came to its last line, where it kills itself."""
-    command = [sys.executable, "-c", program]
-    ran = subprocess.run(
-        command, cwd=directory, timeout=60, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == -9, ran.stderr
-
-
-CHILDREN = {
-    "calls": """
-        refused(lambda: kb.insert("edge", [("x", "y")]))
-        refused(lambda: kb.sql("SELECT 1"))
-        refused(lambda: change.inserted_facts("edge"))
-        refused(lambda: queue.put({"insert": {"edge": [("x", "y")]}}))
-        refused(lambda: next(kb.stream([{}])))
-        refused(kb.close)
-    """,
-    "opens the file": """
-        refused(lambda: zodiac_sql.connect("e.duckdb"), LockedError)
-        refused(lambda: zodiac_sql.connect("e.duckdb", read_only=True), LockedError)
-        with zodiac_sql.connect("other.duckdb") as other:
-            other.insert("p", [(1,)])
-    """,
-    "just ends": "",
-    "lets it go": """
-        kb = None
-        gc.collect()
-    """,
-    "leaves a block": """
-        with kb:
-            pass
-    """,
-    "has children": """
-        if os.fork() == 0:
-            refused(lambda: kb.sql("SELECT 1"))
-            sys.exit()
-        assert os.wait()[1] == 0
-    """,
-}
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
-@pytest.mark.parametrize("child", CHILDREN)
-def test_a_fork_leaves_the_file_alone(open_kb: OpenKb, tmp_path: Path, child: str) -> None:
-    """At its end DuckDB would write a checkpoint, and take away the log that the other one writes."""
-    body = textwrap.dedent(CHILDREN[child]).strip() or "pass"
-    text = textwrap.dedent(FORKING).replace("    CHILD", textwrap.indent(body, "    "))
-    assert_killed(text, tmp_path)
-    with open_kb(tmp_path / "e.duckdb") as kb:
-        assert set(kb.table("edge")) == {("a", "b"), ("b", "c"), ("c", "d")} and kb.verify()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
-def test_a_fork_within_an_update(open_kb: OpenKb, tmp_path: Path) -> None:
-    text = textwrap.dedent(FORKING).replace("CHILD", "pass").partition("number =")[0]
-    text += textwrap.dedent("""
-        number = None
-        try:
-            with kb.update() as update:
-                update.insert("edge", [("c", "d")])
-                number = os.fork()
-                if number:
-                    assert os.waitpid(number, 0)[1] == 0, "the child has failed"
-        except BusyError:
-            sys.exit(number)
-        os.kill(os.getpid(), 9)
-    """)
-    assert_killed(text, tmp_path)
-    with open_kb(tmp_path / "e.duckdb") as kb:
-        assert len(kb.table("edge")) == 3 and kb.verify()

@@ -6,12 +6,22 @@ Change tells, and at the work. What is only about extensions is a case below tes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.maintained import (
+    LEFT,
+    SQUARE,
+    deleted,
+    evaluated,
+    facts,
+    hypernodes_deriving,
+    inserted,
+    opened,
+    pairs,
+)
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -19,13 +29,9 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 Start = Callable[[str], "KnowledgeBase"]
-Facts = set[tuple[Any, ...]]
 
 COUNTERS = ("checked", "overdeleted", "rederived", "forward", "backward")
-
-LEFT = "r(X, Y) :- e(X, Y). r(X, Z) :- r(X, Y), e(Y, Z)."
 RIGHT = "r(X, Y) :- e(X, Y). r(X, Z) :- e(X, Y), r(Y, Z)."
-SQUARE = "r(X, Y) :- e(X, Y). r(X, Z) :- r(X, Y), r(Y, Z)."
 MUTUAL = "r(X, Y) :- e(X, Y). r(X, Z) :- s(X, Y), e(Y, Z). s(X, Y) :- r(X, Y)."
 SYMMETRIC = SQUARE + " r(X, Y) :- r(Y, X)."
 closures = pytest.mark.parametrize(
@@ -41,55 +47,10 @@ TABLE_1 = """
 """
 
 
-@pytest.fixture
-def start(open_kb: OpenKb, strategy: str) -> Iterator[Start]:
-    """Opens a knowledge base in memory with a program; it is verified when the test is over."""
-    with _opened(open_kb, strategy) as begin:
-        yield begin
-
-
-@contextmanager
-def _opened(open_kb: OpenKb, strategy: str) -> Iterator[Start]:
-    with open_kb(strategy=strategy) as kb:
-
-        def begin(program: str) -> KnowledgeBase:
-            kb.add_rules(program)
-            return kb
-
-        yield begin
-        assert kb.verify()
-
-
-def facts(kb: KnowledgeBase, predicate: str) -> Facts:
-    return set(kb.table(predicate).fetchall())
-
-
-def inserted(change: Change, predicate: str) -> Facts:
-    return {tuple(row.values()) for row in change.inserted_facts(predicate).to_pylist()}
-
-
-def deleted(change: Change, predicate: str) -> Facts:
-    return {tuple(row.values()) for row in change.deleted_facts(predicate).to_pylist()}
-
-
-def hypernodes_deriving(kb: KnowledgeBase, predicate: str) -> set[str]:
-    rows = kb.hypernodes().arrow().to_pylist()
-    return {row["hypernode"] for row in rows if predicate in row["derives"]}
-
-
-def evaluated(change: Change) -> Collection[str]:
-    return change.stats["hypernodes"].keys()
-
-
 def work(change: Change, *counters: str) -> int:
     """The sum of counters over all hypernodes."""
     nodes = change.stats["hypernodes"].values()
     return sum(node[counter] for node in nodes for counter in counters)  # type: ignore[index]
-
-
-def pairs(*groups: Collection[int]) -> Facts:
-    """All pairs of nodes within each group."""
-    return {(a, b) for group in groups for a in group for b in group}
 
 
 # --- the papers -----------------------------------------------------------------------------------
@@ -133,7 +94,7 @@ def test_bf_checks_no_more_on_table_1_than_paper_3(open_kb: OpenKb) -> None:
     them are explicit and I6 belongs to a hypernode that loses nothing: 3 remain to be looked at
     where each hypernode maintains its own table, and I4 twice, as two hypernodes derive it.
     """
-    with _opened(open_kb, "bf") as begin:
+    with opened(open_kb, "bf") as begin:
         change = begin(TABLE_1).delete("Tutor", [("john", "math")])
         assert work(change, "checked") <= 7
 
@@ -308,6 +269,8 @@ def test_a_fact_that_moves_from_one_hypernode_to_another_concerns_nobody(start: 
 
 
 # --- ranks ----------------------------------------------------------------------------------------
+
+
 # `support` keeps in the tables when each fact was derived. Whatever else writes them must not leave
 # ranks behind that vouch for a derivation which is circular.
 
@@ -351,104 +314,6 @@ def test_ranks_are_kept_in_order_over_all_tables_of_a_hypernode(start: Start) ->
     kb.insert("e", [(2, 3), (3, 1), (4, 3)])
     kb.insert("m", [(4,)])
     assert kb.delete("e", [(2, 3)]).deleted == {"e": 1, "p": 1, "P": 2}
-    # start verifies, and finds an idb.q that holds a fact too many, seen in no extension
-
-
-# --- negation and aggregates ----------------------------------------------------------------------
-
-
-def test_an_insertion_takes_conclusions_away_through_negation(start: Start) -> None:
-    kb = start(f"{SQUARE} cut(X, Y) :- n(X), n(Y), not r(X, Y). alone(X) :- n(X), not cut(X, X).")
-    kb.insert("n", [(1,), (2,)])
-    kb.insert("e", [(1, 2)])
-    assert facts(kb, "cut") == {(1, 1), (2, 1), (2, 2)} and facts(kb, "alone") == set()
-    change = kb.insert("e", [(2, 1)])
-    assert deleted(change, "cut") == {(1, 1), (2, 1), (2, 2)}
-    assert inserted(change, "alone") == {(1,), (2,)}
-    assert change.inserted == {"e": 1, "r": 3, "alone": 2} and change.deleted == {"cut": 3}
-
-
-def test_a_deletion_adds_conclusions_through_negation(start: Start) -> None:
-    kb = start("up(X) :- s(X). up(Y) :- up(X), e(X, Y). down(X) :- n(X), not up(X).")
-    kb.insert("n", [(1,), (2,), (3,)])
-    kb.insert("e", [(1, 2), (2, 3), (3, 2)])
-    kb.insert("s", [(1,)])
-    assert facts(kb, "down") == set()
-    change = kb.delete("e", [(1, 2)])
-    assert deleted(change, "up") == inserted(change, "down") == {(2,), (3,)}
-    change = kb.insert("s", [(3,)])
-    assert inserted(change, "up") == deleted(change, "down") == {(2,), (3,)}
-
-
-def test_a_variable_only_under_a_negation_counts_all_its_values(start: Start) -> None:
-    kb = start("sink(X) :- n(X), not e(X, L). none() :- not e(L, M). n(1). e(1, 2). e(1, 3).")
-    assert kb.delete("e", [(1, 2)]).inserted == {}
-    assert kb.delete("e", [(1, 3)]).inserted == {"sink": 1, "none": 1}
-    assert kb.insert("e", [(1, 1)]).deleted == {"sink": 1, "none": 1}
-
-
-def test_recursion_under_and_above_a_negation(start: Start) -> None:
-    """An edge that is inserted below closes a gap above, and what had spread there must go."""
-    kb = start(f"""{LEFT}
-        gap(X, Y) :- n(X), n(Y), not r(X, Y).
-        far(X, Y) :- gap(X, Y). far(X, Z) :- far(X, Y), gap(Y, Z).
-    """)
-    kb.insert("n", [(1,), (2,), (3,)])
-    kb.insert("e", [(1, 2), (2, 1)])
-    assert facts(kb, "gap") == {(1, 3), (2, 3), (3, 1), (3, 2), (3, 3)}
-    assert facts(kb, "far") == pairs((1, 2, 3))
-    change = kb.insert("e", [(1, 3)])
-    assert facts(kb, "gap") == facts(kb, "far") == {(3, 1), (3, 2), (3, 3)}
-    assert deleted(change, "far") == {(a, b) for a in (1, 2) for b in (1, 2, 3)}
-    change = kb.delete("e", [(1, 3)])
-    assert inserted(change, "far") == {(a, b) for a in (1, 2) for b in (1, 2, 3)}
-
-
-def test_groups_of_an_aggregate_appear_change_and_vanish(start: Start) -> None:
-    kb = start("n(X, N) :- AGGREGATE(e(X, Y)) ON X WITH COUNT(Y) AS N. e(1, 2).")
-    change = kb.insert("e", [(2, 1), (1, 3)])
-    assert inserted(change, "n") == {(1, 2), (2, 1)} and deleted(change, "n") == {(1, 1)}
-    change = kb.delete("e", [(2, 1), (1, 2)])
-    assert inserted(change, "n") == {(1, 1)} and deleted(change, "n") == {(1, 2), (2, 1)}
-    change = kb.delete("e", [(1, 3)])
-    assert change.deleted == {"e": 1, "n": 1} and facts(kb, "n") == set()
-
-
-def test_an_aggregate_that_keeps_its_value_concerns_nobody(start: Start) -> None:
-    kb = start("""
-        top(X, M) :- AGGREGATE(v(X, Y)) ON X WITH MAX(Y) AS M.
-        high(X) :- top(X, M), M > 3.
-        v(1, 5). v(1, 4). v(2, 5).
-    """)
-    change = kb.delete("v", [(1, 4)])
-    assert change.deleted == {"v": 1}
-    assert hypernodes_deriving(kb, "high").isdisjoint(evaluated(change))
-    change = kb.delete("v", [(1, 5)])
-    assert change.deleted == {"v": 1, "top": 1, "high": 1}
-
-
-def test_an_aggregate_without_groups_over_a_closure(start: Start) -> None:
-    kb = start(f"size(N) :- AGGREGATE(r(X, Y)) WITH COUNT(X) AS N. {SQUARE} e(1, 2).")
-    change = kb.insert("e", [(2, 1)])
-    assert inserted(change, "size") == {(4,)} and deleted(change, "size") == {(1,)}
-    change = kb.delete("e", [(1, 2), (2, 1)])
-    assert deleted(change, "size") == {(4,)} and facts(kb, "size") == set()
-
-
-def test_recursion_over_what_an_aggregate_selects(start: Start) -> None:
-    """1 -> 2 -> 3 -> 1 are hubs with two edges each; without 2 -> 4, the way through 2 is shut."""
-    kb = start("""
-        degree(X, N) :- AGGREGATE(e(X, Y)) ON X WITH COUNT(Y) AS N.
-        hub(X) :- degree(X, N), N >= 2.
-        way(X, Y) :- e(X, Y), hub(X), hub(Y).
-        way(X, Z) :- way(X, Y), way(Y, Z).
-    """)
-    kb.insert("e", [(1, 2), (2, 3), (3, 1), (1, 4), (2, 4), (3, 4)])
-    assert facts(kb, "way") == pairs((1, 2, 3))
-    change = kb.delete("e", [(2, 4)])
-    assert facts(kb, "way") == {(3, 1)} and deleted(change, "hub") == {(2,)}
-    change = kb.insert("e", [(2, 5)])
-    assert inserted(change, "way") == pairs((1, 2, 3)) - {(3, 1)}
 
 
 # --- work -----------------------------------------------------------------------------------------
@@ -508,7 +373,7 @@ def test_strategies_differ_in_what_they_look_at(open_kb: OpenKb) -> None:
     chain = [(n, n + 1) for n in range(3, 53)]
     told = {}
     for strategy in ("support", "bf", "dred"):
-        with _opened(open_kb, strategy) as begin:
+        with opened(open_kb, strategy) as begin:
             kb = begin("up(X) :- start(X). up(Y) :- up(X), e(X, Y). start(0).")
             kb.insert("e", [(0, 1), (0, 2), (1, 3), (2, 3), *chain])
             told[strategy] = kb.delete("e", [(1, 3)])

@@ -1,0 +1,123 @@
+"""Every way for a file of triples to be malformed, or to be none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.loading import GOOD, load
+
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import DataError
+from zodiac_sql.facts.load.load_file import load_file
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "<http://e.org/a> <http://e.org/p> <http://e.org/b>",
+        "<http://e.org/a> <http://e.org/p> .",
+        "<http://e.org/a> <http://e.org/p> <relative> .",
+        "<http://e.org/a> <http://e.org/p> <http://e.org/a b> .",
+        r"<http://e.org/a> <http://e.org/p> <http://e.org/a\u0020b> .",
+        r"<http://e.org/a> <http://e.org/p> <http://e.org/a\nb> .",
+        '"a" <http://e.org/p> <http://e.org/b> .',
+        "<http://e.org/a> _:p <http://e.org/b> .",
+        '<http://e.org/a> <http://e.org/p> "open .',
+        '<http://e.org/a> <http://e.org/p> "a" "b" .',
+        '<http://e.org/a> <http://e.org/p> "a"@ .',
+        r'<http://e.org/a> <http://e.org/p> "\uD800" .',
+        r'<http://e.org/a> <http://e.org/p> "\U00110000" .',
+        r'<http://e.org/a> <http://e.org/p> "\x" .',
+        "<http://e.org/a> <http://e.org/p> <http://e.org/b> . junk",
+        "<http://e.org/a> <http://e.org/p> <http://e.org/b> <http://e.org/g> .",
+        "<http://e.org/a> <http://e.org/p> 5 .",
+        "junk",
+    ],
+)
+@pytest.mark.parametrize("suffix", [".nt", ".nt.gz"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_malformed_lines(store: Store, tmp_path: Path, bad: str, suffix: str, end: str) -> None:
+    text = f"# one\n{GOOD}\n{bad}\n{GOOD}".replace("\n", end)
+    path = tmp_path / f"data{suffix}"
+    with pytest.raises(DataError) as error:
+        load(store, path, text)
+    assert str(error.value).startswith(f"{path}: 1 bad line.\n    line 4: {bad}")
+    assert "skip_bad" in str(error.value)
+    loaded = load_file(store, path, {}, skip_bad=True)
+    assert loaded.facts == 2
+    assert loaded.skipped_count == 1
+    assert [(skip.line, skip.text) for skip in loaded.skipped] == [(4, bad)]
+
+
+def test_line_numbers_in_a_large_file(store: Store, tmp_path: Path) -> None:
+    """More than one read_csv buffer, so that threads share the file."""
+    lines = [GOOD] * 800_000
+    bad = [3, 123_456, 700_001, 799_999]
+    for number in bad:
+        lines[number - 1] = "oops\n"
+    lines[500_000] = "_:x <http://e.org/p> \xff .\n"
+    loaded = load(store, tmp_path / "a.nt", "".join(lines).encode("latin-1"), skip_bad=True)
+    assert [skip.line for skip in loaded.skipped] == sorted([*bad, 500_001])
+    assert [skip.reason for skip in loaded.skipped if skip.line == 500_001] == ["not UTF-8"]
+    assert loaded.facts == 800_000 - 5
+
+
+def test_many_bad_lines(store: Store, tmp_path: Path) -> None:
+    loaded = load(store, tmp_path / "a.nt", "bad\n" * 50 + GOOD, skip_bad=True)
+    assert loaded.skipped_count == 50
+    assert [skip.line for skip in loaded.skipped] == list(range(1, 21))
+    with pytest.raises(DataError, match="50 bad lines(.|\n)*and 45 more"):
+        load_file(store, tmp_path / "a.nt", {})
+
+
+def test_other_syntaxes_name_line_and_column(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"a\.ttl, line 2, column \d+: .*Nothing was loaded"):
+        load(store, tmp_path / "a.ttl", "@prefix e: <http://e/> .\ne:a e:p ,.")
+    with pytest.raises(DataError, match="skip_bad works where every line stands for itself"):
+        load_file(store, tmp_path / "a.ttl", {}, skip_bad=True)
+    with pytest.raises(DataError, match=r"a\.jsonld"):
+        load(store, tmp_path / "a.jsonld", '{"@id": ')
+    with pytest.raises(DataError, match=r"a\.rdf"):
+        load(store, tmp_path / "a.rdf", "<rdf:RDF>")
+
+
+def test_files_that_are_none(store: Store, tmp_path: Path) -> None:
+    for name, said in [
+        ("none.nt", "there is no such file"),
+        ("data.doc", "tells no format. Known are .nt .nq"),
+        ("data.parquet.gz", "tells no format"),
+        ("data", r"\(none\)"),
+    ]:
+        if name != "none.nt":
+            (tmp_path / name).write_text("")
+        with pytest.raises(DataError, match=said):
+            load_file(store, tmp_path / name, {})
+    with pytest.raises(DataError, match="is not a file"):
+        load_file(store, tmp_path, {})
+    (tmp_path / "false.nt.gz").write_text(GOOD)
+    with pytest.raises(DataError, match="cannot be read"):
+        load_file(store, tmp_path / "false.nt.gz", {})
+    with pytest.raises(DataError, match="RDF has the names"):
+        load(store, tmp_path / "a.nt", GOOD, predicate="p")
+
+
+def test_empty_files(store: Store, tmp_path: Path) -> None:
+    for suffix in (".nt", ".nq", ".ttl", ".nt.gz"):
+        assert load(store, tmp_path / f"a{suffix}", "").staged == ()
+
+
+def test_file_names_are_no_patterns(store: Store, tmp_path: Path) -> None:
+    load(store, tmp_path / "ab.nt", GOOD)
+    assert load(store, tmp_path / "a[b]*?'.nt", GOOD + GOOD).facts == 2
+
+
+def test_nothing_is_left_behind(store: Store, tmp_path: Path) -> None:
+    loaded = load(store, tmp_path / "a.ttl", "_:b <http://e/p> 5, 6 .")
+    with pytest.raises(DataError):
+        load(store, tmp_path / "a.nt", "junk")
+    left = {
+        table for (table,) in store.rows("SELECT table_name FROM duckdb_tables() WHERE temporary")
+    }
+    assert left == {dictionary.NEW, *(staged.table for staged in loaded.staged)}

@@ -1,0 +1,175 @@
+"""Arities and types of predicates that come from files of triples."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.loading import GOOD, facts, load, predicate
+
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import DataError
+from zodiac_sql.facts.load.load_file import load_file
+from zodiac_sql.language import symbols
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Type
+
+# --- arities --------------------------------------------------------------------------------------
+
+
+def test_class_and_property_of_one_name(store: Store, tmp_path: Path) -> None:
+    text = GOOD + f"<http://e.org/a> <{symbols.RDF_TYPE}> <http://e.org/p> ."
+    with pytest.raises(DataError, match="http://e.org/p is used both as a class and as a property"):
+        load(store, tmp_path / "a.nt", text)
+
+
+def test_arity_that_is_known(store: Store, tmp_path: Path) -> None:
+    known = {"http://e.org/p": predicate("http://e.org/p", Type.SYMBOL)}
+    with pytest.raises(DataError, match="a property .2 columns. there, but has 1"):
+        load(store, tmp_path / "a.nt", GOOD, known)
+    known = {"http://e.org/p": predicate("http://e.org/p", Type.INT, Type.SYMBOL)}
+    with pytest.raises(DataError, match="column s has the type int"):
+        load(store, tmp_path / "a.nt", GOOD, known)
+
+
+# --- literals -------------------------------------------------------------------------------------
+
+
+def literal_file(*literals: str) -> str:
+    """Triples with these objects; `5 integer` stands for "5"^^xsd:integer."""
+    lines = []
+    for number, text in enumerate(literals):
+        value, _, local = text.rpartition(" ")
+        lines.append(
+            f'<http://e.org/{number}> <http://e.org/p> "{value}"^^<{symbols.XSD}{local}> .'
+        )
+    return "\n".join(lines)
+
+
+NATIVE = [
+    (["5 integer", "+007 integer", "-9223372036854775808 integer"], Type.INT, "integer",
+     [5, 7, -(2**63)]),
+    (["5 int", "6 int"], Type.INT, "int", [5, 6]),
+    (["5 int", "6 long"], Type.INT, None, [5, 6]),
+    (["255 unsignedByte"], Type.INT, "unsignedByte", [255]),
+    (["1.5 decimal", ".5 decimal", "-2. decimal"], Type.FLOAT, "decimal", [1.5, 0.5, -2.0]),
+    (["1.50000000000000000000 decimal"], Type.FLOAT, "decimal", [1.5]),
+    (["1e3 double", "INF double", "-INF double"], Type.FLOAT, "double",
+     [1000.0, math.inf, -math.inf]),
+    (["1.1 float"], Type.FLOAT, "float", [1.1]),
+    (["1 integer", "2.5 decimal"], Type.FLOAT, "decimal", [1.0, 2.5]),
+    (["1 integer", "2.5 double"], Type.FLOAT, None, [1.0, 2.5]),
+    (["true boolean", "0 boolean"], Type.BOOL, "boolean", [True, False]),
+    (["2024-02-29 date"], Type.DATE, "date", [dt.date(2024, 2, 29)]),
+    (["2024-02-29T10:00:00.5 dateTime"], Type.TIMESTAMP, "dateTime",
+     [dt.datetime(2024, 2, 29, 10, 0, 0, 500000)]),
+    (["2024-02-29T10:00:00+02:00 dateTime", "2024-02-29T10:00:00Z dateTime"], Type.TIMESTAMP,
+     "dateTimeZ", [dt.datetime(2024, 2, 29, 8), dt.datetime(2024, 2, 29, 10)]),
+    (["2024-02-29T10:00:00-00:30 dateTimeStamp"], Type.TIMESTAMP, "dateTimeStamp",
+     [dt.datetime(2024, 2, 29, 10, 30)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("literals", "type_", "datatype", "values"), NATIVE)
+def test_native_columns(
+    store: Store, tmp_path: Path, literals: list[str], type_: Type, datatype: str | None,
+    values: list[Any],
+) -> None:  # fmt: skip
+    store.run("SET TimeZone = 'America/New_York'")
+    loaded = load(store, tmp_path / "a.nt", literal_file(*literals))
+    (staged,) = loaded.staged
+    assert staged.columns[1].type is type_
+    assert staged.datatypes == (None, datatype and symbols.XSD + datatype)
+    assert [value for _, value in facts(store, loaded)["http://e.org/p"]] == values
+    assert not store.rows("SELECT text FROM temp.\"zodiac$known_symbol\" WHERE kind = 'literal'")
+
+
+@pytest.mark.parametrize(
+    "literals",
+    [
+        ["5 integer", "x string"],
+        ["5 integer", "true boolean"],
+        ["9223372036854775808 integer"],
+        ["5.0 integer"], [" 5 integer"], ["1_000 integer"], [" integer"],
+        ["256 unsignedByte"], ["0 positiveInteger"], ["-1 nonNegativeInteger"],
+        ["0.1234567890123456 decimal"], ["1234567890123456 decimal"], ["1e3 decimal"],
+        ["0.0000000000000001 decimal"], ["1234567890123456 integer", "0.5 double"],
+        ["1e999 double"], ["inf double"], ["nan double"], ["1e3 double", "x double"],
+        ["TRUE boolean"], ["2023-02-29 date"], ["2024-01-01Z date"], ["12024-01-01 date"],
+        ["2024-01-01 dateTime"], ["2024-01-01T25:00:00 dateTime"],
+        ["2024-01-01T10:00:00.1234567 dateTime"], ["2024-01-01T10:00:00+15:00 dateTime"],
+        ["2024-01-01T10:00:00 dateTime", "2024-01-01T10:00:00Z dateTime"],
+        ["2024-01-01T10:00:00 dateTimeStamp"],
+        ["10:00:00 time"],
+    ],
+)  # fmt: skip
+def test_columns_that_stay_symbols(store: Store, tmp_path: Path, literals: list[str]) -> None:
+    loaded = load(store, tmp_path / "a.nt", literal_file(*literals))
+    expected = []
+    for number, text in enumerate(literals):
+        value, _, local = text.rpartition(" ")
+        symbol = symbols.literal(value, datatype=symbols.XSD + local)
+        expected.append((f"http://e.org/{number}", symbol))
+    assert facts(store, loaded) == {"http://e.org/p": expected}
+    assert loaded.staged[0].datatypes == (None, None)
+
+
+def test_properties_are_typed_one_by_one(store: Store, tmp_path: Path) -> None:
+    text = '@prefix e: <http://e/> . e:a e:i 5, 6 ; e:f 1.5 ; e:m 5, "x", e:b ; a e:C .'
+    assert facts(store, load(store, tmp_path / "a.ttl", text)) == {
+        "http://e/i": [("http://e/a", 5), ("http://e/a", 6)],
+        "http://e/f": [("http://e/a", 1.5)],
+        "http://e/m": [
+            ("http://e/a", f'"5"^^<{symbols.XSD}integer>'), ("http://e/a", "http://e/b"),
+            ("http://e/a", "x"),
+        ],
+        "http://e/C": [("http://e/a",)],
+    }  # fmt: skip
+
+
+P = "http://e.org/p"
+
+
+def test_a_known_type_is_followed(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "a.nt"
+    symbol = {P: predicate(P, Type.SYMBOL, Type.SYMBOL)}
+    loaded = load(store, path, literal_file("5 integer"), symbol)
+    assert facts(store, loaded)[P] == [("http://e.org/0", f'"5"^^<{symbols.XSD}integer>')]
+    float_ = {P: predicate(P, Type.SYMBOL, Type.FLOAT)}
+    loaded = load(store, path, literal_file("5 integer", "0.12345678901234568 decimal"), float_)
+    assert facts(store, loaded)[P] == [
+        ("http://e.org/0", 5.0),
+        ("http://e.org/1", 0.12345678901234568),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("known", "literals"),
+    [
+        (predicate(P, Type.SYMBOL, Type.INT), ["5 integer", "5.5 decimal"]),
+        (predicate(P, Type.SYMBOL, Type.INT), ["5 integer", "x string"]),
+        (predicate(P, Type.SYMBOL, Type.INT), ["5 integer", "9223372036854775808 integer"]),
+        (predicate(P, Type.SYMBOL, Type.DATE), ["2024-01-01 date", "2024-13-01 date"]),
+        (predicate(P, Type.SYMBOL, Type.TIMESTAMP, datatype=symbols.XSD + "dateTime"),
+         ["2024-01-01T10:00:00 dateTime", "2024-01-01T10:00:00Z dateTime"]),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_a_known_type(
+    store: Store, tmp_path: Path, known: Predicate, literals: list[str]
+) -> None:
+    path = tmp_path / "a.nt"
+    with pytest.raises(DataError) as error:
+        load(store, path, "# comment\n\n" + literal_file(*literals), {P: known})
+    assert str(error.value).startswith(f"{path}: 1 bad line.\n    line 4: <http://e.org/1>")
+    assert f"The column o of {P} has the type {known.columns[1].type}" in str(error.value)
+    loaded = load_file(store, path, {P: known}, skip_bad=True)
+    assert loaded.facts == len(facts(store, loaded)[P]) == 1
+    assert [skip.line for skip in loaded.skipped] == [4]
+
+
+def test_iris_do_not_fit_a_native_column(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="1 bad line"):
+        load(store, tmp_path / "a.ttl", GOOD, {P: predicate(P, Type.SYMBOL, Type.INT)})
