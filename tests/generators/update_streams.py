@@ -15,30 +15,23 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from generators.programs import (
-    PLAIN,
+from generators.drawn_programs import Decisions, decisions, reduced, seeds
+from generators.program_changes import (
     AddRule,
     Change,
     Delete,
     DropRule,
     Insert,
-    Program,
-    Row,
     State,
     Step,
-    _change,
-    _Decisions,
-    _possible,
-    _reduced,
-    _rule_step,
-    chance,
     change_text,
-    decisions,
-    random_program,
-    rule_text,
-    seeds,
-    shuffled,
+    possible_changes,
+    random_change,
+    random_rule_step,
 )
+from generators.programs import PLAIN, Program, Row, rule_text
+from generators.random_programs import random_program
+from generators.random_rules import chance, shuffled
 from generators.rule_programs import rule_program
 from hypothesis import strategies as st
 from support.closures import closure_program
@@ -90,12 +83,12 @@ class Recipe:
 
     def stream(self, salt: str, refusals: int = 0) -> Stream:
         """A stream; so many in a hundred of its updates are to be refused."""
-        rng, decide = Random(f"{self.seed} {salt}"), _Decisions(list(self.keep))
-        program = _reduced(rng.choice(MAKERS)(rng), decide, 80)
+        rng, decide = Random(f"{self.seed} {salt}"), Decisions(list(self.keep))
+        program = reduced(rng.choice(MAKERS)(rng), decide, 80)
         changes = random_updates(rng, program, LENGTH)
         refused = [chance(rng, refusals) for _ in changes]
         kept = [tuple(step for step in change if decide.keep()) for change in changes]
-        possible = _possible(program, kept)
+        possible = possible_changes(program, kept)
         return Stream(program, tuple(map(_sent, possible, refused)))
 
 
@@ -121,13 +114,13 @@ def random_updates(rng: Random, program: Program, count: int) -> list[Change]:
     found: list[Change] = []
     arrived: list[Insert] = []
     for _ in range(count):
-        steps = list(_change(rng, source, state, gone, rules=False))
+        steps = list(random_change(rng, source, state, gone, rules=False))
         if chance(rng, 90 if window else 50):
             steps += [_outdated(rng, step) for step in arrived]
         if chance(rng, 15):
             steps += [_outdated(rng, step) for step in steps if isinstance(step, Insert)]
         if chance(rng, 8):
-            steps.append(_rule_step(rng, program, state))
+            steps.append(random_rule_step(rng, program, state))
         change = tuple(sorted(steps, key=_rank))
         gone |= {step.predicate: frozenset(step.rows) for step in steps if isinstance(step, Delete)}
         arrived = [step for step in steps if isinstance(step, Insert) and step.rows]

@@ -9,20 +9,10 @@ from typing import Any
 
 import pytest
 from generators import programs
-from generators.programs import (
-    PLAIN,
-    Aggregate,
-    Atom,
-    Bind,
-    Not,
-    Style,
-    Var,
-    canonical,
-    random_program,
-    rule_text,
-    seeds,
-    shuffled,
-)
+from generators.drawn_programs import seeds
+from generators.programs import PLAIN, Aggregate, Atom, Bind, Not, Style, Var, rule_text
+from generators.random_programs import canonical, random_program
+from generators.random_rules import shuffled
 from hypothesis import assume, given
 from hypothesis import strategies as st
 

@@ -8,16 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from generators.programs import (
-    PLAIN,
-    Change,
-    Facts,
-    Program,
-    State,
-    program_text,
-    programs,
-    programs_with_changes,
-)
+from generators.drawn_programs import programs, programs_with_changes
+from generators.program_changes import Change, State
+from generators.programs import PLAIN, Facts, Program, program_text
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.agreement import assert_agrees, assert_told, insert_all, make, numbered

@@ -8,19 +8,13 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from generators.typed_programs import (
-    Change,
-    Program,
-    State,
-    facts_text,
-    random_change,
-    random_program,
-    rule_text,
-)
+from generators.typed_language import Change, Program, rule_text
+from generators.typed_programs import State, facts_text, random_change, random_program
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support import budget
-from support.naive import NAN, Overflow, Row, extensions
+from support.naive import extensions
+from support.naive_values import NAN, Overflow, Row
 
 from zodiac_sql import ZodiacError
 

@@ -14,19 +14,18 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from generators.hypertree_programs import (
-    SHAPES,
+from generators.hypertree_acts import (
     Acts,
     Reopen,
     Replace,
     hypertree_acts,
-    hypertree_program,
     hypertree_programs,
     hypertree_sequences,
-    is_cyclic,
-    shape_of,
 )
-from generators.programs import Atom, Program, State, program_text
+from generators.hypertree_programs import hypertree_program
+from generators.hypertree_shapes import SHAPES, is_cyclic, shape_of
+from generators.program_changes import State
+from generators.programs import Atom, Program, program_text
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.agreement import assert_agrees, assert_told, insert_all, make, numbered

@@ -12,7 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from generators.programs import Change, Program, State, program_text, programs_with_changes
+from generators.drawn_programs import programs_with_changes
+from generators.program_changes import Change, State
+from generators.programs import Program, program_text
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.agreement import (

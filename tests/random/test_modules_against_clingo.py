@@ -17,18 +17,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 import pytest
-from generators.module_programs import Act, Look, ModuleRecipe, Reopen, closes, module_recipes
-from generators.programs import (
-    PLAIN,
-    AddRule,
-    Change,
-    DropRule,
-    Insert,
-    Program,
-    State,
-    program_text,
-)
-from generators.rule_programs import rules_after
+from generators.islands import closes
+from generators.module_acts import Act, Look, ModuleRecipe, Reopen, module_recipes
+from generators.program_changes import AddRule, Change, DropRule, Insert, State
+from generators.programs import PLAIN, Program, program_text
+from generators.rule_changes import rules_after
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.agreement import assert_agrees, assert_told, insert_all, make, numbered

@@ -16,21 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
-from generators.programs import (
-    PLAIN,
-    AddRule,
-    Change,
-    DropRule,
-    Facts,
-    Insert,
-    Program,
-    Rule,
-    State,
-    Step,
-    chance,
-    shuffled,
-)
-from generators.rule_programs import Recipe, recipes, rules_after
+from generators.program_changes import AddRule, Change, DropRule, Insert, State, Step
+from generators.programs import PLAIN, Facts, Program, Rule
+from generators.random_rules import chance, shuffled
+from generators.rule_changes import Recipe, recipes, rules_after
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.agreement import assert_agrees, assert_told, make, numbered

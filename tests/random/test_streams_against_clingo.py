@@ -19,20 +19,10 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from generators.programs import (
-    PLAIN,
-    AddRule,
-    Delete,
-    DropRule,
-    Insert,
-    Predicate,
-    State,
-    chance,
-    change_text,
-    program_text,
-    random_program,
-    random_rows,
-)
+from generators.program_changes import AddRule, Delete, DropRule, Insert, State, change_text
+from generators.programs import PLAIN, Predicate, program_text
+from generators.random_programs import random_program, random_rows
+from generators.random_rules import chance
 from generators.update_streams import (
     GAUGE,
     Feed,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from generators.programs import Facts, Program, program_text, programs
+from generators.drawn_programs import programs
+from generators.programs import Facts, Program, program_text
 from hypothesis import given, note, settings
 from sqlglot import exp
 from support.oracle import extensions

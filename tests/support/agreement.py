@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from generators.programs import (
-    AddRule,
-    Change,
-    Delete,
-    DropRule,
-    Facts,
-    Insert,
-    Row,
-    Style,
-    change_text,
-    rule_text,
-)
+from generators.program_changes import AddRule, Change, Delete, DropRule, Insert, change_text
+from generators.programs import Facts, Row, Style, rule_text
 from support import budget
 
 if TYPE_CHECKING:

@@ -32,13 +32,9 @@ from generators.programs import (
     Rule,
     Value,
     Var,
-    binary,
-    canonical,
-    chance,
-    closure_rules,
-    mutual_rules,
-    random_rows,
 )
+from generators.random_programs import canonical, random_rows
+from generators.random_rules import binary, chance, closure_rules, mutual_rules
 
 X, Y, Z, N, D, L = map(Var, "XYZNDL")
 ANY = Var("_")

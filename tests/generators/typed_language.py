@@ -1,0 +1,166 @@
+"""Kinds of columns, programs with types, and their text."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from generators.programs import Atom, Bind, Compare, Literal, Not, Rule, Var
+from support.naive import Types
+from support.naive_values import Call, Expression, Row, Value
+
+
+class Kind(StrEnum):
+    """What a column holds. SMALL and INT are both of type int."""
+
+    SYMBOL = "symbol"
+    SMALL = "small"
+    INT = "int"
+    FLOAT = "float"
+    BOOL = "bool"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+    @property
+    def type(self) -> str:
+        return "int" if self is Kind.SMALL else self.value
+
+    @property
+    def numeric(self) -> bool:
+        return self in (Kind.SMALL, Kind.INT, Kind.FLOAT)
+
+
+LARGE = 2**53
+POOLS: dict[Kind, tuple[Value, ...]] = {
+    Kind.SYMBOL: (
+        "a", "b", "A", "C d", "", "é", "1", "inf", 'x"y\\', "a\nb", "urn:x", '"urn:"', "<tag:x>",
+        "http://e/x", '"Haus"@de', '"5"^^<http://e/t>',
+    ),
+    Kind.SMALL: (0, 1, 2, 3, -1, -2),
+    Kind.INT: (
+        0, 1, 2, -1, LARGE, LARGE + 1, LARGE + 2, -LARGE - 1, 2**63 - 1, 2**63 - 2, -(2**63),
+    ),
+    Kind.FLOAT: (
+        0.0, -0.0, 1.0, 2.0, 0.5, -0.5, 2.5, -1.0, 0.1, 0.30000000000000004, 0.0009221885624698875,
+        math.nan, math.inf, -math.inf, 5e-324, 1e300, float(LARGE), float(LARGE + 2), 2.0**63,
+    ),
+    Kind.BOOL: (True, False),
+    Kind.DATE: (
+        datetime.date(2026, 1, 31), datetime.date(1, 1, 1), datetime.date(9999, 12, 31),
+        datetime.date(2024, 2, 29),
+    ),
+    Kind.TIMESTAMP: (
+        datetime.datetime(2026, 1, 31, 12, 0), datetime.datetime(2026, 1, 31, 12, 0, 0, 500000),
+        datetime.datetime(1969, 12, 31, 23, 59, 59, 999999), datetime.datetime(2026, 1, 31),
+    ),
+}  # fmt: skip
+
+EXPLICIT_NAMES = ("e", "f", "found", "raw", "h1_p", "E", "known", "p_n1", "symbol")
+DERIVED_NAMES = ("p", "q", "P", "h2_p", "heads", "p_outside_h1", "term", "r", "x_e")
+
+
+@dataclass(frozen=True)
+class Predicate:
+    name: str
+    kinds: tuple[Kind, ...]
+    level: int
+    aggregate: bool = False
+
+
+@dataclass(frozen=True)
+class Program:
+    schema: tuple[Predicate, ...]
+    rules: tuple[Rule, ...]
+    facts: dict[str, frozenset[Row]]
+
+    @property
+    def types(self) -> Types:
+        return {p.name: tuple(k.type for k in p.kinds) for p in self.schema}
+
+    @property
+    def declarations(self) -> str:
+        return "".join(f"{declaration(p)}\n" for p in self.schema)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One atomic change: facts and rules that leave and come."""
+
+    inserts: tuple[tuple[str, tuple[Row, ...]], ...] = ()
+    deletes: tuple[tuple[str, tuple[Row, ...]], ...] = ()
+    add: tuple[Rule, ...] = ()
+    drop: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [f"insert {n}{list(rows)}" for n, rows in self.inserts]
+        parts += [f"delete {n}{list(rows)}" for n, rows in self.deletes]
+        parts += [f"add {rule_text(rule)}" for rule in self.add]
+        return "; ".join([*parts, *(f"drop {name}" for name in self.drop)])
+
+
+def declaration(predicate: Predicate) -> str:
+    columns = ", ".join(f"c{i}: {kind.type}" for i, kind in enumerate(predicate.kinds))
+    return f".decl {predicate.name}({columns})"
+
+
+def rule_text(rule: Rule) -> str:
+    """A rule in the language."""
+    return f"{rule.name}: {atom_text(rule.head)} :- {', '.join(map(literal_text, rule.body))}."
+
+
+def atom_text(atom: Atom) -> str:
+    return f"{atom.predicate}({', '.join(map(_expression, atom.terms))})"
+
+
+def literal_text(literal: Literal) -> str:
+    if isinstance(literal, Atom):
+        return atom_text(literal)
+    if isinstance(literal, Not):
+        return f"not {atom_text(literal.atom)}"
+    if isinstance(literal, Compare):
+        return f"{_expression(literal.left)} {literal.operator} {_expression(literal.right)}"
+    if isinstance(literal, Bind):
+        return f"BIND({_expression(literal.expression)} AS {literal.variable.name})"
+    on = f" ON {', '.join(v.name for v in literal.group)}" if literal.group else ""
+    body = ", ".join(map(literal_text, literal.body))
+    function = f"{literal.function}({literal.argument.name})"
+    return f"AGGREGATE({body}){on} WITH {function} AS {literal.result.name}"
+
+
+def _expression(expression: Expression) -> str:
+    if isinstance(expression, Var):
+        return expression.name
+    if not isinstance(expression, Call):
+        return constant_text(expression)
+    arguments = [_expression(argument) for argument in expression.arguments]
+    if expression.function in ("+", "-", "*", "/", "%"):
+        return f"({arguments[0]} {expression.function} {arguments[1]})"
+    return f"{expression.function}({', '.join(arguments)})"
+
+
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def constant_text(value: Value) -> str:
+    """A constant in the language."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime.datetime):
+        return f'"{value.isoformat()}"^^<{_XSD}dateTime>'
+    if isinstance(value, datetime.date):
+        return f'"{value.isoformat()}"^^<{_XSD}date>'
+    if isinstance(value, float) and not math.isfinite(value):
+        name = "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
+        return f'"{name}"^^<{_XSD}double>'
+    if not isinstance(value, str):
+        return repr(value)
+    if value.startswith(("http://", "urn:")):
+        return f"<{value}>"
+    if value.startswith(("<", '"')):
+        return value
+    if value.isascii() and value.isalpha() and value.islower() and value != "inf":
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

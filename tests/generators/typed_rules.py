@@ -1,0 +1,352 @@
+"""One random rule over all types at a time, and the expressions in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
+from generators.random_rules import chance, shuffled
+from generators.typed_language import POOLS, Kind, Predicate
+from support.naive import variable_types
+from support.naive_values import Call, Expression, Value
+
+# --- expressions ---------------------------------------------------------------------------------
+
+
+Maker = Callable[[Random, "Scope"], tuple[Expression, Kind]]
+
+
+@dataclass
+class Scope:
+    """The variables that a body has bound so far."""
+
+    rng: Random
+    bound: dict[Var, Kind] = field(default_factory=dict)
+    made: int = 0
+
+    def of(self, *kinds: Kind) -> list[Var]:
+        return [v for v, k in self.bound.items() if k in kinds]
+
+    def fresh(self, kind: Kind | None = None) -> Var:
+        variable = Var("XYZUVWABCDGHIJ"[self.made % 14] + ("" if self.made < 14 else "1"))
+        self.made += 1
+        if kind is not None:
+            self.bound[variable] = kind
+        return variable
+
+    def value(self, *kinds: Kind) -> Expression:
+        """A variable of one of some kinds, or now and then a constant."""
+        known = self.of(*kinds)
+        if known and not chance(self.rng, 25):
+            return self.rng.choice(known)
+        return self.rng.choice(POOLS[self.rng.choice(kinds)])
+
+
+def _closed(scope: Scope) -> tuple[Expression, Kind] | None:
+    """An expression whose iteration ends: it may stand in a recursive rule."""
+    rng = scope.rng
+    kind = rng.choice((Kind.SMALL, Kind.SMALL, Kind.FLOAT, Kind.SYMBOL, Kind.SYMBOL))
+    known = scope.of(kind)
+    if not known:
+        return None
+    x = rng.choice(known)
+    if kind is Kind.SYMBOL:
+        return rng.choice(
+            [
+                Call("upper", (x,)), Call("lower", (x,)), Call("trim", (x,)),
+                Call("substr", (x, 1, 2)), Call("substr", (x, 2)), Call("replace", (x, "a", "b")),
+            ]
+        ), kind  # fmt: skip
+    if kind is Kind.FLOAT:
+        return rng.choice(
+            [
+                Call("abs", (x,)), Call("floor", (x,)), Call("ceil", (x,)), Call("round", (x,)),
+                Call("%", (x, 3)), Call("least", (x, 2.5)), Call("greatest", (x, 1)),
+                Call("-", (0, Call("abs", (x,)))), Call("round", (x, 1)),
+            ]
+        ), kind  # fmt: skip
+    return rng.choice(
+        [
+            Call("abs", (x,)), Call("%", (x, 3)), Call("least", (Call("+", (x, 1)), 3)),
+            Call("greatest", (Call("-", (x, 1)), -2)), Call("round", (x,)), Call("floor", (x,)),
+            Call("%", (Call("+", (x, 1)), 4)),
+        ]
+    ), kind  # fmt: skip
+
+
+def _open(scope: Scope) -> tuple[Expression, Kind] | None:
+    """Any expression: its rule is not recursive."""
+    rng = scope.rng
+    what = rng.choice(("arithmetic", "arithmetic", "float", "float", "text", "text", "time", "int"))
+    if what == "arithmetic":
+        a, b = scope.value(Kind.SMALL), scope.value(Kind.SMALL)
+        operator = rng.choice("+-*%/")
+        return Call(operator, (a, b)), Kind.FLOAT if operator == "/" else Kind.INT
+    if what == "float":
+        a, b = scope.value(Kind.FLOAT, Kind.SMALL), scope.value(Kind.FLOAT, Kind.INT)
+        mixed = rng.choice(("+", "-", "*", "/", "%", "least", "greatest", "power"))
+        one = rng.choice(("sqrt", "abs", "floor", "ceil", "round"))
+        call = Call(mixed, (a, b)) if chance(rng, 60) else Call(one, (scope.value(Kind.FLOAT),))
+        return _typed(call, scope)
+    if what == "text":
+        kinds = tuple(Kind)
+        symbol = scope.value(Kind.SYMBOL)
+        return rng.choice(
+            [
+                (Call("concat", (scope.value(*kinds), "_", scope.value(*kinds))), Kind.SYMBOL),
+                (Call("concat", (scope.value(Kind.FLOAT, Kind.INT), "")), Kind.SYMBOL),
+                (Call("concat", ("urn:", symbol)), Kind.SYMBOL),
+                (Call("length", (symbol,)), Kind.INT),
+                (Call("contains", (symbol, scope.value(Kind.SYMBOL))), Kind.BOOL),
+                (Call("starts_with", (symbol, scope.value(Kind.SYMBOL))), Kind.BOOL),
+                (Call("upper", (symbol,)), Kind.SYMBOL),
+            ]
+        )
+    if what == "time":
+        day, moment = scope.value(Kind.DATE), scope.value(Kind.TIMESTAMP)
+        return rng.choice(
+            [
+                (Call("year", (day,)), Kind.INT), (Call("month", (day,)), Kind.SMALL),
+                (Call("second", (moment,)), Kind.INT), (Call("hour", (moment,)), Kind.INT),
+                (Call("least", (day, scope.value(Kind.DATE))), Kind.DATE),
+            ]
+        )  # fmt: skip
+    a, b = scope.value(Kind.INT, Kind.SMALL), scope.value(Kind.INT)
+    return Call(rng.choice(("least", "greatest")), (a, b)), Kind.INT
+
+
+def _typed(call: Call, scope: Scope) -> tuple[Expression, Kind] | None:
+    """A call with the kind of its value; nothing where only ints were drawn, which could overflow."""
+    kinds = [
+        scope.bound[a] if isinstance(a, Var) else Kind.FLOAT if isinstance(a, float) else Kind.INT
+        for a in call.arguments
+    ]
+    if Kind.FLOAT not in kinds and call.function not in ("/", "sqrt", "power"):
+        return None
+    return call, Kind.FLOAT
+
+
+# --- rules ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class Rules:
+    """Draws the rules of one program."""
+
+    rng: Random
+    predicates: list[Predicate]
+    names: int = 0
+
+    def name(self) -> str:
+        self.names += 1
+        return f"r{self.names}"
+
+    def rule(self, head: Predicate) -> Rule:
+        """A rule for a predicate that no aggregate derives."""
+        scope = Scope(self.rng)
+        own = [p for p in self.predicates if p.level == head.level and not p.aggregate]
+        lower = [p for p in self.predicates if p.level < head.level]
+        recursive = chance(self.rng, 45)
+        body: list[Literal] = []
+        for number in range(self.rng.choice((1, 1, 2, 2, 3))):
+            near = own if recursive and (number == 0 or chance(self.rng, 25)) else lower
+            body.append(self.atom(self.rng.choice(near), scope))
+        if chance(self.rng, 4):
+            body, scope, recursive = [], Scope(self.rng), False
+        if chance(self.rng, 20) or not body:
+            self.constant(body, scope)
+        if chance(self.rng, 55):
+            self.binding(body, scope, _closed if recursive else _open)
+        if chance(self.rng, 30):
+            self.comparison(body, scope)
+        if chance(self.rng, 30):
+            body.append(Not(self.negated(self.rng.choice(lower), scope)))
+        written = shuffled(self.rng, body)
+        return Rule(self.name(), self.head(head, scope, written), written)
+
+    def atom(self, predicate: Predicate, scope: Scope) -> Atom:
+        return Atom(predicate.name, tuple(self.term(kind, scope) for kind in predicate.kinds))
+
+    def term(self, kind: Kind, scope: Scope) -> Value | Var:
+        rng = self.rng
+        if chance(rng, 6):
+            return rng.choice(POOLS[rng.choice((Kind.SMALL, Kind.FLOAT)) if kind.numeric else kind])
+        if chance(rng, 8):
+            return Var("_")
+        same = scope.of(Kind.SMALL, Kind.INT, Kind.FLOAT) if kind.numeric else scope.of(kind)
+        if same and chance(rng, 60):
+            variable = rng.choice(same)
+            scope.bound[variable] = _met(scope.bound[variable], kind)
+            return variable
+        return scope.fresh(kind)
+
+    def negated(self, predicate: Predicate, scope: Scope) -> Atom:
+        terms: list[Value | Var] = []
+        for kind in predicate.kinds:
+            same = [v for v, k in scope.bound.items() if k == kind or (k.numeric and kind.numeric)]
+            if same and chance(self.rng, 75):
+                variable = self.rng.choice(same)
+                scope.bound[variable] = _met(scope.bound[variable], kind)
+                terms.append(variable)
+            elif chance(self.rng, 30):
+                terms.append(self.rng.choice(POOLS[kind]))
+            else:
+                terms.append(Var("_") if chance(self.rng, 50) else scope.fresh())
+        return Atom(predicate.name, tuple(terms))
+
+    def constant(self, body: list[Literal], scope: Scope) -> None:
+        """A variable that a constant, or another variable, binds."""
+        kind = self.rng.choice(list(Kind))
+        value: Expression = self.rng.choice(POOLS[kind])
+        if scope.bound and chance(self.rng, 40):
+            value = self.rng.choice(list(scope.bound))
+            kind = scope.bound[value]
+        variable = scope.fresh(kind)
+        pair = (value, variable) if chance(self.rng, 30) else (variable, value)
+        body.append(Compare(pair[0], "=", pair[1]))
+
+    def binding(
+        self,
+        body: list[Literal],
+        scope: Scope,
+        draw: Callable[[Scope], tuple[Expression, Kind] | None],
+    ) -> None:
+        drawn = draw(scope)
+        if drawn is None:
+            return
+        expression, kind = drawn
+        known = [v for v, k in scope.bound.items() if k == kind]
+        if known and chance(self.rng, 12):
+            body.append(Bind(expression, self.rng.choice(known)))
+        elif chance(self.rng, 50):
+            body.append(Compare(scope.fresh(kind), "=", expression))
+        else:
+            body.append(Bind(expression, scope.fresh(kind)))
+
+    def comparison(self, body: list[Literal], scope: Scope) -> None:
+        if not scope.bound:
+            return
+        left = self.rng.choice(list(scope.bound))
+        kind = scope.bound[left]
+        kinds = (Kind.SMALL, Kind.INT, Kind.FLOAT) if kind.numeric else (kind,)
+        operator = self.rng.choice(("=", "!=", "<", "<=", ">", ">="))
+        body.append(Compare(left, operator, scope.value(*kinds)))
+
+    def head(self, head: Predicate, scope: Scope, body: Sequence[Literal]) -> Atom:
+        terms: list[Value | Var] = []
+        types = {p.name: tuple(k.type for k in p.kinds) for p in self.predicates}
+        final = variable_types(body, types)  # another name for a variable may have become a float
+        for kind in head.kinds:
+            fitting = [
+                v
+                for v, k in scope.bound.items()
+                if _fits(k, kind) and (kind.type != "int" or final[v] == "int")
+            ]
+            if fitting and not chance(self.rng, 5):
+                newest = fitting[-1] if chance(self.rng, 50) else self.rng.choice(fitting)
+                terms.append(newest)
+            else:
+                terms.append(self.rng.choice(POOLS[kind]))
+        return Atom(head.name, tuple(terms))
+
+    def aggregate(self, head: Predicate) -> Rule:
+        """The one rule of a predicate: its last column is the result, the others are the group."""
+        scope = Scope(self.rng)
+        lower = [p for p in self.predicates if p.level < head.level]
+        body = [self.atom(self.rng.choice(lower), scope) for _ in range(self.rng.choice((1, 1, 2)))]
+        if chance(self.rng, 25):
+            self.binding(body, scope, _open)
+        if chance(self.rng, 20):
+            body.append(Not(self.negated(self.rng.choice(lower), scope)))
+        if not scope.bound:
+            body = [self.atom(lower[0], scope), Compare(scope.fresh(Kind.SMALL), "=", 1)]
+        argument = self.rng.choice(list(scope.bound))
+        function, result = self.rng.choice(_aggregates(scope.bound[argument], head.kinds[-1]))
+        group = [v for v in self.group(head, scope) if v != argument]
+        literal = Aggregate(tuple(body), tuple(group), function, argument, Var("R"))
+        terms: list[Value | Var] = []
+        for kind in head.kinds[:-1]:
+            fitting = [v for v in group if _fits(scope.bound[v], kind)]
+            terms.append(self.rng.choice(fitting) if fitting else self.rng.choice(POOLS[kind]))
+        last = Var("R") if _fits(result, head.kinds[-1]) else self.rng.choice(POOLS[head.kinds[-1]])
+        return Rule(self.name(), Atom(head.name, (*terms, last)), (literal,))
+
+    def group(self, head: Predicate, scope: Scope) -> list[Var]:
+        found: list[Var] = []
+        for kind in head.kinds[:-1]:
+            fitting = [v for v, k in scope.bound.items() if _fits(k, kind) and v not in found]
+            if fitting:
+                found.append(self.rng.choice(fitting))
+        return found
+
+    def closure(self, head: Predicate, base: Sequence[Predicate]) -> list[Rule]:
+        """The rules of a transitive, perhaps symmetric relation: modules close these."""
+        x, y, z = Var("X"), Var("Y"), Var("Z")
+        rules = [
+            Rule(
+                self.name(),
+                Atom(head.name, (x, z)),
+                (Atom(head.name, (x, y)), Atom(head.name, (y, z))),
+            )
+        ]
+        if chance(self.rng, 50):
+            rules.append(Rule(self.name(), Atom(head.name, (y, x)), (Atom(head.name, (x, y)),)))
+        for predicate in base:
+            if len(predicate.kinds) == 2 and all(map(_fits, predicate.kinds, head.kinds)):
+                step = Atom(predicate.name, (x, y))
+                rules.append(Rule(self.name(), Atom(head.name, (x, y)), (step,)))
+        return rules
+
+    def cycle(self, head: Predicate, base: Sequence[Predicate]) -> Rule | None:
+        """A rule whose body is a cycle of three or four atoms: hypertree decompositions."""
+        pairs = [p for p in base if len(p.kinds) == 2 and _meet(p.kinds[0], p.kinds[1])]
+        if not pairs:
+            return None
+        scope = Scope(self.rng)
+        first = self.rng.choice(pairs)
+        pairs = [p for p in pairs if all(map(_meet, p.kinds, first.kinds))]
+        ring = [scope.fresh() for _ in range(self.rng.choice((3, 4, 4)))]
+        body: list[Literal] = []
+        for here, there in zip(ring, [*ring[1:], ring[0]], strict=True):
+            predicate = self.rng.choice(pairs)
+            for variable, kind in zip((here, there), predicate.kinds, strict=True):
+                scope.bound[variable] = _met(scope.bound.get(variable, kind), kind)
+            body.append(Atom(predicate.name, (here, there)))
+        if chance(self.rng, 60):
+            self.binding(body, scope, _open)
+        if chance(self.rng, 40):
+            self.comparison(body, scope)
+        written = shuffled(self.rng, body)
+        return Rule(self.name(), self.head(head, scope, written), written)
+
+
+def _fits(kind: Kind, column: Kind) -> bool:
+    """Whether values of a kind may go into a column."""
+    wider = {Kind.SMALL: (Kind.INT, Kind.FLOAT), Kind.INT: (Kind.FLOAT,)}
+    return kind == column or column in wider.get(kind, ())
+
+
+def _meet(one: Kind, other: Kind) -> bool:
+    return one == other or (one.numeric and other.numeric)
+
+
+def _met(known: Kind, here: Kind) -> Kind:
+    """The kind of a variable that stands in two columns."""
+    if Kind.FLOAT in (known, here):
+        return Kind.FLOAT
+    return Kind.INT if Kind.INT in (known, here) else known
+
+
+def _aggregates(argument: Kind, column: Kind) -> list[tuple[str, Kind]]:
+    """Aggregates of an argument, and the kinds of their results."""
+    found = [("COUNT", Kind.INT), ("MIN", argument), ("MAX", argument)]
+    if argument in (Kind.SMALL, Kind.FLOAT):
+        total = Kind.FLOAT if argument is Kind.FLOAT else Kind.INT
+        found += [("SUM", total), ("AVG", Kind.FLOAT)]
+    if argument is Kind.INT:
+        found += [("SUM", Kind.INT)]
+    if argument.numeric:
+        found += [("MED", Kind.FLOAT)]
+    return [one for one in found if _fits(one[1], column)] or found

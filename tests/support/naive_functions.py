@@ -1,0 +1,208 @@
+"""The functions and aggregates of the language in plain Python, for the naive engine."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+
+from generators.programs import Var
+from support.naive_values import (
+    NAN,
+    Call,
+    Expression,
+    NoValue,
+    Overflow,
+    Value,
+    as_type,
+    lexical,
+    one_float,
+    order_of,
+    plain,
+)
+
+# --- functions -----------------------------------------------------------------------------------
+
+
+def evaluate(expression: Expression, environment: Mapping[Var, Value]) -> Value:
+    """The value of an expression. Raises NoValue or Overflow."""
+    if isinstance(expression, Var):
+        return environment[expression]
+    if not isinstance(expression, Call):
+        return one_float(expression) if isinstance(expression, float) else expression
+    arguments = [evaluate(argument, environment) for argument in expression.arguments]
+    if expression.function in ("concat", *_TEXT):
+        arguments = [lexical(a) if isinstance(a, str) else a for a in arguments]
+    elif any(isinstance(a, float) for a in arguments) and expression.function != "round":
+        arguments = [as_type(a, "float") for a in arguments]
+    return finished(_FUNCTIONS[expression.function](*arguments))
+
+
+def finished(value: Value) -> Value:
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, float):
+        return one_float(value)
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        raise Overflow
+    return value
+
+
+def _divided(a: float, b: float) -> float:
+    if b == 0:
+        raise NoValue
+    return float(a) / float(b)
+
+
+def _remainder(a: float, b: float) -> float:
+    """What is left of a division that is cut off towards zero."""
+    if b == 0:
+        raise NoValue
+    if isinstance(a, int) and isinstance(b, int):
+        return abs(a) % abs(b) * (1 if a >= 0 else -1)
+    return _or_nan(math.fmod, a, b)
+
+
+def _rounded(value: float, places: int = 0) -> float:
+    """Half goes away from zero."""
+    if isinstance(value, int) or not math.isfinite(value):
+        return value
+    moved = value * 10.0**places if places else value
+    if not math.isfinite(moved):
+        return value
+    whole = (
+        float(Decimal(moved).quantize(Decimal(1), ROUND_HALF_UP)) if abs(moved) < 2**52 else moved
+    )
+    return whole / 10.0**places if places else whole
+
+
+def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
+    def apply(value: float) -> float:
+        if isinstance(value, int) or not math.isfinite(value):
+            return value
+        return float(function(value))
+
+    return apply
+
+
+def _or_nan(function: Callable[..., float], *values: float) -> float:
+    try:
+        return function(*map(float, values))
+    except ValueError:
+        return NAN
+
+
+def _power(base: float, exponent: float) -> float:
+    base, exponent = float(base), float(exponent)
+    if base == 0 and exponent < 0:
+        return math.inf
+    try:
+        return _or_nan(math.pow, base, exponent)
+    except OverflowError:
+        return -math.inf if base < 0 and exponent % 2 == 1 else math.inf
+
+
+def _exponential(value: float) -> float:
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
+
+
+def _root(value: float) -> float:
+    if value < 0:
+        raise NoValue
+    return math.sqrt(value)
+
+
+def _logarithm(value: float) -> float:
+    if value <= 0:
+        raise NoValue
+    return math.log(value)
+
+
+def _written(value: Value) -> str:
+    """A value within a text."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime.datetime):
+        text = value.isoformat(" ")
+        return text.rstrip("0") if value.microsecond else text
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)
+
+
+def _piece(text: str, start: int, length: int | None = None) -> str:
+    """A piece of a text; the first letter has number 1."""
+    return text[start - 1 :] if length is None else text[start - 1 : start - 1 + length]
+
+
+_TEXT: Mapping[str, Callable[..., Value]] = {
+    "length": len,
+    "lower": str.lower,
+    "upper": str.upper,
+    "trim": lambda text: text.strip(" "),
+    "substr": _piece,
+    "replace": lambda text, old, new: text.replace(old, new) if old else text,
+    "contains": lambda text, part: part in text,
+    "starts_with": str.startswith,
+    "ends_with": str.endswith,
+}
+
+_FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+    **_TEXT,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": _divided,
+    "%": _remainder,
+    "abs": abs,
+    "round": _rounded,
+    "floor": _whole(math.floor),
+    "ceil": _whole(math.ceil),
+    "sqrt": _root,
+    "power": _power,
+    "exp": _exponential,
+    "ln": _logarithm,
+    "least": lambda *values: min(values, key=order_of),
+    "greatest": lambda *values: max(values, key=order_of),
+    "concat": lambda *values: "".join(map(_written, values)),
+    "year": lambda moment: moment.year,
+    "month": lambda moment: moment.month,
+    "day": lambda moment: moment.day,
+    "hour": lambda moment: moment.hour,
+    "minute": lambda moment: moment.minute,
+    "second": lambda moment: moment.second,
+}
+
+
+# --- aggregates ----------------------------------------------------------------------------------
+
+
+def _meaning(value: Value) -> tuple[object, ...]:
+    """Symbols of the same meaning are ordered by their text."""
+    return (*order_of(value), value) if isinstance(value, str) else order_of(value)
+
+
+def _sum(values: Sequence[float]) -> float:
+    """Floats from the least to the greatest: their sum depends on the order."""
+    total: float = 0.0 if isinstance(values[0], float) else 0
+    for value in sorted(values, key=order_of):
+        total += value
+    return total
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered = [float(value) for value in sorted(values, key=order_of)]
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    return low if len(ordered) % 2 else low * 0.5 + high * 0.5
+
+
+AGGREGATES: Mapping[str, Callable[[Sequence], Value]] = {  # type: ignore[type-arg]
+    "COUNT": len,
+    "SUM": _sum,
+    "MIN": lambda values: min(values, key=_meaning),
+    "MAX": lambda values: max(values, key=_meaning),
+    "AVG": lambda values: float(_sum(values)) / len(values),
+    "MED": _median,
+}
