@@ -121,8 +121,8 @@ TOGETHER = {
     **dict.fromkeys(("test_examples", "test_numbers", "test_readme"), "spark"),
     **{file: file for file in ("test_module_verify", "test_old_files", "test_wheel", "test_wide")},
 }
-"""Files that one process runs, and what they are called: those that need Spark's session, too, those
-that make something for all their tests, and one that takes long."""
+"""Files that one process runs, and what they are called: those that need Spark's session, too,
+those that make something for all their tests, and one that takes long."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -130,7 +130,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where two processes share the tests, what is set up once for several is set up in one only.
 
     Spark's session takes long to start. Larger groups run first, so that none is left for the end.
-    (xdist's own marks of groups have no effect with pytest 9.2: it keeps the names of tests elsewhere.)
+    (xdist's own marks of groups have no effect with pytest 9.2: it keeps the names of tests
+    elsewhere.)
     """
     from xdist.scheduler import LoadGroupScheduling
 
@@ -163,8 +164,8 @@ def open_kb(empty_file: Path) -> OpenKb:
     """Opens a knowledge base: `open_kb()` in memory, `open_kb(path)` on a file.
 
     Tests call zodiac_sql.connect themselves only where it is about how a file is made or opened, so
-    that there is one place to say how. To make a file takes a tenth of the time of a usual test: one
-    called case.duckdb or the like is a copy of the empty one.
+    that there is one place to say how. To make a file takes a tenth of the time of a usual test:
+    one called case.duckdb or the like is a copy of the empty one.
     """
     import zodiac_sql  # here, so that the oracle's own tests need no library
 
@@ -191,7 +192,9 @@ def _would_be_made(path: Path) -> bool:
 
 @pytest.fixture(scope="session")
 def java() -> None:
-    """Java for Spark. `make test` installs it where it can; elsewhere tests that need it are skipped."""
+    """Java for Spark. `make test` installs it where it can; elsewhere tests that need it are
+    skipped.
+    """
     from zodiac_sql.errors import SparkError
     from zodiac_sql.spark.require import require_java
 

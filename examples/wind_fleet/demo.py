@@ -33,7 +33,8 @@ def main(directory: Path) -> None:
     shutil.copy(HERE / "facts.toml", directory)
     spark = local_session("wind fleet")
 
-    # The pipeline: raw files -> typed, distinct facts by predicate. What is broken is told, and why.
+    # The pipeline: raw files -> typed, distinct facts by predicate. What is broken is told, and
+    # why.
     prepared = prepare_facts(spark, read_mappings(directory / "facts.toml"))
     print(f"facts: {prepared.loaded}, bad rows: {prepared.bad}")
     prepared.quarantine.select("reason", "row").orderBy("row").show(truncate=False)

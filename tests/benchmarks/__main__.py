@@ -6,8 +6,8 @@
 and not;
 `marking [trans seq roads sensors] [--sizes N...]` are streams of updates with marking and without;
 `rate [--updates N]` are single-fact updates, one by one and several at once;
-`spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure, spark:fleet).
-Engines alternate, each run in a process of its own, and every figure is a median.
+`spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure,
+spark:fleet). Engines alternate, each run in a process of its own, and every figure is a median.
 """
 
 from __future__ import annotations

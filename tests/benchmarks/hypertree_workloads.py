@@ -101,7 +101,7 @@ _PATTERNS = {
 
 
 def skewed_graph(nodes: int, edges: int, power: float = 0.5, seed: int = 6) -> list[Row]:
-    """Distinct edges between different nodes, the nth of which is chosen with weight n ** -power."""
+    """Distinct edges between different nodes, the nth of them chosen with weight n ** -power."""
     rng = random.Random(seed)
     weights = list(accumulate((n + 1) ** -power for n in range(nodes)))
     chosen: set[Row] = set()

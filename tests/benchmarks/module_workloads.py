@@ -50,9 +50,9 @@ class ModuleWorkload:
     """A program with modules on, with modules off, and as SQL where there is some.
 
     `shape` is what paper 2 tells of a program: strata, nonrecursive and recursive rules, transitive
-    and symmetric-transitive closures. Integers in SQL are `resource` and a number. So many `samples`
-    are taken in each process. `known` are ms of ZodiacEdge by case and verb. `sized`: the size of
-    the file matters. `overhead`: there is little or nothing for modules to do.
+    and symmetric-transitive closures. Integers in SQL are `resource` and a number. So many
+    `samples` are taken in each process. `known` are ms of ZodiacEdge by case and verb. `sized`: the
+    size of the file matters. `overhead`: there is little or nothing for modules to do.
     """
 
     name: str

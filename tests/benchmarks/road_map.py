@@ -1,8 +1,8 @@
 """A town, and drives through it: the third program of paper 4, "B/F with marking", figure 2.
 
-The paper follows GPS tracks through real maps. Here is a town of jittered blocks: each street is cut
-into ways, and each way is a row of nodes. A position knows what of the map is near it; an update is
-what comes and goes on the way to the next position.
+The paper follows GPS tracks through real maps. Here is a town of jittered blocks: each street is
+cut into ways, and each way is a row of nodes. A position knows what of the map is near it; an
+update is what comes and goes on the way to the next position.
 """
 
 from __future__ import annotations

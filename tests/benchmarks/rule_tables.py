@@ -1,4 +1,5 @@
-"""Tables of rule changes, with what figures 7 and 8 and tables 2 and 3 of the ZodiacEdge paper tell.
+"""Tables of rule changes, with what figures 7 and 8 and tables 2 and 3 of the ZodiacEdge paper
+tell.
 
 Ratios are to materialisation from scratch of what a change leads to: for dropping, of the rules
 that are left; for adding, of all.
@@ -59,8 +60,8 @@ def _meant(name: str) -> list[str]:
 def report(names: list[str], runs: int, timeout: float) -> None:
     """Print one table for each workload as it is done, and the sums of those that are compared."""
     print(
-        "Changes of rules: median ms (least-most) of one durable change, and ratio to the same from "
-        f"scratch.\nAfter {timeout:.0f} s no further round of a line is begun.\n"
+        "Changes of rules: median ms (least-most) of one durable change, and ratio to the same "
+        f"from scratch.\nAfter {timeout:.0f} s no further round of a line is begun.\n"
     )
     chosen = [NAMES[name] for name in names]
     compared = [

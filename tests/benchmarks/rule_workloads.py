@@ -26,8 +26,8 @@ from .workloads import (
 class RuleSet:
     """The rules of a knowledge base by name, with the prefixes that their texts need.
 
-    `leaves` are rules that are a hypernode by themselves, which no other hypernode reads. (A rule of
-    a larger one is no leaf: without it the others may fall apart.)
+    `leaves` are rules that are a hypernode by themselves, which no other hypernode reads. (A rule
+    of a larger one is no leaf: without it the others may fall apart.)
     """
 
     prefixes: str
@@ -62,8 +62,9 @@ class RuleCase:
 class RuleWorkload:
     """Changes of the rules of a workload.
 
-    `cases` makes them from the rules; `scratch` are ms of ZodiacEdge from scratch. Where changes are
-    short there are at `least` so many rounds. `summed`: belongs to the comparison with ZodiacEdge.
+    `cases` makes them from the rules; `scratch` are ms of ZodiacEdge from scratch. Where changes
+    are short there are at `least` so many rounds. `summed`: belongs to the comparison with
+    ZodiacEdge.
     """
 
     name: str

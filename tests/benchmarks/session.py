@@ -44,7 +44,7 @@ class Row:
 
 
 def connect(path: Path, strategy: str, modules: bool = True) -> KnowledgeBase:
-    """Open the file; its rules follow changes of facts by a strategy, closures as modules or not."""
+    """Open the file; rules follow changes of facts by a strategy, closures as modules or not."""
     return zodiac_sql.connect(path, strategy=strategy, modules=modules)
 
 

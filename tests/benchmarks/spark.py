@@ -1,6 +1,7 @@
 """Spark: the hand-off, a closure on a cluster of one machine, and a fleet of 200 devices.
 
-All in one session with two cores. What stands in one line of a table was measured turn and turn about.
+All in one session with two cores. What stands in one line of a table was measured turn and turn
+about.
 """
 
 from __future__ import annotations

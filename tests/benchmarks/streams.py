@@ -36,8 +36,8 @@ edge4(X, Y) :- edge3(X, Y).
 class Stream:
     """A program, and for each case and seed what goes and what comes in each update.
 
-    A case is a `size` of update, or what else `unit` says; `sized` tells whether others than `cases`
-    make sense, too. `plain` and `marked` are the paper's seconds for each case, those of
+    A case is a `size` of update, or what else `unit` says; `sized` tells whether others than
+    `cases` make sense, too. `plain` and `marked` are the paper's seconds for each case, those of
     backward/forward as it is and with marking.
     """
 

@@ -96,7 +96,7 @@ CHILDREN = {
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 @pytest.mark.parametrize("child", CHILDREN)
 def test_a_fork_leaves_the_file_alone(open_kb: OpenKb, tmp_path: Path, child: str) -> None:
-    """At its end DuckDB would write a checkpoint, and take away the log that the other one writes."""
+    """At its end DuckDB would write a checkpoint, and take away the log that the other writes."""
     body = textwrap.dedent(CHILDREN[child]).strip() or "pass"
     text = textwrap.dedent(FORKING).replace("    CHILD", textwrap.indent(body, "    "))
     assert_killed(text, tmp_path)

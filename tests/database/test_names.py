@@ -1,4 +1,4 @@
-"""No name that a user can choose is ever the name of one of our objects, and none of ours is seen."""
+"""No name that a user can choose is ever that of an object of ours, and none of ours is seen."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def test_sql_sees_no_temporary_table(name: str) -> None:
 
 
 _MACROS = [
-    "abs(x) AS 666", '"+"(a, b) AS 666', '"||"(a, b) AS \'?\'', "upper(x) AS '?'", "count(x) AS 666",
-    "count_star() AS 666", "list(x) AS [666]", "round(x) AS 666", "sum(x) AS 666", "unnest(x) AS 666",
-    "row_number() AS 666", "now() AS NULL", "coalesce(a, b) AS 666", "starts_with(a, b) AS true",
-    "lower(x) AS '?'", "max(x) AS 666", "min(x) AS 666", "greatest(a, b) AS 666", "arg_min(a, b) AS 6",
+    "abs(x) AS 666", '"+"(a, b) AS 666', '"||"(a, b) AS \'?\'', "upper(x) AS '?'",
+    "count(x) AS 666", "count_star() AS 666", "list(x) AS [666]", "round(x) AS 666",
+    "sum(x) AS 666", "unnest(x) AS 666", "row_number() AS 666", "now() AS NULL",
+    "coalesce(a, b) AS 666", "starts_with(a, b) AS true", "lower(x) AS '?'", "max(x) AS 666",
+    "min(x) AS 666", "greatest(a, b) AS 666", "arg_min(a, b) AS 6",
     "duckdb_tables() AS TABLE SELECT 1 AS x", "duckdb_views() AS TABLE SELECT 1 AS x",
     "duckdb_databases() AS TABLE SELECT 1 AS x", "current_database() AS '?'", "py_twice(x) AS 666",
     "strftime(a, b) AS '?'", "map_from_entries(m) AS NULL", "list_transform(l, f) AS NULL",
@@ -145,10 +146,11 @@ def test_names_do_not_matter(number: int) -> None:
 
 
 _STRANGE = [
-    "p external", "p classes", "p given", "p node 1", "s1 node 1", " ", "  ", "a.b", 'q"uote', "q'uote",
-    "new\nline", "tab\t", "\x01", "back\\slash", "semi;colon", "-- comment", "/* */", "%", "$1", "?",
-    "zodiac$change_x", "zodiac$aside_h1_p", "$rank", "holds", "zodiac$mark", "rowid", "h1_p external",
-    "1", "+", "<a>", "x" * 300, "\u00a0", "\u200b", "\U0001f600", "İ", "ı", "ſ", "s", "S", "K", "k", "\u212a",
+    "p external", "p classes", "p given", "p node 1", "s1 node 1", " ", "  ", "a.b", 'q"uote',
+    "q'uote", "new\nline", "tab\t", "\x01", "back\\slash", "semi;colon", "-- comment", "/* */", "%",
+    "$1", "?", "zodiac$change_x", "zodiac$aside_h1_p", "$rank", "holds", "zodiac$mark", "rowid",
+    "h1_p external", "1", "+", "<a>", "x" * 300, "\u00a0", "\u200b", "\U0001f600", "İ", "ı", "ſ",
+    "s", "S", "K", "k", "\u212a",
 ]  # fmt: skip
 
 
@@ -226,8 +228,9 @@ def test_schemas_of_somebody_else(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("names", [
-    ("holds",), ("x0", "t0"), ("raw", "text"), ("v", "v0"), ("id", "t1"), ("c", "s"), ("node", "class"),
-    ("a b", 'q"x'), ("x", "u"), ("rowid", "m"), ("loop", "prev"), ("select", "from"),
+    ("holds",), ("x0", "t0"), ("raw", "text"), ("v", "v0"), ("id", "t1"), ("c", "s"),
+    ("node", "class"), ("a b", 'q"x'), ("x", "u"), ("rowid", "m"), ("loop", "prev"),
+    ("select", "from"),
 ])  # fmt: skip
 def test_names_of_columns(names: tuple[str, ...]) -> None:
     first, second = ["k", '"l"@en'], ["m", "n"]

@@ -1,4 +1,6 @@
-"""Files that older versions wrote open, hold what they held, and go on; also after a kill meanwhile."""
+"""Files that older versions wrote open, hold what they held, and go on; also after a kill
+meanwhile.
+"""
 
 from __future__ import annotations
 

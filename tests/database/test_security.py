@@ -1,4 +1,4 @@
-"""What a stranger's file and a stranger's query can do: SECURITY in the README, promise by promise."""
+"""What a stranger's file or query can do: SECURITY in the README, promise by promise."""
 
 from __future__ import annotations
 
@@ -276,8 +276,10 @@ EDITED = [
     "UPDATE zodiac.predicate SET types = ['symbol; DROP TABLE', 'int']",
     "UPDATE zodiac.predicate SET settled = ['int']",
     "DELETE FROM zodiac.predicate WHERE name = 'inside'",
-    "UPDATE zodiac.hypertree SET nodes = list_transform(nodes, lambda n: struct_update(n, parent := 7))",
-    "UPDATE zodiac.hypertree SET nodes = list_transform(nodes, lambda n: struct_update(n, types := ['x']))",
+    ("UPDATE zodiac.hypertree"
+     " SET nodes = list_transform(nodes, lambda n: struct_update(n, parent := 7))"),
+    ("UPDATE zodiac.hypertree"
+     " SET nodes = list_transform(nodes, lambda n: struct_update(n, types := ['x']))"),
     "INSERT INTO zodiac.function VALUES ('f', false, ['nothing'], 'int')",
 ]  # fmt: skip
 

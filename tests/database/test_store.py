@@ -40,7 +40,9 @@ def run(code: str, *arguments: object) -> str:
 
 
 def test_opening_imports_little(file: Path) -> None:
-    """DuckDB's module imports pandas, where it is installed, for the first parameter of a statement."""
+    """DuckDB's module imports pandas, where it is installed, for the first parameter of a
+    statement.
+    """
     code = "import sys, zodiac_sql; zodiac_sql.connect(sys.argv[1]); print(*sys.modules)"
     command = [sys.executable, "-c", code, str(file)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)

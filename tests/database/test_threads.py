@@ -138,7 +138,9 @@ def test_threads_with_connections_of_their_own(open_kb: OpenKb, kb: KnowledgeBas
 
 
 def test_four_threads(open_kb: OpenKb, tmp_path: Path) -> None:
-    """Each call works or raises an error of ours, and what was acknowledged is there, and only that."""
+    """Each call works or raises an error of ours, and what was acknowledged is there, and only
+    that.
+    """
     seed = budget.seed(13)
     kb = open_kb(tmp_path / "four.duckdb")
     kb.add_rules(RULES)
@@ -193,7 +195,9 @@ SWAPPED = (
 
 
 def test_four_threads_with_connections_of_their_own(open_kb: OpenKb, tmp_path: Path) -> None:
-    """Each answer is that of one state; a change that met another one is refused, and can be repeated."""
+    """Each answer is that of one state; a change that met another one is refused, and can be
+    repeated.
+    """
     path = tmp_path / "own.duckdb"
     there = {(i,) for i in range(20)}
     first = open_kb(path)

@@ -142,7 +142,8 @@ def test_the_first_line_is_told_of(open_kb: OpenKb, tmp_path: Path) -> None:
         (["2024-01-01 10:00", "2024-01-01T10:00:00.5"],
          [dt.datetime(2024, 1, 1, 10), dt.datetime(2024, 1, 1, 10, 0, 0, 500000)]),
         (["2024-01-01T10:00:00Z", "2024-01-01 10:00:00+0130", "2024-01-01 10:00:00-02"],
-         [dt.datetime(2024, 1, 1, 8, 30), dt.datetime(2024, 1, 1, 10), dt.datetime(2024, 1, 1, 12)]),
+         [dt.datetime(2024, 1, 1, 8, 30), dt.datetime(2024, 1, 1, 10),
+          dt.datetime(2024, 1, 1, 12)]),
         (["2024-01-01 10:00:00", "2024-01-01T10:00:00Z"],
          ["2024-01-01 10:00:00", "2024-01-01T10:00:00Z"]),
         (["2024-01-01", "2024-01-01 00:00:00"], ["2024-01-01", "2024-01-01 00:00:00"]),
@@ -289,14 +290,16 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], str]] = {
         f"@prefix a: <urn:{'x' * 500_000}> ." + "a:b a:c a:d . " * 500).encode(),
         "times as large"),
     "deep JSON-LD": (".jsonld", lambda: b'{"urn:b":' * 5_000 + b"1" + b"}" * 5_000, "nested"),
-    "deep JSON lines": (".jsonl", lambda: b'{"a":' + b"[" * 20_000 + b"]" * 20_000 + b"}", "nested"),
+    "deep JSON lines": (".jsonl", lambda: b'{"a":' + b"[" * 20_000 + b"]" * 20_000 + b"}",
+                        "nested"),
     "deep JSON": (".json", lambda: b"[" * 1_000_000, "nested"),
     "deep beside strings": (".json", lambda: b'{"a": "' + b"}" * 5_000 + b'", "b":'
                             + b"[" * 5_000 + b"]" * 5_000 + b"}", "nested"),
     "no end of a string": (".ttl", lambda: b'<urn:a> <urn:b> "' + b"x" * 1_000_000, "end of file"),
     "long text in Turtle": (".ttl", lambda: b'<urn:a> <urn:b> "' + b"x" * (17 << 20) + b'" .',
                             "longer than 16 MiB"),
-    "long line": (".nt", lambda: b'<urn:a> <urn:b> "' + b"x" * (34 << 20) + b'" .\n<urn:a> <urn:b> 1',
+    "long line": (".nt",
+                  lambda: b'<urn:a> <urn:b> "' + b"x" * (34 << 20) + b'" .\n<urn:a> <urn:b> 1',
                   "line 1 is longer than 16 MiB"),
     "long cell": (".csv", lambda: b"a,b\n1,2\n3," + b"x" * (34 << 20) + b"\n",
                   "line 3 is longer than 16 MiB"),
@@ -388,7 +391,9 @@ DRAWN: dict[str, Callable[[random.Random], Any]] = {
     "date": lambda r: dt.date.fromordinal(r.randrange(1, dt.date.max.toordinal())),
     "timestamp": lambda r: dt.datetime.min + dt.timedelta(
         days=r.randrange(3_000_000), microseconds=r.randrange(86_400_000_000)),
-    "symbol": lambda r: "".join(r.choice("ab1.-,;'\n\t é\u2028\U0001f600\"") for _ in range(5)).lstrip('"'),
+    "symbol": lambda r: "".join(
+        r.choice("ab1.-,;'\n\t é\u2028\U0001f600\"") for _ in range(5)
+    ).lstrip('"'),
 }  # fmt: skip
 
 

@@ -155,7 +155,8 @@ def test_what_a_decimal_cannot_write_is_a_double(store: Store, tmp_path: Path) -
 def test_export_load_export_is_the_same_file(store: Store, tmp_path: Path) -> None:
     source = tmp_path / "a.ttl"
     source.write_text(
-        '@prefix e: <http://e/> . e:a e:p "x"@EN, e:b, [ a e:C ] ; e:n 5, 6 ; e:f 1.5, 1e3 ; a e:C .'
+        '@prefix e: <http://e/> . e:a e:p "x"@EN, e:b, [ a e:C ] ;'
+        " e:n 5, 6 ; e:f 1.5, 1e3 ; a e:C ."
     )
     predicates = [
         viewed(store, staged, f"p{number}")

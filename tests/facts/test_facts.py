@@ -80,8 +80,9 @@ def test_tuples_of_every_type(store: Store) -> None:
 
 def test_symbols_have_one_text(store: Store) -> None:
     rows = [
-        ("http://example.org/a",), ("<http://example.org/a>",), ("<tag:x>",), ("_:b",), ('"plain"',),
-        ('"Haus"@de',), ('"_:not a node"',), ("Zoë \U0001f600",), ("",), ("back\\slash\nline",),
+        ("http://example.org/a",), ("<http://example.org/a>",), ("<tag:x>",), ("_:b",),
+        ('"plain"',), ('"Haus"@de',), ('"_:not a node"',), ("Zoë \U0001f600",), ("",),
+        ("back\\slash\nline",),
     ]  # fmt: skip
     texts = {text for (text,) in decoded(store, stage(store, rows))}
     assert texts == {
@@ -274,7 +275,7 @@ def test_names_in_another_order_must_all_agree(store: Store) -> None:
 
 
 def test_a_few_rows_with_new_symbols(open_kb: Callable[..., KnowledgeBase]) -> None:
-    """What stands as it is becomes known at once; other texts may be ways to write a known symbol."""
+    """What stands as it is becomes known at once; other texts may be known symbols, too."""
     with open_kb() as kb:
         assert kb.insert("p", [("a", "b")]).inserted == {"p": 1}
         assert kb.insert("p", [("a", "new"), ("new", "b"), ("a", "b")]).inserted == {"p": 2}

@@ -70,8 +70,10 @@ ARROW: dict[str, tuple[pa.Array, Any]] = {
     "uuid": (column([b"0" * 16], pa.uuid()), "30303030-3030-3030-3030-303030303030"),
     "dictionary": (column(["a"], pa.string()).dictionary_encode(), "a"),
     "dictionary of int": (column([1], pa.int64()).dictionary_encode(), 1),
-    "dictionary of decimal": (column([LONG], pa.decimal128(38)).dictionary_encode(), Refused("1234")),
-    "dictionary of ns": (column([1], pa.timestamp("ns")).dictionary_encode(), Refused("1970-01-01")),
+    "dictionary of decimal": (column([LONG], pa.decimal128(38)).dictionary_encode(),
+                              Refused("1234")),
+    "dictionary of ns": (column([1], pa.timestamp("ns")).dictionary_encode(),
+                         Refused("1970-01-01")),
     "runs": (pc.run_end_encode(column(["a"], pa.string())), "a"),
     "runs of ns": (pc.run_end_encode(column([1000], pa.timestamp("ns"))),
                    dt.datetime(1970, 1, 1, 0, 0, 0, 1)),
@@ -251,7 +253,8 @@ def test_data_frames(open_kb: Callable[..., KnowledgeBase], name: str) -> None:
 def test_decimals_of_any_size_are_exact_or_refused(open_kb: Callable[..., KnowledgeBase]) -> None:
     """Sixteen digits are where it begins to matter."""
     values = [Decimal(digits).scaleb(-shift)
-              for digits in (999999999999999, 9007199254740993, 9007199254740992, 1, 12345678901234567)
+              for digits in (999999999999999, 9007199254740993, 9007199254740992, 1,
+                             12345678901234567)
               for shift in (0, 5, 20, 30)]  # fmt: skip
     for value in values:
         kb = open_kb()

@@ -101,7 +101,7 @@ def hypertree_acts(rng: Random, program: Program, count: int, reopened: int) -> 
 def _act(
     rng: Random, program: Program, state: State, gone: dict[str, frozenset[Row]]
 ) -> Change | Replace:
-    """Facts or rules as in all programs; the cyclic rules, or those they meet beside; or all facts."""
+    """Facts or rules as in all programs; cyclic rules, or those they meet beside; or all facts."""
     what = rng.randrange(100)
     steps: list[Step] = []
     pool = (*program.rules, *program.spare)
@@ -177,7 +177,7 @@ def _replaced(rng: Random, program: Program, state: State) -> Replace:
     return Replace(predicate.name, tuple(dict.fromkeys((*kept, *more))))
 
 
-# ------------------------------------------------------------------------------ what hypothesis draws
+# ---------------------------------------------------------------------------- what hypothesis draws
 
 
 @st.composite

@@ -96,7 +96,7 @@ def _given(pool: Pool) -> None:
 
 
 def _beside(pool: Pool, head: Predicate) -> None:
-    """Edges that the cyclic rules read, and that may be read off their head: now, later or never."""
+    """Edges that cyclic rules read, and that may be read off their head: now, later or never."""
     rng = pool.rng
     if not pool.beside:
         return

@@ -1,4 +1,4 @@
-"""Islands of relations that are closed: the rules that close them, and rules that live with these."""
+"""Islands of closed relations: the rules that close them, and rules that live with these."""
 
 from __future__ import annotations
 

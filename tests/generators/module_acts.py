@@ -214,7 +214,7 @@ class _Script:
         return shuffled(rng, present)[: rng.choice((1, 1, 1, 2, 3))]
 
 
-# ------------------------------------------------------------------------------ what hypothesis draws
+# ---------------------------------------------------------------------------- what hypothesis draws
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,8 @@ def rule_text(rule: Rule, style: Style = PLAIN) -> str:
     mark = style.pick(["", "?"])
     arrow = style.pick([":-", "<-"])
     end = style.pick([".", " ."])
-    return f"{rule.name}: {atom_text(rule.head, style, mark)} {arrow} {_body(rule.body, style, mark)}{end}"
+    head, body = atom_text(rule.head, style, mark), _body(rule.body, style, mark)
+    return f"{rule.name}: {head} {arrow} {body}{end}"
 
 
 def _body(body: Sequence[Literal], style: Style, mark: str) -> str:

@@ -29,7 +29,7 @@ from generators.rule_programs import as_many_as_allowed, distinct, rows_for, rul
 from hypothesis import strategies as st
 from support.hrdg import Moved, allowed
 
-# ------------------------------------------------------------------------------------------- changes
+# ------------------------------------------------------------------------------------------ changes
 
 
 def rule_changes(rng: Random, program: Program, count: int) -> list[Change]:
@@ -156,7 +156,7 @@ def _fact_steps(rng: Random, program: Program, state: State, count: int) -> list
     return steps
 
 
-# ------------------------------------------------------------------------------- what hypothesis draws
+# ---------------------------------------------------------------------------- what hypothesis draws
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def atom(predicate: Predicate, *terms: Var | Value) -> Atom:
     return Atom(predicate.name, terms)
 
 
-# ------------------------------------------------------------------------------- rules, by their head
+# ----------------------------------------------------------------------------- rules, by their head
 
 
 @dataclass
@@ -225,7 +225,7 @@ def _another(pool: _Pool) -> Shape:
     return pool.rng.choice((_mark if head.kinds else _switch)(pool, head))
 
 
-# ------------------------------------------------------------------------------------------ programs
+# ----------------------------------------------------------------------------------------- programs
 
 
 def rule_program(rng: Random) -> Program:

@@ -66,7 +66,7 @@ def random_program(rng: Random) -> Program:
 
 
 def _shape(rule: Rule) -> tuple[str, ...]:
-    """The same for all rules that differ in names of variables or the order of their bodies only."""
+    """The same for rules that differ in names of variables or the order of their bodies only."""
     texts = [atom_text(rule.head), *sorted(map(literal_text, rule.body))]
     return tuple(re.sub(r"\b[A-Z]1?\b", "V", text) for text in texts)
 

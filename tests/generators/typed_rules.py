@@ -118,7 +118,7 @@ def _open(scope: Scope) -> tuple[Expression, Kind] | None:
 
 
 def _typed(call: Call, scope: Scope) -> tuple[Expression, Kind] | None:
-    """A call with the kind of its value; nothing where only ints were drawn, which could overflow."""
+    """A call with the kind of its value; nothing if only ints were drawn, which could overflow."""
     kinds = [
         scope.bound[a] if isinstance(a, Var) else Kind.FLOAT if isinstance(a, float) else Kind.INT
         for a in call.arguments

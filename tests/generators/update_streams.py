@@ -1,8 +1,8 @@
 """Random streams of updates for hypothesis, and ways in which they arrive.
 
-The programs are those of `programs`, `closures` and `rule_programs`. Of the updates that come one after
-the other many delete what the one before has inserted, as windows do that move on: that is what
-strategies with marking look ahead for. Some delete what they insert, or what is not there, or
+The programs are those of `programs`, `closures` and `rule_programs`. Of the updates that come one
+after the other many delete what the one before has inserted, as windows do that move on: that is
+what strategies with marking look ahead for. Some delete what they insert, or what is not there, or
 only derived; now and then a rule comes or goes; and some are to be refused.
 """
 
@@ -105,7 +105,7 @@ def _sent(change: Change, refused: bool) -> Sent:
 
 
 def random_updates(rng: Random, program: Program, count: int) -> list[Change]:
-    """Each in the light of those before it. In every other stream they are of explicit facts alone."""
+    """Each in the light of those before it. In every other stream: of explicit facts alone."""
     window = chance(rng, 50)
     fed = [p for p in program.schema if not (window and p.level)]
     source = replace(program, schema=tuple(fed))
@@ -140,7 +140,7 @@ def _rank(step: Step) -> int:
     return (Delete, Insert, DropRule, AddRule).index(type(step))
 
 
-# -------------------------------------------------------------------------------- how they are written
+# ----------------------------------------------------------------------------- how they are written
 
 
 def as_update(sent: Sent, rng: Random, foreign: bool = False) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def as_lines(updates: Sequence[Mapping[str, Any]], rng: Random) -> str:
     return "".join(f"{rng.choice(blank)}{json.dumps(update)}\n" for update in updates)
 
 
-# ------------------------------------------------------------------------------------ when they arrive
+# --------------------------------------------------------------------------------- when they arrive
 
 
 class Feed:

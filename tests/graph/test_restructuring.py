@@ -1,4 +1,4 @@
-"""What becomes of hypernodes when rules come and go: the paper's examples, and what tables pass on."""
+"""What becomes of hypernodes when rules come and go: examples of the paper, what tables pass on."""
 
 from __future__ import annotations
 

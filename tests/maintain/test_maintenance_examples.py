@@ -35,8 +35,10 @@ RIGHT = "r(X, Y) :- e(X, Y). r(X, Z) :- e(X, Y), r(Y, Z)."
 MUTUAL = "r(X, Y) :- e(X, Y). r(X, Z) :- s(X, Y), e(Y, Z). s(X, Y) :- r(X, Y)."
 SYMMETRIC = SQUARE + " r(X, Y) :- r(Y, X)."
 closures = pytest.mark.parametrize(
-    "closure", [LEFT, RIGHT, SQUARE, MUTUAL], ids=["left-linear", "right-linear", "square", "mutual"]
-)  # fmt: skip
+    "closure",
+    [LEFT, RIGHT, SQUARE, MUTUAL],
+    ids=["left-linear", "right-linear", "square", "mutual"],
+)
 
 TABLE_1 = """
     R1: TA(X) :- Person(X), Tutor(X, Y), Course(Y).

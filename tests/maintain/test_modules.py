@@ -1,4 +1,4 @@
-"""Closed relations as people see them: what is in the file, and what a change or a preview tells."""
+"""Closed relations as people see them: what is in the file, what a change or a preview tells."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def play(program: Program, acts: Acts, file: Path | None, strategy: str, modules
 
 
 def test_the_programs_are_what_they_promise() -> None:
-    """All have a cyclic rule, whose body mostly has solutions, and many are recursive through it."""
+    """All have a cyclic rule, whose body mostly has solutions; many are recursive through it."""
     shapes: Counter[str | None] = Counter()
     solved = recursive = 0
     for seed in range(60):

@@ -1,5 +1,5 @@
-"""Transitive, and symmetric and transitive, relations, which algorithms of their own evaluate: facts
-and rules come and go, and after every change all is as clingo says, with these algorithms and
+"""Transitive, and symmetric and transitive, relations, which algorithms of their own evaluate:
+facts and rules come and go, and after every change all is as clingo says, with these algorithms and
 without them.
 
 The programs are those of module_programs.py. Files are opened anew under another strategy, and with
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 
-# The first example that hypothesis tries is an empty one, so there must be more than one. A sequence
-# takes 3 s on two cores, one side by side, too, a program from scratch 0.6 s: 50 s in all.
+# The first example that hypothesis tries is an empty one, so there must be more than one. A
+# sequence takes 3 s on two cores, one side by side, too, a program from scratch 0.6 s: 50 s in all.
 EXAMPLES = settings().max_examples
 SEQUENCES = max(1, EXAMPLES // 85)
 SIDE_BY_SIDE = max(1, EXAMPLES // 130)
@@ -102,7 +102,7 @@ def test_from_scratch(recipe: ModuleRecipe, large: bool) -> None:
 
 
 def test_the_programs_are_what_they_promise() -> None:
-    """In most of them something is closed within a larger hypernode, and in most sequences more is."""
+    """In most, something is closed within a larger hypernode, and in most sequences more is."""
     sequences = [ModuleRecipe(seed, ()).acts("promise", STRATEGIES, 6) for seed in range(20)]
     came = went = 0
     for program, acts in sequences:
@@ -220,8 +220,8 @@ def _counts(told: Told | None) -> object:
 def _seen(kb: KnowledgeBase) -> object:
     """What anybody sees of it, but for how it is stored and in which order.
 
-    How much is derived is left out: a transitive closure with an inequality does not derive once more
-    what is given and would need its own help (modules/transitive.py).
+    How much is derived is left out: a transitive closure with an inequality does not derive once
+    more what is given and would need its own help (modules/transitive.py).
     """
     listed = kb.hypernodes().to_pylist()
     names = ("hypernode", "stratum", "recursive", "rules", "derives", "reads")

@@ -1,5 +1,5 @@
-"""Rules and facts come and go together, and hypernodes merge and split: after every change, answers,
-the Change, the HRDG and all tables must be what they would be from scratch.
+"""Rules and facts come and go together, and hypernodes merge and split: after every change,
+answers, the Change, the HRDG and all tables must be what they would be from scratch.
 
 The programs are those of rule_programs.py; hrdg.py says what is right. In a third of the changes
 hypernodes merge or split. Each strategy gets programs of its own. To look for new examples:
@@ -41,16 +41,17 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-# One sequence takes 2 s on two cores, 0.15 s a change: half of that is the change, the rest looking at
-# every table and view. A set of rules in five orders takes 2 s, too. CI (340 examples) has a minute for
-# all: 4 sequences for each of the five strategies, and 4 sets of rules. `explore` does ten times that.
+# One sequence takes 2 s on two cores, 0.15 s a change: half of that is the change, the rest looking
+# at every table and view. A set of rules in five orders takes 2 s, too. CI (340 examples) has a
+# minute for all: 4 sequences for each of the five strategies, and 4 sets of rules. `explore` does
+# ten times that.
 EXAMPLES = settings().max_examples
 SEQUENCES = max(1, EXAMPLES // 85)
 ORDERS = max(1, EXAMPLES // 85)
 CHANGES = 14
 
 
-# ------------------------------------------------------------------------------- one after the other
+# ------------------------------------------------------------------------------ one after the other
 
 
 @settings(max_examples=SEQUENCES)
@@ -151,7 +152,7 @@ def _refuse(session: _Session, change: Change) -> None:
     assert after == session.seen
 
 
-# ----------------------------------------------------------------------------------- in another order
+# --------------------------------------------------------------------------------- in another order
 
 Group = tuple[Step, ...]
 

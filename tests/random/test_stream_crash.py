@@ -1,8 +1,8 @@
 """A process that is killed while it follows a stream: the file has the state after whole updates.
 
-Children follow the same stream under a name, one after the other, and are killed at any moment. What
-is in the file then is the state after as many updates as `kb.position` tells, no less than the child
-had reported; and the next child goes on from there.
+Children follow the same stream under a name, one after the other, and are killed at any moment.
+What is in the file then is the state after as many updates as `kb.position` tells, no less than the
+child had reported; and the next child goes on from there.
 
 Whether an update was applied twice, or not at all, would not show in facts that are there or not.
 So each update inserts its own number into `done`, which nobody but this test deletes, after each
@@ -69,7 +69,9 @@ WAYS = [
 """Strategy, coalesce and source of one child after the other."""
 
 MOMENT = 0.1
-"""In seconds: a child is killed up to so long after it has reported something. Some updates take less."""
+"""In seconds: a child is killed up to so long after it has reported something. Some updates take
+less.
+"""
 
 
 @pytest.mark.fuzz(share=4)
@@ -127,7 +129,7 @@ class _Run:
         self._open_kb, self._updates = open_kb, updates
 
     def check(self, told: list[str], coalesce: int, thoroughly: bool) -> None:
-        """The child reported the next updates, each once; the file has these, or one change more."""
+        """The child reported the next updates, each once; the file has these, or a change more."""
         assert told[-1] in ("ended -9", "ended 0"), told
         reports = [line.split() for line in told if line[0].isdigit()]
         reported = self.done

@@ -174,7 +174,7 @@ def _some_stream(seed: int) -> Stream:
     return Stream(program, tuple(map(Sent, random_updates(rng, program, 20))))
 
 
-# -------------------------------------------------------------------------- what all of them have in common
+# ------------------------------------------------------------------ what all of them have in common
 
 
 def _go_through(

@@ -1,4 +1,5 @@
-"""Hypertree decompositions: the four conditions, the least width and the lowest cost, by brute force.
+"""Hypertree decompositions: the four conditions, the least width and the lowest cost, by brute
+force.
 
 What decompose.py returns is checked against the definition (paper 5, section 2), its width against
 the game of a robber and marshals (Gottlob et al. 2003), its cost against that of all trees.

@@ -1,4 +1,4 @@
-"""What modules leave of a hypernode: the rules that are evaluated in it, and the tables there are."""
+"""What modules leave of a hypernode: the rules that are evaluated in it, and its tables."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Cases of tests/cases evaluated by Spark: as the embedded engine has it.
 
 The rules and the explicit facts that the file holds at the end go to `materialise`; all extensions
-must be equal. Refused cases have nothing to evaluate. Spark always starts from scratch, and knows no
-modules: of cases about changes and modules, which take most of the time, each topic's first two run.
+must be equal. Refused cases have nothing to evaluate. Spark always starts from scratch, and knows
+no modules: of cases about changes and modules, which take most of the time, each topic's first two
+run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules on a cluster: random programs against clingo, functions against DuckDB, SQL against text."""
+"""Rules on a cluster: random programs against clingo, functions against DuckDB, SQL by its text."""
 
 from __future__ import annotations
 
@@ -60,9 +60,11 @@ def test_what_it_returns(spark: SparkSession) -> None:
     edges = frame(spark, x=["a", "b", "a"], y=["b", "c", "b"])
     seen = []
     found = materialise(
-        spark, ["@prefix e: <http://e/> .", PATHS, "e:far(X) :- path(a, X), not edge(a, X). edge(c, d)."],
-        {"edge": edges}, progress=seen.append,
-    )  # fmt: skip
+        spark,
+        ["@prefix e: <http://e/> .", PATHS, "e:far(X) :- path(a, X), not edge(a, X). edge(c, d)."],
+        {"edge": edges},
+        progress=seen.append,
+    )
     assert list(found) == ["edge", "path", "http://e/far"]
     assert found.derived == ("path", "http://e/far")
     assert found["edge"].columns == ["x", "y"] and found["edge"].count() == 3
@@ -87,7 +89,9 @@ def test_errors(spark: SparkSession) -> None:
         (".decl edge(a: int, b: int) p(X) :- edge(X, Y).", edges, DataError, "declared with"),
         ("p(X) :- edge(X, Y).", spark.sql("SELECT array(1) AS x, 2 AS y"), DataError, "array<int>"),
         (
-            "p(X) :- edge(X, Y).", spark.sql("SELECT 'a' AS x, cast(NULL AS string) AS y"), SparkError,
+            "p(X) :- edge(X, Y).",
+            spark.sql("SELECT 'a' AS x, cast(NULL AS string) AS y"),
+            SparkError,
             "edge: column y is empty",
         ),
         (
@@ -138,7 +142,8 @@ def test_moments_dates_and_booleans(spark: SparkSession) -> None:
     from zodiac_sql.spark import materialise
 
     seen = spark.sql(
-        "SELECT 'a' AS s, timestamp'2026-07-01 12:00:00+02:00' AS at, date'2026-07-01' AS day, true AS ok"
+        "SELECT 'a' AS s, timestamp'2026-07-01 12:00:00+02:00' AS at, date'2026-07-01' AS day,"
+        " true AS ok"
         " UNION ALL SELECT 'b', timestamp'2026-07-02 00:30:00Z', date'2026-07-02', false"
     )
     found = materialise(
@@ -160,8 +165,9 @@ TEXTS = [
     "<http://example.org/x>", "<tag:wt1>", "<a b>", "<", "<>", "_:b0", '"', '""', '"quoted"',
     '"Haus"@DE', '"Haus"@de-AT', '"x"@', '"5"^^<http://www.w3.org/2001/XMLSchema#string>',
     '"POINT(1 2)"^^<http://www.opengis.net/ont/wkt>', '"tab\\tnew\\nline"', '"back\\\\slash\\\\n"',
-    '"inner \\"quote\\""', '"broken "quote"', 'say "hi"', "back\\slash", "line\nbreak", "ünïcödé 😀",
-    '"<http://a/b>"', '"_:x"', "'; DROP TABLE x; --", "{0} :p0 ${x}", "\x0b", '"a"^^<b c>',
+    '"inner \\"quote\\""', '"broken "quote"', 'say "hi"', "back\\slash", "line\nbreak",
+    "ünïcödé 😀", '"<http://a/b>"', '"_:x"', "'; DROP TABLE x; --", "{0} :p0 ${x}", "\x0b",
+    '"a"^^<b c>',
 ]  # fmt: skip
 
 
@@ -199,7 +205,10 @@ def test_functions_compute_what_they_compute_in_duckdb(
     rules = [
         "f(X, A, R, F, C) :- v(X), A = abs(X), R = round(X), F = floor(X), C = ceil(X).",
         "q(X, Y) :- v(X), Y = sqrt(X).",
-        "r(X, A, B, C, D) :- v(X), A = round(X, 1), B = round(X, 2), C = round(X, -1), D = round(X, -2).",
+        (
+            "r(X, A, B, C, D) :- v(X), "
+            "A = round(X, 1), B = round(X, 2), C = round(X, -1), D = round(X, -2)."
+        ),
         "i(N, Y) :- n(N), Y = round(N, -1). d(N, Q, R) :- n(N), n(M), Q = N / M, R = N % M.",
         "lg(N, L, G) :- n(N), v(V), L = least(N, V), G = greatest(N, V).",
         *substr,

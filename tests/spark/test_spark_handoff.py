@@ -60,7 +60,7 @@ def test_all_types_there_and_back(kb: KnowledgeBase, spark: SparkSession) -> Non
 
 
 def test_narrow_types_and_moments_with_a_zone(kb: KnowledgeBase, spark: SparkSession) -> None:
-    """Integers and floats of any width become the language's; a moment with a zone is told in UTC."""
+    """Integers and floats of any width become the language's; a moment with a zone is in UTC."""
     from zodiac_sql.spark import from_spark
 
     df = spark.sql(

@@ -1,4 +1,4 @@
-"""Joins projected onto their ends: which rules have that form, what it costs, and what comes out."""
+"""Joins projected onto their ends: which rules have that form, what it costs, what comes out."""
 
 from __future__ import annotations
 

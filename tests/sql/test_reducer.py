@@ -1,4 +1,4 @@
-"""Acyclic rules over join trees: which rules have one, their SQL, and that the same heads come out."""
+"""Acyclic rules over join trees: which rules have one, their SQL, and that they give the same."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def plan_of(text: str, delta: int | None = None) -> Plan:
 def context_of(
     schema: str = "main", rows: Mapping[str, int] | None = None, overlap: bool = False
 ) -> Context:
-    """Tables named after predicates, of some sizes; the delta's can be a part of the others, too."""
+    """Tables named after predicates, of some sizes; the delta's can be part of the others, too."""
 
     def relation(predicate: str, version: Version) -> Relation:
         columns = tuple(Column(f"c{n}", t) for n, t in enumerate(types[predicate]))

@@ -158,7 +158,7 @@ def test_a_symbol_that_the_dictionary_lacks_has_an_id_of_no_one() -> None:
 
 
 def test_marks_travel_in_the_query() -> None:
-    """A fact is marked if one that it is derived from is; marked facts are read once more, as such."""
+    """A fact is marked if one that it is derived from is; marked facts are read again, as such."""
     (rule,) = parse("q(X) :- p(X), r(X), BIND(X + 1 AS Y), Y > 3.").rules
     columns = {name: (Column("s", Type.INT),) for name in "qpr"}
     plain = context_of(rule, columns)
@@ -206,10 +206,11 @@ WHERE
 # --- no text of a user becomes SQL ----------------------------------------------------------------
 
 NASTY = [
-    'quo"te', "apos'trophe", "semi; DROP TABLE canary; --", "/* comment */", "-- comment", "new\nline",
-    "tab\t", "back\\slash", "select", "order", "x y", " ", "naïve ☃ 日本", "$1", "$i", "?", "%s", "{}",
-    "x" * 300, "a.b", "main", "temp", "rowid", "$rank", "holds", "known_symbol", "new_symbol",
-    "term", "raw", "candidate", "change_plus_p", "h1_p", "plus_p", "'); DELETE FROM zodiac.rule; --",
+    'quo"te', "apos'trophe", "semi; DROP TABLE canary; --", "/* comment */", "-- comment",
+    "new\nline", "tab\t", "back\\slash", "select", "order", "x y", " ", "naïve ☃ 日本", "$1", "$i",
+    "?", "%s", "{}", "x" * 300, "a.b", "main", "temp", "rowid", "$rank", "holds", "known_symbol",
+    "new_symbol", "term", "raw", "candidate", "change_plus_p", "h1_p", "plus_p",
+    "'); DELETE FROM zodiac.rule; --",
 ]  # fmt: skip
 
 

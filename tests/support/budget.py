@@ -5,11 +5,12 @@
 
 What a random test does for that:
 
-* A test of hypothesis: nothing. Its `max_examples` is a part of `settings().max_examples`, and under
-  `make fuzz` it is run again and again, with new examples, until its share of the time is up.
+* A test of hypothesis: nothing. Its `max_examples` is a part of `settings().max_examples`, and
+  under `make fuzz` it is run again and again, with new examples, until its share of the time is
+  up.
 
-* Any other (kills, threads, files, texts): carry the mark, take its seed from here when it runs, and
-  count what it tries.
+* Any other (kills, threads, files, texts): carry the mark, take its seed from here when it runs,
+  and count what it tries.
 
       @pytest.mark.fuzz
       def test_kills(tmp_path: Path) -> None:
@@ -18,11 +19,12 @@ What a random test does for that:
               ...
               budget.tried("kills")
 
-  It needs no loop for `make fuzz`: it is run again and again, too, each time with new fixtures and a
-  new seed. So one run takes seconds, not minutes. `@pytest.mark.fuzz(share=4)` gets four times the
-  time of another test.
+  It needs no loop for `make fuzz`: it is run again and again, too, each time with new fixtures and
+  a new seed. So one run takes seconds, not minutes. `@pytest.mark.fuzz(share=4)` gets four times
+  the time of another test.
 
-* `either(ci=5, fuzz=60)` is for what only one long run can show, such as seconds of threads at work.
+* `either(ci=5, fuzz=60)` is for what only one long run can show, such as seconds of threads at
+  work.
 
 A failure ends the runs of its test. It prints its seed, and `ZODIAC_SEED=17 pytest tests/test_x.py`
 tries that one; hypothesis prints its own blob, and tries what failed first the next time.
@@ -57,7 +59,7 @@ def either(ci: int, fuzz: int) -> int:
 
 
 def seed(ci: int) -> int:
-    """The seed of this run of a test: in CI always the given one. It is printed if the test fails."""
+    """The seed of this run of a test: in CI always the given one. A test that fails prints it."""
     chosen = int(os.environ.get("ZODIAC_SEED", random.getrandbits(32) if FUZZING else ci))
     print(f"ZODIAC_SEED={chosen}")
     return chosen

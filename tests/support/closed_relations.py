@@ -17,7 +17,10 @@ NEAR = TURN + JOIN
 FED = NEAR + "feed: link(X, Y) :- near(X, Y), strong(X). back: near(X, Y) :- link(X, Y). "
 PATH = "copy: path(X, Y) :- edge(X, Y). trans: path(X, Z) :- path(X, Y), path(Y, Z). "
 PATH_FED = PATH + "hop: trail(X, Y) :- path(X, Y). home: path(X, Z) :- trail(X, Y), leap(Y, Z). "
-ABOVE = "far(X, Y) :- pair(X, Y), not near(X, Y). number(X, N) :- AGGREGATE(near(X, Y)) ON X WITH COUNT(Y) AS N. "
+ABOVE = (
+    "far(X, Y) :- pair(X, Y), not near(X, Y). "
+    "number(X, N) :- AGGREGATE(near(X, Y)) ON X WITH COUNT(Y) AS N. "
+)
 
 FACTS: dict[str, list[tuple[Any, ...]]] = {
     "near": [("a", "b"), ("b", "c"), ("d", "e"), ("f", "f")],

@@ -36,9 +36,9 @@ RULES = {
     "ring": "ring(X, Y) :- edge(X, A), link(A, Y), edge(Y, B), link(B, X), X != Y.",
     "tour": "link(X, Y) :- ring(X, A), link(A, Y), ring(Y, B), edge(B, X).",
 }
-"""`square` makes a relation transitive, which `home`, `copy` and `hop` feed; `turn` and `join` make one
-symmetric and transitive, which `seen` feeds as soon as there is `tie`: modules evaluate these. `ring`
-and `tour` are cyclic, and decomposed; `tour` makes both recursive."""
+"""`square` makes a relation transitive, which `home`, `copy` and `hop` feed; `turn` and `join` make
+one symmetric and transitive, which `seen` feeds as soon as there is `tie`: modules evaluate these.
+`ring` and `tour` are cyclic, and decomposed; `tour` makes both recursive."""
 
 LINKS = ("home", "hop", "loop", "step")
 """Rules with which hypernodes of others merge, and split when they go; they change more often."""

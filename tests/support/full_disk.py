@@ -1,11 +1,12 @@
-"""Random changes of a file while its disk fills up and is freed again: what is told, and what is there.
+"""Random changes of a file while its disk fills up and is freed again: what is told, and what is
+there.
 
     python full_disk.py [--small DIRECTORY] [--sequences 60] [--first 0]
 
 Each sequence is made by a child process, which a damaged DuckDB might end. After each step, the
 knowledge base that made it, and a copy of its files opened anew, must hold what was acknowledged:
-explicit facts, rules, and all that follows from them. DIRECTORY is on a small file system of its own,
-which is filled; without it, the process forbids itself to write beyond some size of a file.
+explicit facts, rules, and all that follows from them. DIRECTORY is on a small file system of its
+own, which is filled; without it, the process forbids itself to write beyond some size of a file.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ class SmallDisk:
 class LimitedFiles:
     """No file of this process becomes larger than one of them is, and some bytes more.
 
-    It never ends within a block of DuckDB's that is there: half of one is what a file does not stand,
-    and a full disk does not do that to it, as there is room for it.
+    It never ends within a block of DuckDB's that is there: half of one is what a file does not
+    stand, and a full disk does not do that to it, as there is room for it.
     """
 
     directory: Path
@@ -121,8 +122,8 @@ def steps(chance: random.Random) -> list[dict[str, Any]]:
     model, made = Model(), []
     for _ in range(STEPS):
         verb = chance.choice(
-            ("insert", "insert", "insert", "insert", "delete", "delete", "add", "add", "drop", "load",
-             "reopen", "checkpoint")
+            ("insert", "insert", "insert", "insert", "delete", "delete", "add", "add", "drop",
+             "load", "reopen", "checkpoint")
         )  # fmt: skip
         step: dict[str, Any] = {"verb": verb}
         if verb in ("insert", "delete", "load"):
@@ -361,7 +362,8 @@ def outcome(seed: int, directory: Path, small: bool) -> str | None:
     lines = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith("{")]
     if ended.returncode == 0:
         return None
-    return f"status {ended.returncode} after {lines[-2:]}; {ended.stderr[-300 if ended.returncode > 0 else 0 :][:300]}"
+    said = ended.stderr[-300 if ended.returncode > 0 else 0 :][:300]
+    return f"status {ended.returncode} after {lines[-2:]}; {said}"
 
 
 def main() -> None:

@@ -40,7 +40,7 @@ Contents = dict[tuple[Names, str], set[Row]]
 """What each hypernode derives of each predicate."""
 
 
-# ------------------------------------------------------------------------------------ as it should be
+# ---------------------------------------------------------------------------------- as it should be
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,8 @@ def _stored(kb: KnowledgeBase, rules: Mapping[str, Rule]) -> Stored:
         {
             (f"h{number}", predicate)
             for number, predicate in kb.sql(
-                "SELECT id, m.predicate FROM (SELECT id, unnest(modules) AS m FROM zodiac.hypernode)"
+                "SELECT id, m.predicate"
+                " FROM (SELECT id, unnest(modules) AS m FROM zodiac.hypernode)"
                 " WHERE m.kind = 'tc' AND m.unequal"
             ).fetchall()
         },
@@ -379,7 +380,7 @@ def _assert_predicates(
         assert (row["explicit"], told, row["extension"]) == counts, name
 
 
-# -------------------------------------------------------------------------------- what is told of it
+# ------------------------------------------------------------------------------- what is told of it
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ It knows every type and function of the language, where clingo knows integers an
 slow and simple on purpose: each stratum is applied to itself until nothing new comes, each body by
 trying every fact for every atom. It shares no code with zodiac_sql.
 
-Values: a symbol is a `str` (its text as people see it), the rest are Python's int, float, bool, date
-and datetime. There is one NaN, which equals itself, and no -0.0.
+Values: a symbol is a `str` (its text as people see it), the rest are Python's int, float, bool,
+date and datetime. There is one NaN, which equals itself, and no -0.0.
 """
 
 from __future__ import annotations

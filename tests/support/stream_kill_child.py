@@ -2,10 +2,10 @@
 
     python stream_kill_child.py FILE UPDATES
 
-UPDATES is a file of JSON lines. This process imports everything, and then forks a child for each line
-on its stdin, a Job in JSON; so a child begins at once. Another line has the child killed, if it does
-not kill itself; then "ended" and its exit code are told. The child tells "open"; for each change
-the numbers of the first and the last update in it; and "stopped" if it comes to an end.
+UPDATES is a file of JSON lines. This process imports everything, and then forks a child for each
+line on its stdin, a Job in JSON; so a child begins at once. Another line has the child killed, if
+it does not kill itself; then "ended" and its exit code are told. The child tells "open"; for each
+change the numbers of the first and the last update in it; and "stopped" if it comes to an end.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Job:
     """How a child follows the stream.
 
     `source`: the "file"; a "list" or a "generator" of what is in it; or a "reader", a thread of the
-    stream's own that reads a slow generator. If `commit` is not 0, it kills itself at this COMMIT of its
-    own: `before` it, or at the first statement that comes after.
+    stream's own that reads a slow generator. If `commit` is not 0, it kills itself at this COMMIT
+    of its own: `before` it, or at the first statement that comes after.
     """
 
     strategy: str

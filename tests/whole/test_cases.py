@@ -19,10 +19,10 @@
 
 Steps on one line, with ` ; ` between them, are one change.
 
-Every case runs on a file. One that has steps also runs with a maintenance strategy other than `auto`,
-turn and turn about (the property tests try all of them), and those of the topic `strategies` with
-each: in memory, unless a step is to open the file again. Of those that have no steps, each topic's
-first one also runs in memory.
+Every case runs on a file. One that has steps also runs with a maintenance strategy other than
+`auto`, turn and turn about (the property tests try all of them), and those of the topic
+`strategies` with each: in memory, unless a step is to open the file again. Of those that have no
+steps, each topic's first one also runs in memory.
 
 Cells: numbers as numbers (2 and 2.0 are the same), `true` and `false`, anything else as its text.
 The table of a nullary predicate that holds is the one line `true`.

@@ -1,5 +1,5 @@
-"""The examples, run as a user runs them. What they must find is worked out here in plain Python from
-the data, without zodiac_sql.
+"""The examples, run as a user runs them. What they must find is worked out here in plain Python
+from the data, without zodiac_sql.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def without_times(text: str) -> str:
 
 
 def printed_commands(text: str) -> list[str]:
-    """The commands that the demo proposes: the lines that stand furthest in, after the last step."""
+    """The commands that the demo proposes: the lines furthest in, after the last step."""
     last_step = text.rpartition("\n\n")[2]
     return re.findall(r"^ {4}(\S.*)$", last_step, re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""The README's Python blocks run as they stand, one after the other, as a reader would paste them."""
+"""The README's Python blocks run as they stand, one after the other, as a reader would paste."""
 
 from __future__ import annotations
 
