@@ -1,1 +1,4 @@
-"""Timings of whole materialisations and, later, of changes: `python -m tests.benchmarks`."""
+"""Timings of materialisations, changes and streams: `python -m tests.benchmarks`.
+
+README.md in this folder says what each command measures.
+"""
