@@ -2,7 +2,7 @@
 
 store.py                  an open database: statements, answers and transactions
 open_store.py             opening a file: made if it is new, checked, brought up to date, locked up
-opening.py                what a file must be like before anything in it is read by name
+check_file.py             what a file must be like before anything in it is read by name
 migrate.py                bringing the catalog of a file up to date, by migrations/*.sql
 new_files.py              making a new file aside, and putting it in its place as a whole
 settings.py               the settings that connections are opened with

@@ -17,8 +17,9 @@ from typing import Any, Protocol
 from zodiac_sql.errors import NewerFileError, StoreError
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, NODE_SCHEMA
 
-_NO_KEYS = 6
-_ZEROS = 7
+_DROPS_KEYS = 6
+_UNSIGNED_ZEROS = 7
+"""The migrations that need a step in Python before their SQL."""
 
 
 class Database(Protocol):
@@ -82,9 +83,9 @@ def migrate(store: Database, is_new: bool) -> int:
     for version, name, text in missing if applied else ():
         _look_in_the_file(store, version)
         with store.transaction():
-            if version == _NO_KEYS:
+            if version == _DROPS_KEYS:
                 _rename_first_modules(store)
-            if version == _ZEROS:
+            if version == _UNSIGNED_ZEROS:
                 _remove_signs_of_zeros(store)
             store.run(text)
             store.run(_note([(version, name)]))
@@ -104,7 +105,7 @@ def _make_catalog(store: Database, known: Sequence[tuple[int, str, str]]) -> Non
 
 
 def _note(applied: Sequence[tuple[int, str]]) -> str:
-    """The statement that notes migrations: as text, see opening.py. Their names are our files'."""
+    """The statement that notes migrations, as text (see check_file.py): the names are our own."""
     rows = ", ".join(
         f"({number}, '{name}', system.main.now()::TIMESTAMP)" for number, name in applied
     )

@@ -1,7 +1,7 @@
 """Opening a database file: made if it is new, brought up to date, checked and locked up.
 
 What a stranger's file could do is prevented here: before anything in it is read by name, it must be
-as we make it (opening.py), and DuckDB must not reach any other file.
+as we make it (check_file.py), and DuckDB must not reach any other file.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pathlib import Path
 import duckdb
 
 from zodiac_sql.database import forks
+from zodiac_sql.database.check_file import require_our_macros, require_our_tables
 from zodiac_sql.database.duckdb_errors import DISK_FULL, explained
 from zodiac_sql.database.instance import instance_of
 from zodiac_sql.database.migrate import migrate
 from zodiac_sql.database.new_files import aside, put_in_place
-from zodiac_sql.database.opening import require_our_macros, require_our_tables
 from zodiac_sql.database.settings import NO_EXTENSIONS, WRONG_OPTIMIZER, Settings
 from zodiac_sql.database.store import SCHEMAS, Store
 from zodiac_sql.errors import LockedError, ResourceError, StoreError, ZodiacError

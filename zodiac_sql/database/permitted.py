@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from zodiac_sql.database.opening import list_functions
+from zodiac_sql.database.check_file import list_functions
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError, StoreError
 

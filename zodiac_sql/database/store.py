@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Self
 import duckdb
 
 from zodiac_sql.database import forks
+from zodiac_sql.database.check_file import Listed
 from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.instance import Instance
-from zodiac_sql.database.opening import Listed
 from zodiac_sql.database.render import render
 from zodiac_sql.database.settings import WRONG_OPTIMIZER, Settings
 from zodiac_sql.database.temporary_rows import TemporaryRows

@@ -15,7 +15,7 @@ from zodiac_sql.sql.class_pairs import count_pairs
 def list_tables(store: Store) -> list[tuple[str, str, int]]:
     """The schema, the name and the estimated size of every table of facts or nodes.
 
-    (The query has no parameters, like all that open a file: see database/opening.py.)
+    (The query has no parameters, like all that open a file: see database/check_file.py.)
     """
     rows = store.rows(
         "SELECT database_name, schema_name, table_name, estimated_size FROM duckdb_tables()"
