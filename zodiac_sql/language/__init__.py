@@ -1,11 +1,11 @@
-"""What a text of rules says, and whether it says something: nothing here knows a database.
+"""The language: what a text of rules says, and what is wrong with it. No database is known here.
 
 `syntax.py`         what rules, atoms, terms and types are; `symbols.py`, how symbols are written
 `grammar.lark`      the grammar
-`parse.py`          a text becomes a program, by way of
-`clauses.py`        where its clauses end, if it cannot be parsed as a whole,
-`reader.py`         the parse tree becomes rules and facts,
-`literals.py`       what constants mean, and
+`parse.py`          a text becomes a program
+`clauses.py`        where the clauses of a text end that cannot be parsed as a whole
+`reader.py`         the parse tree becomes rules and facts
+`literals.py`       what constants mean
 `syntax_errors.py`  what is wrong with a text that cannot be parsed
 `functions.py`      the functions that rules can call, and their signatures
 `binding.py`        which variables a body binds and in what order: whether a rule is safe

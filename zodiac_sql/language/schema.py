@@ -65,7 +65,7 @@ def sql_name(
 ) -> str:
     """A short name for a predicate that is not `taken` (in lower case), whatever its case.
 
-    The first that is free of: the name itself, or the local name of an IRI; the same with the
+    The first free one of these: the name itself, or the local name of an IRI; the same with the
     prefix of the IRI; the same with a number. `numbers` has the next number to try for each name.
     """
     local = local_name(name)
