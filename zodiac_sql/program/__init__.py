@@ -3,6 +3,6 @@
 `state.py`       all that is known of a knowledge base, without its facts
 `rule_edits.py`  which rules a change adds, drops and replaces
 `arrivals.py`    rules that arrive: which of them are new, and what they are called
-`check.py`       what makes a program wrong: names, arities, safety, stratification ..
+`check.py`       what makes a program wrong: names, arities, safety, stratification
 `build.py`       a changed program with its schema, types and hypernodes
 """
