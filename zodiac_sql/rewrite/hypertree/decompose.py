@@ -168,7 +168,7 @@ class _Search:
                 yield _Choice(cover, variables, atoms | self._inside(variables))
 
     def _parts(self, edges: Mask, variables: Mask) -> Iterator[Mask]:
-        """The parts into which some edges fall that a node with these variables does not cover."""
+        """The parts into which the edges fall that a node with these variables leaves uncovered."""
         left = edges & ~self._inside(variables)
         while left:
             part, fresh = 0, left & -left
