@@ -28,10 +28,10 @@ FEWEST_SIDE_ROWS, MOST_SIDE_ROWS = 5_000, 1_000_000
 """The fewest and most rows of a side: with fewer the join is cheap, with more counting is dear."""
 
 FEWEST_JOIN_ROWS = 1_000_000
-"""Use a product only if the join should have this many rows: a smaller join is fast enough."""
+"""Use a product only if this many rows are expected of the join: a smaller one is fast enough."""
 
 CHEAPER_BY = 2
-"""Use a product only if the join should cost this many times as much, because estimates may err."""
+"""Use a product only if the join is expected to cost this many times as much: estimates may err."""
 
 MOST_BITS = 400_000_000
 """The most bits that a product may need at once: 50 MB."""
