@@ -47,7 +47,8 @@ def evaluate(
 ) -> Fixpoint:
     """Compute a hypernode. `context` reads everything except the hypernode's own tables.
 
-    With `modules` at work, it has only what these leave (rewrite/rewritten_hypernode.py).
+    With `modules` at work, `hypernode` has only the rules that they leave
+    (rewrite/rewritten_hypernode.py).
     """
     if not hypernode.recursive:
         return _in_order(store, hypernode, schema, context, cache)
@@ -165,8 +166,9 @@ def is_linear(hypernode: Hypernode, context: Context) -> bool:
 def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:
     """WITH RECURSIVE: what the rules derive from the outside facts, and then from each other.
 
-    Starting from the first derived facts, not from the outside ones, leaves exactly what the rules
-    derive; an outside fact that is derived too is passed on twice, which costs but does no harm.
+    The statement starts from the first derived facts, not from the outside ones, so it returns
+    exactly what the rules derive. An outside fact that is derived too is passed on twice, which
+    costs but does no harm.
     """
     (predicate,) = hypernode.derives
     columns = schema[predicate].columns

@@ -181,7 +181,7 @@ def _tree(rule: Rule, estimates: Estimates) -> Hypertree | None:
 def _contracted(rule: Rule, estimates: Estimates, tree: Hypertree) -> Hypertree:
     """A tree in which nodes of one atom are joined in the node above where that costs less.
 
-    The node above may become wider than it need be.
+    The node above may become wider than necessary.
 
     So p(L, S, A) :- of(W, L), in(W, S), number(W, A), ... can do without all W in one node, where
     no two of the atoms cover all variables.

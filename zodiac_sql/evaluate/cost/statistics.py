@@ -32,7 +32,7 @@ LARGEST_COUNTED = 1_000_000
 """Count a relation of at most this many rows; for a larger one, ask DuckDB's statistics."""
 
 MOST_ATOMS_ORDERED = 10
-"""Cost all orders of a join of at most this many atoms; for more, count only its last result."""
+"""Cost all orders of a join of at most this many atoms; of a larger one, only the last result."""
 
 SAMPLE_ROWS, SAMPLE_VALUES = 100_000, 30
 """A sample has about SAMPLE_ROWS rows, and at least SAMPLE_VALUES values of the variable that it is

@@ -3,8 +3,8 @@
 `members` is a temporary table of nodes with the class of each: `class` now, `prev` before the last
 step, `before` before the change, NULL where the node is in none. When a relation is evaluated, the
 table has all nodes; when it is maintained, only those of classes that the change touches, and the
-file has the others. Two of these columns define the facts that enter or leave the relation
-(sql/class_pairs.py), and count them without making the pairs.
+file has the others. A comparison of two of these columns gives the facts that enter or leave the
+relation (sql/class_pairs.py), and their number without making the pairs.
 
 `links` are the edges that a step adds or takes away: (a, b), and whether an edge from a node to
 itself counts as a fact that the rules derive (`looping`). Tables that steps work with have fixed
