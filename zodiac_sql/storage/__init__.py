@@ -5,7 +5,7 @@ check_catalog.py   what does not fit together in an edited catalog
 row_counts.py      the number of rows of every table
 save_catalog.py    writing to the catalog what differs between two states
 sources.py         which tables make up each extension
-owners.py          whose a table is: explicit facts', a hypernode's, or nobody's
+owners.py          who owns a table: the explicit facts, a hypernode, or nobody
 extensions.py      counting, comparing and showing extensions
 edits.py           what a change does to a table, and to an extension
 publish.py         the transaction that makes a change permanent

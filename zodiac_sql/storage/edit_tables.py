@@ -1,4 +1,4 @@
-"""Bringing a table of the file to what an edit says: rows out and in, or all of it anew."""
+"""Applying an edit to a table of the file: rows go out and in, or the whole is written anew."""
 
 from __future__ import annotations
 

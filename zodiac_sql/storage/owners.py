@@ -1,4 +1,4 @@
-"""Whose a table is: explicit facts', a hypernode's, or nobody's any more."""
+"""Who owns a table: the explicit facts, a hypernode, or nobody any more."""
 
 from __future__ import annotations
 

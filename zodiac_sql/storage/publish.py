@@ -83,7 +83,7 @@ def publish(store: Store, publication: Publication) -> State:
 def _carry_out_inside(
     remover: Remover, publication: Publication, recursive: Collection[int]
 ) -> None:
-    """Bring the tables of modules and trees to what their edits say."""
+    """Apply their edits to the tables of modules and trees."""
     for (name, owner), edit in publication.inside.items():
         ranked = owner in recursive if is_node(name) else is_external(name)
         cache = publication.cache.of(owner)
@@ -100,7 +100,7 @@ def _carry_out_inside(
 def _carry_out_edits(
     remover: Remover, publication: Publication, recursive: Collection[int]
 ) -> None:
-    """Bring the tables of predicates to what their edits say.
+    """Apply their edits to the tables of predicates.
 
     Discarded tables, and those of predicates that no longer exist, were removed as a whole before.
     """
@@ -130,7 +130,7 @@ def _carry_out(
     recursive: bool,
     cache: StatementCache,
 ) -> None:
-    """Bring a table to what an edit says."""
+    """Apply an edit to a table."""
     key = key_of(predicate, owner)
     if edit.rewritten or key not in remover.rows:
         write_table(remover, predicate, key, edit.incoming, recursive)

@@ -34,7 +34,7 @@ def _decoded_pairs(part: Part, relation: Relation) -> exp.Query:
 def view(predicate: Predicate, relation: Relation, replace: bool, database: str) -> exp.Create:
     """CREATE VIEW main."p": the extension, decoded, for any DuckDB client.
 
-    `replace` is for a view that is ours; a new one never takes the place of somebody else's.
+    Use `replace` only for a view that is ours: a new view must never replace somebody else's.
     """
     if predicate.open:
         nothing = [exp.cast(exp.null(), "TEXT").as_(c.name, quoted=True) for c in relation.stored]
