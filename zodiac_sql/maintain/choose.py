@@ -34,7 +34,7 @@ def _with_partitions(task: Task, strategy: str) -> tuple[Maintained, str, str]:
     """Maintain a hypernode one of whose relations is a partition: DRed^c with modules.
 
     Facts of a partition have neither ranks nor proofs that could be examined one by one. Its module
-    does for all facts at once what `bf` is for: it takes nothing out that facts from outside prove.
+    does for all facts at once what `bf` is for: it takes out no fact that facts from outside prove.
     """
     if strategy == "auto" and task.hypernode.rules and (why := starts_over(task)):
         return recompute(task), "recompute", why

@@ -204,7 +204,7 @@ class Work:
     """What a strategy did, counted in facts, to be compared with the tables of paper 3.
 
     A set-oriented statement finds all heads of many rule instances at once, each head counted once
-    per statement; so `forward` and `backward` are bounds from below of the paper's derivations.
+    per statement; so `forward` and `backward` are lower bounds of the paper's derivations.
 
     * checked: facts whose provability was examined (paper 3: |C|).
     * overdeleted: facts taken out for the time being (DRed: |D|).

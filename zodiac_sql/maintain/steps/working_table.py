@@ -1,8 +1,8 @@
 """The tables that a recursive hypernode owns, while it is maintained.
 
-Of each predicate there is what the file has (`stored`), a temporary table of what has been taken
-out of that (`gone_table`), and one of what has been added since (`plus_table`). Facts that are
-known from outside the hypernode take part in its rules, but are not its own.
+Each predicate has the table in the file (`stored`), a temporary table of the rows taken out of it
+(`gone_table`), and one of the rows added since (`plus_table`). Facts that are known from outside
+the hypernode take part in its rules, but are not its own.
 """
 
 from __future__ import annotations
