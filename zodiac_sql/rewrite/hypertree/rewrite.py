@@ -42,7 +42,7 @@ Test = Comparison | Negation | Binding
 
 @dataclass(frozen=True, slots=True)
 class Decomposed:
-    """The rules of a decomposition. `places` tells which of `nodes` has each node's rows, if any."""
+    """The rules of a decomposition. `places` tells which of `nodes` has the rows of each."""
 
     nodes: Mapping[int, Rule]
     join: Rule
