@@ -42,7 +42,10 @@ Test = Comparison | Negation | Binding
 
 @dataclass(frozen=True, slots=True)
 class Decomposed:
-    """The rules of a decomposition. `places` tells which of `nodes` has the rows of each."""
+    """The rules of a decomposition.
+
+    For each node of the tree, `places` tells which of `nodes` has its rows, if any.
+    """
 
     nodes: Mapping[int, Rule]
     join: Rule
