@@ -106,8 +106,15 @@ class Problem:
     def __str__(self) -> str:
         where = f"{self.span}: " if self.span else ""
         shown = f"\n{self.span.excerpt()}" if self.span else ""
-        hint = f"\n    {self.hint}" if self.hint else ""
-        return f"{where}{self.message}{shown}{hint}"
+        hint = f"\n    {_without_its_middle(self.hint)}" if self.hint else ""
+        return f"{where}{_without_its_middle(self.message)}{shown}{hint}"
+
+
+def _without_its_middle(said: str) -> str:
+    """A sentence that may quote a long fact: its middle is left out, as its end says what is wrong."""
+    if len(said) <= 2 * _MOST_SHOWN:
+        return said
+    return f"{said[:_MOST_SHOWN]} ... {said[-_MOST_SHOWN:]}"
 
 
 class ZodiacError(Exception):

@@ -153,3 +153,10 @@ def test_a_text_full_of_problems(kb: KnowledgeBase) -> None:
         kb.add_rules("p(X) : q(X). " * 2_000 + "p(a\n" * 2_000)
     assert len(caught.value.problems) > 2_000
     assert len(str(caught.value)) < 100_000 and "... and 1,9" in str(caught.value)
+
+
+def test_a_problem_with_a_long_fact(kb: KnowledgeBase) -> None:
+    """It was quoted as a whole, in every problem: a message of 200,000 characters."""
+    with pytest.raises(ProgramError) as caught:
+        kb.add_rules(f'p("{"a" * 20_000}", X).')
+    assert len(str(caught.value)) < 3_000 and "X" in caught.value.problems[0].message
