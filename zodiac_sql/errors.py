@@ -111,7 +111,7 @@ class Problem:
 
 
 def _without_its_middle(said: str) -> str:
-    """A sentence that may quote a long fact: its middle is left out, as its end says what is wrong."""
+    """A sentence without its middle, if it quotes a long fact: its end says what is wrong."""
     if len(said) <= 2 * _MOST_SHOWN:
         return said
     return f"{said[:_MOST_SHOWN]} ... {said[-_MOST_SHOWN:]}"
