@@ -1,13 +1,13 @@
 """The one door to DuckDB: nothing outside this room opens a database file.
 
 store.py                  an open database: statements, answers and transactions
-open_store.py             opening a file: made if it is new, checked, brought up to date, locked up
-check_file.py             what a file must be like before anything in it is read by name
-migrate.py                bringing the catalog of a file up to date, by migrations/*.sql
-new_files.py              making a new file aside, and putting it in its place as a whole
+open_store.py             opens a file: makes, checks, updates and locks it
+check_file.py             checks that a file is as we make it, before anything is read by name
+migrate.py                brings the catalog of a file up to date, by migrations/*.sql
+new_files.py              makes a new file in another place, and moves it to its place as a whole
 settings.py               the settings that connections are opened with
-instance.py               a file as DuckDB has it open in this process, damaged or not
-other_connections.py      connections for reading aside, for SQL that users write, and for files
+instance.py               a file that DuckDB has open in this process, and whether it is damaged
+other_connections.py      separate connections: for verify, for SQL that users write, and for files
 guard.py                  one thread, one call at a time
 forks.py                  what a forked process inherits and must not touch
 duckdb_errors.py          what DuckDB's errors mean for the user

@@ -1,10 +1,10 @@
-"""What a file must be like before anything in it is read by name.
+"""Checks that a file is as we make it, before anything in it is read by name.
 
-A file may come from anybody, and DuckDB would compute what it holds: a view or a macro in place of
-what we made, a column with a default or an expression, a check, an index over an expression. So our
-schemas may only hold tables of plain types, and the macros of the catalog as we made them.
+A file may come from anybody, and DuckDB would run code that it holds: a view or a macro in place of
+ours, a column with a default or an expression, a check, an index over an expression. So our schemas
+may hold only tables of plain types, and the macros of the catalog as we made them.
 
-All is asked of DuckDB's own functions, and compared as text: nothing of the file is called here.
+The checks call only DuckDB's own functions, and compare texts: they call nothing of the file.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from zodiac_sql.database.migrate import Database, migrations
 from zodiac_sql.errors import StoreError
 
-# Statements here have no parameters: DuckDB's module imports pandas, where it is installed, before
-# it takes the first one, which costs more than all the rest of opening a file. And to list columns,
-# DuckDB plans each of its own views (10 ms), while the text that makes a table tells all that there
-# is in it.
+# Statements here have no parameters: before it takes the first one, DuckDB's module imports pandas
+# if that is installed, which costs more than all the rest of opening a file. They list no columns,
+# because for that DuckDB plans each of its own views (10 ms), and the text that makes a table has
+# all that is in it.
 
 _OURS = "('zodiac', 'edb', 'idb', 'hd')"
-"""Our schemas. DuckDB finds one by its name in any case, so we look for them in lower case."""
+"""Our schemas. DuckDB ignores the case of their names, so we compare names in lower case."""
 
 _TABLES = f"""
 SELECT database_name, schema_name, table_name, sql, index_count > has_primary_key::INTEGER
@@ -82,9 +82,9 @@ def _wrong_tables(tables: list[tuple[str, str, str, bool]]) -> Iterator[str]:
 def _wrong_views(
     tables: list[tuple[str, str, str, bool]], views: list[tuple[str, str]]
 ) -> Iterator[str]:
-    """Views other than those of the pairs of a module, beside the table of its classes.
+    """Find views in our schemas, except a module's view of pairs beside its table of classes.
 
-    That table had another name first. Such views are there for people; nothing here reads them.
+    That table had another name at first. Such views are for people; nothing here reads them.
     """
     inner = {name for schema, name, *_ in tables if schema == "idb"}
     for schema, view in views:
@@ -95,7 +95,7 @@ def _wrong_views(
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A function of DuckDB's that may have effects, or a macro of anybody's."""
+    """A function of DuckDB that may have effects, or any macro that is not DuckDB's."""
 
     database: str
     schema: str
@@ -109,7 +109,7 @@ class Listed:
 def list_functions(store: Database) -> tuple[Listed, ...]:
     """All macros that are not DuckDB's, and those functions of its own that are not plain.
 
-    To list all functions takes 15 ms, whatever is asked of them: so a store asks once.
+    Listing functions takes 15 ms, however few are wanted, so a store does it once.
     """
     rows = store.rows(
         "SELECT DISTINCT database_name, schema_name, function_name, function_type, internal,"
@@ -127,8 +127,8 @@ def list_functions(store: Database) -> tuple[Listed, ...]:
 def require_our_macros(store: Database) -> tuple[Listed, ...]:
     """Raise StoreError if a macro in our schemas is not one of the catalog, as we made it.
 
-    They are compared with the same ones made here, under other names: so both are written by this
-    version of DuckDB. Returns what was listed, without these.
+    They are compared with temporary copies made here under other names, so that this version of
+    DuckDB writes the text of both. Returns what was listed, without these copies.
     """
     expected = _macros()
     store.run("".join(expected.values()))

@@ -1,4 +1,4 @@
-"""The types of DuckDB's columns that hold values of each type of the language."""
+"""The types of DuckDB's columns for the types of the language."""
 
 from __future__ import annotations
 

@@ -38,10 +38,10 @@ def forget_new(store: Store) -> None:
 
 @contextmanager
 def nothing_new(store: Store) -> Iterator[None]:
-    """Forget the symbols that become new inside, at its end.
+    """Forget at the end the symbols that are added inside the block.
 
-    Their ids are given to other symbols afterwards, so nothing may keep them: they only serve to
-    look for symbols, and to find nothing.
+    Their ids are given to other symbols afterwards, so nothing may keep them: they may only be
+    used to look for facts, of which there are none.
     """
     known = store.count('SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol"')
     try:
@@ -51,7 +51,7 @@ def nothing_new(store: Store) -> Iterator[None]:
 
 
 def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
-    """The ids of symbols by their text, which is canonical; those that are new become known."""
+    """The ids of symbols by their canonical text; new symbols are added."""
     if not texts:
         return {}
     store.run("CREATE OR REPLACE TEMP TABLE asked AS SELECT unnest($1) AS text", [sorted(texts)])
@@ -65,7 +65,7 @@ def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
 
 
 def publish(store: Store) -> None:
-    """Make new symbols permanent: part of the publishing transaction."""
+    """Make new symbols permanent. This is part of the publishing transaction."""
     if store.symbols_wait:
         store.run('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
 
@@ -73,9 +73,8 @@ def publish(store: Store) -> None:
 def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None:
     """Create temporary table `into`: `source` with the text in `columns` replaced by ids.
 
-    The text is as in language/symbols.py, or an N-Triples term. Other columns are copied, and each
-    row of the one table is a row of the other. `source` is a temporary table without NULLs in
-    `columns`.
+    The text is as in language/symbols.py, or an N-Triples term. Other columns are copied, and no
+    rows are added or dropped. `source` is a temporary table without NULLs in `columns`.
     """
     _collect_terms(store, source, columns)
     _add_terms(store)
@@ -94,14 +93,14 @@ def stands_as_it_is(text: str) -> bool:
 
 
 def add(store: Store, texts: Sequence[str]) -> None:
-    """Let symbols that stand as they are become known."""
+    """Add symbols that stand as they are."""
     store.run("CREATE OR REPLACE TEMP TABLE term AS SELECT unnest($1) AS text", [texts])
     _add_terms(store)
     store.run("DROP TABLE temp.term")
 
 
 def _add_terms(store: Store) -> None:
-    """Give ids to those symbols of the temporary table term that have none."""
+    """Give ids to the symbols in the temporary table term that have none."""
     found = store.count(
         'INSERT INTO temp."zodiac$new_symbol"'
         ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
@@ -117,7 +116,7 @@ def known_only(
 ) -> exp.Select:
     """A query with the text in `columns` replaced by ids; rows with an unknown text are left out.
 
-    With `canonical`, text is only looked for as it stands, which is cheaper.
+    With `canonical`, text must be in canonical form already, which is cheaper.
     """
     query = exp.select().from_(rows.subquery("x", copy=False))
     for number, name in enumerate(names):
@@ -134,7 +133,7 @@ def known_only(
 
 
 def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
-    """Temporary table term: each text of the columns once, and its canonical form."""
+    """Make the temporary table term: each text of the columns once, and its canonical form."""
     texts = [
         exp.select(exp.column(column, quoted=True).as_("raw")).from_(temp_table(source))
         for column in columns
@@ -147,7 +146,7 @@ def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
             exp.select("raw", exp.column("raw").as_("text")).from_(raw.subquery("t", copy=False)),
         )
     )
-    # All others stand as they are. Only to plan with this macro takes 15 ms.
+    # All other texts stand as they are. Just planning a statement with this macro takes 15 ms.
     if store.count("SELECT count(*) FROM temp.term WHERE raw[1] IN ('<', '\"')"):
         store.run("UPDATE temp.term SET text = zodiac.canonical(raw) WHERE raw[1] IN ('<', '\"')")
 

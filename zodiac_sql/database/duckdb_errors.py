@@ -1,4 +1,4 @@
-"""What DuckDB's errors mean for the user: each becomes an error of ours that says so."""
+"""Turns DuckDB's errors into errors of ours that say what they mean for the user."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Opened(Protocol):
 
 @contextmanager
 def explaining(opened: Opened) -> Iterator[None]:
-    """Turn what DuckDB raises inside into an error that says what it means for the user."""
+    """Turn an error that DuckDB raises inside into one that says what it means for the user."""
     try:
         yield
     except duckdb.Error as error:
@@ -46,16 +46,16 @@ def explaining(opened: Opened) -> Iterator[None]:
         raise explained(error, opened.path) from error
     except UnicodeEncodeError as error:
         raise DataError(HALF_A_CHARACTER) from error
-    except GeneratorExit:  # an interruption came before anything ran, and this is cleared away
+    except GeneratorExit:  # an interruption came before anything ran: nothing to explain
         raise
     except BaseException as error:
-        # Without this, DuckDB 1.5.6 waits for ever when it clears a recursive query away that an
-        # interruption has left, be it before the next statement or to close the connection.
+        # Without this, DuckDB 1.5.6 waits for ever when it cleans up a recursive query after an
+        # interruption, whether for the next statement or for closing the connection.
         with suppress(duckdb.ConnectionException):  # closed meanwhile
             opened.connection.interrupt()
         if not isinstance(error, RuntimeError):
             raise
-        if "interrupted" in str(error).lower():  # how DuckDB passes Control-C on
+        if "interrupted" in str(error).lower():  # this is how DuckDB reports Ctrl-C
             raise KeyboardInterrupt from error
         if "Unable to cast Python instance of type <class 'str'>" in str(error):
             raise DataError(HALF_A_CHARACTER) from error
@@ -69,7 +69,7 @@ HALF_A_CHARACTER = (
 )
 
 _ADVICE = "\n\nPossible solutions"
-"""What follows in DuckDB's message are settings in SQL, which a user of ours cannot give."""
+"""In DuckDB's message, SQL settings follow after this; users cannot change those."""
 
 DISK_FULL = re.compile("No space left|File too large|Disk quota exceeded|max_temp_directory_size")
 
@@ -141,7 +141,7 @@ def explained(error: duckdb.Error, path: str) -> ZodiacError:
 
 
 def _no_value(text: str) -> str:
-    """What DuckDB says of a value that does not exist, in our words where it is an integer."""
+    """DuckDB's message about a value that does not exist; for an integer, in our own words."""
     overflow = _OVERFLOW.search(text)
     if overflow:
         return f"an integer has more than 64 bits: {overflow[overflow.lastindex or 0]}"

@@ -1,10 +1,10 @@
 """What a forked process inherits: databases of its parent, which it must neither use nor close.
 
-DuckDB writes a checkpoint into the file and removes its log when the last connection is closed, be
-it by the end of the process. A fork that did so would take what the parent writes next into a file
-that is gone: acknowledged, and lost in a kill. And if it connected to the file again, DuckDB would
-give it the parent's database as it was, without a lock. So a fork never lets go of what it has
-inherited, and opens no file of these.
+When the last connection is closed, or the process ends, DuckDB writes a checkpoint into the file
+and removes its log. If a fork did so, the parent would write to a log that is gone: its changes
+would be acknowledged, and lost in a kill. If the fork connected to the file again, DuckDB would
+give it the parent's database as it was, without a lock. So a fork never closes what it has
+inherited, and never opens these files.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _inherited: list[str] = []
 
 
 def opened(connection: object, path: str) -> None:
-    """Say that this process has opened a file."""
+    """Note that this process has opened a file."""
     _opened[connection] = os.path.realpath(path)
 
 
 def closed(connection: object) -> None:
-    """Say that this process has closed a connection."""
+    """Note that this process has closed a connection."""
     _opened.pop(connection, None)
 
 
 def is_inherited(path: str) -> bool:
-    """Whether a file was open in the process that this one is a fork of, when it was forked."""
+    """Whether a file was open in the parent process when this one was forked."""
     return os.path.realpath(path) in _inherited
 
 
 def require_not_forked(maker: int, what: str) -> None:
-    """Raise BusyError if another process than this one has made something."""
+    """Raise BusyError if something was made by another process than this one."""
     if os.getpid() != maker:
         raise BusyError(
             f"this {what} was made by process {maker}, and this is process {os.getpid()}, a fork "
@@ -46,7 +46,7 @@ def require_not_forked(maker: int, what: str) -> None:
 
 
 def _keep_what_is_inherited() -> None:
-    """Let what was open at the fork never be closed here, not even at the end of the process."""
+    """Keep what was open at the fork from ever being closed here, even when the process ends."""
     import ctypes  # late: few processes fork
 
     for connection, path in _opened.items():

@@ -1,9 +1,9 @@
 """Who may use a database: the thread that opened it, one call at a time, and no forked process.
 
 A connection to DuckDB has one transaction and one open answer, and a change is many statements. A
-call between two of them, from another thread or from what a statement calls, would end their
-transaction or wait for ever. So each verb that touches the database is `exclusive`: what comes
-meanwhile is refused at once, and nothing was done.
+call between two of them, from another thread or from a function that a statement calls, would end
+their transaction or wait for ever. So each verb that touches the database is `exclusive`: other
+calls meanwhile are refused immediately, before they do anything.
 
 At any time one thread is the user, and only it sets `busy`, so no lock is needed. The owner is the
 user, except while it has lent the database to another thread.
@@ -22,11 +22,11 @@ from zodiac_sql.database.forks import require_not_forked
 from zodiac_sql.errors import BusyError
 
 _LENT = -1
-"""Stands for a thread that has not begun yet."""
+"""The user while the database is lent to a thread that has not begun yet."""
 
 
 class Guard:
-    """Refuses whoever may not use a database now. `path` is what they may open instead."""
+    """Refuses calls that may not use a database now. `path` is the file to open instead."""
 
     __slots__ = ("_owner", "_process", "_user", "busy", "path")
 
@@ -35,7 +35,7 @@ class Guard:
         self._process = os.getpid()
         self._owner = self._user = get_ident()
         self.busy = False
-        """Whether a call is under way. Who has entered sets this to False at the end."""
+        """Whether a call is in progress. The caller of `enter` sets it to False at the end."""
 
     @property
     def inherited(self) -> bool:
@@ -43,7 +43,7 @@ class Guard:
         return os.getpid() != self._process
 
     def check(self) -> int:
-        """Raise BusyError for who may not call now. Returns the thread that calls."""
+        """Raise BusyError if the calling thread may not call now. Returns this thread."""
         me = get_ident()
         if self._user != me or self.busy or os.getpid() != self._process:
             self._refuse(me)
@@ -52,11 +52,11 @@ class Guard:
     def enter(self) -> None:
         """Begin a call. Raises BusyError.
 
-        After `busy` is set nothing is called, so that no interruption leaves it so.
+        Nothing is called after `busy` is set, so that no interruption can leave it set.
         """
         me = self.check()
         self.busy = True
-        if self._user != me:  # lent just now: whoever lends sets the user first, then sees this
+        if self._user != me:  # lent just now: the lender sets the user first, and then sees `busy`
             self.busy = False
             self._refuse(me)
 
@@ -138,7 +138,7 @@ _Self = TypeVar("_Self", bound=_Guarded)
 def exclusive(
     verb: Callable[Concatenate[_Self, _Arguments], _Result],
 ) -> Callable[Concatenate[_Self, _Arguments], _Result]:
-    """A method that is refused (BusyError) unless it may be called now. No other may meanwhile."""
+    """Make a method raise BusyError unless it may be called now, and refuse others meanwhile."""
 
     @wraps(verb)
     def guarded(self: _Self, /, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:

@@ -1,4 +1,4 @@
-"""A database file as DuckDB has it open in this process, and whether that can be trusted."""
+"""A database file that DuckDB has open in this process, and whether it can be trusted."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from zodiac_sql.errors import StoreError
 class Instance:
     """A database file as DuckDB has it open, once for all connections of this process.
 
-    It is `damaged` if a COMMIT has failed, or something after which DuckDB does nothing more. What
-    it has in memory then need not be what is in the file, and must never be written there.
+    It is `damaged` if a COMMIT has failed, or after an error that makes DuckDB refuse everything.
+    Its memory may then differ from the file, and must never be written there.
     """
 
     damaged: bool = False
 
 
 _instances: WeakValueDictionary[str, Instance] = WeakValueDictionary()
-"""Those of files that are open, by path."""
+"""The instances of open files, by path."""
 
 
 def instance_of(path: str) -> Instance:

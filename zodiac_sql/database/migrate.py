@@ -1,9 +1,9 @@
-"""Bringing the catalog of a database file up to date: numbered SQL files, each in a transaction.
+"""Brings the catalog of a database file up to date: numbered SQL files, each in a transaction.
 
 Each file has a transaction of its own, because DuckDB cannot change a table that holds data after
 it has deleted from it or altered it in the same transaction. A kill between two files leaves a
 catalog of an older version, which the next opening brings up to date. A new catalog holds no data,
-so it is made in one transaction: each costs a write to the disk.
+so it is made in one transaction, because each transaction costs a write to the disk.
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ def migrate(store: Database, is_new: bool) -> int:
 
 
 def _make_catalog(store: Database, known: Sequence[tuple[int, str, str]]) -> None:
-    """Make all that a new catalog has.
+    """Make a new catalog.
 
-    The file need not be new: somebody else's tables and macros may be in it.
+    The file need not be new: it may have somebody else's tables and macros.
     """
     with store.transaction():
         for version, _, text in known:
@@ -105,7 +105,7 @@ def _make_catalog(store: Database, known: Sequence[tuple[int, str, str]]) -> Non
 
 
 def _note(applied: Sequence[tuple[int, str]]) -> str:
-    """The statement that notes migrations, as text (see check_file.py): the names are our own."""
+    """The statement that records migrations. It is text (see check_file.py): names are our own."""
     rows = ", ".join(
         f"({number}, '{name}', system.main.now()::TIMESTAMP)" for number, name in applied
     )
@@ -113,11 +113,12 @@ def _note(applied: Sequence[tuple[int, str]]) -> str:
 
 
 _MAKE_SCHEMAS = (1, 5)
-"""The migrations that make schemas, which come to be where search begins; they call no function."""
+"""The migrations that make schemas, and so change where names are looked up first. They call no
+function."""
 
 
 def _look_in_the_file(store: Database, version: int) -> None:
-    """Let a migration find what is in the file, but no function there in place of DuckDB's."""
+    """Let a migration find tables in the file by name, but no functions instead of DuckDB's."""
     if version in _MAKE_SCHEMAS:
         store.run("RESET search_path")
     else:
@@ -133,7 +134,7 @@ _FIRST = (
 
 
 def _require_free_names(store: Database) -> None:
-    """Refuse a file in which the names of our schemas are those of somebody else's."""
+    """Refuse a file in which somebody else's schemas have the names of ours."""
     found = store.rows(
         "SELECT schema_name, database_name FROM duckdb_schemas() AS s"
         " WHERE lower(schema_name) IN ('zodiac', 'edb', 'idb', 'hd') AND NOT"
@@ -163,7 +164,7 @@ def _applied_version(store: Database) -> int:
 
 
 def _require_something(store: Database) -> None:
-    """Refuse a database in which there is nothing: none of ours is ever so without its log."""
+    """Refuse an empty database: a file of ours is empty only if its log is missing."""
     there = store.count(
         "SELECT (SELECT count(*) FROM duckdb_tables() WHERE database_name = $1)"
         " + (SELECT count(*) FROM duckdb_views() WHERE database_name = $1 AND NOT internal)"
@@ -180,9 +181,9 @@ def _require_something(store: Database) -> None:
 
 
 def _rename_first_modules(store: Database) -> None:
-    """Give tables of modules the names they have since the second day: "h7_p classes".
+    """Give tables of modules their present names: "h7_p classes".
 
-    They were "h7_zodiac$classes_p", and views of theirs say so.
+    They were called "h7_zodiac$classes_p", also in the views over them.
     """
     old = store.rows(
         "SELECT table_name, regexp_replace(table_name,"
@@ -203,7 +204,7 @@ def _rename_first_modules(store: Database) -> None:
 
 
 def _remove_signs_of_zeros(store: Database) -> None:
-    """Make each -0.0 in a table of facts 0.0, which it is equal to."""
+    """Replace each -0.0 in a table of facts by 0.0, which is equal."""
     columns = store.rows(
         "SELECT schema_name, table_name, column_name FROM duckdb_columns()"
         " WHERE schema_name IN ('edb', 'idb', 'hd') AND data_type = 'DOUBLE' AND database_name = $1"

@@ -1,4 +1,4 @@
-"""Making a new database file aside, and putting it in its place as a whole."""
+"""Makes a new database file in another place, and moves it to its place as a whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 _DIRECTORY_PREFIX = ".zodiac-new-"
-"""How the names of the directories begin where files are made. (DuckDB cannot write a log into a
+"""The prefix of the directories in which files are made. (DuckDB cannot write a log into a
 directory with a ? in its name.)"""
 
 _SECONDS_UNTIL_ABANDONED = 60.0
@@ -20,7 +20,7 @@ _SECONDS_UNTIL_ABANDONED = 60.0
 
 @contextmanager
 def aside(path: Path) -> Iterator[Path]:
-    """A path of the same name on the same file system, which is gone at the end."""
+    """A path of the same name on the same file system. It is removed at the end."""
     for left in path.parent.glob(f"{_DIRECTORY_PREFIX}*"):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > _SECONDS_UNTIL_ABANDONED:
@@ -33,20 +33,20 @@ def aside(path: Path) -> Iterator[Path]:
 
 
 def log_of(path: Path) -> Path:
-    """Where DuckDB writes the log of a database: it takes what follows a ? for something else."""
+    """The path of the log of a database. DuckDB does not count what follows a ? as its name."""
     name, mark, rest = str(path).partition("?")
     return Path(f"{name}.wal{mark}{rest}")
 
 
 def put_in_place(new: Path, path: Path) -> bool:
-    """Put a file and its log in their place, the log first, unless another process was faster.
+    """Move a file and its log to their place, the log first, unless another process was faster.
 
-    Returns whether they are there.
+    Returns whether they were moved.
     """
     log, its_log = log_of(new), log_of(path)
     if os.path.lexists(path):
         return False
-    os.replace(log, its_log)  # one without a database is good for nothing
+    os.replace(log, its_log)  # a log that is there without a database is useless
     try:
         os.link(new, path)
     except FileExistsError:

@@ -1,7 +1,7 @@
-"""Opening a database file: made if it is new, brought up to date, checked and locked up.
+"""Opens a database file: makes it if it is new, checks it, brings it up to date and locks it.
 
-What a stranger's file could do is prevented here: before anything in it is read by name, it must be
-as we make it (check_file.py), and DuckDB must not reach any other file.
+This prevents what a stranger's file could do: before anything in the file is read by name, it must
+be as we make it (check_file.py), and DuckDB must not reach any other file.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def open_store(
 ) -> Store:
     """Open a database file, and bring its catalog up to date.
 
-    Without `external_access`, no statement can reach another file or the network, load an extension
-    or change a setting from then on, whatever is in the file. Raises LockedError, NewerFileError,
-    or StoreError when the file is not a database, or not as we make them.
+    Without `external_access`, no statement can then reach another file or the network, load an
+    extension or change a setting, whatever is in the file. Raises LockedError, NewerFileError, or
+    StoreError if the file is not a database, or not as we make them.
     """
     _require_a_possible_path(str(path), external_access)
     instance = instance_of(str(path))
@@ -67,7 +67,7 @@ def open_store(
 
 
 def _require_a_possible_path(path: str, external_access: bool) -> None:
-    """Refuse a path that DuckDB would not take for a file, or that could not be used."""
+    """Refuse a path that DuckDB would not treat as a file, or that cannot be used."""
     if _PREFIXED.match(path) and path != ":memory:":
         raise StoreError(
             f"{path} is no file here: what stands before the colon would be an extension or a "
@@ -91,13 +91,13 @@ def _require_a_possible_path(path: str, external_access: bool) -> None:
 
 
 _PREFIXED = re.compile(r"\w{2,}:|:")
-"""How paths begin that DuckDB does not take for files. (C: is a drive.)"""
+"""The beginnings of paths that DuckDB does not treat as files. (C: is a drive.)"""
 
 
 def _prepare(store: Store, external_access: bool, is_made: bool) -> None:
-    """Lock a file up that was just opened, check what is in it, and bring it up to date.
+    """Lock a file that was just opened, check what is in it, and bring it up to date.
 
-    Whether its tables and macros are ours is not asked if this process has just made it.
+    If this process has just made the file, its tables and macros need no check.
     """
     store.look_in()
     store.database = _require_a_database_file(store)
@@ -112,11 +112,12 @@ def _prepare(store: Store, external_access: bool, is_made: bool) -> None:
 
 
 def _make(path: Path) -> bool:
-    """Make a new database file with a catalog, aside, so that a kill leaves none that is not whole.
+    """Make a new database file with a catalog in another place, so that a kill leaves no partial
+    file.
 
-    Its catalog is in its log, which comes first: so a file without it is never one of ours. If it
-    cannot be made, whoever opens it next says why. Returns whether the file is now the one made
-    here.
+    The catalog is in the log, which is moved first, so a file without a log is never one of ours.
+    If the file cannot be made, the attempt to open it tells why. Returns whether the file in place
+    is the one made here.
     """
     try:
         with aside(path) as new:
@@ -136,8 +137,8 @@ def _make(path: Path) -> bool:
 
 
 def _configure(store: Store, external_access: bool) -> None:
-    """The settings that need an open database; all connections of this process to it have them."""
-    # Up to so many values of a small join side are looked for in the blocks of the large one:
+    """Make settings that need an open database. All connections of this process share them."""
+    # DuckDB uses up to this many values of a small join side to skip blocks of the large side:
     # 7 ms against 50 for 20 of 10,000 values in 22 million rows that are in order.
     store.run("SET dynamic_or_filter_threshold = 1000")
     store.run(f"SET disabled_optimizers = '{WRONG_OPTIMIZER}'")
@@ -150,15 +151,15 @@ def _configure(store: Store, external_access: bool) -> None:
 _NOT_LOCKED = (
     "disabled_optimizers",  # see Store.run
     "memory_limit",  # see other_connections.py
-    "TimeZone",  # of a session; nothing of ours depends on it
+    "TimeZone",  # a setting of the session; nothing of ours depends on it
     "current_transaction_invalidation_policy",  # DuckDB sets it itself, to alter a table
 )
 
 
 def _require_a_database_file(store: Store) -> str:
-    """What DuckDB calls the file that was opened.
+    """DuckDB's name for the file that was opened. Refuses a file that is not a database.
 
-    It opens a .csv or .parquet file as a database in memory, where all would be lost.
+    DuckDB opens a .csv or .parquet file as a database in memory, where all changes would be lost.
     """
     opened = store.rows("SELECT path, database_name FROM duckdb_databases() WHERE NOT internal")
     if not store.in_memory and (len(opened) != 1 or not opened[0][0]):

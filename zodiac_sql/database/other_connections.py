@@ -53,10 +53,11 @@ def _another(store: Store) -> Store:
 
 @contextmanager
 def connect_outside(store: Store) -> Iterator[Store]:
-    """A database in memory that reads and writes files for the store, which must not.
+    """A database in memory that reads and writes files for the store, which must not do so.
 
-    Rows go between the two as Arrow batches. It holds nothing of what is in the database file, so
-    nothing there can make it touch another file. Both share the memory limit meanwhile.
+    Rows go between the two as Arrow batches. The database in memory holds nothing of the database
+    file, so nothing in that file can make it touch other files. Both share the memory limit
+    meanwhile.
     """
     settings: Settings = {**NO_EXTENSIONS, **store.settings}
     limit = store.settings.get("memory_limit")

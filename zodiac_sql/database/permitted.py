@@ -1,13 +1,12 @@
-"""What SQL that a user writes, or a stranger's file holds, may call.
+"""Which functions may be called by SQL that a user writes or that a stranger's file holds.
 
-That it only reads is seen to in read/query.py, and that DuckDB reaches no other file in
-open_store.py. But some functions that are called like tables have effects of their own: they write
-a profile or a log, change the whole process, or hide what they run in a string. So only those are
-allowed that list what there is or make rows; and nothing that would call another one by way of a
-view or a macro.
+read/query.py ensures that SQL only reads, and open_store.py that DuckDB reaches no other file. But
+some table functions have effects of their own: they write a profile or a log, change the whole
+process, or hide in a string what they run. So only table functions that list things or make rows
+are allowed; all others are refused, and so are views and macros that call them.
 
-A text in which no such name occurs is allowed at once. Otherwise its tree tells whether it is
-called.
+A text without any refused name is allowed without parsing. Otherwise its tree tells whether a
+refused function is called.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError, StoreError
 
 _LISTING = ("duckdb_", "pragma_")
-"""How the names of table functions begin that list what there is."""
+"""The prefixes of table functions that list what there is."""
 
 _ROWS = frozenset(
     (
@@ -62,7 +61,7 @@ _PRAGMAS = frozenset(
 )
 
 _FILES = re.compile(r"read_.*|parquet_.*|sniff_csv|glob")
-"""Table functions that may be called where external access was asked for."""
+"""Table functions that may be called only with external access."""
 
 _VOLATILE = frozenset(
     (
@@ -80,12 +79,12 @@ _VOLATILE = frozenset(
         "txid_current",
     )
 )
-"""Functions that may give another value each time, and do nothing else."""
+"""Functions that may return another value each time, but have no effects."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """Names, in lower case: of functions, and of views, tables and macros that would call them.
+    """The refused names, in lower case: functions, and views, tables and macros that call them.
 
     `words` finds any of them in a text.
     """
@@ -99,7 +98,7 @@ _refused: WeakKeyDictionary[Store, _Refused] = WeakKeyDictionary()
 
 
 def require_permitted(store: Store, text: str, statement: str) -> None:
-    """Raise QueryError if SQL calls what it may not; `statement` is what an EXPLAIN is about."""
+    """Raise QueryError if SQL calls a refused name; `statement` is the one inside an EXPLAIN."""
     refused = _refused_in(store)
     if not (word := refused.words.search(text)):
         return
@@ -119,7 +118,7 @@ def require_permitted(store: Store, text: str, statement: str) -> None:
 
 
 def require_harmless(store: Store, view: str) -> None:
-    """Raise StoreError if what is in the place of a view of ours calls what it may not."""
+    """Raise StoreError if the view that stands for one of ours calls a refused name."""
     if view.lower() in _refused_in(store).objects:
         raise StoreError(
             f"main.{view} is not the view that zodiac_sql made: it calls what reaches outside of "
@@ -141,7 +140,7 @@ def _tree(store: Store, statement: str) -> object:
 
 
 def _named(tree: object, key: str) -> Iterator[str]:
-    """The values of a key, wherever it is in a tree."""
+    """The values of a key anywhere in a tree."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -176,7 +175,7 @@ def _is_harmless(name: str, kind: str, external: bool) -> bool:
 
 
 def _views_and_tables(store: Store) -> list[tuple[str, str]]:
-    """Views, and tables, which may have computed columns: each with its definition."""
+    """Views and tables with their definitions. Tables count because columns can be computed."""
     return store.rows(
         "SELECT lower(view_name), sql FROM system.main.duckdb_views() WHERE NOT internal"
         " UNION ALL SELECT lower(table_name), sql FROM system.main.duckdb_tables()"
@@ -185,9 +184,9 @@ def _views_and_tables(store: Store) -> list[tuple[str, str]]:
 
 
 def _calling(functions: Collection[str], defined: Sequence[tuple[str, str]]) -> frozenset[str]:
-    """Names of what would call these functions, however many steps away, by all definitions.
+    """The names whose definitions call these functions, directly or through others.
 
-    As DuckDB writes definitions, a call has its parenthesis right after the name.
+    In definitions as DuckDB writes them, the parenthesis of a call follows the name directly.
     """
     calls = re.compile(rf'\b{_one_of(functions)}"?\(', re.IGNORECASE)
     found = {name for name, text in defined if calls.search(text)}

@@ -19,9 +19,9 @@ def add_function(
     returns: str,
     arrow: bool,
 ) -> None:
-    """Make a Python function callable from SQL. A result of None stands for no value.
+    """Make a Python function callable from SQL. A result of None means no value.
 
-    `arrow` tells that it takes and returns Arrow arrays. Raises FunctionError.
+    With `arrow`, the function takes and returns Arrow arrays. Raises FunctionError.
     """
     from duckdb.func import FunctionNullHandling, PythonUDFType
 
@@ -33,12 +33,12 @@ def add_function(
             returns,
             type=PythonUDFType.ARROW if arrow else PythonUDFType.NATIVE,
             null_handling=FunctionNullHandling.SPECIAL,
-            side_effects=True,  # else DuckDB computes a value that is also tested twice
+            side_effects=True,  # else DuckDB computes a value twice that is also tested
         )
     except duckdb.Error as error:
         raise FunctionError(f"the function cannot be registered: {error}") from error
 
 
 def remove_function(store: Store, name: str) -> None:
-    """Take a Python function away again."""
+    """Remove a Python function from SQL."""
     store.connection.remove_function(name)

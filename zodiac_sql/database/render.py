@@ -1,4 +1,4 @@
-"""A statement as a sqlglot tree -> its SQL text. Imports no sqlglot: whoever has a tree has it."""
+"""A sqlglot tree -> its SQL text. This imports no sqlglot: who has a tree has imported it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 def render(tree: exp.Expr) -> str:
     """The SQL text of a tree. It takes a fifth of a millisecond, so loops keep the text."""
-    # Names of functions stay as they are: the upper case of some scripts is another name. And the
-    # tree is not copied first, which takes longer than to write it: to write it changes nothing.
+    # Names of functions keep their case: in some scripts the upper case is another name. The tree
+    # is not copied first, because writing does not change it, and copying takes longer than that.
     return tree.sql(dialect="duckdb", normalize_functions=False, copy=False)

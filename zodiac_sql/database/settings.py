@@ -1,4 +1,4 @@
-"""The settings of DuckDB that more than one connection is opened or run with."""
+"""The settings of DuckDB that several kinds of connections share."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ NO_EXTENSIONS: Settings = {
     "allow_unsigned_extensions": False,
     "python_enable_replacements": False,
 }
-"""Nothing is installed or loaded because a statement or a file names it; and SQL that names a table
-cannot mean a variable of the Python program."""
+"""With these, DuckDB installs or loads no extension that a statement or a file names, and a name of
+a table in SQL cannot mean a variable of the Python program."""
 
 WRONG_OPTIMIZER = "common_subplan"
-"""An optimizer of DuckDB's that makes rows of unions wrong from 1.5.1 to 1.5.6: it takes two joins
-of the same tables for one, although other columns of them are used (duckdb/duckdb#25819)."""
+"""An optimizer of DuckDB that makes rows of unions wrong from 1.5.1 to 1.5.6: it treats two joins
+of the same tables as one, although they use different columns (duckdb/duckdb#25819)."""

@@ -15,16 +15,16 @@ T = TypeVar("T")
 
 
 LARGEST_CARRIED = 1_000
-"""The cache of an owner with this many entries is dropped when rules change: so many are a sign
-that most are about tables that no statement reads any more."""
+"""The cache of an owner with this many entries is dropped when rules change, because most of them
+are probably about tables that no statement reads any more."""
 
 
 @dataclass(slots=True)
 class StatementCache:
-    """Plans and texts of statements, by keys that say all that they depend on.
+    """Plans and texts of statements, by keys that contain all that they depend on.
 
-    What is about one hypernode (by number) or one predicate (by name) is in a cache of its own: it
-    outlives changes of the rules of others.
+    Each hypernode (by number) and each predicate (by name) has a cache of its own, which survives
+    changes of the rules of others.
     """
 
     entries: dict[Hashable, object] = field(default_factory=dict)
@@ -35,11 +35,11 @@ class StatementCache:
         return self.parts.setdefault(owner, StatementCache())
 
     def forget(self, owner: int | str) -> None:
-        """Empty the cache of a hypernode or a predicate: what it knew is about other statements."""
+        """Empty the cache of a hypernode or a predicate, because its statements are others now."""
         self.parts.pop(owner, None)
 
     def carried(self, lasts: Callable[[int | str], bool]) -> StatementCache:
-        """A cache for a changed program, with the parts of those owners that have not changed."""
+        """A cache for a changed program, with the parts of the owners that have not changed."""
         return StatementCache(
             parts={
                 owner: part

@@ -13,12 +13,14 @@ def temp_table(name: str) -> exp.Table:
 
 
 def shown(database: str, name: str) -> exp.Table:
-    """The view in main that shows a predicate: DuckDB has a main for temporary tables, too."""
+    """The view in main that shows a predicate. It names the database, because DuckDB has another
+    main for temporary tables.
+    """
     return exp.table_(name, db="main", catalog=database, quoted=True)
 
 
 def text(value: str) -> exp.Expr:
-    """A text in SQL. In a literal, DuckDB's parser takes a NUL for the end of the statement."""
+    """A text in SQL. A NUL cannot be in a literal, where DuckDB's parser ends the statement."""
     first, *others = (exp.Literal.string(part) for part in value.split("\0"))
     result: exp.Expr = first
     for other in others:
@@ -28,21 +30,22 @@ def text(value: str) -> exp.Expr:
 
 
 def without_sign_of_zero(value: exp.Expr) -> exp.Expr:
-    """A float, but 0.0 for -0.0. The sum with 0.0 is that; it leaves every other float as it is."""
+    """A float, with 0.0 for -0.0. Adding 0.0 does this, and changes no other float."""
     return exp.paren(exp.Add(this=value, expression=exp.Literal.number("0e0")), copy=False)
 
 
 LEAST_HEAVY = 4
-"""An expression is not written twice if this many parts of it write their own parts twice."""
+"""An expression is heavy, and not repeated, if this many of its parts repeat their own parts."""
 
 
 def once(
     values: Sequence[exp.Expr], build: Callable[..., exp.Expr], each: str, first: str
 ) -> exp.Expr:
-    """What is built of values and may have each several times.
+    """An expression built from values that it may repeat, with heavy values written only once.
 
-    Nested, such expressions would double with each level. So heavy values are elements of lists of
-    one, of which functions of a dialect compute `each`, and take the `first`.
+    If such expressions are nested, repeating would double their size with each level. So a heavy
+    value becomes a list of one element; the dialect's function `each` computes the expression from
+    the element, and `first` takes the result out.
     """
     for place, value in enumerate(values):
         if _is_heavy(value):
@@ -111,7 +114,7 @@ def distinct(query: exp.Query | None) -> exp.Select:
 def minus(left: exp.Query, right: exp.Query) -> exp.Query:
     """The distinct rows of one query that another does not have.
 
-    Each operand is closed into a subquery: EXCEPT and UNION associate to the left.
+    Each operand is a subquery, because EXCEPT and UNION associate to the left.
     """
     operands = (exp.select("*").from_(q.subquery("u", copy=False)) for q in (left, right))
     return exp.except_(*operands, copy=False)
@@ -124,7 +127,7 @@ def anti_join(
     alias: str = "x",
     kind: str = "ANTI",
 ) -> exp.Select:
-    """Only the rows whose columns do not stand in the other table, under the same names."""
+    """Only the rows whose columns are not in the other table, under the same names."""
     same = [c.copy().eq(exp.column(c.name, table=alias, quoted=True)) for c in columns]
     return query.join(
         exp.alias_(other, alias, table=True), on=exp.and_(*same, copy=False), join_type=kind,
@@ -135,7 +138,7 @@ def anti_join(
 def semi_join(
     query: exp.Select, columns: Sequence[exp.Column], other: exp.Expr, alias: str = "x"
 ) -> exp.Select:
-    """Only the rows whose columns stand in the other table, under the same names."""
+    """Only the rows whose columns are in the other table, under the same names."""
     return anti_join(query, columns, other, alias, "SEMI")
 
 

@@ -58,7 +58,7 @@ class Store:
         self.path = path
         self.read_only = read_only
         self.database = ""
-        """What DuckDB calls the file."""
+        """DuckDB's name for the file."""
         self.guard = Guard(path)
         self.tracer: Tracer | None = None
         self.symbols_wait = False
@@ -70,17 +70,17 @@ class Store:
         self.reader: Store | None = None
         """The connection for SQL that users write, once it is needed (other_connections.py)."""
         self.listed_functions: tuple[Listed, ...] | None = None
-        """What was listed when it was opened, if nothing can be added to it since then."""
+        """The functions listed at opening, as long as none can have been added since then."""
 
     def look_in(self, *schemas: str) -> None:
-        """Let names be looked for in what is DuckDB's own first, then in these schemas of the file.
+        """Look names up first among DuckDB's own, then in these schemas of the file, never in main.
 
-        Never in main, where anyone may have put a macro with the name of a function that we use.
-        What is in main is read by its full name. (A bare CHECKPOINT would mean DuckDB's own, too.)
+        In main anyone may have put a macro with the name of a function that we use, so what is in
+        main is read by its full name. (So a bare CHECKPOINT would mean DuckDB's own database.)
         """
         file = self.database.replace('"', '""')
         path = ",".join(["system.main", *(f'"{file}".{schema}' for schema in schemas)])
-        # As text: a tree would need all of sqlglot, which else is imported when there is a change.
+        # This is text, because a tree would need sqlglot, which is imported only for a change.
         self.run("SET search_path = '{}'".format(path.replace("'", "''")))
 
     def fresh(self, stem: str) -> str:
@@ -88,15 +88,15 @@ class Store:
         return f"zodiac_{stem}_{next(self._names)}"
 
     def start_names(self) -> None:
-        """Begin a change: with the same names again, so that texts of statements can be kept."""
+        """Begin a change. It uses the same names again, so that texts of statements can be kept."""
         self.symbols_wait = False
         self._names = itertools.count(1)
 
     def cached(self, key: Hashable, make: Callable[[], exp.Expr]) -> str:
         """The text of a tree that is made when its key is first asked for.
 
-        For statements that depend on no program. Those of a program are in the program's own cache
-        (statement_cache.py).
+        This is for statements that depend on no program. Those that depend on one are in the
+        program's cache (statement_cache.py).
         """
         if key not in self._texts:
             self._texts[key] = render(make())
@@ -108,13 +108,13 @@ class Store:
 
     @property
     def damaged(self) -> bool:
-        """Whether this must be closed, and the file be opened again."""
+        """Whether this store must be closed, and the file opened again."""
         return self.instance.damaged
 
     def run(
         self, statement: str | exp.Expr, parameters: Parameters = None
     ) -> duckdb.DuckDBPyConnection:
-        """Run one statement. Text is for constants of this package; the rest comes as a tree."""
+        """Run one statement. Only constants of this package are text; all others are trees."""
         text = statement if isinstance(statement, str) else render(statement)
         if self.tracer:
             self.tracer(text, parameters)
@@ -137,7 +137,7 @@ class Store:
     def count(self, statement: str | exp.Expr, parameters: Parameters = None) -> int:
         """Run a statement whose answer is one number: a count, or how many rows it wrote.
 
-        `temporary_rows` is told of it, for the rows may have gone into a temporary table.
+        `temporary_rows` is told the number, because the rows may be in a temporary table.
         """
         result = self.run(statement, parameters)
         with explaining(self):
@@ -174,7 +174,7 @@ class Store:
         if self.damaged:
             raise StoreError(f"writing {self.path} has failed: it must be opened again first")
         committing = False
-        try:  # from here on: an interruption may come right after the statement
+        try:  # begins before the statement, because an interruption may come right after it
             self.run("BEGIN TRANSACTION READ ONLY" if read_only else "BEGIN TRANSACTION")
             yield
             committing = True
@@ -187,10 +187,10 @@ class Store:
             raise
 
     def _abandon(self) -> None:
-        """Let what a failed COMMIT leaves in memory never be written to the file.
+        """Keep what a failed COMMIT leaves in memory from being written to the file.
 
-        DuckDB would write a checkpoint of it when it is closed. (After a fatal error it does not,
-        and takes no statement any more.)
+        DuckDB would write it as a checkpoint when the connection is closed. (After a fatal error it
+        does not, and takes no more statements.)
         """
         self.instance.damaged = True
         with suppress(duckdb.Error):
@@ -208,7 +208,7 @@ class Store:
     def statement_kinds(self, text: str) -> list[str]:
         """The kind of each statement in a text that a user gave: SELECT, INSERT, ..."""
         with explaining(self):
-            text.encode()  # DuckDB takes what cannot be encoded for no text at all
+            text.encode()  # DuckDB would treat a text that cannot be encoded as none
             return [s.type.name for s in self.connection.extract_statements(text)]
 
     def close(self) -> None:
@@ -216,7 +216,7 @@ class Store:
             self.reader.close()
         self.connection.close()
         forks.closed(self.connection)
-        self.instance = Instance(self.damaged)  # no more the one that others may have open
+        self.instance = Instance(self.damaged)  # no longer the instance that others may use
 
     def __enter__(self) -> Self:
         return self

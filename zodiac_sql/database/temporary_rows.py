@@ -10,16 +10,16 @@ class TemporaryRows:
     """An upper bound for the rows of each temporary table.
 
     A statement that fills one tells how many rows it wrote, and `Store.count` hands every such
-    number to `written`. While all of them are small, nobody has to look for large tables, which
-    would cost a change of few facts more than the rest of it (change/temporary_tables.py).
+    number to `written`. While all numbers are small, nobody has to look for large tables. Looking
+    would cost more than the rest of a change of few facts (change/temporary_tables.py).
     """
 
     bound: int = 0
 
     def written(self, rows: int) -> None:
-        """A statement has told this number of rows."""
+        """Note the number of rows that a statement has written."""
         self.bound = max(self.bound, rows)
 
     def looked_through(self, largest_left: int) -> None:
-        """Somebody has looked at all temporary tables: the largest that stays has so many rows."""
+        """Note, after a look at all temporary tables, the rows of the largest one that stays."""
         self.bound = largest_left
