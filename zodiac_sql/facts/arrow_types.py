@@ -6,7 +6,7 @@
     timestamp[s, ms, ns]  -> timestamp[us]
 
 A value that would change is refused, by column and row. Dictionaries and runs of such types are
-written out. What else there is (nested types, times, blobs, ...) is left for the check of types.
+expanded. Other types (nested types, times, blobs, ...) are left for the check of types.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _EXTENSIONS = ("arrow.uuid", "arrow.bool8", "arrow.json")
-"""Extension types whose values mean in DuckDB what they mean in Arrow."""
+"""Extension types whose values mean the same in DuckDB as in Arrow."""
 
 
 def in_types_of_duckdb(
@@ -29,7 +29,7 @@ def in_types_of_duckdb(
 ) -> pa.Table | pa.RecordBatchReader:
     """The table or stream with columns as DuckDB reads them without loss. Raises DataError.
 
-    What a stream holds is looked at while it is read.
+    The values of a stream are checked while it is read.
     """
     import pyarrow as pa
 
@@ -51,7 +51,7 @@ def in_types_of_duckdb(
 
 
 def unsupported(predicate: str, column: str, type_: str) -> str:
-    """Says that a column's values cannot be facts, and the way out."""
+    """The message that a column's values cannot be facts, with the way out."""
     return (
         f"{predicate}: column {column} has the type {type_}. A fact's column holds text, integers, "
         "floating-point numbers, booleans, dates or timestamps: convert it, or leave it out."
@@ -142,7 +142,7 @@ def _first_changed(column: pa.Array, type_: pa.DataType) -> int:
 
 
 def _text(value: pa.Array) -> str:
-    """A value as a person reads it; dates and moments that Python has none for, as a number."""
+    """A value as a person reads it; dates and moments that Python cannot hold, as a number."""
     import pyarrow as pa
 
     try:
@@ -153,7 +153,7 @@ def _text(value: pa.Array) -> str:
 
 
 def arrow_type(type_: Type | None) -> pa.DataType:
-    """The type of a column of facts in the tables that come out; text if it is not known yet."""
+    """The Arrow type of a column of facts; text if its type is not known yet."""
     import pyarrow as pa
 
     types = {

@@ -1,4 +1,4 @@
-"""No cell of a row is empty, and none would change when it becomes a value of a fact."""
+"""Refuses rows with an empty cell, or with a value that would change when it becomes a fact's."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _WIDE_INTEGERS = ("UBIGINT", "HUGEINT", "UHUGEINT")
 """Types of integers that may be beyond 64 bits."""
 
 Place = Callable[[int], str]
-"""What a person calls the row with this number (from 1): `row 3`, or a line of a file."""
+"""The name in messages of the row with this number (from 1): `row 3`, or a line of a file."""
 
 
 def _numbered(source: str) -> exp.Subquery:
-    """A temporary table with the number of each row, whatever its columns are called."""
+    """A temporary table with a number for each row, in a column whose name none of its own has."""
     number = exp.Window(this=exp.RowNumber()).as_(NUMBER, quoted=True)
     return exp.select("*", number).from_(temp_table(source)).subquery("n", copy=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """What a cell of a column must not be.
+    """A fault that a cell of a column can have.
 
-    `condition` holds for no empty cell, except that of the fault to be empty. In the error, `said`
+    `condition` is false for empty cells, except for the fault of being empty. In the error, `said`
     follows the value; `hint` says what would be right.
     """
 
@@ -42,7 +42,7 @@ class _Fault:
 
 
 def _faults(column: SourceColumn) -> list[_Fault]:
-    """All that cells of a column may be wrong in, by the type that they come with."""
+    """All faults that cells of a column can have, given the type that they come with."""
     value = exp.column(column.source, quoted=True)
     faults = [_Fault(column, value.is_(exp.null()), "", _NOT_EMPTY)]
     if column.kind in _WIDE_INTEGERS:
@@ -56,7 +56,7 @@ def _faults(column: SourceColumn) -> list[_Fault]:
     elif column.type is Type.DATE or column.type is Type.TIMESTAMP:
         moment = in_utc(value) if column.source_type == "TIMESTAMP WITH TIME ZONE" else value
         year = exp.func("year", exp.func("try", moment, dialect="duckdb"), dialect="duckdb")
-        known = exp.func("coalesce", year, exp.Literal.number(0))  # none is that of infinity
+        known = exp.func("coalesce", year, exp.Literal.number(0))  # infinity has no year
         outside = exp.Between(
             this=known, low=exp.Literal.number(1), high=exp.Literal.number(9999)
         ).not_()

@@ -1,4 +1,4 @@
-"""The columns of rows from outside, and what each is to become as a column of a predicate."""
+"""The columns of rows from outside, and the name and type that each gets in the predicate."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TYPES = {
 
 
 def plain_columns(data: object) -> list[SourceColumn] | None:
-    """The columns of an Arrow table with no empty cell and no type that needs a look; else None."""
+    """The columns of an Arrow table if no cell is empty and no type needs a check; else None."""
     import pyarrow as pa
 
     if not isinstance(data, pa.Table):
@@ -51,7 +51,7 @@ def plain_columns(data: object) -> list[SourceColumn] | None:
 
 
 def _in_calendar(values: pa.ChunkedArray) -> bool:
-    """Whether dates and timestamps, if these are some, are of the years 1 to 9999."""
+    """Whether these values, if they are dates or timestamps, are of the years 1 to 9999."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -77,7 +77,7 @@ _PLAIN_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class SourceColumn:
-    """A column of rows from outside, and the name and type it is to have."""
+    """A column of rows from outside, and the name and type that it gets."""
 
     source: str
     source_type: str
@@ -95,7 +95,7 @@ class SourceColumn:
         if self.source_type == "TIMESTAMP WITH TIME ZONE":
             value = in_utc(value)
         elif self.kind == "DECIMAL":
-            # DuckDB's own cast to a double divides by a power of ten, which rounds twice.
+            # DuckDB's direct cast to a double divides by a power of ten, which rounds twice.
             value = exp.cast(value, "VARCHAR")
         value = exp.cast(value, TEXT_TYPES[self.type] if self.type else "INTEGER")
         return without_sign_of_zero(value) if self.type is Type.FLOAT else value
@@ -103,7 +103,7 @@ class SourceColumn:
 
 def in_utc(value: exp.Expr) -> exp.Expr:
     """An instant as a timestamp in UTC."""
-    # Not a cast: that would give the wall clock of the session's time zone.
+    # This is no cast, because a cast would give the wall clock of the session's time zone.
     return exp.func("make_timestamp", exp.func("epoch_us", value, dialect="duckdb"))
 
 
@@ -175,7 +175,7 @@ def _agreed(predicate: str, column: SourceColumn, target: Column) -> Type | None
 
 
 def clash(predicate: str, target: Column, found: Type) -> str:
-    """Says that values of one type cannot enter a column of another, and the way out."""
+    """The message that values of one type cannot enter a column of another, with the way out."""
     assert target.type is not None
     said = f"{predicate}: column {target.name} has the type {target.type}, the data have {found}. "
     if (target.type, found) == (Type.INT, Type.FLOAT):

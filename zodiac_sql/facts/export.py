@@ -2,10 +2,10 @@
 
 Everything is read from the views main."p", whose symbols are text, and written by DuckDB.
 
-In N-Triples a unary predicate is a class and a binary one a property. Plain names, and symbols that
-are neither IRI nor blank node where RDF wants one, become IRIs under urn:zodiac:, which loading
-reads back (facts/load/urns.py). Native values have the datatype they came with, or the usual one of
-their type; a value that the datatype cannot write (an infinite decimal) is an xsd:double.
+In N-Triples a unary predicate is a class and a binary one a property. If RDF needs an IRI or blank
+node, plain names and other symbols become IRIs under urn:zodiac:, which loading reads back
+(facts/load/urns.py). Native values have the datatype they came with, or the usual one of their
+type; a value that the datatype cannot write (an infinite decimal) becomes an xsd:double.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _DEFAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export has written.
+    """The result of an export.
 
     Parquet and CSV files are named after the predicate in SQL and have the columns of its view,
     with symbols as text; `holds: bool` for a predicate without columns. All N-Triples are in
@@ -121,7 +121,7 @@ _OPEN = "it has no facts and no types yet"
 
 
 def _file_name(name: str) -> str:
-    """The name without what file names cannot hold."""
+    """The name without characters that file names cannot have."""
     return "".join("_" if c in '/\\:*?"<>|\0' else c for c in name)
 
 
@@ -146,7 +146,7 @@ def _copy(store: Store, query: exp.Query, path: Path, options: dict[str, str | b
 _ROWS = "zodiac_export_rows"
 
 _ROWS_AT_A_TIME = 20_480
-"""Rows that are handed to the connection that writes files, at a time."""
+"""How many rows at a time are passed to the connection that writes files."""
 
 
 # --- N-Triples ------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def _export_triples(store: Store, predicates: Sequence[Predicate], path: Path) -
         path.write_text("")
         return Exported((path,), tuple(skipped))
     query = lines[0] if len(lines) == 1 else exp.union(*lines, distinct=False)
-    # CSV with nothing to quote: the terms have escaped what ends a line.
+    # This is CSV without quotes: the terms have line ends escaped.
     options: dict[str, str | bool] = {
         "format": "csv", "header": False, "quote": "", "escape": "", "delimiter": "\x01",
     }  # fmt: skip
@@ -170,7 +170,7 @@ def _export_triples(store: Store, predicates: Sequence[Predicate], path: Path) -
 
 
 def _not_rdf(predicate: Predicate) -> str:
-    """Why a predicate cannot be N-Triples; empty if it can."""
+    """Why a predicate cannot be written as N-Triples; empty if it can."""
     if predicate.arity not in (1, 2):
         return f"N-Triples hold predicates with one or two columns, this one has {predicate.arity}"
     if predicate.open:

@@ -1,7 +1,7 @@
-"""Rows in the forms that Python programs have them -> Arrow, which DuckDB reads.
+"""Rows in the forms that Python programs use -> Arrow, which DuckDB reads.
 
-Tuples become one Arrow column at a time. No step takes a fact at a time, except to find the row
-that an error names.
+Tuples become one Arrow column at a time. No step handles single facts, except to find the row for
+an error.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _ACCEPTED = (
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """An Arrow table or stream. `named` tells whether its column names came with the data,
-    `untyped` are the columns that hold nothing and so have no type."""
+    """An Arrow table or stream. `named` tells whether its column names came with the data;
+    `untyped` are the columns without values, which have no type."""
 
     data: object
     width: int
@@ -70,7 +70,7 @@ def _is_pandas(rows: object) -> bool:
 
 
 def _from_pandas(predicate: str, frame: Any) -> Offered:
-    """pandas writes a missing number as NaN: here too NaN means missing, and is refused later."""
+    """In pandas a missing number is NaN, so here NaN means missing too, and is refused later."""
     import pyarrow as pa
 
     try:
@@ -88,7 +88,7 @@ def _from_pandas(predicate: str, frame: Any) -> Offered:
 
 
 def _refused_by_pandas(frame: Any) -> str:
-    """Names the first column of a data frame that Arrow refuses, and an integer beyond 64 bits."""
+    """For a message: the first column that Arrow refuses, with an integer beyond 64 bits if any."""
     import pyarrow as pa
 
     for place, label in enumerate(frame.columns):
@@ -123,7 +123,7 @@ def _from_stream(predicate: str, rows: Any) -> Offered:
 
 
 def _check_relation(predicate: str, rows: Any) -> None:
-    """Refuse columns of a DuckDB relation that become others in Arrow: -1 for 2^128 - 1."""
+    """Refuse columns of a DuckDB relation whose values change in Arrow: 2^128 - 1 becomes -1."""
     if type(rows).__name__ != "DuckDBPyRelation":
         return
     for name, type_ in zip(rows.columns, rows.types, strict=True):
@@ -138,7 +138,7 @@ def _untyped(schema: pa.Schema) -> tuple[str, ...]:
 
 
 def _check_names(predicate: str, names: Sequence[str]) -> None:
-    """Column names must differ where case is ignored, as in SQL."""
+    """Raise DataError unless column names differ when case is ignored, as in SQL."""
     seen: dict[str, str] = {}
     for name in names:
         if not name:
@@ -171,7 +171,7 @@ def _from_tuples(predicate: str, rows: list[Any], arity: int | None) -> Offered 
 
 
 def _check_shape(predicate: str, rows: list[Any], arity: int | None) -> None:
-    """Every row is a tuple or list, and all have the same length."""
+    """Raise DataError unless every row is a tuple or list, and all have the same length."""
     strange = [kind for kind in set(map(type, rows)) if not issubclass(kind, (tuple, list))]
     if strange:
         at = next(i for i, row in enumerate(rows) if type(row) in strange)
@@ -237,7 +237,7 @@ def _one_type(where: str, column: tuple[Any, ...], kinds: Mapping[type, Type | N
 
 
 def _no_value(where: str, column: tuple[Any, ...], kind: type) -> str:
-    """What is said of a value that no column of a fact can hold."""
+    """The message about a value that no column of a fact can hold."""
     at = _first(column, kind)
     if kind.__name__ in _EMPTY:
         return (
@@ -251,7 +251,7 @@ def _no_value(where: str, column: tuple[Any, ...], kind: type) -> str:
 
 
 def _several_types(where: str, column: tuple[Any, ...], kinds: Mapping[type, Type | None]) -> str:
-    """What is said of values of several types: names the first that does not go with row 1."""
+    """The message about values of several types: it names the first that does not fit row 1."""
     first = kinds[type(column[0])]
     at = min(_first(column, kind) for kind, type_ in kinds.items() if type_ is not first)
     if {first, kinds[type(column[at])]} == {Type.INT, Type.FLOAT}:
@@ -311,7 +311,7 @@ def _timestamps(where: str, column: tuple[Any, ...]) -> pa.Array:
 
     of_pandas = any(hasattr(kind, "nanosecond") for kind in set(map(type, column)))
     for at, value in enumerate(column if of_pandas else ()):
-        if getattr(value, "nanosecond", 0) > 0:  # that of NaT is NaN
+        if getattr(value, "nanosecond", 0) > 0:  # for NaT it is NaN
             raise DataError(
                 f"{where} holds {_shown(value)} in row {at + 1}: timestamps have microseconds. "
                 "Round it first."
@@ -330,7 +330,7 @@ def _timestamps(where: str, column: tuple[Any, ...]) -> pa.Array:
 
 
 _EMPTY = ("NoneType", "NaTType", "NAType")
-"""The classes of None, and of what pandas has for it."""
+"""The classes of None and of pandas' missing values."""
 
 
 def _type_of(kind: type) -> Type | None:

@@ -1,7 +1,7 @@
 """The rows of a Spark data frame as Arrow batches, for `insert`, `delete` and `replace`.
 
-What else there is to do with Spark is in zodiac_sql.spark, which nothing below imports. Here
-pyspark is imported only when somebody hands over one of its data frames.
+Everything else about Spark is in zodiac_sql.spark, which no room below it imports. This module
+imports pyspark only when it gets one of pyspark's data frames.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def stream(df: Any) -> pa.RecordBatchReader:
 
     Spark's own `__arrow_c_stream__` sends each batch through a Python worker and back, and fails
     for columns of type timestamp. The executors make the same batches in less than half the time.
-    Only a session of Spark Connect, whose JVM is elsewhere, needs the former.
+    Only a session of Spark Connect needs `__arrow_c_stream__`, because its JVM is elsewhere.
     """
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema

@@ -43,9 +43,9 @@ def stage_rows(
 ) -> Staged | None:
     """Stage a list of tuples, an Arrow table or stream, a data frame or a DuckDB relation.
 
-    An empty list tells nothing about an unknown predicate: the answer is then None. Facts to be
-    deleted (`gone`) bring no symbols: rows with unknown ones are left out.
-    Raises DataError for what cannot be facts of the predicate.
+    Returns None for an empty list of an unknown predicate, because it tells nothing. Facts to be
+    deleted (`gone`) add no symbols: rows with unknown symbols are left out.
+    Raises DataError for rows that cannot be facts of the predicate.
     """
     offered = as_arrow(predicate, rows, None if known is None else known.arity)
     if offered is None:
@@ -53,7 +53,7 @@ def stage_rows(
     if not offered.width:
         return _stage_true(store, predicate)
     plain = plain_columns(offered.data)
-    if plain is not None:  # no cell needs a look
+    if plain is not None:  # no cell needs a check
         columns = aligned(predicate, plain, known, offered.named)
         named = offered.named and known is None
         few = 0 < (offered.rows or 0) <= MOST_AS_PARAMETERS
@@ -85,10 +85,10 @@ def stage_table(
     gone: bool = False,
     whole: bool = False,
 ) -> Staged:
-    """Stage the rows of a temporary table, which stays as it is.
+    """Stage the rows of a temporary table, which is not changed.
 
-    `named` tells whether its column names mean something; `untyped` are columns that no value
-    has given a type, whatever DuckDB made of them; `whole` that all cells are known to be good.
+    `named` tells whether its column names are meaningful. `untyped` are columns without values, and
+    so without a type, whatever DuckDB's type is. `whole` tells that all cells are known to be good.
     Raises DataError.
     """
     columns = aligned(predicate, columns_of(store, source, untyped), known, named)
@@ -107,7 +107,7 @@ def _staged(
     gone: bool,
     rows: int | None = None,
 ) -> Staged:
-    """Rows that have passed every check, cast and encoded."""
+    """Cast and encode rows that have passed every check."""
     table = store.fresh("staged")
     query = exp.select(*_casts(columns)).from_(source)
     symbols = [column.name for column in columns if column.type is Type.SYMBOL]
@@ -147,12 +147,12 @@ def _of(
 
 
 MOST_AS_PARAMETERS = 100
-"""Up to so many rows are given to DuckDB as parameters of one statement, if their symbols are
+"""At most this many rows are given to DuckDB as parameters of one statement, if their symbols are
 known."""
 
 MOST_LOOKED_UP_AS_WRITTEN = 50_000
-"""For up to so many rows it is worth a try whether all of their symbols are known as they are
-written."""
+"""For at most this many rows, a lookup tries first whether all of their symbols are known as they
+are written."""
 
 
 def _stage_few(
@@ -167,7 +167,7 @@ def _stage_few(
     values = {f"v{n}": data.column(c.source).to_pylist() for n, c in enumerate(columns)}
     floats = (values[f"v{n}"] for n, c in enumerate(columns) if c.source_type == "DOUBLE")
     if any(math.isnan(value) for column in floats for value in column):
-        return None  # DuckDB takes a NaN in a parameter for NULL
+        return None  # DuckDB treats a NaN in a parameter as NULL
     table = store.fresh("staged")
 
     def statement() -> exp.Expr:
@@ -201,7 +201,7 @@ _OFFERED = "zodiac_offered_rows"
 
 @contextmanager
 def scratch(store: Store, *tables: str) -> Iterator[None]:
-    """Drop these temporary tables at the end, however it comes."""
+    """Drop these temporary tables at the end of the block, also after an error."""
     try:
         yield
     finally:
@@ -242,9 +242,3 @@ def _stage_true(store: Store, predicate: str) -> Staged:
 def _stored_type(type_: Type | None) -> str:
     """The SQL type of a staged column: symbols are ids."""
     return TEXT_TYPES[type_] if type_ not in (None, Type.SYMBOL) else "INTEGER"
-
-
-# --- columns ------------------------------------------------------------------------------------
-
-
-# --- cells --------------------------------------------------------------------------------------

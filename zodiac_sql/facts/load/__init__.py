@@ -1,10 +1,10 @@
-"""Reading files: each format on its way to staged facts.
+"""Reads files of several formats, and stages their facts.
 
 load_file.py      which reader a file gets, by its suffix
 source.py         a file and its plain bytes, unpacked if it is packed
 lines.py          a text file as a column of lines, and where a line stands
-bounds.py         what a file may not be: nested too deeply, rounded, grown by entities
-result.py         what came out of a file
+bounds.py         refuses files that are nested too deeply, would be rounded, or grow by entities
+result.py         the result of reading a file
 
 tables.py         CSV, TSV, JSON and Parquet -> facts of one predicate
 read_csv.py       CSV and TSV -> texts
@@ -17,7 +17,7 @@ cells.py          a text in a cell -> a value
 rdf.py            RDF -> facts of many predicates
 ntriples.py       N-Triples and N-Quads -> triples
 syntaxes.py       Turtle, TriG, RDF/XML and JSON-LD -> N-Quads
-properties.py     what a file says of each property and class, and their types
+properties.py     the properties and classes of a file, and their types
 literals.py       which RDF literals become values of a type
 blanks.py         blank nodes
 urns.py           plain names as IRIs, and back

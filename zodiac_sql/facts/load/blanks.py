@@ -1,11 +1,11 @@
-"""Blank nodes of different files are different nodes.
+"""Makes blank nodes of different files different nodes.
 
 `_:b0` of a file becomes `_:z<12 hex digits>_b0`, where the digits are a digest of the file's
-content. So nodes of different files never meet; the same file gives the same facts however often
-it is loaded, and they can be deleted by the same file; an edited file gives new nodes. A label
-that has this form already, as in our own exports, stays: it can only mean the same node.
+content. So nodes of different files are never the same; the same file gives the same facts however
+often it is loaded, and can be used to delete them; an edited file gives new nodes. A label that has
+this form already, as in our own exports, stays, because it can only mean the same node.
 
-In syntaxes where nodes need no label they are numbered in the order of the file instead.
+In syntaxes where nodes need no label, they are numbered in the order of the file instead.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ UPDATE temp.zodiac_triple SET o = numbered FROM temp.zodiac_blank WHERE o = labe
 
 
 def tag(store: Store, source: SourceFile, numbered: bool) -> str:
-    """What to put before the labels in zodiac_triple; numbers them first if so asked."""
+    """The prefix for the labels in zodiac_triple. With `numbered`, numbers the labels first."""
     any_blank = store.count(
         "SELECT count(*) FROM temp.zodiac_triple WHERE zodiac_unscoped(s) OR zodiac_unscoped(o)"
     )

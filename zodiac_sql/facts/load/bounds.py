@@ -1,7 +1,7 @@
-"""What a file may do to the libraries that read it: checked before they see it.
+"""Checks files for what libraries cannot read safely or exactly, before the libraries see them.
 
-Deep nesting overflows their stacks, which ends the process; entities of XML that refer to one
-another make gigabytes out of a few kilobytes; decimals of JSON are rounded while they are read.
+Deep nesting overflows their stacks, which ends the process. XML entities that refer to one another
+make gigabytes out of a few kilobytes. Decimals in JSON are rounded while they are read.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*"?')
 def check_nesting(file: SourceFile) -> None:
     """Raise DataError if JSON is nested too deep.
 
-    Brackets within strings are counted first, which is fast; only where they make a difference is
-    the file looked at without strings.
+    First all brackets are counted, also in strings, which is fast. Only if these are too deep, the
+    file is read again without strings.
     """
     if _deep(file.data, strings=True) and _deep(file.data, strings=False):
         raise DataError(
@@ -45,7 +45,7 @@ def _deep(path: Path, *, strings: bool) -> bool:
     open_ = 0
     with path.open("rb") as source:
         while block := source.read(_BLOCK_BYTES):
-            block += source.readline()  # no string of JSON goes over the end of a line
+            block += source.readline()  # no string of JSON contains a line end
             if not strings:
                 block = _STRING.sub(b"", block)
             brackets = b"(" * open_ + block.translate(_OPENERS, _NO_BRACKETS)
@@ -62,12 +62,12 @@ def _deep(path: Path, *, strings: bool) -> bool:
 
 _DECIMAL = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _POINT = re.compile(rb"\.(?:(?<=[0-9]{8}\.)|(?=[0-9]{8}))")
-"""The point of a decimal that may have more digits than a double. To begin with a letter that is no
-class of them makes the search ten times faster."""
+"""The point of a decimal that may have more digits than a double. The pattern begins with a fixed
+character instead of a class, which makes the search ten times faster."""
 
 _POWER = re.compile(rb"e-[0-9]{3}|E-[0-9]{3}|e(?<=[0-9]{16}e)|E(?<=[0-9]{16}E)")
-"""What decimals hold that may be too small for a double, or have many digits without a point; those
-too large are not rounded."""
+"""The exponent of a decimal that may be too small for a double, or has many digits without a point.
+Decimals that are too large are not rounded."""
 
 _KEY = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:[\s\[]*$')
 
@@ -81,8 +81,8 @@ WHERE CASE WHEN written = line THEN false
            WHEN written = replace(line, ' ', '') THEN false
            ELSE replace(written, ' ', '') <> replace(line, ' ', '') END
 """
-"""Of the lines with many digits, those that DuckDB writes otherwise than they are. In all other
-lines, each decimal is what its double is written as."""
+"""The lines with many digits that DuckDB would write differently. In all other lines, each decimal
+is written like its double."""
 
 _BATCH_ROWS = 20_480
 
@@ -90,7 +90,8 @@ _BATCH_ROWS = 20_480
 def check_decimals_of_lines(outside: Store, file: SourceFile) -> None:
     """Raise DataError if JSON lines hold a decimal that their reader would round.
 
-    DuckDB tells which lines are worth a look, as most are not; what it could not read may be any.
+    DuckDB finds the lines that need a check; most do not. If it could not read some lines, the
+    whole file is checked.
     """
     for batch in outside.batches(_SUSPECTS, _BATCH_ROWS, {"path": file.unglobbed}):
         for line in batch.column(0).to_pylist():
@@ -113,7 +114,7 @@ def _check_all(file: SourceFile) -> None:
 
 
 def _blocks(file: SourceFile) -> Iterator[tuple[bytes, int]]:
-    """Whole lines, and how many are before them."""
+    """Blocks of whole lines, each with the number of lines before it."""
     before = 0
     with file.data.open("rb") as source:
         while block := source.read(_BLOCK_BYTES):
@@ -136,7 +137,7 @@ def _long(block: bytes) -> list[bytes]:
 
 
 def _written_as_doubles(tokens: list[bytes]) -> bool:
-    """Whether these texts are what their doubles are written as: a quick look at many."""
+    """Whether all of these texts are written like their doubles. This is a quick check of many."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -150,7 +151,7 @@ def _written_as_doubles(tokens: list[bytes]) -> bool:
 
 
 def _check_lines(file: SourceFile, block: bytes, before: int) -> None:
-    """Look where strings are no numbers."""
+    """Check lines outside of strings."""
     for number, line in enumerate(block.split(b"\n"), before + 1):
         for token in _DECIMAL.finditer(_without_strings(line)):
             if _rounded(token[0]):
@@ -164,12 +165,12 @@ def _check_lines(file: SourceFile, block: bytes, before: int) -> None:
 
 
 def _without_strings(line: bytes) -> bytes:
-    """A line whose strings, which stay as long as they were, hold no digits."""
+    """A line without digits in its strings, which keep their length."""
     return _STRING.sub(lambda match: b'"' + b"s" * (len(match[0]) - 2) + b'"', line)
 
 
 def _rounded(token: bytes) -> bool:
-    """Whether a decimal is not what its double is written as, with as many digits."""
+    """Whether a decimal differs from its double written with as many digits."""
     text = token.decode()
     if text.lstrip("-").isdigit():
         return False
@@ -186,14 +187,14 @@ def _rounded(token: bytes) -> bool:
 
 
 _MOST_DIGITS_OF_A_DOUBLE = 1100
-"""No double has more."""
+"""No double has more digits."""
 
 
 _ENTITY = re.compile(rb'<!ENTITY\s*([^\s"<>]+)\s+"([^"]*)"')
 _REFERENCE = re.compile(rb"&([^;&<]{1,200});")
 
 _MOST_EXPANDED_BYTES = 16 << 20
-"""The entities of a file may become so many bytes, or twenty times the file."""
+"""The entities of a file may expand to this many bytes, or twenty times the file."""
 
 
 def check_entities(file: SourceFile) -> None:

@@ -1,22 +1,22 @@
 """Texts in the cells of CSV and JSON -> values of one type per column, never rounded.
 
-A cell has a kind, which is a bit, so that the kinds in a column are found by one bit_or:
+A cell has a kind, which is a bit, so that one bit_or finds the kinds in a column:
 
     INT LONG        an integer; LONG is one that a double does not hold
     BIG             an integer beyond 64 bits
-    FLOAT           a decimal, with or without exponent, that its double is written as with as many
+    FLOAT           a decimal, with or without exponent, that equals its double written with as many
                     digits; NaN and inf
-    ROUNDED         a decimal that its double is not written as
+    ROUNDED         a decimal that differs from its double written so
     BOOL            true or false
     DATE            YYYY-MM-DD
     LOCAL ZONED     YYYY-MM-DD HH:MM[:SS[.ffffff]], also with T, without and with a time zone
     FINE            either, with digits beyond microseconds
     TEXT            anything else; 007 is a code, not the number 7
-    TEXTUAL         a string in JSON that says none of the above moments
+    TEXTUAL         a string in JSON that is none of the above moments
     NESTED          an object or array in JSON
 
-The type of a column is the one that all of its kinds look like. What then does not fit, or does not
-fit the type that the column of the predicate has already, is refused cell by cell.
+The type of a column is the one that fits all of its kinds, or the type that the predicate's column
+has already. Cells that do not fit it are refused one by one.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Syntax:
         return cases.else_(kind) if cases.args["ifs"] else kind
 
     def all_text(self, kinds: int) -> bool:
-        """Whether a column with these kinds of cells is one of texts, whatever else is in it."""
+        """Whether these kinds of cells make a column one of texts, whatever else is in it."""
         return not self.json and kinds & (TEXT | TEXTUAL) > 0
 
     def value(self, cell: exp.Expr, type_: Type | None) -> exp.Expr:
@@ -166,7 +166,7 @@ class Syntax:
     def accepted(self, type_: Type | None, kinds: int, known: bool) -> int:
         """The kinds that a column of a type takes, of those that are in it.
 
-        Integers enter a column known to hold floats as everywhere: as the nearest double.
+        As everywhere, integers enter a column of floats as the nearest double.
         """
         match type_:
             case Type.INT:
@@ -184,7 +184,7 @@ class Syntax:
                 return ~(FLOAT | ROUNDED | NESTED) if self.json else ~0
 
     def found(self, kinds: int) -> Type | None:
-        """The type of a column that has no other; None if no cell tells it."""
+        """The type of a column whose type is not known; None if no cell tells it."""
         for type_, those in _LOOKS:
             if not kinds & ~those:
                 return type_

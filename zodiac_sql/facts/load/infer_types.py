@@ -75,7 +75,7 @@ class Typing:
 
 
 def misfits(table: TableFile, typing: Typing) -> tuple[int, list[Skipped]]:
-    """How many rows hold a cell that its column does not accept, and the first of them."""
+    """How many rows have a cell that its column does not accept, and the first of these rows."""
 
     def reason(name: str, text: str, row: int) -> str:
         kind = typing.kind(name)
@@ -130,7 +130,7 @@ def _kinds(table: TableFile, likely: Mapping[str, int], *, some: bool) -> dict[s
 
 
 _SAMPLE_ROWS = 1000
-"""The cells of so many rows tell what those of all rows are likely to be."""
+"""The kinds of cells in this many rows are taken as likely for all rows."""
 
 
 def known_types(names: Sequence[str], known: Predicate | None) -> dict[str, Type]:

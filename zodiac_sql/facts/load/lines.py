@@ -16,7 +16,7 @@ from zodiac_sql.errors import DataError, EvaluationError, StoreError
 from zodiac_sql.facts.load.source import SourceFile
 
 LINES = "zodiac_lines"
-"""What the lines of a file can be read from, while they are offered."""
+"""The relation from which the lines of a file can be read while they are offered."""
 
 READ_LINES = (
     "SELECT line FROM read_csv($path, columns = {'line': 'VARCHAR'}, compression = 'none',"
@@ -27,9 +27,9 @@ READ_LINES = (
 )
 """The lines of a file; empty ones are NULL. The delimiter is one that no text holds.
 
-Carriage returns end lines too (with the other settings of read_csv some text would be lost), so
-CRLF gives an empty line more: `true_lines` turns the numbers of rows into those of lines. What
-read_csv itself refused (not UTF-8) is in zodiac_rejected, outside.
+Carriage returns end lines too (with other settings of read_csv some text would be lost), so CRLF
+gives an extra empty line: `true_lines` turns the numbers of rows into those of lines. Lines that
+read_csv itself refused (not UTF-8) are in zodiac_rejected, outside.
 """
 
 
@@ -44,7 +44,7 @@ def lines_of(store: Store, outside: Store, file: SourceFile) -> Iterator[None]:
 def read_into(
     store: Store, outside: Store, table: str, query: str, values: Mapping[str, object]
 ) -> None:
-    """Create a temporary table of what a query outside finds in a file."""
+    """Create a temporary table with the answer of a query outside about a file."""
     with store.offered(_ROWS, outside.batches(query, _BATCH_ROWS, values)):
         store.run(create_temp(table, exp.select("*").from_(_ROWS)))
 
@@ -52,12 +52,12 @@ def read_into(
 _ROWS = "zodiac_file_rows"
 
 _BATCH_ROWS = 20_480
-"""Rows that go from outside to inside at a time: ten vectors of DuckDB's."""
+"""How many rows at a time go from outside to inside: ten of DuckDB's vectors."""
 
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Turn what DuckDB says about a file into a DataError that names the file."""
+    """Turn DuckDB's error about a file into a DataError that names the file."""
     try:
         yield
     except (EvaluationError, StoreError, BrokenStreamError) as error:
@@ -67,11 +67,11 @@ def reading(name: str) -> Iterator[None]:
 
 
 _SETTINGS = "\nPossible"
-"""What follows in a DuckDB message are settings that the reader of the message cannot set."""
+"""In DuckDB's message, settings follow after this; the reader of the message cannot set those."""
 
 
 def true_lines(path: Path, rows: Iterable[int]) -> dict[int, int]:
-    """Row of READ_LINES -> number of the line in the file. For errors: it reads the file again."""
+    """Row of READ_LINES -> line number in the file. It reads the file again, so only for errors."""
     wanted = sorted(set(rows))
     found: dict[int, int] = {}
     row = line = 0

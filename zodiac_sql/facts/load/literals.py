@@ -89,17 +89,17 @@ def common_type(datatypes: Collection[str]) -> Type:
 
 
 def form_of_free(datatype: str, type_: Type) -> str:
-    """What a literal must look like where the data decide the type: nothing may be lost."""
+    """The form that a literal must have if the data decide the type: nothing may be lost."""
     if type_ is Type.FLOAT:
         return "decimal" if datatype not in (XSD + "double", XSD + "float") else "double"
     return "zoned moment" if datatype == f"{XSD}dateTimeStamp" else _FORMS[type_]
 
 
 def form_of_known(datatype: str, type_: Type, known: str | None) -> str | None:
-    """What a literal must look like to enter a column of a known type; None: it cannot.
+    """The form that a literal must have to enter a column of a known type; None if it cannot.
 
-    Where a column is known to be FLOAT, integers of 64 bits become the nearest double, as
-    everywhere; a decimal must be what its double is written as.
+    If a column is known to be FLOAT, integers of 64 bits become the nearest double, as everywhere;
+    a decimal must be written like its double.
     """
     found = TYPES.get(datatype)
     if found is not type_ and (found, type_) != (Type.INT, Type.FLOAT):
@@ -131,7 +131,7 @@ def within_bounds(datatype: str, low: int | None, high: int | None) -> bool:
 
 
 def common_datatype(datatypes: Collection[str], type_: Type, zoned: bool) -> str | None:
-    """What Predicate.datatypes says of a column; None stands for the default of its type."""
+    """The entry of a column in Predicate.datatypes; None stands for the default of its type."""
     if len(datatypes) == 1:
         (only,) = datatypes
         return ZONED if zoned and only == f"{XSD}dateTime" else only

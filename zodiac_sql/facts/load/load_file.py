@@ -26,9 +26,9 @@ def load_file(
 ) -> Loaded:
     """Stage the facts of an RDF file, or the rows of a table as facts of one predicate.
 
-    The suffix tells the syntax, with or without .gz. `known` are the predicates there are, by
-    name; `predicate` names that of a table (by default the file's name). A malformed file is
-    refused whole, with its lines; with `skip_bad` the bad lines are left out and reported.
+    The suffix tells the syntax, with or without .gz. `known` are the existing predicates, by name;
+    `predicate` is the predicate of a table (by default the file's name). A malformed file is
+    refused as a whole, with its bad lines; with `skip_bad` they are left out and reported.
     Raises DataError.
     """
     path = Path(path)

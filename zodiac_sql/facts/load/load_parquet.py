@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def load_parquet(
     store: Store, file: SourceFile, name: str, known: Predicate | None, skip_bad: bool
 ) -> Loaded:
-    """Parquet goes the way of Arrow tables; pyarrow compares checksums where a file has them."""
+    """Stage Parquet as an Arrow table. pyarrow compares checksums if the file has them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -37,7 +37,7 @@ def load_parquet(
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{file.path} cannot be read: {error}") from None
     offered = as_arrow(name, reader, None)
-    assert offered is not None  # only an empty list is nothing
+    assert offered is not None  # only an empty list would give None
     with store.offered(ROWS + "_offered", offered.data):
         store.run(create_temp(ROWS, exp.select("*").from_(exp.to_table(ROWS + "_offered"))))
     names = source.schema_arrow.names
@@ -52,10 +52,10 @@ def load_parquet(
 
 
 _BATCH_ROWS = 122_880
-"""As many rows as DuckDB keeps together."""
+"""The number of rows in a row group of DuckDB."""
 
 
 def _validated(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A batch whose texts are UTF-8: a damaged file may hold others."""
+    """A batch whose texts are checked to be UTF-8: those of a damaged file may not be."""
     batch.validate(full=True)
     return batch

@@ -1,8 +1,8 @@
 """N-Triples and N-Quads -> temporary table zodiac_triple(s, p, o), one SQL statement per file.
 
-The terms are N-Triples terms in one spelling each: numeric escapes decoded, language tags in lower
-case. What each step does stands in SQL macros, so that looking for the lines that an error names
-is the same reading once more, with row numbers.
+Each term has only one spelling: numeric escapes are decoded, and language tags in lower case. The
+steps are SQL macros, so that finding the lines for an error uses the same macros once more, with
+row numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EXPECTED = {
 # --- the grammar, as regular expressions --------------------------------------------------------
 
 _HEX = "[0-9A-Fa-f]"
-# Surrogates are no characters, and nothing is beyond U+10FFFF.
+# Numeric escapes cannot be surrogates or lie beyond U+10FFFF.
 _BMP = f"(?:[0-9A-CE-Fa-ce-f]{_HEX}{{3}}|[Dd][0-7]{_HEX}{{2}})"
 _CODE = f"u{_BMP}|U00(?:10{_HEX}{{4}}|0(?:[1-9A-Fa-f]{_HEX}{{4}}|0{_BMP}))"
 _LETTER = (
@@ -53,8 +53,8 @@ _ANY_LITERAL = _literal(
     rf'[^"\\\n\r]|\\(?:[tbnrf"\x27\\]|{_CODE})', "[A-Za-z]+(?:-+[A-Za-z0-9]+)*", _ANY_IRI
 )
 _ANY_BLANK = rf"_:[{_LETTER}](?:[.{_INNER}]*[{_INNER}])?"
-# ... and terms that are spelled already as we want them. Here each character decides how the match
-# goes on, so that RE2 finds all terms in one pass: ten times faster.
+# ... and terms that have the right spelling already. Here each character decides how the match goes
+# on, so that RE2 finds all terms in one pass: ten times faster.
 _USUAL_IRI = _iri("")
 _USUAL_LITERAL = _literal(r'[^"\\\n\r\t]|\\[tnr"\\]', "[a-z]+(?:-+[a-z0-9]+)*", _USUAL_IRI)
 _USUAL_BLANK = "_:[A-Za-z0-9_]+"
@@ -69,7 +69,7 @@ _ANY = (_ANY_IRI, _ANY_BLANK, _ANY_LITERAL)
 _USUAL = (_USUAL_IRI, _USUAL_BLANK, _USUAL_LITERAL)
 _PATTERNS = {
     "nt": {"usual": _statement(*_USUAL, "()"), "any": _statement(*_ANY, "()")},
-    # A blank node as graph name after a blank object would need a second look: not usual.
+    # A blank graph name after a blank object is not among these: its match is not decided at once.
     "nq": {
         "usual": _statement(*_USUAL, rf"(?:({_USUAL_IRI})[ \t]*)?"),
         "any": _statement(*_ANY, rf"(?:({_ANY_IRI}|{_ANY_BLANK})[ \t]*)?"),
@@ -115,7 +115,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_nt_object(t) AS
          ELSE zodiac_nt_node(t) END;
 """
 
-# One step per level, because a macro writes its argument out wherever it uses it.
+# Each level has one step, because a macro repeats the text of its argument wherever it uses it.
 _TERMS = (
     "SELECT {number} line, s, p, named, CASE WHEN usual OR NOT starts_with(o, '\"') THEN o"
     " ELSE zodiac_nt_literal(o) END AS o FROM ("
@@ -142,7 +142,7 @@ _MALFORMED = "s = '' OR p = '' OR o = ''"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What zodiac_triple holds. Rows of blank lines and comments are NULL, of bad lines ''."""
+    """The content of zodiac_triple. Rows of blank lines and comments are NULL, of bad lines ''."""
 
     triples: int
     graphs: bool
@@ -154,7 +154,7 @@ class Reading:
 class LineFile:
     """A file of N-Triples or N-Quads.
 
-    `written` tells that a user wrote it, so that its line numbers mean something to him.
+    `written` tells that a user wrote the file, so that its line numbers are useful in errors.
     """
 
     source: SourceFile
@@ -196,7 +196,7 @@ def read(store: Store, file: LineFile, skip_bad: bool) -> Reading:
 
 
 def refusal(file: LineFile, bad: tuple[Skipped, ...], count: int, expected: str) -> str:
-    """Says which lines of a file were refused, and what would be right."""
+    """The message about the lines of a file that were refused, and what would be right."""
     lines = "line" if count == 1 else "lines"
     hint = f"{expected} Nothing was loaded; skip_bad loads the rest."
     return f"{file.name}: {count} bad {lines}.\n{listed(bad, count)}\n{hint}"
@@ -207,7 +207,7 @@ def located(
 ) -> tuple[Skipped, ...]:
     """The first lines whose terms s, p, o meet a condition, which is text of this package.
 
-    Reads the file once more: for errors only.
+    This reads the file once more, so it is for errors only.
     """
     found = _rows_where(store, file, condition, values)
     return _as_skipped(file, [(row, text, reason) for row, text in found])

@@ -1,4 +1,4 @@
-"""What a file says of each property and class, and which type each object column gets."""
+"""The properties and classes of a file, and the type that each object column gets."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ p = $term AND NOT zodiac_is_class(p, o) AND NOT zodiac_fits(
 class Property:
     """A property or class of a file, and the predicate that it becomes.
 
-    `kinds` counts its objects by datatype (or 'node', 'text'); `forms` says what a literal of a
-    datatype must look like to enter a native column; `misfits` counts those that do not.
+    `kinds` counts its objects by datatype (or 'node', 'text'). `forms` has the form that a literal
+    of a datatype must have to enter a native column. `misfits` counts objects without it.
     """
 
     number: int
@@ -82,8 +82,8 @@ class Property:
 def profiled(store: Store, file: str, known: Mapping[str, Predicate]) -> list[Property]:
     """All properties and classes of zodiac_triple, each with its type.
 
-    Creates the temporary tables zodiac_key and zodiac_form, by which the facts are made. Raises
-    DataError where the file contradicts itself or what is known of a predicate.
+    Creates the temporary tables zodiac_key and zodiac_form, from which the facts are made. Raises
+    DataError if the file contradicts itself or what is known of a predicate.
     """
     found = _counted(store, known)
     _check_arities(file, found)
@@ -146,7 +146,7 @@ def _check_arities(file: str, found: list[Property]) -> None:
 
 
 def _with_forms(property_: Property) -> Property:
-    """The type that the column has, or could have, and what literals must look like for it."""
+    """The property with the type that its column has or could have, and the forms of literals."""
     known_type = property_.known_type
     if property_.class_ or known_type is Type.SYMBOL:
         return property_
@@ -182,7 +182,7 @@ def _create_forms(store: Store, found: list[Property]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Fitting:
-    """Of the literals of one property and datatype: how many fit, and what else matters."""
+    """How many literals of one property and datatype fit, and what else matters for the type."""
 
     count: int
     low: int | None

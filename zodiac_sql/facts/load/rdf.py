@@ -3,8 +3,8 @@
     lines -> zodiac_triple (ntriples.py) -> a profile of all properties -> a type for each
           (properties.py) -> zodiac_fact -> encoded -> one Staged per predicate
 
-`s rdf:type C` is C(s); with a blank node or a literal for C it stays rdf:type(s, o). IRIs under
-urn:zodiac:, which export writes, are read as the predicates and subjects they stand for.
+`s rdf:type C` is C(s); if C is a blank node or a literal, it stays rdf:type(s, o). IRIs under
+urn:zodiac:, which export writes, are read as the predicates and subjects that they stand for.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FROM (
 )
 WHERE NOT doubtful OR zodiac_fits(value, form)
 """
-# o repeats s where a fact has no symbol there, because the dictionary takes no NULLs.
+# If a fact has no symbol as object, o repeats s, because the dictionary takes no NULLs.
 
 
 def load_rdf(
@@ -118,7 +118,7 @@ def _misfits(
 
 
 def _staged(store: Store, property_: Property) -> Staged:
-    """The facts of one predicate, picked from those of the file."""
+    """The facts of one predicate, selected from those of the file."""
     values: list[exp.Expr] = [exp.column("s"), _object(property_.type)]
     names = [column.name for column in property_.columns]
     picked = [v.as_(name, quoted=True) for v, name in zip(values, names, strict=False)]

@@ -27,7 +27,7 @@ SELECT * FROM read_csv($path, compression = 'none', columns = $columns, delim = 
 
 
 def read_csv(store: Store, file: SourceFile, suffix: str) -> TableFile:
-    """Create zodiac_rows. DuckDB finds out how the cells are separated and quoted."""
+    """Create zodiac_rows. DuckDB detects how the cells are separated and quoted."""
     sniff = _SNIFF_TSV if suffix == ".tsv" else _SNIFF
     with connect_outside(store) as outside:
         ((delimiter, quote, names),) = outside.rows(sniff, {"path": file.unglobbed})
@@ -41,7 +41,7 @@ def read_csv(store: Store, file: SourceFile, suffix: str) -> TableFile:
 def _read_rows(
     store: Store, outside: Store, file: SourceFile, delimiter: str, quote: str, names: list[str]
 ) -> list[tuple[int, str, str]]:
-    """Create zodiac_rows; the lines that read_csv refused come back, each with a reason."""
+    """Create zodiac_rows, and return the lines that read_csv refused, each with a reason."""
     options = {
         "path": file.unglobbed,
         "delimiter": delimiter,

@@ -19,7 +19,7 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 
 JSON_FORMATS = {".jsonl": "newline_delimited", ".ndjson": "newline_delimited", ".json": "auto"}
-"""What DuckDB calls the format of a file, by its suffix."""
+"""DuckDB's name for the format of a file, by its suffix."""
 
 _DESCRIBE_JSON = """
 SELECT * FROM read_json($path, format = $format, compression = 'uncompressed', sample_size = -1,
@@ -36,10 +36,9 @@ SELECT * FROM read_json($path, format = $format, compression = 'uncompressed', c
 def read_json(
     store: Store, file: SourceFile, suffix: str, known: Predicate | None, skip_bad: bool
 ) -> TableFile:
-    """Create zodiac_rows. A column is read as values if these are all of one type.
+    """Create zodiac_rows. A column is read as values if all of them have one type.
 
-    DuckDB tells that after it has looked at all of them. Other cells are read as their text in
-    JSON.
+    DuckDB finds that type by reading all values. Other columns are read as their texts in JSON.
     """
     check_nesting(file)
     format_ = JSON_FORMATS[suffix]
@@ -71,11 +70,11 @@ _JSON_TYPES = {
     "BOOLEAN": cells.Syntax("", json=False, type=Type.BOOL),
     **dict.fromkeys(("VARCHAR", "DATE", "TIME", "TIMESTAMP"), cells.STRING),
 }
-"""What DuckDB calls a column of JSON -> how all of its cells are written."""
+"""DuckDB's type for a column of JSON -> the syntax of its cells."""
 
 
 def _suited(syntax: cells.Syntax, known: Type | None) -> cells.Syntax:
-    """How a column is read: as texts in JSON if its cells are not of the predicate's type."""
+    """The syntax of a column: texts in JSON if its cells do not have the predicate's type."""
     fits: tuple[Type | None, ...] = (None, syntax.type)
     if syntax is cells.STRING:
         fits = (None, Type.SYMBOL, Type.DATE, Type.TIMESTAMP)
@@ -98,6 +97,6 @@ def _read_cells(
 
 
 def _large(column: str) -> exp.Expr:
-    """Whether a double may be an integer that was rounded, which only its text tells; or is NaN."""
+    """Whether a double is NaN, or may be a rounded integer, which only its text would show."""
     size = exp.func("abs", exp.column(column, quoted=True), dialect="duckdb")
     return exp.not_(size < exp.cast(exp.Literal.number(1 << 53), "DOUBLE"))

@@ -1,4 +1,4 @@
-"""What came out of a file."""
+"""The result of reading a file."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from zodiac_sql.language.schema import Staged
 
 MOST_LISTED = 20
-"""How many of the lines that were skipped are listed one by one."""
+"""How many of the skipped lines are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A line that was left out. `line` is None where a file has no lines (Parquet)."""
+    """A line that was left out. `line` is None if the file has no lines (Parquet)."""
 
     line: int | None
     text: str
@@ -23,7 +23,7 @@ class Skipped:
 class Loaded:
     """The facts of a file, staged. `skipped` lists the first of `skipped_count` bad lines.
 
-    `notes` say what was not taken over; `prefixes` are those that the file declares.
+    `notes` say what was not loaded; `prefixes` are those that the file declares.
     """
 
     staged: tuple[Staged, ...]
@@ -35,7 +35,7 @@ class Loaded:
 
 
 def listed(skipped: tuple[Skipped, ...], count: int) -> str:
-    """The first bad lines, one below the other, for an error."""
+    """The first bad lines, each on a line of the error message."""
     shown = [
         f"    {'' if bad.line is None else f'line {bad.line}: '}{_cut(bad.text)}  ({bad.reason})"
         for bad in skipped[:5]

@@ -1,7 +1,7 @@
-"""A file as its user knows it, and its plain bytes, which are what all readers read.
+"""A file as its user knows it, and a file with its plain bytes, which all readers read.
 
-A .gz file is unpacked beside, once and whole, before anything of it is used: a damaged one would
-give wrong facts up to the place of the damage, and its checksum stands at its end.
+A .gz file is unpacked as a whole into a temporary file before anything of it is used: a damaged
+file could give wrong facts before the damage is noticed, because its checksum is at its end.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from pathlib import Path
 from zodiac_sql.errors import DataError, ResourceError
 
 LONGEST_LINE = 16 << 20
-"""DuckDB reads lines of up to 16 MiB; beyond 32 MiB it would pass over them in silence."""
+"""DuckDB reads lines of up to 16 MiB; it would silently skip lines beyond 32 MiB."""
 
 _MOST_UNPACKED_BYTES = 256 << 20
 _MOST_TIMES = 200
-"""A packed file may unpack to so many bytes, or to so many times its own size if that is more."""
+"""A packed file may unpack to this many bytes, or to this many times its own size if that is
+more."""
 
 _BLOCK_BYTES = 1 << 20
 
@@ -37,13 +38,13 @@ class SourceFile:
 
     @property
     def unglobbed(self) -> str:
-        """The path of the data for DuckDB, which would take *, ? and [ in it for patterns."""
+        """The path of the data for DuckDB, with *, ? and [ escaped because they mean patterns."""
         return "".join(f"[{c}]" if c in "*?[" else c for c in str(self.data))
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[SourceFile]:
-    """A file, unpacked if it is packed. Raises DataError for a damaged one."""
+    """Open a file, and unpack it if it is packed. Raises DataError if it is damaged."""
     if path.suffix.lower() != ".gz":
         yield SourceFile(path, path)
         return
@@ -82,9 +83,9 @@ def _unpack(path: Path, target: Path) -> None:
 
 
 def check_lines(file: SourceFile) -> None:
-    """Raise DataError if a line of a text file is longer than the reader of lines reads.
+    """Raise DataError if a line of a text file is longer than the reader of lines allows.
 
-    Looks for the last line end in each piece of that length, so it sees little of the file.
+    This looks for the last line end in each piece of that length, so it reads little of the file.
     """
     size = file.data.stat().st_size
     if size <= LONGEST_LINE:

@@ -1,7 +1,7 @@
 """Turtle, TriG, RDF/XML and JSON-LD -> N-Quads, by pyoxigraph.
 
-pyoxigraph parses and writes without a step in Python per triple; what it writes then goes the way
-of every N-Quads file.
+pyoxigraph parses and writes without a step in Python per triple. Its output is then loaded like any
+N-Quads file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SUFFIXES = tuple(_FORMATS)
 
 _MOST_CONVERTED_BYTES = 256 << 20
 _MOST_TIMES = 50
-"""As N-Quads, where prefixes are written out, a file may become so many bytes, or so many times its
+"""N-Quads have no prefixes, so a file grows: to this many bytes at most, or to this many times its
 own size if that is more."""
 
 
@@ -38,9 +38,9 @@ own size if that is more."""
 def as_nquads(
     source: SourceFile, suffix: str, skip_bad: bool
 ) -> Iterator[tuple[SourceFile, tuple[tuple[str, str], ...]]]:
-    """A temporary N-Quads file with the statements of another, and the prefixes of that.
+    """A temporary N-Quads file with the statements of another file, and that file's prefixes.
 
-    Relative IRIs are resolved against the file's own. Raises DataError with the line.
+    Relative IRIs are resolved against the file's own IRI. Raises DataError with the line.
     """
     import pyoxigraph
 
@@ -63,7 +63,7 @@ def as_nquads(
                 )
             except SyntaxError as error:
                 raise DataError(_said(path, error, skip_bad)) from None
-            except MemoryError:  # so it calls a statement that its buffer cannot hold
+            except MemoryError:  # raised for a statement that is too long for its buffer
                 raise DataError(
                     f"{path}: a statement, or a text in it, is longer than 16 MiB, which none may "
                     "be. Nothing was loaded; break it up, or leave it out."

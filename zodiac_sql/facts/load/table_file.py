@@ -1,4 +1,4 @@
-"""A table read from a file into the temporary table zodiac_rows, and where its rows stand."""
+"""A table read from a file into the temporary table zodiac_rows, and the lines of its rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WITH_HEADER = (".csv", ".tsv")
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file read into zodiac_rows, and the lines of it that are not there."""
+    """A file read into zodiac_rows, and the lines that are missing there."""
 
     store: Store
     file: SourceFile
@@ -39,14 +39,14 @@ class TableFile:
         return tuple(self.syntaxes)
 
     def place(self, row: int) -> str:
-        """What a person calls a row of zodiac_rows."""
+        """The name of a row of zodiac_rows in messages."""
         line, path = self.lines([row]).get(row), self.file.path
         return f"row {row} of {path}" if line is None else f"line {line} of {path}"
 
     def lines(self, rows: Sequence[int]) -> dict[int, int]:
-        """The lines on which rows stand; none if rows of this file may have several lines each.
+        """The line numbers of rows; none if a row of this file may have several lines.
 
-        For errors: it reads the file again.
+        This reads the file again, so it is for errors only.
         """
         if self.suffix in (".parquet", ".json") or self._multiline():
             return {}
@@ -68,7 +68,7 @@ class TableFile:
         return {row: true[number] for row, number in found.items()}
 
     def _multiline(self) -> bool:
-        """Whether some text holds a line break. In JSON lines none does."""
+        """Whether some text contains a line break. In JSON lines none does."""
         if self.suffix not in _WITH_HEADER:
             return False
         pattern = exp.Literal.string("%\n%")
@@ -84,7 +84,7 @@ class TableFile:
         return len(set(found)) > 1
 
     def gaps(self) -> tuple[int, list[Skipped]]:
-        """How many rows lack a value, and the first of them."""
+        """How many rows lack a value, and the first of these rows."""
         return self.refused(
             {name: is_empty(name) for name in self.names},
             lambda name, *_: f"column {name} is empty",
@@ -93,7 +93,7 @@ class TableFile:
     def refused(
         self, faults: Mapping[str, exp.Expr], reason: Callable[[str, str, int], str]
     ) -> tuple[int, list[Skipped]]:
-        """How many rows have one of the faults, which go by columns, and the first of them."""
+        """How many rows have a fault, given by column, and the first of these rows."""
         condition = exp.or_(*faults.values())
         count = self.store.count(count_where(condition))
         if not count:

@@ -7,8 +7,8 @@
     texts in zodiac_rows -> a type for each column (infer_types.py) -> zodiac_cells: values
 
 The first line of CSV and TSV names the columns. If the predicate's types are known, the cells must
-fit them; otherwise all rows are looked at to find the types. Text that is no ISO date stays text. A
-cell that is empty, and not quoted, is a missing value, and a fact has none.
+fit them; otherwise all rows are read to find the types. Text that is no ISO date stays text. A cell
+that is empty and not quoted is a missing value, and is refused.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def load_table(
 
 
 def _load_rows(table: TableFile, name: str, predicate: Predicate | None, skip_bad: bool) -> Loaded:
-    """Stage the cells in zodiac_rows, but for the rows that are refused."""
+    """Stage the cells in zodiac_rows, except the rows that are refused."""
     store = table.store
     typing = typed(table, predicate)
     wrong, shown = misfits(table, typing) if typing.doubtful else (0, [])
@@ -114,7 +114,7 @@ def _name_of(path: Path) -> str:
 def _on_header(
     path: Path, names: Sequence[str], types: Sequence[Type | None], known: Predicate | None
 ) -> tuple[str, ...]:
-    """Says that the first line was taken for names, where it may as well be a fact."""
+    """A note that the first line was read as names, if it may also be a fact."""
     given = default_columns(len(names)) if known is None else [c.name for c in known.columns]
     values = any(re.match(r"[-+.]?[0-9]|(true|false)$", name, re.IGNORECASE) for name in names)
     if sorted(names) == sorted(given) or not (values or set(types) <= {None, Type.SYMBOL}):

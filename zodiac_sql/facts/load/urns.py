@@ -1,7 +1,7 @@
-"""urn:zodiac: IRIs, by which plain names and symbols stand where RDF wants an IRI.
+"""urn:zodiac: IRIs, which represent plain names and symbols if RDF needs an IRI.
 
-`urn:zodiac:` and the percent-encoded text of a symbol (language/symbols.py), or the name of a
-predicate. Only the spelling that is written here is read back, so that both ways fit exactly.
+They are `urn:zodiac:` and the percent-encoded text of a symbol (language/symbols.py), or the name
+of a predicate. Only the spelling that is written here is read back, so both ways fit exactly.
 """
 
 from __future__ import annotations
