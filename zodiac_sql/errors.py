@@ -4,7 +4,7 @@
     ├── ProgramError            rules refused; carries every Problem found
     ├── DataError               facts refused: malformed, or of the wrong type or arity
     ├── QueryError              a goal or an SQL statement that cannot be answered
-    ├── EvaluationError         a rule or a query computes what there is not: too large an integer
+    ├── EvaluationError         a rule or a query computes an impossible value: too large an integer
     ├── FunctionError           a registered function clashes, or failed
     │   └── MissingFunctionError    rules of the file need one that is not registered
     ├── StreamError             an update of a stream is refused; the cause is one of the above
@@ -12,14 +12,15 @@
     └── StoreError              the database file
         ├── NewerFileError      written by a newer zodiac_sql
         ├── LockedError         another process is writing it
-        ├── BusyError           another thread has it, or a call that is under way
+        ├── BusyError           another thread or call is using the knowledge base
         ├── ResourceError       out of memory or disk; nothing was changed
         └── PublishedError      a change is in the file, but something failed after that
 
-    MissingFunctionWarning      a file was opened whose rules use a function not registered now
+    MissingFunctionWarning      rules of an opened file use a function that is not registered
 
-Whatever is raised, nothing was changed: changes are published whole or not at all. (But for a
-PublishedError; and of a stream, the updates before the one refused are kept: each was a change.)
+Whatever is raised, nothing was changed, because changes are published whole or not at all. There
+are two exceptions: after a PublishedError the change is in the file; and in a stream, the updates
+before the refused one are kept, because each was a change.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from itertools import accumulate
 
 @dataclass(frozen=True)
 class Source:
-    """A text and the name a person knows it by: a path, or `<rules>` for text given in Python."""
+    """A text and its name for people: a path, or `<rules>` for text given in Python."""
 
     name: str
     text: str
@@ -47,18 +48,18 @@ class Source:
         return [0, *accumulate(len(line) + 1 for line in self.lines)]
 
     def offset(self, line: int, column: int) -> int:
-        """How many characters stand before a place."""
+        """How many characters are before a place."""
         return self._starts[line - 1] + column - 1
 
     def place(self, offset: int) -> tuple[int, int]:
-        """The line and the column after so many characters."""
+        """The line and the column of a place, given the number of characters before it."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where something stands in a source. Lines and columns count from 1; the end is exclusive."""
+    """A part of a source. Lines and columns count from 1; the end is exclusive."""
 
     source: Source
     line: int
@@ -70,7 +71,7 @@ class Span:
         return f"{self.source.name}:{self.line}:{self.column}"
 
     def excerpt(self) -> str:
-        """The first line of the span, underlined; of a long line what stands around it."""
+        """The first line of the span, underlined; of a long line only the part around the span."""
         lines = self.source.lines
         text = lines[min(self.line, len(lines)) - 1].expandtabs(1)
         end = self.end_column if self.end_line == self.line else len(text) + 1
@@ -85,19 +86,19 @@ class Span:
 
 
 _MOST_SHOWN, _SHOWN_BEFORE = 400, 60
-"""A line or text with more characters is cut; of a line, so many stay before the place in
-question."""
+"""A line or text with more characters is cut. Of a line, this many characters before the place in
+question are kept."""
 
 
 def shortened(text: object) -> str:
-    """A text to be shown in a message, which may have been a million characters long."""
+    """A text shortened for a message: it may be a million characters long."""
     shown = str(text)
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_SHOWN_BEFORE]}..."
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with a program: what, where, and what would be right."""
+    """An error in a program: what is wrong, where, and what would be right."""
 
     message: str
     span: Span | None = None
@@ -122,7 +123,7 @@ class ZodiacError(Exception):
 
 
 class ProgramError(ZodiacError):
-    """Rules were refused. `problems` lists all that is wrong, in the order of the text."""
+    """Rules were refused. `problems` lists all errors, in the order of the text."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
@@ -132,7 +133,7 @@ class ProgramError(ZodiacError):
 
 
 _MOST_PROBLEMS = 20
-"""Of more problems only so many are said: a file in another language has one in every line."""
+"""At most this many problems are shown, because a file in another language has one in each line."""
 
 
 class DataError(ZodiacError):
@@ -144,8 +145,8 @@ class QueryError(ZodiacError):
 
 
 class EvaluationError(ZodiacError):
-    """Values of the facts make a rule or a query compute what does not exist: an integer beyond 64
-    bits. Nothing was changed."""
+    """A rule or a query computes an impossible value from the facts: an integer beyond 64 bits.
+    Nothing was changed."""
 
 
 class FunctionError(ZodiacError):
@@ -159,9 +160,9 @@ class MissingFunctionError(FunctionError):
 class StreamError(ZodiacError):
     """An update of a stream was refused, or the stream is another one than its name says.
 
-    `update` is its number, from 1. What is wrong with it is the `__cause__`: a ProgramError,
-    DataError, QueryError, EvaluationError or FunctionError. All updates before it were applied, and
-    nothing of it.
+    `update` is the number of the update, from 1. The `__cause__` tells what is wrong: a
+    ProgramError, DataError, QueryError, EvaluationError or FunctionError. All earlier updates were
+    applied, and nothing of this one.
     """
 
     def __init__(self, message: str, update: int) -> None:
@@ -186,7 +187,7 @@ class LockedError(StoreError):
 
 
 class BusyError(StoreError):
-    """Another thread, another process or another call has the knowledge base. Nothing was done."""
+    """Another thread, process or call is using the knowledge base. Nothing was done."""
 
 
 class ResourceError(StoreError):
@@ -196,7 +197,7 @@ class ResourceError(StoreError):
 class PublishedError(StoreError):
     """A change is in the file as a whole, but DuckDB failed after it was written there.
 
-    There is no `Change` that could tell what it did. The knowledge base has opened the file again.
+    There is no `Change` to tell what it did. The knowledge base has opened the file again.
     """
 
 

@@ -43,13 +43,13 @@ ASIDE = "zodiac$aside_"
 """Prefix of the tables of idb that a change took away."""
 
 EXPLICIT_SCHEMA = "edb"
-"""The schema in the file of explicit facts: a table for each predicate that has some."""
+"""The schema for explicit facts in the file: a table for each predicate that has some."""
 
 DERIVED_SCHEMA = "idb"
-"""The schema in the file of derived facts, and of what a change set aside."""
+"""The schema for derived facts in the file, and for tables that a change set aside."""
 
 NODE_SCHEMA = "hd"
-"""The schema in the file of the nodes of hypertrees."""
+"""The schema for the nodes of hypertrees in the file."""
 
 
 # --- predicates inside a hypernode ----------------------------------------------------------------
@@ -66,7 +66,7 @@ def external(predicate: str) -> str:
 
 
 def is_external(name: str) -> bool:
-    """Whether a name is that of external facts."""
+    """Whether a name is one for external facts."""
     return name.endswith("\0external")
 
 
@@ -125,7 +125,7 @@ def node_table(rule: str, number: int) -> str:
 
 
 def set_aside(table: str) -> str:
-    """The name in idb of a table that a change took away, until the next change."""
+    """The name in idb of a table that a change set aside, until the next change."""
     return f"{ASIDE}{table}"
 
 
