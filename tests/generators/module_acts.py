@@ -116,7 +116,7 @@ class _Script:
 
     # Rules
 
-    def rule_steps(self) -> list[Step]:
+    def _rule_steps(self) -> list[Step]:
         what = self.rng.randrange(100)
         if what < 42:
             return self._closing(self.rng.choice((1, 1, 1, 2, 2, 3)))
