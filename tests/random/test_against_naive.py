@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-PROGRAMS = settings().max_examples
+PROGRAMS = settings().max_examples * 2 // 3
 CHANGES = 6
 VERIFIED = 3
 """Every so many sequences are verified, too."""

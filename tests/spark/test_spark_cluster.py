@@ -12,6 +12,7 @@ from generators.drawn_programs import programs
 from generators.programs import Facts, Program, program_text
 from hypothesis import given, note, settings
 from sqlglot import exp
+from support import budget
 from support.oracle import extensions
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def facts_as_frames(spark: SparkSession, facts: Facts) -> dict[str, object]:
     }
 
 
-@settings(max_examples=10)
+@settings(max_examples=budget.either(ci=6, fuzz=10))
 @given(program=programs())
 def test_random_programs(spark: SparkSession, program: Program) -> None:
     from zodiac_sql.spark import materialise
