@@ -91,7 +91,7 @@ def test_a_file_of_an_older_version(
 
 
 def test_the_catalog_has_no_keys(tmp_path: Path) -> None:
-    """A table with a key that cannot be committed ends the process (migrations/0006)."""
+    """A table with a key that cannot be committed ends the process (database/migrations/0006)."""
     for file in (tmp_path / "new.duckdb", unpacked(FILES[0], tmp_path)):
         with connect(file) as kb:
             keys = kb.sql("SELECT * FROM duckdb_constraints() WHERE constraint_type <> 'NOT NULL'")

@@ -374,3 +374,14 @@ def test_sql_refuses_what_is_not_reading(
 def test_sql_reads(file: Path, open_kb: OpenKb, statement: str) -> None:
     with open_kb(file) as kb:
         assert len(kb.sql(statement)) > 0
+
+
+@pytest.mark.parametrize("name", ["a'b", 'c"d', "e,f", "g'; DROP SCHEMA edb; --"])
+def test_the_name_of_a_file_is_no_sql(name: str, tmp_path: Path) -> None:
+    """It stands in the search path, which is a text of SQL."""
+    file = tmp_path / f"{name}.duckdb"
+    with connect(file) as kb:
+        kb.add_rules("p(X) :- q(X). q(a).")
+    with connect(file) as kb:
+        kb.insert("q", [("b",)])
+        assert sorted(kb.table("p")) == [("a",), ("b",)] and kb.verify()

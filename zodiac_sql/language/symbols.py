@@ -1,6 +1,6 @@
 """How a symbol is written as text: one text per symbol, and one symbol per text.
 
-The same rules stand as SQL macros in migrations/0001_catalog.sql, where they apply to whole
+The same rules stand as SQL macros in database/migrations, where they apply to whole
 columns; these are for the constants of rules and for the RDF that is written out.
 
     IRI with :// or urn:      http://example.org/wt1
