@@ -113,7 +113,7 @@ _ROUNDED: Mapping[str, Callable[..., exp.Expr]] = {
 
 # --- text -----------------------------------------------------------------------------------------
 
-# The macros of database/migrations/0001_catalog.sql and DuckDB's substr, built from Spark's functions.
+# The macros of database/migrations/0001_catalog.sql and DuckDB's substr, in Spark's functions.
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Expr:
