@@ -27,6 +27,9 @@ ENTERED = "zodiac$entered"
 NUMBER = "zodiac$row"
 """Column that numbers rows while they are checked, before they become facts."""
 
+TAG = "zodiac$tag"
+"""Column of a table whose rows belong to many predicates: which of them a row belongs to."""
+
 RESERVED = (RANK, MARK, ENTERED, NUMBER)
 """Names that no column of a predicate can have, in whatever case."""
 

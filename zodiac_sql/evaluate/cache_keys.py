@@ -25,7 +25,10 @@ def relation_key(relation: Relation) -> Hashable:
         relation.ranked,
         relation.marked,
         tuple(
-            (part.schema, part.table, part.minus, part.ranks, part.ranked, part.pairs, part.marks)
+            (
+                part.schema, part.table, part.minus, part.ranks, part.ranked, part.pairs,
+                part.marks, part.picked,
+            )
             for part in relation.parts
         ),
-    )
+    )  # fmt: skip

@@ -149,14 +149,16 @@ def _as_they_are(heads: exp.Query | None) -> exp.Query:
 
 
 def is_linear(hypernode: Hypernode, context: Context) -> bool:
-    """Whether one recursive statement will do: it can hold one predicate, and one recursive atom in
-    each rule, but neither text that must be encoded nor Python functions.
+    """Whether one recursive statement will do: it can hold one predicate."""
+    return len(hypernode.derives) == 1 and has_linear_rules(hypernode, context)
+
+
+def has_linear_rules(hypernode: Hypernode, context: Context) -> bool:
+    """Whether each rule has one recursive atom, and neither makes text that must be encoded nor
+    calls a Python function.
     """
-    if len(hypernode.derives) != 1:
-        return False
-    (predicate,) = hypernode.derives
     return all(
-        sum(atom.predicate == predicate for atom in rule.positive_atoms()) == 1
+        sum(atom.predicate in hypernode.derives for atom in rule.positive_atoms()) == 1
         and not makes_text(rule, context)
         and not used_functions([rule]).intersection(context.functions)
         for rule in hypernode.rules

@@ -55,7 +55,7 @@ def pairs_query(
 def joined(
     query: exp.Select,
     pairs: Pairs,
-    table: exp.Table,
+    table: exp.Expr,
     columns: Sequence[exp.Column],
     alias: str,
     holds: bool,

@@ -10,7 +10,7 @@ from sqlglot import exp
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import parameter, temp_table
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.names import ENTERED, MARK, RANK
+from zodiac_sql.names import ENTERED, MARK, RANK, TAG
 from zodiac_sql.sql.class_pairs import Pairs, pairs_query
 
 FIRST = 1
@@ -27,6 +27,15 @@ PartMarks = Literal["all", "entered", "earlier", "some"]
 
 
 @dataclass(frozen=True, slots=True)
+class Picked:
+    """Which rows of a table that many predicates share, and which of its columns, are meant."""
+
+    tag: int
+    columns: tuple[tuple[str, str], ...]
+    """The names that columns should have, and those that they have."""
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """A table that holds some of a predicate's facts, in full or without those in `minus`.
 
@@ -36,7 +45,7 @@ class Part:
     nodes; `rows` counts the facts. A part that `covers` also has the facts of all other owners.
     `marks` tells whether all of its facts are marked, or some: then it has a column of marks. Of
     marked explicit facts, "entered" reads those that entered when they were marked, "earlier" the
-    others.
+    others. If some rows are `picked`, the table holds those of other parts, too.
     """
 
     schema: str
@@ -48,6 +57,7 @@ class Part:
     pairs: Pairs | None = None
     covers: bool = False
     marks: PartMarks | None = None
+    picked: Picked | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +84,18 @@ class Relation:
         return sum(part.rows for part in self.parts)
 
 
-def table(part: Part) -> exp.Table:
-    """A part's table by its name."""
+def table(part: Part) -> exp.Table | exp.Subquery:
+    """A part's table by its name, or the rows that are picked from it."""
     catalog = "temp" if part.schema == "temp" else None
     schema = "main" if part.schema == "temp" else part.schema
-    return exp.table_(part.table, db=schema, catalog=catalog, quoted=True)
+    named = exp.table_(part.table, db=schema, catalog=catalog, quoted=True)
+    if part.picked is None:
+        return named
+    wanted = [
+        exp.column(there, quoted=True).as_(name, quoted=True) for name, there in part.picked.columns
+    ]
+    tag = exp.column(TAG, quoted=True).eq(exp.Literal.number(part.picked.tag))
+    return exp.select(*wanted).from_(named).where(tag).subquery(copy=False)
 
 
 def columns_of(relation: Relation, alias: str | None = None) -> list[exp.Column]:

@@ -38,7 +38,8 @@ def edit_rows(
     if edit.removed:
         removed = edit.removed
         text = cache.get(
-            ("delete", key, removed.table), lambda: _deletion(store, predicate, key, removed)
+            ("delete", key, removed.table, removed.picked),
+            lambda: _deletion(store, predicate, key, removed),
         )
         if store.count(text) != removed.rows:
             raise StoreError(
@@ -49,7 +50,7 @@ def edit_rows(
         rows[key] -= removed.rows
     for added in edit.incoming:
         text = cache.get(
-            ("insert", key, added.table, added.ranked, added.minus, added.ranks),
+            ("insert", key, added.table, added.ranked, added.minus, added.ranks, added.picked),
             partial(_insertion, store, predicate, key, added),
         )
         store.run(text)

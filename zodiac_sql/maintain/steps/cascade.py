@@ -8,168 +8,275 @@ that have another support. The latter come back when the hypernode is extended.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from sqlglot import exp
 
 from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
-from zodiac_sql.evaluate.fixpoint import is_linear
+from zodiac_sql.evaluate.fixpoint import has_linear_rules
 from zodiac_sql.evaluate.make_tables import make_table
+from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, delta_variants
-from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, rank_of, table
+from zodiac_sql.sql.relations import (
+    Part,
+    Relation,
+    columns_of,
+    mark_of,
+    part_query,
+    rank_of,
+    table,
+)  # fmt: skip
 from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.sql.set_difference import absent, unknown
+from zodiac_sql.sql.tagged import Layout, layout_of, typed
 
 LARGEST_CASCADED = 300_000
 """Cascade only if the hypernode's tables have at most this many rows: exploring too much at once is
 then cheaper than checking round by round."""
 
 _R = "r"
+"""What the recursive statement has found."""
 
 
 def can_cascade(task: Task, owns: WorkingTables) -> bool:
     """Whether one statement will do for what is left of the work."""
-    if task.closures:
+    if task.closures or (len(owns) > 1 and task.marking.next):
         return False
     base = sum(own.base.rows for own in owns.values() if own.base)
     if base > LARGEST_CASCADED:
         return False
     return task.cache.get(
-        ("linear", task.hypernode.id), lambda: is_linear(task.hypernode, task.context(task.inputs))
+        ("linear", task.hypernode.id),
+        lambda: has_linear_rules(task.hypernode, task.context(task.inputs)),
     )
 
 
-def cascade_lost(task: Task, own: WorkingTable, lost: Part, supported: bool) -> int:
-    """Create `gone_*`: some facts and all that they may support, directly or not.
-
-    Returns its rows.
-    """
-    context, plans = _steps(task, own, supported)
+def cascade_lost(
+    task: Task, owns: WorkingTables, lost: Mapping[str, Part | None], supported: bool
+) -> None:
+    """Create each `gone_*`: some facts and all that they may support, directly or not."""
+    found = _found(task, owns, supported, with_ranks=True)
+    applied = found.applied(undeleted=True)
 
     def query() -> exp.Query:
-        base = own.base
-        assert base is not None
-        seeds = exp.select(*own.names("t")).from_(temp_table(lost.table).as_("t"))
-        if not plans:
-            return seeds
-        heads = union_all(_heads(plans, own, context, supported))
-        there = columns_of(own.outside, "t")
-        same: list[exp.Expr] = [
-            a.eq(b) for a, b in zip(there, columns_of(own.outside, "h"), strict=True)
+        seeds = [found.put(own, _rows(own, part)) for own, part in _there(owns, lost)]
+        steps = [
+            found.put(one.own, _stored_among(one.own, one.heads(supported), supported))
+            for one in applied
+            if one.own.base
         ]
-        if supported:
-            same.append(rank_of("t") >= rank_of("h"))
-        step = exp.select(*own.names("t")).from_(heads.subquery("h", copy=False))
-        step = step.join(table(base).as_("t"), on=exp.and_(*same))
-        return _recursive(own.names(_R), seeds, step)
+        return found.query(seeds, steps)
 
-    base = own.base and own.base.table
-    structures = _structures(plans, context)
-    key = ("cascade lost", lost.table, base, supported, own.ranked, *structures)
-    return make_table(task.store, task.cache, key, own.gone_table, query)
+    bases = tuple(own.base and (own.base.table, own.ranked) for own in owns.values())
+    key = ("cascade lost", _names(owns, lost), bases, supported, *(one.key for one in applied))
+    for own, rows in found.split(key, query, "gone"):
+        own.loses(rows)
 
 
-def cascade_new(task: Task, own: WorkingTable, new: Part) -> int:
-    """Create `plus_*`: some new facts and all that follows from them. Returns its rows."""
-    context, plans = _steps(task, own, False, undeleted=False)
-    known = own.known
+def cascade_new(task: Task, owns: WorkingTables, new: Mapping[str, Part | None]) -> None:
+    """Create each `plus_*`: some new facts and all that follows from them."""
+    found = _found(task, owns, False, with_ranks=False)
+    applied = found.applied(undeleted=False)
 
     def query() -> exp.Query:
-        columns = columns_of(known, "t")
-        marks = [mark_of("t")] if own.marks else []
-        seeds = exp.select(*columns, *marks).from_(temp_table(new.table).as_("t"))
-        found: exp.Query = seeds
-        if plans:
-            names = columns_of(known, "c") + ([mark_of("c")] if own.marks else [])
-            heads = union_all(_heads(plans, own, context, False, own.marks is not None))
-            step = exp.select(*names).from_(heads.subquery("c", copy=False))
-            for number, part in enumerate(known.parts):
-                other = exp.select(*columns).from_(table(part).as_("t"))
-                if part.minus:
-                    other = anti_join(other, columns, temp_table(part.minus), "m")
-                step = absent(step, known, other, f"x{number}")
-            reached = columns_of(known, _R) + ([mark_of(_R)] if own.marks else [])
-            found = _recursive(reached, seeds, step)
-        if own.marks:  # one row for a fact that was found with a mark and without
-            found = unknown(found, Relation(known.columns, ()), marked=True)
-        if own.ranked:
-            found = _numbered(own, found)
-        return found
+        seeds = [found.put(own, _new_rows(own, part)) for own, part in _there(owns, new)]
+        steps = [found.put(one.own, _unknown_heads(one.own, one.heads(False))) for one in applied]
+        rows = found.query(seeds, steps)
+        (own, *others) = owns.values()
+        if own.marks and not others:  # one row for a fact found with a mark and without
+            rows = unknown(rows, Relation(own.known.columns, ()), marked=True)
+        return _numbered(owns, found.columns, rows) if own.ranked else rows
 
-    key = (
-        "cascade new",
-        new.table,
-        own.ranked,
-        own.marks,
-        own.passes_on,
-        own.base and own.base.table,
-        relation_key(known),
-        *_structures(plans, context),
+    known = tuple(
+        (relation_key(own.known), own.ranked, own.marks, own.passes_on, own.base and own.base.table)
+        for own in owns.values()
     )
-    return make_table(task.store, task.cache, key, own.plus_table, query)
+    key = ("cascade new", _names(owns, new), known, *(one.key for one in applied))
+    for own, rows in found.split(key, query, "added"):
+        own.gains(rows)
 
 
-def _heads(
-    plans: list[Plan], own: WorkingTable, context: Context, ranked: bool, marked: bool = False
-) -> list[exp.Select]:
-    return [
-        compile_rule(plan, own.columns, context, ranked=ranked, marked=marked).query
-        for plan in plans
-    ]
+def _there(
+    owns: WorkingTables, parts: Mapping[str, Part | None]
+) -> Iterator[tuple[WorkingTable, Part]]:
+    return ((owns[name], part) for name, part in parts.items() if part is not None)
 
 
-def _steps(
-    task: Task, own: WorkingTable, ranked: bool, undeleted: bool = True
-) -> tuple[Context, list[Plan]]:
-    """Plans in which the recursive atom reads what the statement has found, and their context."""
-    part = Part("", _R, 1, ranked=ranked, marks=own.marks)
-    found = Relation(own.columns, (part,), ranked, own.passes_on)
-    inner = context_of(task, {own.predicate: own}, undeleted)
-
-    def relation(name: str, version: Version) -> Relation:
-        if name == own.predicate and version is Version.DELTA:
-            return found
-        return inner.relation(name, version)
-
-    context = replace(inner, relation=relation)
-    variants = [
-        task.cache.get(("delta", rule.name), partial(delta_variants, rule, {own.predicate}))
-        for rule in task.hypernode.rules
-    ]
-    plans = [plan for several in variants for plan in several]
-    return context, [plan for plan in plans if not is_empty(plan, context)]
+def _names(owns: WorkingTables, parts: Mapping[str, Part | None]) -> Hashable:
+    return tuple(part.table for _, part in _there(owns, parts))
 
 
-def _recursive(names: list[exp.Column], seeds: exp.Query, step: exp.Query) -> exp.Select:
-    recursion = exp.union(seeds, step, distinct=True)
-    query = exp.select(*(exp.column(n.name, quoted=True) for n in names)).from_(_R)
-    return query.with_(_R, as_=recursion, recursive=True)
+def _rows(own: WorkingTable, part: Part) -> exp.Select:
+    return exp.select(*own.names("t")).from_(temp_table(part.table).as_("t"))
 
 
-def _numbered(own: WorkingTable, query: exp.Query) -> exp.Select:
+def _new_rows(own: WorkingTable, part: Part) -> exp.Select:
+    marks = [mark_of("t")] if own.marks else []
+    columns = columns_of(own.outside, "t")
+    return exp.select(*columns, *marks).from_(temp_table(part.table).as_("t"))
+
+
+def _stored_among(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.Select:
+    """The stored facts among some heads; if `supported`, only those that a body can support."""
+    assert own.base is not None
+    pairs = zip(columns_of(own.outside, "t"), columns_of(own.outside, "h"), strict=True)
+    same: list[exp.Expr] = [a.eq(b) for a, b in pairs]
+    if supported:
+        same.append(rank_of("t") >= rank_of("h"))
+    query = exp.select(*own.names("t")).from_(heads.subquery("h", copy=False))
+    return query.join(table(own.base).as_("t"), on=exp.and_(*same))
+
+
+def _unknown_heads(own: WorkingTable, heads: exp.Query) -> exp.Select:
+    """The heads that are not known yet. The statement itself drops those that it has found."""
+    known = own.known
+    columns = columns_of(known, "t")
+    names = columns_of(known, "c") + ([mark_of("c")] if own.marks else [])
+    query = exp.select(*names).from_(heads.subquery("c", copy=False))
+    for number, part in enumerate(known.parts):
+        other = exp.select(*columns).from_(table(part).as_("t"))
+        if part.minus:
+            other = anti_join(other, columns, temp_table(part.minus), "m")
+        query = absent(query, known, other, f"x{number}")
+    return query
+
+
+def _numbered(owns: WorkingTables, columns: Sequence[str], query: exp.Query) -> exp.Select:
     """Rows in the order in which they are found, ranked after all that they can be derived from."""
     number: exp.Expr = exp.Window(this=exp.RowNumber())
-    there = [part for part in (own.base, own.united) if part]
+    there = [part for own in owns.values() for part in (own.base, own.united) if part]
     if there:
         rank = exp.column(RANK, quoted=True)
-        ranks = union_all([exp.select(rank).from_(table(part)) for part in there])
+        ranks = union_all([exp.select(rank.copy()).from_(table(part)) for part in there])
         highest = exp.select(exp.Max(this=rank.copy())).from_(ranks.subquery("r", copy=False))
         number = (
             exp.Coalesce(this=highest.subquery(copy=False), expressions=[exp.Literal.number(0)])
             + number
         )
-    columns = [exp.column(c.name, quoted=True) for c in columns_of(own.outside)]
-    return exp.select(*columns, number.as_(RANK, quoted=True)).from_(
-        query.subquery("q", copy=False)
-    )
+    names = [exp.column(name, quoted=True) for name in columns]
+    return exp.select(*names, number.as_(RANK, quoted=True)).from_(query.subquery("q", copy=False))
 
 
-def _structures(plans: list[Plan], context: Context) -> tuple[object, ...]:
-    return tuple((id(plan), plan_key(plan, context)) for plan in plans)
+# --- what the statement finds ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Applied:
+    """The plans for one head, in which the recursive atom reads what the statement has found."""
+
+    own: WorkingTable
+    context: Context
+    plans: Sequence[Plan]
+
+    @property
+    def key(self) -> Hashable:
+        """All that their SQL depends on."""
+        return tuple((id(plan), plan_key(plan, self.context)) for plan in self.plans)
+
+    def heads(self, ranked: bool) -> exp.Query:
+        """What the plans find, with repetitions."""
+        marked = self.own.marks is not None
+        compiled = [
+            compile_rule(plan, self.own.columns, self.context, ranked=ranked, marked=marked)
+            for plan in self.plans
+        ]
+        return union_all([one.query for one in compiled])
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The rows that a recursive statement finds: of one predicate as they are, of several tagged.
+
+    If they are `ranked`, the rank of a fact limits what it can support.
+    """
+
+    task: Task
+    owns: WorkingTables
+    ranked: bool
+    layout: Layout | None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of new rows, which get their ranks only in the end."""
+        if self.layout:
+            return self.layout.columns
+        (own,) = self.owns.values()
+        return tuple(column.name for column in columns_of(own.outside))
+
+    def put(self, own: WorkingTable, rows: exp.Select) -> exp.Select:
+        """Rows of a predicate, as the statement has them."""
+        return self.layout.put(own.predicate, rows) if self.layout else rows
+
+    def applied(self, undeleted: bool) -> list[_Applied]:
+        """The plans of all rules, by their heads."""
+        inner = context_of(self.task, self.owns, undeleted)
+
+        def relation(name: str, version: Version) -> Relation:
+            if name in self.owns and version is Version.DELTA:
+                return self._read(self.owns[name])
+            return inner.relation(name, version)
+
+        context = replace(inner, relation=relation)
+        plans = [plan for rule in self.task.hypernode.rules for plan in self._variants(rule)]
+        plans = [plan for plan in plans if not is_empty(plan, context)]
+        by_head = {p: [x for x in plans if x.rule.head.predicate == p] for p in self.owns}
+        return [_Applied(self.owns[p], context, mine) for p, mine in by_head.items() if mine]
+
+    def _variants(self, rule: Rule) -> tuple[Plan, ...]:
+        return self.task.cache.get(
+            ("delta", rule.name), partial(delta_variants, rule, set(self.owns))
+        )
+
+    def _read(self, own: WorkingTable) -> Relation:
+        picked = self.layout.picked[own.predicate] if self.layout else None
+        part = Part("", _R, 1, ranked=self.ranked, marks=own.marks, picked=picked)
+        return Relation(own.columns, (part,), self.ranked, own.passes_on)
+
+    def query(self, seeds: Sequence[exp.Query], steps: Sequence[exp.Query]) -> exp.Query:
+        """All that follows from the seeds."""
+        if not steps:
+            return union_all(seeds)
+        recursion = exp.union(union_all(seeds), union_all(steps), distinct=True)
+        return exp.select("*").from_(_R).with_(_R, as_=recursion, recursive=True)
+
+    def split(
+        self, key: Hashable, query: Callable[[], exp.Query], kind: str
+    ) -> Iterator[tuple[WorkingTable, int]]:
+        """Make the table of each predicate for what is "gone" or "added". Yields how many rows."""
+        store, cache = self.task.store, self.task.cache
+        if self.layout is None:
+            (own,) = self.owns.values()
+            yield own, make_table(store, cache, key, _table(own, kind), query)
+            return
+        name = f"{kind}_{self.task.hypernode.name}"
+        make_table(store, cache, key, name, query)
+        for own in self.owns.values():
+            picked = self.layout.picked[own.predicate]
+            if own.ranked and RANK not in dict(picked.columns):
+                picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
+            part = Part("temp", name, 1, ranked=own.ranked, picked=picked)
+            rows = partial(part_query, part, Relation(own.columns, (part,), own.ranked))
+            yield own, make_table(store, cache, (name, picked), _table(own, kind), rows)
+
+
+def _table(own: WorkingTable, kind: str) -> str:
+    return own.gone_table if kind == "gone" else own.plus_table
+
+
+def _found(task: Task, owns: WorkingTables, ranked: bool, with_ranks: bool) -> _Found:
+    """What a statement finds; `with_ranks` tells whether it reads ranks of facts that have some."""
+    layout = None
+    if len(owns) > 1:
+        columns = {
+            p: typed(own.outside.stored, own.ranked and with_ranks) for p, own in owns.items()
+        }
+        layout = layout_of(columns)
+    return _Found(task, owns, ranked, layout)

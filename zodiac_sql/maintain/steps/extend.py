@@ -7,7 +7,7 @@ has added.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.run_plans import apply_plans
@@ -61,21 +61,13 @@ def extend(
         if budget is not None and work.forward > budget:
             raise TooMuch(f"more than {budget:,} facts are new")
         if work.iterations == 1 and can_cascade(task, owns):
-            more = _cascade(task, owns, found) - added
+            cascade_new(task, owns, found)
+            more = sum(own.plus for own in owns.values()) - added
             return work.plus(forward=more, insertions=more)
         for predicate, own in owns.items():
             _add(task, own, found[predicate])
         add_fed(task, owns)
         plans = all_onwards(task, owns)
-
-
-def _cascade(task: Task, owns: WorkingTables, found: Mapping[str, Part | None]) -> int:
-    """Add new facts and what follows from them in one statement. Returns the rows."""
-    (own,) = owns.values()
-    part = found[own.predicate]
-    assert part is not None
-    own.gains(cascade_new(task, own, part))
-    return own.plus
 
 
 def _new(

@@ -13,8 +13,6 @@ of higher ranks; then it comes back when the hypernode is extended again (DR4 an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
 from zodiac_sql.maintain.steps.find_candidates import find_candidates, find_unsupported
@@ -65,22 +63,12 @@ def overdelete(task: Task, owns: WorkingTables, supported: bool, budget: int | N
             backward=checked - taken if supported else 0, deletions=checked - given,
         )  # fmt: skip
         if taken and can_cascade(task, owns):
-            return work.plus(overdeleted=_cascade(task, owns, lost, supported) - taken)
+            cascade_lost(task, owns, lost, supported)
+            return work.plus(overdeleted=sum(own.gone for own in owns.values()) - taken)
         for own in owns.values():
             _take_out(task, own, lost[own.predicate])
         lose_fed(task, owns)
         plans = all_onwards(task, owns)
-
-
-def _cascade(
-    task: Task, owns: WorkingTables, lost: Mapping[str, Part | None], supported: bool
-) -> int:
-    """Take out what was lost, and what that may support, in one statement. Returns the rows."""
-    (own,) = owns.values()
-    part = lost[own.predicate]
-    assert part is not None
-    own.loses(cascade_lost(task, own, part, supported))
-    return own.gone
 
 
 def _take_out(task: Task, own: WorkingTable, lost: Part | None) -> None:

@@ -68,7 +68,9 @@ class WorkingTable:
     plus_table: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.gone_table, self.plus_table = f"gone_{self.stem}", f"plus_{self.stem}"
+        # Mostly these rows are just what the table has lost and gained, so the names last.
+        self.gone_table = f"{CHANGE_FACTS}gone_{self.stem}"
+        self.plus_table = f"{CHANGE_FACTS}added_{self.stem}"
 
     # What happens to it
 
@@ -255,19 +257,20 @@ def without_outside(task: Task, own: WorkingTable, part: Part, name: str) -> Par
 
 def edits_of(task: Task, owns: WorkingTables) -> tuple[dict[str, Edit], int]:
     """What became of the tables, and how many facts were taken out but came back."""
-    edits = {own.predicate: _edit(task, own) for own in owns.values()}
+    # Without gains and modules, all that was added had been taken out before.
+    grows = bool(task.closures or task.gains())
+    edits = {own.predicate: _edit(task, own, grows) for own in owns.values()}
     taken = sum(own.gone for own in owns.values() if not own.united)
     lost = sum(edit.deleted.rows for edit in edits.values() if edit.deleted)
     return {predicate: edit for predicate, edit in edits.items() if edit}, taken - lost
 
 
-def _edit(task: Task, own: WorkingTable) -> Edit:
+def _edit(task: Task, own: WorkingTable, grows: bool) -> Edit:
     gone = Part("temp", own.gone_table, own.gone, ranked=own.ranked) if own.gone else None
     plus = own.added if own.plus else None
     if own.united:  # what is gone has come back with another rank
-        inserted = _difference(task, own, plus, None, f"{CHANGE_FACTS}plus_{own.stem}")
         return Edit(
-            inserted,
+            plus,
             None,
             removed=gone,
             added=plus,
@@ -275,7 +278,9 @@ def _edit(task: Task, own: WorkingTable) -> Edit:
             united=own.united,
         )
     deleted = _difference(task, own, gone, plus, f"{CHANGE_FACTS}minus_{own.stem}")
-    inserted = _difference(task, own, plus, gone, f"{CHANGE_FACTS}plus_{own.stem}")
+    inserted = (
+        _difference(task, own, plus, gone, f"{CHANGE_FACTS}plus_{own.stem}") if grows else None
+    )
     if not own.ranked:
         return Edit(inserted, deleted, deleted, inserted)
     return Edit(inserted, deleted, gone, plus)
@@ -285,14 +290,14 @@ def _difference(
     task: Task, own: WorkingTable, these: Part | None, those: Part | None, name: str
 ) -> Part | None:
     """The facts of one temporary table that do not stand in another, under a name that lasts."""
-    if these is None:
-        return None
-    key = ("difference", these.table, those and those.table, name, own.ranked, these.marks)
+    if these is None or those is None:
+        return these
+    key = ("difference", these.table, those.table, name, own.ranked, these.marks)
 
     def query() -> exp.Query:
         relation = Relation(own.columns, ())
         marks = [mark_of("c")] if these.marks else []
         rows = exp.select(*own.names("c"), *marks).from_(temp_table(these.table).as_("c"))
-        return rows if those is None else absent(rows, relation, part_query(those, relation))
+        return absent(rows, relation, part_query(those, relation))
 
     return make_part(task.store, task.cache, key, name, query, ranked=own.ranked, marks=these.marks)
