@@ -14,6 +14,7 @@ from support.naive_values import (
     Expression,
     NoValue,
     Overflow,
+    TooLarge,
     Value,
     as_type,
     lexical,
@@ -28,7 +29,10 @@ from support.naive_values import (
 def evaluate(expression: Expression, environment: Mapping[Var, Value]) -> Value:
     """The value of an expression. Raises NoValue or Overflow."""
     if isinstance(expression, Var):
-        return environment[expression]
+        value = environment[expression]
+        if isinstance(value, TooLarge):
+            raise Overflow
+        return value
     if not isinstance(expression, Call):
         return one_float(expression) if isinstance(expression, float) else expression
     arguments = [evaluate(argument, environment) for argument in expression.arguments]

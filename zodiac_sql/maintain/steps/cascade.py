@@ -42,13 +42,17 @@ LARGEST_CASCADED = 300_000
 """Cascade only if the hypernode's tables have at most this many rows: exploring too much at once is
 then cheaper than checking round by round."""
 
+MOST_CASCADED = 3
+"""Cascade only if the hypernode has at most this many predicates: of more, a change mostly reaches
+a few, and planning a statement about all of them takes longer than some rounds about these."""
+
 _R = "r"
 """What the recursive statement has found."""
 
 
 def can_cascade(task: Task, owns: WorkingTables) -> bool:
     """Whether one statement will do for what is left of the work."""
-    if task.closures or (len(owns) > 1 and task.marking.next):
+    if task.closures or len(owns) > MOST_CASCADED or (len(owns) > 1 and task.marking.next):
         return False
     base = sum(own.base.rows for own in owns.values() if own.base)
     if base > LARGEST_CASCADED:
