@@ -20,9 +20,7 @@ from support.naive_values import (
     Environment,
     Expression,
     NoValue,
-    Overflow,
     Row,
-    TooLarge,
     Value,
     as_type,
     compared,
@@ -191,8 +189,6 @@ def _aggregate_type(function: str, argument: str) -> str:
 def _heads(rule: Rule, known: Mapping[str, set[Row]], types: Types) -> Iterator[Row]:
     for solution in solutions(rule.body, known, types):
         row = [solution[t] if isinstance(t, Var) else t for t in rule.head.terms]
-        if any(isinstance(value, TooLarge) for value in row):
-            raise Overflow
         yield _stored(row, types[rule.head.predicate])
 
 
@@ -302,7 +298,4 @@ def _aggregated(literal: Aggregate, known: Mapping[str, set[Row]], types: Types)
 
 
 def _finished_result(value: Value) -> Value:
-    try:
-        return value if isinstance(value, str) else finished(value)
-    except Overflow:
-        return TooLarge()
+    return value if isinstance(value, str) else finished(value)

@@ -14,7 +14,6 @@ from support.naive_values import (
     Expression,
     NoValue,
     Overflow,
-    TooLarge,
     Value,
     as_type,
     lexical,
@@ -29,10 +28,7 @@ from support.naive_values import (
 def evaluate(expression: Expression, environment: Mapping[Var, Value]) -> Value:
     """The value of an expression. Raises NoValue or Overflow."""
     if isinstance(expression, Var):
-        value = environment[expression]
-        if isinstance(value, TooLarge):
-            raise Overflow
-        return value
+        return environment[expression]
     if not isinstance(expression, Call):
         return one_float(expression) if isinstance(expression, float) else expression
     arguments = [evaluate(argument, environment) for argument in expression.arguments]

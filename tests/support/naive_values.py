@@ -30,18 +30,12 @@ class Overflow(Exception):
     """An integer left the 64 bits: the library has to refuse the change."""
 
 
-class TooLarge:
-    """A sum that left the 64 bits: only who reads it must be told."""
-
-
 class NoValue(Exception):
     """An expression has no value: the body has no solution."""
 
 
 def as_type(value: Value, type_: str) -> Value:
-    if isinstance(value, TooLarge | str):
-        return value
-    return one_float(float(value)) if type_ == "float" else value  # type: ignore[arg-type]
+    return one_float(float(value)) if type_ == "float" and not isinstance(value, str) else value  # type: ignore[arg-type]
 
 
 def one_float(value: float) -> float:
@@ -55,8 +49,6 @@ def equal(left: Value, right: Value) -> bool:
 
 def compared(left: Value, operator: str, right: Value) -> bool:
     """An int is compared with a float as a float; NaN is the greatest; symbols by their meaning."""
-    if left is not right and TooLarge in (type(left), type(right)):
-        raise Overflow
     if isinstance(left, float) or isinstance(right, float):
         left, right = as_type(left, "float"), as_type(right, "float")
     if operator in ("=", "!="):
