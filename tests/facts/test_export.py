@@ -5,12 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyoxigraph as ox
 import pytest
+from support.staged import table_of
 
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.open_store import open_store
@@ -44,7 +46,7 @@ def viewed(store: Store, staged: Staged, sql_name: str) -> Predicate:
     )
     store.run(
         f'CREATE TABLE memory.main."{sql_name}" AS'
-        f' SELECT DISTINCT {texts or "holds"} FROM temp."{staged.table}" AS x'
+        f' SELECT DISTINCT {texts or "holds"} FROM temp."{table_of(store, staged)}" AS x'
     )
     types = tuple(column.type for column in staged.columns)
     return Predicate(staged.predicate, sql_name, staged.columns, types, staged.datatypes)
@@ -56,8 +58,7 @@ def made(
     staged = stage_rows(store, name, rows, None)
     assert staged is not None
     datatypes = datatypes or staged.datatypes
-    table = Staged(name, staged.columns, datatypes, staged.table, staged.named)
-    return viewed(store, table, sql_name)
+    return viewed(store, replace(staged, datatypes=datatypes), sql_name)
 
 
 def content(store: Store, predicate: Predicate) -> list[tuple[Any, ...]]:

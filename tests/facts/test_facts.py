@@ -13,13 +13,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.staged import rows_of
 
 from zodiac_sql import KnowledgeBase
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.open_store import open_store
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts.stage import stage_rows
+from zodiac_sql.facts.stage import MOST_AS_PARAMETERS, stage_rows
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
 
@@ -47,7 +48,7 @@ def stage(store: Store, rows: object, known: Predicate | None = None) -> Staged:
 
 def decoded(store: Store, staged: Staged) -> list[tuple[Any, ...]]:
     """The staged facts with symbols as text, sorted."""
-    rows = store.rows(f'SELECT * FROM temp."{staged.table}"')
+    rows = rows_of(store, staged)
     texts = dict(store.rows('SELECT id, text FROM temp."zodiac$known_symbol"'))
     symbols = [column.type is Type.SYMBOL for column in staged.columns]
     return sorted(
@@ -104,7 +105,7 @@ def test_an_empty_list_has_the_known_types(store: Store) -> None:
     assert decoded(store, staged) == []
     assert stage_rows(store, "p", [], predicate(None)) is None
     empty = stage(store, [], predicate())
-    assert store.rows(f'SELECT "holds" FROM temp."{empty.table}"') == []
+    assert rows_of(store, empty) == []
 
 
 def test_a_generator_of_lists(store: Store) -> None:
@@ -254,11 +255,12 @@ def test_refused_for_a_known_predicate(
 
 
 def test_nothing_is_left_behind(store: Store) -> None:
-    staged = stage(store, [("a",)])
+    few = stage(store, [("a",)])
+    many = stage(store, [(f"a{n}",) for n in range(MOST_AS_PARAMETERS + 1)])
     with pytest.raises(DataError):
         stage(store, TABLE, predicate(Type.SYMBOL))
     tables = store.rows("SELECT table_name FROM duckdb_tables() WHERE temporary")
-    assert sorted(tables) == [(dictionary.NEW,), (staged.table,)]
+    assert few.given is not None and sorted(tables) == [(dictionary.NEW,), (many.table,)]
 
 
 def test_names_in_another_order_must_all_agree(store: Store) -> None:

@@ -6,13 +6,22 @@ the update inserts and deletes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.change.staged_rows import (
+    is_each_once,
+    is_one,
+    is_the_fact,
+    parameters_of,
+    shape,
+    staged_query,
+    values_of,
+    without_none,
+)
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.database.store import Store
@@ -39,23 +48,29 @@ def net_changes(
     """
     plus = {}
     minus = {}
-    for name, staged in inserts.items():
+    coming = without_none(inserts)
+    for name, staged in coming.items():
         there = bool(state.rows.get((EXPLICIT_SCHEMA, schema[name].sql_name)))
         plus_table = f"{CHANGE_FACTS}edb_plus_{whole(schema[name].sql_name)}"
         query = partial(_net_inserts, schema[name], staged, there)
-        key = (there, _shape(schema[name], staged))
-        if part := make_part(store, cache.of(name), key, plus_table, query):
+        key = (there, shape(schema[name], staged))
+        part = make_part(
+            store, cache.of(name), key, plus_table, query, parameters=parameters_of(staged)
+        )
+        if part:
             plus[name] = part
-    for name, staged in deletes.items():
+    for name, staged in without_none(deletes).items():
         same = len(staged) == 1 and schema[name] == state.schema.get(name)
         if name in seen and same and _all_new(inserts.get(name, []), plus.get(name)):
             minus[name] = seen[name]
         elif (EXPLICIT_SCHEMA, schema[name].sql_name) in state.rows:
             minus_table = f"{CHANGE_FACTS}edb_minus_{whole(schema[name].sql_name)}"
-            back = inserts.get(name, [])
+            back = coming.get(name, [])
             query = partial(_net_deletes, schema[name], staged, back)
-            shapes = _shape(schema[name], staged), _shape(schema[name], back)
-            if part := make_part(store, cache.of(name), shapes, minus_table, query):
+            shapes = shape(schema[name], staged), shape(schema[name], back)
+            given = parameters_of([*staged, *back])
+            part = make_part(store, cache.of(name), shapes, minus_table, query, parameters=given)
+            if part:
                 minus[name] = part
     return NetFacts(plus, minus)
 
@@ -92,10 +107,12 @@ def deleted_next(
                 rows = anti_join(rows, columns, temp_table(part.minus), "m")
         return rows.group_by(*(c.copy() for c in columns), copy=False)
 
-    if not explicit.parts:
+    if not explicit.parts or staged.rows == 0:
         return None
-    key = (relation_key(explicit), _shape(predicate, [staged]))
-    return make_part(store, cache.of(predicate.name), key, name, query, marks="all")
+    key = (relation_key(explicit), shape(predicate, [staged]))
+    part_cache = cache.of(predicate.name)
+    given = parameters_of([staged])
+    return make_part(store, part_cache, key, name, query, marks="all", parameters=given)
 
 
 def _entering(part: Part, explicit: Relation, is_new: bool) -> exp.Select:
@@ -105,33 +122,44 @@ def _entering(part: Part, explicit: Relation, is_new: bool) -> exp.Select:
     return exp.select(*columns, new).from_(table(part).as_("t"))
 
 
-def _shape(predicate: Predicate, staged: list[Staged]) -> Hashable:
-    """The cache key: all that the SQL for staged facts depends on."""
-    return predicate.columns, tuple((one.table, one.columns) for one in staged)
-
-
 def _net_inserts(predicate: Predicate, staged: list[Staged], there: bool) -> exp.Select:
-    relation = Relation(predicate.columns, ())
-    columns = columns_of(relation, "c")
-    query = (
-        exp.select(*columns)
-        .distinct()
-        .from_(staged_query(predicate, staged).subquery("c", copy=False))
-    )
+    if len(staged) == 1 and is_one(staged[0]):
+        return _fact(predicate, staged[0], there)
+    columns = columns_of(Relation(predicate.columns, ()), "c")
+    query = _each_once(predicate, staged, columns)
     return _absent(query, columns, explicit_table(predicate)) if there else query
 
 
 def _net_deletes(predicate: Predicate, staged: list[Staged], inserted: list[Staged]) -> exp.Select:
     columns = columns_of(Relation(predicate.columns, ()), "c")
-    query = (
-        exp.select(*columns)
-        .distinct()
-        .from_(staged_query(predicate, staged).subquery("c", copy=False))
-    )
-    query = _present(query, columns, explicit_table(predicate))
+    if len(staged) == 1 and is_one(staged[0]):
+        query = exp.select(*columns).from_(explicit_table(predicate).as_("c"))
+        query = query.where(is_the_fact(predicate, staged[0], "c"), copy=False).limit(1)
+    else:
+        query = _each_once(predicate, staged, columns)
+        query = _present(query, columns, explicit_table(predicate))
     if inserted:
         query = anti_join(query, columns, staged_query(predicate, inserted).subquery(copy=False))
     return query
+
+
+def _fact(predicate: Predicate, staged: Staged, there: bool) -> exp.Select:
+    """One fact that is given, unless it is there."""
+    columns = Relation(predicate.columns, ()).stored
+    values = zip(values_of(predicate, staged), columns, strict=True)
+    query = exp.select(*(value.as_(column.name, quoted=True) for value, column in values))
+    if not there:
+        return query
+    known = exp.select(exp.Literal.number(1)).from_(explicit_table(predicate).as_("e"))
+    known = known.where(is_the_fact(predicate, staged, "e"), copy=False)
+    return query.where(exp.not_(exp.Exists(this=known), copy=False), copy=False)
+
+
+def _each_once(predicate: Predicate, staged: list[Staged], columns: list[exp.Column]) -> exp.Select:
+    """Staged facts, each once."""
+    query = exp.select(*columns)
+    query = query.from_(staged_query(predicate, staged).subquery("c", copy=False), copy=False)
+    return query if is_each_once(predicate, staged) else query.distinct(copy=False)
 
 
 # In an inner or outer join with few facts, DuckDB passes a filter on the join keys to the scan of
@@ -153,22 +181,6 @@ def _absent(query: exp.Select, columns: Sequence[exp.Column], facts: exp.Expr) -
 
 def explicit_table(predicate: Predicate) -> exp.Table:
     return exp.table_(predicate.sql_name, db=EXPLICIT_SCHEMA, quoted=True)
-
-
-def staged_query(predicate: Predicate, staged: list[Staged]) -> exp.Query:
-    """Staged tables as one query with the predicate's column names and types."""
-    queries = []
-    stored_columns = Relation(predicate.columns, ()).stored
-    for one in staged:
-        given = Relation(one.columns, ()).stored
-        query = exp.select().from_(temp_table(one.table))
-        for column, target in zip(given, stored_columns, strict=True):
-            value: exp.Expr = exp.column(column.name, quoted=True)
-            if column.type is not target.type and target.type is not None:
-                value = exp.cast(value, SQL_TYPES[target.type])
-            query = query.select(value.as_(target.name, quoted=True), copy=False)
-        queries.append(query)
-    return union_all(queries)
 
 
 @dataclass(frozen=True, slots=True)

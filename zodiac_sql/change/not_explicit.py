@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from zodiac_sql.change.net_facts import explicit_table, staged_query
+from zodiac_sql.change.net_facts import explicit_table
+from zodiac_sql.change.staged_rows import parameters_of, staged_query, without_none
 from zodiac_sql.database.statements import anti_join, create_temp, semi_join, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate, Staged
@@ -24,7 +25,7 @@ def only_derived(
     """Remarks on facts that were to be deleted, but stay because rules derive them."""
     sources = sources_of(state) if deletes else None
     remarks = []
-    for name, staged in deletes.items():
+    for name, staged in without_none(deletes).items():
         assert sources is not None
         predicate = planned.schema[name]
         derived = [p for parts in sources.derived.get(name, {}).values() for p in parts if p.rows]
@@ -32,16 +33,17 @@ def only_derived(
             continue
         explicit = Relation(predicate.columns, sources.explicit.get(name, ()))
         asked = f"asked_{whole(predicate.sql_name)}"
-        if not store.count(create_temp(asked, unknown(staged_query(predicate, staged), explicit))):
+        facts = unknown(staged_query(predicate, staged), explicit)
+        if not store.count(create_temp(asked, facts), parameters_of(staged)):
             continue
         columns = columns_of(explicit, "c")
         query = exp.select(exp.Count(this=exp.Star())).from_(temp_table(asked).as_("c"))
         there = relation_query(Relation(predicate.columns, tuple(derived)))
         count = store.count(semi_join(query, columns, there.subquery(copy=False)))
         if count:
-            facts = "1 fact" if count == 1 else f"{count} facts"
+            kept = "1 fact" if count == 1 else f"{count} facts"
             remarks.append(
-                f"{name}: {facts} kept, not explicit but derived by rules. Only without their "
+                f"{name}: {kept} kept, not explicit but derived by rules. Only without their "
                 "sources, or without the rule, do such facts go."
             )
     return remarks

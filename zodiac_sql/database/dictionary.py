@@ -5,8 +5,9 @@ New symbols wait in a temporary table until the change that brought them is publ
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 
 from sqlglot import exp
 
@@ -92,11 +93,59 @@ def stands_as_it_is(text: str) -> bool:
     return not text.startswith(("<", '"'))
 
 
-def add(store: Store, texts: Sequence[str]) -> None:
-    """Add symbols that stand as they are."""
-    store.run("CREATE OR REPLACE TEMP TABLE term AS SELECT unnest($1) AS text", [texts])
-    _add_terms(store)
-    store.run("DROP TABLE temp.term")
+def as_written(store: Store, texts: Collection[str]) -> dict[str, int]:
+    """The ids of those texts that are symbols just as they are written.
+
+    Published symbols never change, so they are remembered: most changes mention symbols that were
+    mentioned before, and need not ask. A symbol that waits can still be forgotten.
+    """
+    known = store.known_symbols
+    asked = [text for text in texts if text not in known]
+    found = {text: known[text] for text in texts if text in known}
+    if asked:
+        few = len(asked) <= _FEW_TEXTS
+        published = dict(store.rows(_FEW_PUBLISHED if few else _PUBLISHED, [asked]))
+        _remember(store, published)
+        found |= published
+    if asked and store.symbols_wait:
+        found |= dict(store.rows(_WAITING, [asked]))
+    return found
+
+
+_FEW_TEXTS = 8
+"""At most this many texts are compared with each symbol one by one, which takes no join."""
+
+_FEW_PUBLISHED = "SELECT text, id FROM zodiac.symbol WHERE list_contains($1, text)"
+
+_PUBLISHED = "SELECT text, id FROM zodiac.symbol WHERE text IN (SELECT unnest($1))"
+
+_WAITING = 'SELECT text, id FROM temp."zodiac$new_symbol" WHERE text IN (SELECT unnest($1))'
+
+MOST_REMEMBERED = 50_000
+"""When more symbols than this are remembered, those that have been for longest are forgotten."""
+
+_LONGEST_REMEMBERED = 200
+"""Longer texts are not remembered: they would take much memory, and are hardly mentioned often."""
+
+
+def _remember(store: Store, published: Mapping[str, int]) -> None:
+    known = store.known_symbols
+    known |= {t: number for t, number in published.items() if len(t) <= _LONGEST_REMEMBERED}
+    for text in list(islice(known, max(0, len(known) - MOST_REMEMBERED))):
+        del known[text]
+
+
+def add(store: Store, texts: Sequence[str]) -> dict[str, int]:
+    """Add symbols that stand as they are, each given once and none of them known. Their ids."""
+    ids = store.rows(
+        'INSERT INTO temp."zodiac$new_symbol"'
+        ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
+        " + row_number() OVER (), zodiac.kind(text), text"
+        " FROM (SELECT unnest($1) AS text) AS t RETURNING text, id",
+        [texts],
+    )
+    store.symbols_wait = True
+    return dict(ids)
 
 
 def _add_terms(store: Store) -> None:

@@ -63,6 +63,8 @@ class Store:
         self.tracer: Tracer | None = None
         self.symbols_wait = False
         """Whether the dictionary holds symbols that are not published (dictionary.py)."""
+        self.known_symbols: dict[str, int] = {}
+        """Some symbols that are published, and their ids (dictionary.py)."""
         self.temporary_rows = TemporaryRows()
         """How large the temporary tables can be."""
         self._names = itertools.count(1)

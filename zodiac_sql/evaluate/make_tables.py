@@ -9,7 +9,7 @@ from sqlglot import exp
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
-from zodiac_sql.database.store import Store
+from zodiac_sql.database.store import Parameters, Store
 from zodiac_sql.sql.relations import Part, PartMarks
 
 
@@ -19,6 +19,7 @@ def make_table(
     key: Hashable,
     name: str,
     query: Callable[[], exp.Query],
+    parameters: Parameters = None,
 ) -> int:
     """Create a temporary table with the rows of a query. Returns how many there are.
 
@@ -28,7 +29,7 @@ def make_table(
     def statement() -> str:
         return render(create_temp(name, query()))
 
-    return store.count(cache.get((key, name), statement))
+    return store.count(cache.get((key, name), statement), parameters)
 
 
 def make_part(
@@ -40,7 +41,8 @@ def make_part(
     *,
     ranked: bool = False,
     marks: PartMarks | None = None,
+    parameters: Parameters = None,
 ) -> Part | None:
     """As `make_table`, but returns the facts of the table, or None if there are none."""
-    rows = make_table(store, cache, key, name, query)
+    rows = make_table(store, cache, key, name, query, parameters)
     return Part("temp", name, rows, ranked=ranked, marks=marks) if rows else None

@@ -6,7 +6,8 @@
     cells checked                             check_cells.py
     cast, symbols encoded -> Staged           here
 
-All but the first two steps, `stage_table`, also serve the loading of files.
+All but the first two steps, `stage_table`, also serve the loading of files. A few rows need no
+table: they stay in memory (staged_rows.py).
 """
 
 from __future__ import annotations
@@ -14,18 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.column_types import TEXT_TYPES
-from zodiac_sql.database.statements import (
-    create_temp,
-    drop,
-    parameter,
-    temp_table,
-)
+from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.facts.check_cells import Place, check_cells
 from zodiac_sql.facts.columns import SourceColumn, aligned, columns_of, plain_columns
@@ -147,8 +143,7 @@ def _of(
 
 
 MOST_AS_PARAMETERS = 100
-"""At most this many rows are given to DuckDB as parameters of one statement, if their symbols are
-known."""
+"""At most this many rows are given to DuckDB as parameters of the statements that read them."""
 
 MOST_LOOKED_UP_AS_WRITTEN = 50_000
 """For at most this many rows, a lookup tries first whether all of their symbols are known as they
@@ -163,37 +158,36 @@ def _stage_few(
     named: bool,
     gone: bool,
 ) -> Staged | None:
-    """Stage a few rows by parameters. None if a symbol may be known by another text."""
-    values = {f"v{n}": data.column(c.source).to_pylist() for n, c in enumerate(columns)}
-    floats = (values[f"v{n}"] for n, c in enumerate(columns) if c.source_type == "DOUBLE")
-    if any(math.isnan(value) for column in floats for value in column):
-        return None  # DuckDB treats a NaN in a parameter as NULL
-    table = store.fresh("staged")
+    """Keep a few rows to be parameters of the statements that will read them.
 
-    def statement() -> exp.Expr:
-        given = [
-            exp.func("unnest", parameter(f"v{n}"), dialect="duckdb").as_(c.source, quoted=True)
-            for n, c in enumerate(columns)
-        ]
-        query = exp.select(*_casts(columns)).from_(exp.select(*given).subquery("g", copy=False))
-        symbols = [column.name for column in columns if column.type is Type.SYMBOL]
-        if symbols:
-            names = [column.name for column in columns]
-            query = dictionary.known_only(query, names, symbols, True)
-        return create_temp(table, query)
+    None if that cannot be: a symbol may be known by another text, or there is a NaN, which DuckDB
+    treats as NULL in a parameter.
+    """
+    values = [_values(column, data.column(column.source).to_pylist()) for column in columns]
+    if any(isinstance(value, float) and math.isnan(value) for column in values for value in column):
+        return None
+    symbols = [v for v, column in zip(values, columns, strict=True) if column.type is Type.SYMBOL]
+    texts = {text for column in symbols for text in column}
+    ids = dictionary.as_written(store, texts)
+    unknown = sorted(texts - ids.keys())
+    if not all(map(dictionary.stands_as_it_is, unknown)):
+        return None
+    if unknown and not gone:
+        ids |= dictionary.add(store, unknown)
+    encoded = [
+        [ids.get(text) for text in v] if column.type is Type.SYMBOL else v
+        for v, column in zip(values, columns, strict=True)
+    ]
+    rows = dict.fromkeys(row for row in zip(*encoded, strict=True) if None not in row)
+    staged = _of(predicate, columns, store.fresh("staged"), named, len(rows))
+    return replace(staged, given=tuple(rows))
 
-    key = ("few", table, tuple(columns))
-    rows = store.count(store.cached(key, statement), values)
-    if rows < data.num_rows:
-        symbols = (values[f"v{n}"] for n, c in enumerate(columns) if c.type is Type.SYMBOL)
-        texts = {text for column in symbols for text in column}
-        if not all(map(dictionary.stands_as_it_is, texts)):
-            store.run(drop(table))
-            return None
-        if not gone:
-            dictionary.add(store, sorted(texts))
-            rows = store.count(store.cached(key, statement), values)
-    return _of(predicate, columns, table, named, rows)
+
+def _values(column: SourceColumn, values: list[Any]) -> list[Any]:
+    """The values of a column as its type has them: equal ones are one value."""
+    if column.type is Type.FLOAT:
+        return [float(value) + 0.0 for value in values]  # 0.0 for -0.0
+    return values
 
 
 _OFFERED = "zodiac_offered_rows"
@@ -211,17 +205,9 @@ def scratch(store: Store, *tables: str) -> Iterator[None]:
 
 def _stage_none(store: Store, known: Predicate) -> Staged:
     """No facts of a predicate whose types are known."""
+    nothing = (None,) * known.arity
     table = store.fresh("staged")
-    empty = exp.select(
-        *(
-            exp.cast(exp.null(), _stored_type(column.type)).as_(column.name, quoted=True)
-            for column in known.columns
-        )
-    )
-    if not known.columns:
-        empty = exp.select(exp.true().as_("holds", quoted=True))
-    store.run(create_temp(table, empty.where(exp.false())))
-    return Staged(known.name, known.columns, (None,) * known.arity, table, named=False)
+    return Staged(known.name, known.columns, nothing, table, named=False, rows=0, given=())
 
 
 def staged_explicit(store: Store, known: Predicate) -> Staged:
@@ -237,8 +223,3 @@ def _stage_true(store: Store, predicate: str) -> Staged:
     table = store.fresh("staged")
     store.run(create_temp(table, exp.select(exp.true().as_("holds", quoted=True))))
     return Staged(predicate, (), (), table, named=False)
-
-
-def _stored_type(type_: Type | None) -> str:
-    """The SQL type of a staged column: symbols are ids."""
-    return TEXT_TYPES[type_] if type_ not in (None, Type.SYMBOL) else "INTEGER"

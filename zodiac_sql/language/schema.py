@@ -45,6 +45,9 @@ class Staged:
     Symbols are encoded (database/dictionary.py); rows may repeat, NULLs are gone. A predicate of
     arity 0 has one column `holds`, true. `named` tells whether the column names came with the data;
     `rows` is the number of rows, if known.
+
+    A few facts wait in `given` instead, each once, and there is no table: a statement that reads
+    them gets them as parameters (facts/staged_rows.py).
     """
 
     predicate: str
@@ -53,6 +56,7 @@ class Staged:
     table: str
     named: bool
     rows: int | None = None
+    given: tuple[tuple[object, ...], ...] | None = None
 
 
 def default_columns(arity: int) -> tuple[str, ...]:

@@ -1,0 +1,220 @@
+"""Changes of few facts, which are parameters of the statements that need them, and no table."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from zodiac_sql import DataError, KnowledgeBase
+from zodiac_sql.database import dictionary
+from zodiac_sql.facts import stage
+
+OpenKb = Callable[..., KnowledgeBase]
+Row = tuple[Any, ...]
+
+
+@pytest.fixture(params=[True, False], ids=["as parameters", "in tables"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Each test runs both ways, and has to find the same."""
+    if not request.param:
+        monkeypatch.setattr(stage, "MOST_AS_PARAMETERS", 0)
+    return bool(request.param)
+
+
+@pytest.fixture
+def kb(few: bool, open_kb: OpenKb, tmp_path: Path) -> Any:
+    with open_kb(tmp_path / "few.duckdb") as opened:
+        yield opened
+
+
+def facts(kb: KnowledgeBase, predicate: str) -> set[Row]:
+    return set(kb.table(predicate))
+
+
+def seen(kb: KnowledgeBase, call: Callable[[], object]) -> list[str]:
+    """The statements of a call."""
+    statements: list[str] = []
+    kb.trace(lambda text, _: statements.append(text))
+    call()
+    kb.trace(None)
+    return statements
+
+
+def test_no_table_is_made_for_few_rows(kb: KnowledgeBase, few: bool) -> None:
+    kb.insert("p", [("a", 1), ("b", 2)])
+    kb.add_rules("q(X) :- p(X, _).")
+    statements = seen(kb, lambda: kb.insert("p", [("c", 3), ("d", 4)]))
+    assert any('"zodiac_staged' in text for text in statements) is not few
+    assert facts(kb, "q") == {("a",), ("b",), ("c",), ("d",)} and kb.verify()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_rows_that_are_there_or_come_twice(kb: KnowledgeBase, count: int) -> None:
+    kb.insert("p", [(0, "there"), (9, "there")])
+    rows = [(n, "there") for n in range(count)] * 2
+    change = kb.insert("p", rows)
+    assert change.inserted == ({"p": count - 1} if count > 1 else {})
+    assert set(zip(*change.inserted_facts("p").to_pydict().values(), strict=True)) == {
+        *rows[1:count]
+    }
+    change = kb.delete("p", [*rows, (7, "there"), (0, "nowhere")])
+    assert change.deleted == {"p": count} and facts(kb, "p") == {(9, "there")}
+    assert kb.delete("p", rows).deleted == {} and kb.verify()
+
+
+def test_every_type(kb: KnowledgeBase) -> None:
+    row = (
+        "a",
+        -(2**63),
+        math.inf,
+        True,
+        dt.date(1, 1, 1),
+        dt.datetime(9999, 12, 31, 23, 59, 59, 9),
+    )
+    other = ("b", 2**63 - 1, 5e-324, False, dt.date(9999, 12, 31), dt.datetime(1, 1, 1))
+    for rows in ([row], [other], [row, other]):
+        kb.insert("p", rows)
+    assert facts(kb, "p") == {row, other}
+    assert kb.delete("p", [row]).deleted == {"p": 1} and facts(kb, "p") == {other}
+    assert kb.insert("p", [row, other]).inserted == {"p": 1}
+    assert kb.delete("p", [row, other]).deleted == {"p": 2} and kb.verify()
+
+
+def test_floats(kb: KnowledgeBase) -> None:
+    """Zero has no sign, NaN is one value, and an int becomes the nearest float."""
+    kb.add_rules(".decl p(x: float)")
+    assert kb.insert("p", [(0.0,), (-0.0,)]).inserted == {"p": 1}
+    assert kb.insert("p", [(-0.0,)]).inserted == {} and kb.insert("p", [(0,)]).inserted == {}
+    assert kb.insert("p", [(2**53,), (2**53 + 1,)]).inserted == {"p": 1}
+    assert kb.delete("p", [(2**53 + 1,)]).deleted == {"p": 1}
+    assert kb.insert("p", [(math.nan,), (1.5,)]).inserted == {"p": 2}
+    assert kb.insert("p", [(math.nan,)]).inserted == {}
+    assert kb.delete("p", [(math.nan,)]).deleted == {"p": 1}
+    assert facts(kb, "p") == {(0.0,), (1.5,)} and kb.verify()
+
+
+def test_ints_that_become_floats_after_they_were_given(kb: KnowledgeBase) -> None:
+    """The first verb gives ints, the second floats, so that two facts become one."""
+    with pytest.raises(DataError), kb.update() as update:
+        update.insert("p", [(2**53,), (2**53 + 1,)])
+        update.insert("p", [(0.5,)])
+    kb.add_rules("p(X) :- q(X). .decl q(x: float)")
+    change = kb.insert("p", [(2**53,), (2**53 + 1,)])
+    assert change.inserted == {"p": kb.table("p").num_rows} and kb.verify()
+
+
+def test_symbols_in_another_form(kb: KnowledgeBase) -> None:
+    kb.insert("p", [("http://x/a",), ("plain",), ("<tag:b>",)])
+    assert kb.insert("p", [("<http://x/a>",)]).inserted == {}
+    assert kb.insert("p", [('"plain"',), ("<tag:b>",)]).inserted == {}
+    assert kb.delete("p", [('"plain"',)]).deleted == {"p": 1}
+    assert kb.delete("p", [('"nobody"',), ("<tag:b>",)]).deleted == {"p": 1}
+    assert facts(kb, "p") == {("http://x/a",)}
+    assert kb.insert("p", [('"7"@EN',)]).inserted == {"p": 1}
+    assert facts(kb, "p") == {("http://x/a",), ('"7"@en',)} and kb.verify()
+
+
+def test_deleting_adds_no_symbols(kb: KnowledgeBase) -> None:
+    kb.insert("p", [("a", "b")])
+    assert kb.delete("p", [("a", "nobody"), ("nowhere", "b")]).deleted == {}
+    assert kb.delete("p", [("nobody", "nobody")]).deleted == {}
+    assert kb.sql("SELECT count(*) FROM zodiac.symbol").fetchone() == (2,)
+
+
+def test_several_verbs(kb: KnowledgeBase) -> None:
+    """What is inserted in the same update stays."""
+    kb.insert("p", [("a", 1), ("b", 2), ("c", 3)])
+    with kb.update() as update:
+        update.delete("p", [("a", 1), ("b", 2)])
+        update.insert("p", [("b", 2), ("d", 4)])
+        update.insert("p", [("d", 4), ("e", 5)])
+        update.delete("p", [("e", 5)])
+        update.delete("p", [("nobody", 6)])
+        update.insert("q", [("new",)])
+    assert update.change.inserted == {"p": 2, "q": 1} and update.change.deleted == {"p": 1}
+    assert facts(kb, "p") == {("b", 2), ("c", 3), ("d", 4), ("e", 5)}
+    assert update.change.deleted_facts("p").to_pylist() == [{"s": "a", "o": 1}]
+    change = kb.replace("p", [("b", 2), ("z", 7)])
+    assert change.inserted == {"p": 1} and change.deleted == {"p": 3}
+    assert kb.replace("p", []).deleted == {"p": 2} and kb.verify()
+
+
+def test_errors_come_from_the_verb(kb: KnowledgeBase) -> None:
+    kb.insert("p", [("a", 1)])
+    with kb.update() as update:
+        for rows in ([("b", "c")], [("b", None)], [("b",)], [("b", 2**63)], [("\ud800", 1)]):
+            with pytest.raises(DataError):
+                update.insert("p", rows)
+            with pytest.raises(DataError):
+                update.delete("p", rows)
+        update.insert("p", [("b", 2)])
+    assert facts(kb, "p") == {("a", 1), ("b", 2)}
+
+
+def test_facts_that_rules_keep(kb: KnowledgeBase) -> None:
+    kb.add_rules("p(X) :- q(X).")
+    kb.insert("q", [("a",), ("b",)])
+    kb.insert("p", [("b",)])
+    (note,) = kb.delete("p", [("a",)]).notes
+    assert "1 fact kept" in note
+    (note,) = kb.delete("p", [("a",), ("b",), ("c",)]).notes
+    assert "2 facts kept" in note or "1 fact kept" in note
+    assert facts(kb, "p") == {("a",), ("b",)} and kb.verify()
+
+
+def test_preview(kb: KnowledgeBase) -> None:
+    kb.insert("p", [("a",), ("b",)])
+    kb.add_rules("q(X) :- p(X).")
+    with kb.preview() as update:
+        update.insert("p", [("a",), ("new",)])
+        update.delete("p", [("b",)])
+    assert update.change.inserted == {"p": 1, "q": 1} and update.change.deleted == {"p": 1, "q": 1}
+    assert kb.insert("p", [("newer",)]).inserted == {"p": 1, "q": 1}
+    assert facts(kb, "q") == {("a",), ("b",), ("newer",)} and kb.verify()
+
+
+def test_arrow_tables(kb: KnowledgeBase) -> None:
+    table = pa.table({"turbine": ["a", "b"], "value": pa.array([1, 2], pa.int64())})
+    kb.insert("p", table)
+    assert kb.predicates()["columns"].to_pylist() == ["turbine: symbol, value: int"]
+    assert kb.delete("p", pa.table({"value": [2], "turbine": ["b"]})).deleted == {"p": 1}
+    assert facts(kb, "p") == {("a", 1)}
+
+
+# --- symbols that are remembered ------------------------------------------------------------------
+
+
+def test_known_symbols_are_asked_for_once(kb: KnowledgeBase, few: bool) -> None:
+    kb.insert("p", [("a", "b"), ("b", "c")])
+    kb.insert("p", [("c", "b"), ("c", "a")])
+    statements = seen(kb, lambda: kb.delete("p", [("c", "a"), ("a", "b")]))
+    assert any("zodiac.symbol" in text or "known_symbol" in text for text in statements) is not few
+
+
+def test_symbols_of_a_change_that_failed_are_forgotten(kb: KnowledgeBase) -> None:
+    kb.insert("p", [("a",)])
+    with pytest.raises(ZeroDivisionError), kb.update() as update:
+        update.insert("p", [("x",)])
+        update.insert("p", [("x",), ("y",)])
+        raise ZeroDivisionError
+    kb.insert("p", [("y",)])
+    kb.insert("p", [("x",)])
+    assert facts(kb, "p") == {("a",), ("x",), ("y",)} and kb.verify()
+
+
+def test_not_all_symbols_are_remembered(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dictionary, "MOST_REMEMBERED", 3)
+    with open_kb() as kb:
+        kb.insert("p", [(f"a{n}",) for n in range(5)])
+        kb.insert("p", [("long" * 100,)])
+        for n in range(5):
+            kb.delete("p", [(f"a{n}",), ("long" * 100,)])
+            kb.insert("p", [(f"a{n}",), ("long" * 100,)])
+        assert [*kb._session.store.known_symbols] == ["a2", "a3", "a4"]
+        assert facts(kb, "p") == {*((f"a{n}",) for n in range(5)), ("long" * 100,)} and kb.verify()
