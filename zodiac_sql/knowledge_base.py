@@ -430,7 +430,7 @@ class KnowledgeBase:
     def trace(self, tracer: Tracer | None) -> None:
         """Show a function every SQL statement and its parameters before it runs; None ends this.
 
-        The function must not call the knowledge base.
+        The function must not call the knowledge base, nor wait for somebody who opens its file.
         """
         self._session.trace(tracer)
 

@@ -57,8 +57,7 @@ class Session:
         self._held = opened()
         try:
             dictionary.prepare(self._held)
-            with self._held.transaction(read_only=True):
-                self.state = catalog.load(self._held)
+            self.state = catalog.load_anew(self._held)
             for function in functions:
                 self.register(function)
         except ZodiacError:
@@ -158,9 +157,9 @@ class Session:
     def _done(self, do: _Do, collected: Collected, progress: Progress | None) -> Change:
         """Apply or preview an update, and keep the state and results for the next one."""
 
-        def is_current(_: State) -> bool:
+        def is_current() -> bool:
             # Do not compare the state of the change itself: after a preview it is never current.
-            return self.state is state_then
+            return self.state is state_then and catalog.is_current(collected.store, state_then)
 
         applied = do(collected, is_current, progress)
         state_then = applied.state
@@ -181,7 +180,7 @@ class Session:
         """Raise PublishedError if the reopened file has an update that failed."""
         if not isinstance(error, ZodiacError) or isinstance(error, PublishedError):
             return
-        if self.state.generation > before.generation:
+        if self.state.is_after(before):
             raise PublishedError(
                 f"The change is in {self._held.path}, as a whole, but something failed when it was "
                 f"there: {error}"
@@ -199,9 +198,8 @@ class Session:
 
     def current(self) -> State:
         """The state of the file, read again if another connection of this process changed it."""
-        if catalog.generation(self.store) != self.state.generation:
-            with self.store.transaction(read_only=True):
-                self.state = catalog.load(self.store)
+        if not catalog.is_current(self.store, self.state):
+            self.state = catalog.load_anew(self.store)
         return self.state
 
     def read(self, ask: Callable[[State], _Answer]) -> _Answer:
@@ -273,7 +271,7 @@ class Session:
         store = self._open_store()
         try:
             dictionary.prepare(store)
-            state = catalog.load(store)
+            state = catalog.load_anew(store)
             for function in self.functions.values():
                 add_function(store, function)
         except BaseException:

@@ -122,3 +122,15 @@ def test_a_fork_within_an_update(open_kb: OpenKb, tmp_path: Path) -> None:
     assert_killed(text, tmp_path)
     with open_kb(tmp_path / "e.duckdb") as kb:
         assert len(kb.table("edge")) == 3 and kb.verify()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_fork_while_a_file_is_opened(open_kb: OpenKb, tmp_path: Path) -> None:
+    """Another thread of the parent holds a lock, which nobody would ever give back in the child."""
+    body = textwrap.dedent("""
+        with zodiac_sql.connect("other.duckdb") as other:
+            other.insert("p", [(1,)])
+    """)
+    text = textwrap.dedent(FORKING).replace("    CHILD", textwrap.indent(body, "    "))
+    held = "from zodiac_sql.database import instance\ninstance._lock.acquire()\nnumber = os.fork()"
+    assert_killed(text.replace("number = os.fork()", held), tmp_path)

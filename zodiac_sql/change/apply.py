@@ -48,7 +48,7 @@ class Applied:
 
 
 def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None) -> Applied:
-    """Carry an update out. `is_current` tells, whenever asked, whether a state is the latest."""
+    """Carry an update out. `is_current` tells, whenever asked, whether no other has come since."""
     prepared = _check(collected)
     net = _stage(collected, prepared)
     ids = _ids(collected, prepared)

@@ -14,7 +14,6 @@ from zodiac_sql.errors import QueryError
 from zodiac_sql.language.schema import Predicate, resolve
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Relation
-from zodiac_sql.storage.catalog import generation
 from zodiac_sql.storage.extensions import decoded, distinct_query
 from zodiac_sql.storage.sources import sources_of
 
@@ -30,7 +29,7 @@ class ChangedFacts:
     before: Mapping[str, Predicate]
     state: State
     differences: dict[str, Difference]
-    is_current: Callable[[State], bool]
+    is_current: Callable[[], bool]
     marked: Mapping[str, Relation] = field(default_factory=dict)
 
     @property
@@ -77,7 +76,7 @@ class ChangedFacts:
             self._require_current()
 
     def _require_current(self) -> None:
-        if not self.is_current(self.state) or generation(self.store) != self.state.generation:
+        if not self.is_current():
             raise QueryError(
                 "the facts of a change are kept until the next change begins: ask before it"
             )

@@ -18,7 +18,7 @@ def tell_marks(collected: Collected, work: Materialisation, net: NetFacts) -> No
     structure, marks = work.planned.restructuring, collected.marks
     if marks and structure.before is structure.after and _came_as_seen(marks, work.state, net):
         work.marks = marks
-    turn = work.state.generation % 2  # two names: the next update reads one and writes the other
+    turn = _turn(collected)
     for name, (_, staged) in collected.ahead.items():
         known = work.planned.schema[name]
         part = deleted_next(
@@ -39,7 +39,12 @@ def marks_after(collected: Collected, work: Materialisation, state: State) -> Ma
     if not work.next:
         return None
     ahead = {name: (collected.ahead[name][0], part) for name, part in work.next.items()}
-    return Marks(state.generation, ahead, work.marked, work.unmarked)
+    return Marks(state.generation, _turn(collected), ahead, work.marked, work.unmarked)
+
+
+def _turn(collected: Collected) -> int:
+    """Which of two names the tables for the next update get: this one reads those of the other."""
+    return 1 - collected.marks.turn if collected.marks else 0
 
 
 def _came_as_seen(marks: Marks, state: State, net: NetFacts) -> bool:

@@ -44,8 +44,8 @@ def modules_at_work(state: State) -> AtWork:
     return {number: rows for number, rows in found.items() if rows}
 
 
-IsCurrent = Callable[[State], bool]
-"""Tells whether a state is still the current one of the knowledge base."""
+IsCurrent = Callable[[], bool]
+"""Tells whether the state that a change has left is still the current one."""
 
 
 def report(

@@ -1,15 +1,21 @@
-"""A database file that DuckDB has open in this process, and whether it can be trusted."""
+"""A database file that DuckDB has open in this process: who uses it, and can it be trusted?"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from zodiac_sql.database.company import Company
 from zodiac_sql.errors import StoreError
 
+if TYPE_CHECKING:
+    from _thread import LockType
 
-@dataclass(slots=True, weakref_slot=True)
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class Instance:
     """A database file as DuckDB has it open, once for all connections of this process.
 
@@ -18,17 +24,34 @@ class Instance:
     """
 
     damaged: bool = False
+    company: Company = field(default_factory=Company)
+    opening: LockType = field(default_factory=Lock)
+    """Held by who opens it: only the first can make settings, before they are locked."""
 
 
 _instances: WeakValueDictionary[str, Instance] = WeakValueDictionary()
 """The instances of open files, by path."""
+
+_lock = Lock()
+"""Two threads that open a file at the same time get the same instance."""
+
+
+def _unlock() -> None:
+    """Begin with a lock that is free: another thread may have held it when this process began."""
+    global _lock
+    _lock = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 
 
 def instance_of(path: str) -> Instance:
     """The instance that a file is opened in. Raises StoreError if it is damaged."""
     if path == ":memory:":
         return Instance()
-    known = _instances.setdefault(os.path.realpath(path), Instance())
+    with _lock:
+        known = _instances.setdefault(os.path.realpath(path), Instance())
     if known.damaged:
         raise StoreError(
             f"writing {path} has failed: the change is in it as a whole, or not at all. It can be "

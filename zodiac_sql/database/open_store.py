@@ -15,6 +15,7 @@ import duckdb
 
 from zodiac_sql.database import forks
 from zodiac_sql.database.check_file import require_our_macros, require_our_tables
+from zodiac_sql.database.company import Presence
 from zodiac_sql.database.duckdb_errors import DISK_FULL, explained
 from zodiac_sql.database.instance import instance_of
 from zodiac_sql.database.migrate import migrate
@@ -59,7 +60,9 @@ def open_store(
         raise explained(error, str(path)) from error
     store = Store(connection, str(path), read_only, settings, instance)
     try:
-        _prepare(store, external_access, is_made)
+        store.presence = Presence(instance.company, str(path))
+        with instance.opening:
+            _prepare(store, external_access, is_made)
     except ZodiacError:
         store.close()
         raise

@@ -17,6 +17,7 @@ import duckdb
 
 from zodiac_sql.database import forks
 from zodiac_sql.database.check_file import Listed
+from zodiac_sql.database.company import Presence
 from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.instance import Instance
@@ -55,6 +56,8 @@ class Store:
         self.instance = instance or Instance()
         forks.opened(connection, path)
         self.settings = settings or {}
+        self.presence: Presence | None = None
+        """Its place among the stores that have the database open, unless it is a helper of one."""
         self.path = path
         self.read_only = read_only
         self.database = ""
@@ -217,6 +220,8 @@ class Store:
         if self.reader is not None:
             self.reader.close()
         self.connection.close()
+        if self.presence is not None:
+            self.presence.gone = True
         forks.closed(self.connection)
         self.instance = Instance(self.damaged)  # no longer the instance that others may use
 

@@ -36,6 +36,8 @@ class Marks:
     """
 
     generation: int
+    turn: int
+    """The tables of two updates that follow each other have different names: 0 or 1."""
     ahead: Mapping[str, tuple[object, Part]] = field(default_factory=dict)
     found: Mapping[tuple[str, int], Part] = field(default_factory=dict)
     unmarked: Collection[int] = ()

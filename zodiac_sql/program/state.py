@@ -15,6 +15,7 @@ from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule
+from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 
@@ -68,7 +69,8 @@ class State:
     is not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as
     known. `aside` are tables of idb that the last change took away, kept for its `Change` to read.
     `positions` has for each stream of updates the number of the last one that was applied.
-    `generation` counts the changes published so far, and tells whether a state is still the file's.
+    `generation` counts changes published so far, and tells whether a state is still the file's.
+    (A change that nobody else can miss does not count: see database/company.py.)
     """
 
     rules: tuple[StoredRule, ...] = ()
@@ -84,6 +86,18 @@ class State:
     positions: Mapping[str, int] = field(default_factory=dict)
     next_hypernode: int = 1
     generation: int = 0
+
+    def is_after(self, earlier: State) -> bool:
+        """Whether a change has been published since an earlier state of the same file.
+
+        Each change counts, or moves some number of explicit facts (storage/publish.py).
+        """
+        return self.generation != earlier.generation or self._explicit != earlier._explicit
+
+    @property
+    def _explicit(self) -> dict[str, int]:
+        """How many explicit facts each table has."""
+        return {table: n for (schema, table), n in self.rows.items() if schema == EXPLICIT_SCHEMA}
 
 
 def parsed_rules(state: State) -> tuple[Rule, ...]:

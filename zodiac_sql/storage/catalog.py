@@ -21,6 +21,27 @@ from zodiac_sql.storage.check_catalog import what_is_wrong
 from zodiac_sql.storage.row_counts import is_aside, list_tables, load_row_counts
 
 
+def load_anew(store: Store) -> State:
+    """The state of the file, of which the store is sure from then on."""
+    alone = store.presence.alone() if store.presence else None
+    with store.transaction(read_only=True):
+        state = load(store)
+    if store.presence:
+        store.presence.is_sure(alone)
+    return state
+
+
+def is_current(store: Store, state: State) -> bool:
+    """Whether a store's latest state is that of the file. It asks only if it cannot know."""
+    if store.presence and store.presence.knows():
+        return True
+    alone = store.presence.alone() if store.presence else None
+    current = generation(store) == state.generation
+    if store.presence:
+        store.presence.is_sure(alone if current else None)
+    return current
+
+
 def load(store: Store) -> State:
     """Read the catalog. Raises StoreError if it cannot be one that we wrote."""
     try:
@@ -86,7 +107,7 @@ def _load(store: Store) -> State:
 
 
 def generation(store: Store) -> int:
-    """How many changes were published to the file."""
+    """How many changes were published to the file, of those that count (save_catalog.py)."""
     return store.count("SELECT generation FROM zodiac.counter")
 
 

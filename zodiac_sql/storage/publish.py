@@ -2,11 +2,18 @@
 
 Everything was computed in temporary tables before. What is written here is the sum of a change:
 new symbols, edits of the tables of explicit facts and hypernodes, catalog rows and views.
+
+Rule: a change counts, except a small one of facts alone, made while no other store has the database
+open, that moves the number of rows of a table of explicit facts. Reason: the count tells other
+stores that the file is no longer as they know it (database/company.py), and it tells after a
+failure whether the change is in the file. Where there are no others, and the numbers of rows tell
+as well, it would be a statement too many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -22,10 +29,11 @@ from zodiac_sql.sql.class_pairs import pairs_query
 from zodiac_sql.storage.catalog import drop_aside
 from zodiac_sql.storage.edit_tables import edit_rows, key_of, write_table
 from zodiac_sql.storage.edits import Edit, Edits
-from zodiac_sql.storage.owners import Discarded
+from zodiac_sql.storage.owners import EXPLICIT, Discarded
 from zodiac_sql.storage.pass_tables import pass_tables
 from zodiac_sql.storage.remove_tables import (
     Remover,
+    Rows,
     drop_inner_tables,
     drop_predicates,
 )
@@ -52,32 +60,75 @@ class Publication:
     cache: StatementCache
 
 
+MOST_UNNOTICED = 10_000
+"""A change that moves more rows than this counts, because who opens the file waits for a change
+that does not."""
+
+
 def publish(store: Store, publication: Publication) -> State:
     """Write a change. Returns the new state with the row counts of its tables."""
     old, new = publication.old, publication.new
     rows = dict(old.rows)
-    recursive = {row.id for row in new.hypernodes if row.recursive}
-    views = {derived(h, old.schema[p].sql_name) for h, p in _parted(old)}
-    with store.transaction():
-        claim(store, old, new)
-        dictionary.publish(store)
-        drop_aside(store, old)
-        remover = Remover(store, rows, publication.put_aside, views)
-        drop_predicates(remover, old, new)
-        structure = publication.restructuring
-        if structure.before is not structure.after:
-            pass_tables(remover, old, new, structure, publication.edits)
-        drop_inner_tables(remover, old, new)
-        _carry_out_inside(remover, publication, recursive)
-        _carry_out_edits(remover, publication, recursive)
+    with publishing(store, old, new, _may_pass(publication)) as counts:
+        _write(store, publication, rows)
         aside = tuple(set_aside(name) for name in publication.put_aside)
-        state = replace(new, rows=rows, aside=aside, generation=old.generation + 1)
+        state = replace(new, rows=rows, aside=aside, generation=old.generation + counts)
         save(store, old, state)
         same = new.schema == old.schema and new.hypernodes == old.hypernodes
         if not same or rows.keys() != old.rows.keys():
             refresh_views(store, old, state)
     dictionary.forget_new(store)
     return state
+
+
+@contextmanager
+def publishing(store: Store, old: State, new: State, may_pass: bool) -> Iterator[bool]:
+    """The transaction of a change. It yields whether the change counts.
+
+    `may_pass` tells whether it need not, if no other store has the database open.
+    """
+    presence = store.presence
+    with (
+        presence.unnoticed(may_pass) if presence else nullcontext(False) as unnoticed,
+        store.transaction(),
+    ):
+        if not unnoticed:
+            claim(store, old, new)
+        yield not unnoticed
+
+
+def _may_pass(publication: Publication) -> bool:
+    """Whether a change need not count if nobody else can miss it."""
+    structure, edits = publication.restructuring, publication.edits
+    moved = [part for e in edits.values() for part in (e.removed, *e.incoming) if part]
+    return (
+        structure.before is structure.after
+        and publication.old.next_hypernode == publication.new.next_hypernode
+        and sum(part.rows for part in moved) <= MOST_UNNOTICED
+        and any(_grows(edit) for (_, owner), edit in edits.items() if owner == EXPLICIT)
+    )
+
+
+def _grows(edit: Edit) -> bool:
+    """Whether the number of a table's rows changes, up or down."""
+    return sum(part.rows for part in edit.incoming) != (edit.removed.rows if edit.removed else 0)
+
+
+def _write(store: Store, publication: Publication, rows: Rows) -> None:
+    """Write symbols and tables, and change the numbers of their rows."""
+    old, new = publication.old, publication.new
+    recursive = {row.id for row in new.hypernodes if row.recursive}
+    views = {derived(h, old.schema[p].sql_name) for h, p in _parted(old)}
+    dictionary.publish(store)
+    drop_aside(store, old)
+    remover = Remover(store, rows, publication.put_aside, views)
+    drop_predicates(remover, old, new)
+    structure = publication.restructuring
+    if structure.before is not structure.after:
+        pass_tables(remover, old, new, structure, publication.edits)
+    drop_inner_tables(remover, old, new)
+    _carry_out_inside(remover, publication, recursive)
+    _carry_out_edits(remover, publication, recursive)
 
 
 def _carry_out_inside(

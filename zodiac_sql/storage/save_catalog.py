@@ -13,10 +13,10 @@ from zodiac_sql.storage.catalog import changed_meanwhile
 
 
 def claim(store: Store, old: State, new: State) -> None:
-    """Begin to publish: from here on no other connection of this process can.
+    """Begin to publish a change that counts: from here on no other connection can publish one.
 
-    Raises LockedError if `old` is not what the file holds, because another one has published a
-    change in the meantime.
+    Raises LockedError if `old` is not what the file holds, because another connection of this
+    process has published a change in the meantime.
     """
     counted = store.count(
         "UPDATE zodiac.counter SET next_hypernode = $1, generation = generation + 1"
