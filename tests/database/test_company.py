@@ -11,13 +11,14 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support import budget
 
 from zodiac_sql.database import open_store as opening
-from zodiac_sql.errors import BusyError, LockedError, QueryError
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import BusyError, LockedError, PublishedError, QueryError, StoreError
 from zodiac_sql.storage import publish
 
 if TYPE_CHECKING:
@@ -210,6 +211,49 @@ def test_marks_of_a_stream_hold_without_counting(file: Path, open_kb: OpenKb) ->
         marked = [change.stats.marks.explicit for change in kb.stream(updates)]
         assert marked == [1] * 5 + [0]
         assert set(kb.table("p")) == {("a", "b"), ("n5", "z")} and kb.verify()
+
+
+# --- failures -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("late", [True, False], ids=["after it", "before it"])
+@pytest.mark.parametrize("verb", ["insert", "delete", "update"])
+def test_after_a_failing_commit_it_is_known_whether_the_change_is_there(
+    file: Path, open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, late: bool, verb: str
+) -> None:
+    """Also if it was not counted: then the numbers of explicit facts tell."""
+    run = Store.run
+    armed: list[bool] = []
+
+    def fail(self: Store, statement: Any, parameters: Any = None) -> Any:
+        if statement != "COMMIT" or not armed:
+            return run(self, statement, parameters)
+        armed.clear()
+        if late:
+            run(self, statement, parameters)
+        raise StoreError("it broke")
+
+    def change(kb: KnowledgeBase) -> None:
+        with kb.update() as update:
+            if verb != "insert":
+                update.delete("p", [("b", "c")])
+            if verb != "delete":
+                update.insert("p", [("c", "d")])
+
+    with open_kb(file) as kb:
+        kb.insert("p", [("b", "c")])
+        change(kb)
+        with kb.update() as update:
+            update.replace("p", [("a", "b"), ("b", "c")])
+        monkeypatch.setattr(Store, "run", fail)
+        armed.append(True)
+        with pytest.raises(PublishedError if late else StoreError) as error:
+            change(kb)
+        assert isinstance(error.value, PublishedError) is late
+        there = {"insert": {"a", "b", "c"}, "delete": {"a"}, "update": {"a", "c"}}[verb]
+        assert {x for x, _ in kb.table("p")} == (there if late else {"a", "b"})
+        kb.insert("p", [("z", "z")])
+        assert not seen(kb, lambda: kb.insert("p", [("y", "y")])) and kb.verify()
 
 
 # --- at the same moment ---------------------------------------------------------------------------
