@@ -73,6 +73,11 @@ def is_external(name: str) -> bool:
     return name.endswith("\0external")
 
 
+def steps(predicate: str) -> str:
+    """The name of the facts that all facts of a transitive predicate follow from."""
+    return f"{predicate}\0steps"
+
+
 def classes(predicate: str) -> str:
     """The name of the classes that a closed predicate is made of."""
     return f"{predicate}\0classes"

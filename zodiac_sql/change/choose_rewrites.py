@@ -23,7 +23,7 @@ from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.maintain.contract import Maintained, Task
-from zodiac_sql.rewrite.closures.recognise import modules_of
+from zodiac_sql.rewrite.closures.recognise import worthwhile
 from zodiac_sql.rewrite.hypertree.rewrite import fits
 from zodiac_sql.rewrite.hypertree.stored import StoredTree, tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, with_trees
@@ -40,7 +40,7 @@ def with_modules(work: Materialisation, hypernode: Hypernode) -> Inner:
     schema = work.planned.schema
 
     def make() -> Inner:
-        modules = modules_of(hypernode, schema) if work.settings.modules else ()
+        modules = worthwhile(hypernode, schema) if work.settings.modules else ()
         return inner_of(hypernode, modules, schema)
 
     return work.cache.of(hypernode.id).get(("inner", hypernode.rules), make)

@@ -74,7 +74,7 @@ def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) ->
     closed = {module.predicate: module for module in modules}
     taken = {rule.name for module in modules for rule in module.taken}
     left = [rule for rule in hypernode.rules if rule.name not in taken]
-    fed = {p for p, m in closed.items() if any(_feeds(rule, m) for rule in left)}
+    fed = {p for p, m in closed.items() if any(m.feeds(rule) for rule in left)}
     rules = [_written(rule, closed.get(rule.head.predicate)) for rule in left]
     for module in modules:
         rules += module.rules(module.predicate in fed)
@@ -108,13 +108,8 @@ def with_trees(inner: Inner, trees: Sequence[StoredTree]) -> Inner:
     )
 
 
-def _feeds(rule: Rule, module: Module) -> bool:
-    """Whether a rule derives external facts of a module's predicate."""
-    return rule.head.predicate == module.predicate and not module.absorbs(rule)
-
-
 def _written(rule: Rule, module: Module | None) -> Rule:
     """A rule that no module takes, deriving external facts where a module closes its predicate."""
-    if module is None or not _feeds(rule, module):
+    if module is None or not module.feeds(rule):
         return rule
     return replace(rule, head=Atom(external(module.predicate), rule.head.terms))

@@ -91,7 +91,8 @@ def as_evaluated(state: State, hypernode: Hypernode, row: HypernodeRow) -> Inner
 
     Trees of an older version that do not fit are left out: the next change decides them anew.
     """
-    modules = modules_of(hypernode, state.schema) if row.modules else ()
+    closed = {module.predicate for module in row.modules}
+    modules = [m for m in modules_of(hypernode, state.schema) if m.predicate in closed]
     rules = {rule.name: rule for rule in hypernode.rules}
     trees = [tree for tree in row.trees if not tree.nodes or fits(rules[tree.rule], tree)]
     return with_trees(inner_of(hypernode, modules, state.schema), trees)

@@ -22,6 +22,7 @@ A module must provide the four functions of paper 2; there are two ways to do so
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -57,6 +58,14 @@ class Module(ABC):
     def absorbs(self, rule: Rule) -> bool:
         """Whether another rule for the predicate may write R itself, not external facts."""
         return False
+
+    def feeds(self, rule: Rule) -> bool:
+        """Whether another rule derives external facts of the predicate."""
+        return rule.head.predicate == self.predicate and not self.absorbs(rule)
+
+    def gains(self, others: Sequence[Rule]) -> bool:
+        """Whether the module is worth its tables, beside the other rules of the hypernode."""
+        return True
 
     @abstractmethod
     def rules(self, fed: bool) -> tuple[Rule, ...]:
