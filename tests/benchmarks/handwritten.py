@@ -344,4 +344,6 @@ HANDWRITTEN: dict[str, Callable[[Connection, str], None]] = {
     "closure-small": closure,
     "el": el,
     "el-small": el,
+    "el-medium": el,
+    "el-large": el,
 }
