@@ -7,14 +7,15 @@ leaves the file as it was.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from zodiac_sql.change.begin import begin
+from zodiac_sql.change.begin import begin, untouched
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.changed_facts import tables_read
 from zodiac_sql.change.collected import Collected, explicit_predicates
 from zodiac_sql.change.difference import Difference, differences_of
+from zodiac_sql.change.directly import Write, direct_writes, write_directly
 from zodiac_sql.change.marks import marks_after, tell_marks
 from zodiac_sql.change.materialise import Progress, materialise
 from zodiac_sql.change.net_facts import NetFacts, net_changes
@@ -50,6 +51,8 @@ class Applied:
 def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None) -> Applied:
     """Carry an update out. `is_current` tells, whenever asked, whether no other has come since."""
     prepared = _check(collected)
+    if (writes := direct_writes(collected, prepared)) is not None:
+        return _apply_directly(collected, prepared, writes, is_current)
     net = _stage(collected, prepared)
     ids = _ids(collected, prepared)
     work = _reason(collected, prepared, net, ids, progress)
@@ -63,6 +66,21 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     drop_temporary(collected.store, keep, renamed=structure.before is not structure.after)
     change = report(collected, work, differences, state, is_current)
     return Applied(state, prepared.published(state), marks, change)
+
+
+def _apply_directly(
+    collected: Collected, prepared: Prepared, writes: Sequence[Write], is_current: IsCurrent
+) -> Applied:
+    """Carry an update out that no rule has to do with."""
+    with collected.timed("publish"):
+        written = write_directly(collected, writes, prepared.cache)
+    collected.seconds |= {"reason": 0.0, "compare": 0.0}
+    collected.remarks += collected.rules.remarks
+    drop_temporary(collected.store, (), renamed=False)
+    work = untouched(collected, prepared)
+    given, differences = written.facts, written.differences
+    change = report(collected, work, differences, written.state, is_current, given)
+    return Applied(written.state, prepared, None, change)
 
 
 def preview(collected: Collected, is_current: IsCurrent, progress: Progress | None) -> Applied:

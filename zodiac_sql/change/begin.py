@@ -68,6 +68,23 @@ def begin(
     )
 
 
+def untouched(collected: Collected, prepared: Prepared) -> Materialisation:
+    """The work of a change that no hypernode has to do with: none."""
+    return Materialisation(
+        store=collected.store,
+        state=collected.state,
+        planned=prepared.planned,
+        functions=collected.functions,
+        ids=collected.state.ids,
+        cache=prepared.cache,
+        settings=collected.settings,
+        old=Sources(collected.state.schema),
+        new=Sources(prepared.planned.schema),
+        edits={},
+        ranked={},
+    )
+
+
 def _is_inner(name: str) -> bool:
     """Whether a table belongs to a module or a tree, and so to one hypernode only."""
     return is_external(name) or is_node(name)

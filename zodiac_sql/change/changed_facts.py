@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zodiac_sql.change.difference import Difference, looked_into
+from zodiac_sql.change.staged_rows import parameters_of, staged_query
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
+from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError
-from zodiac_sql.language.schema import Predicate, resolve
+from zodiac_sql.language.schema import Predicate, Staged, resolve
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Relation
 from zodiac_sql.storage.extensions import decoded, distinct_query
@@ -31,6 +33,9 @@ class ChangedFacts:
     differences: dict[str, Difference]
     is_current: Callable[[], bool]
     marked: Mapping[str, Relation] = field(default_factory=dict)
+    given: dict[str, Staged] = field(default_factory=dict)
+    """Facts in memory, by the names of the temporary tables that they get when they are asked for.
+    """
 
     @property
     def _guard(self) -> Guard:
@@ -66,6 +71,7 @@ class ChangedFacts:
         if name not in schema:
             raise QueryError(f"there is no predicate {predicate}")
         relation = self._relation(which, schema[name])
+        self._make(schema[name], relation)
         facts = distinct_query(relation)
         query = decoded(
             relation, facts if limit is None else facts.limit(limit), f'temp."{dictionary.KNOWN}"'
@@ -74,6 +80,14 @@ class ChangedFacts:
             return self.store.arrow(query)
         finally:  # another connection may have dropped or replaced the tables while they were read
             self._require_current()
+
+    def _make(self, predicate: Predicate, relation: Relation) -> None:
+        """Make the tables of facts that are in memory."""
+        for part in relation.parts:
+            if staged := self.given.get(part.table):
+                query = create_temp(part.table, staged_query(predicate, [staged]))
+                self.store.run(query, parameters_of([staged]))
+                del self.given[part.table]
 
     def _require_current(self) -> None:
         if not self.is_current():

@@ -52,7 +52,7 @@ def net_changes(
     for name, staged in coming.items():
         there = bool(state.rows.get((EXPLICIT_SCHEMA, schema[name].sql_name)))
         plus_table = f"{CHANGE_FACTS}edb_plus_{whole(schema[name].sql_name)}"
-        query = partial(_net_inserts, schema[name], staged, there)
+        query = partial(net_inserts, schema[name], staged, there)
         key = (there, shape(schema[name], staged))
         part = make_part(
             store, cache.of(name), key, plus_table, query, parameters=parameters_of(staged)
@@ -122,7 +122,8 @@ def _entering(part: Part, explicit: Relation, is_new: bool) -> exp.Select:
     return exp.select(*columns, new).from_(table(part).as_("t"))
 
 
-def _net_inserts(predicate: Predicate, staged: list[Staged], there: bool) -> exp.Select:
+def net_inserts(predicate: Predicate, staged: list[Staged], there: bool) -> exp.Select:
+    """Staged facts, each once, without those that are explicit, if any are `there`."""
     if len(staged) == 1 and is_one(staged[0]):
         return _fact(predicate, staged[0], there)
     columns = columns_of(Relation(predicate.columns, ()), "c")

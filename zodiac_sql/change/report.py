@@ -13,7 +13,7 @@ from zodiac_sql.change.stats import MarkStats, Seconds, Stats, StreamStats
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.evaluate.cost.choose_trees import at_work
 from zodiac_sql.graph.restructuring import Restructuring
-from zodiac_sql.language.schema import Predicate, local_name
+from zodiac_sql.language.schema import Predicate, Staged, local_name
 from zodiac_sql.maintain.choose import MARKING
 from zodiac_sql.program.state import State
 
@@ -54,8 +54,12 @@ def report(
     differences: Mapping[str, Difference],
     state: State,
     is_current: IsCurrent,
+    given: Mapping[str, Staged] | None = None,
 ) -> Change:
-    """The Change of an update. It can read its facts until the next change begins."""
+    """The Change of an update. It can read its facts until the next change begins.
+
+    `given` are facts in memory, by the names of the temporary tables that they get if asked for.
+    """
     structure = work.planned.restructuring
     facts = ChangedFacts(
         store=collected.store,
@@ -64,6 +68,7 @@ def report(
         differences=dict(differences),
         is_current=is_current,
         marked=work.all_marked(),
+        given=dict(given or {}),
     )
     streamed = collected.streamed
     return Change(

@@ -41,12 +41,7 @@ def edit_rows(
             ("delete", key, removed.table, removed.picked),
             lambda: _deletion(store, predicate, key, removed),
         )
-        if store.count(text) != removed.rows:
-            raise StoreError(
-                f"{key[0]}.{key[1]} in {store.path} is not as this connection knows it: it was "
-                "changed without zodiac_sql. Nothing was changed by this update. Open the file "
-                "anew, and see what `verify` says."
-            )
+        require_as_known(store, key, store.count(text) == removed.rows)
         rows[key] -= removed.rows
     for added in edit.incoming:
         text = cache.get(
@@ -55,6 +50,16 @@ def edit_rows(
         )
         store.run(text)
         rows[key] += added.rows
+
+
+def require_as_known(store: Store, key: tuple[str, str], is_so: bool) -> None:
+    """Raise StoreError unless a table is as this connection knows it."""
+    if not is_so:
+        raise StoreError(
+            f"{key[0]}.{key[1]} in {store.path} is not as this connection knows it: it was "
+            "changed without zodiac_sql. Nothing was changed by this update. Open the file "
+            "anew, and see what `verify` says."
+        )
 
 
 def _deletion(store: Store, predicate: Predicate, key: tuple[str, str], part: Part) -> str:

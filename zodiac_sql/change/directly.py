@@ -1,0 +1,194 @@
+"""A change of few facts that no rule has to do with: written right away, by one statement each.
+
+Rule: if the program stays as it is, and a change only inserts or only deletes a few facts of
+predicates that no rule reads or derives, then nothing is staged, reasoned or compared. The
+statement that writes the facts finds those that are not there yet, or are there, and tells which
+they were. Reason: such a change does nothing to any other table, so what the explicit facts gain or
+lose is all that it does. Each temporary table would cost as much as the change itself.
+
+The Change has its facts in memory. A table of them is made when somebody asks for it
+(changed_facts.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from sqlglot import exp
+
+from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.difference import Difference
+from zodiac_sql.change.net_facts import explicit_table, net_inserts
+from zodiac_sql.change.prepared import Prepared
+from zodiac_sql.change.staged_rows import (
+    is_each_once,
+    is_one,
+    is_the_fact,
+    parameters_of,
+    shape,
+    staged_query,
+    without_none,
+)
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.render import render
+from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.store import Store
+from zodiac_sql.language.schema import Predicate, Staged
+from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, whole
+from zodiac_sql.program.state import State
+from zodiac_sql.sql.relations import Part, Relation, columns_of
+from zodiac_sql.storage.edit_tables import require_as_known
+from zodiac_sql.storage.publish import publishing
+from zodiac_sql.storage.save_catalog import claim, save
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A few facts of one predicate, to be inserted, or deleted: then they are `gone`."""
+
+    known: Predicate
+    staged: Staged
+    gone: bool
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The table that is written."""
+        return EXPLICIT_SCHEMA, self.known.sql_name
+
+    @property
+    def table(self) -> str:
+        """The name of the temporary table that a Change reads these facts from."""
+        which = "minus" if self.gone else "plus"
+        return f"{CHANGE_FACTS}edb_{which}_{whole(self.known.sql_name)}"
+
+
+def direct_writes(collected: Collected, prepared: Prepared) -> list[Write] | None:
+    """What an update is to write, if it can be written right away; else None."""
+    state = collected.state
+    if prepared is not collected.prepared or collected.seen or collected.ahead or state.aside:
+        return None
+    if collected.prefixes != state.prefixes:
+        return None
+    inserts, deletes = without_none(collected.inserts), without_none(collected.deletes)
+    if not inserts.keys().isdisjoint(deletes):
+        return None
+    of_rules = prepared.cache.get("of rules", lambda: frozenset(_of_rules(prepared)))
+    writes = []
+    for gone, facts in ((False, inserts), (True, deletes)):
+        for name, staged in facts.items():
+            write = Write(prepared.schema[name], staged[0], gone)
+            if name in of_rules or len(staged) > 1 or not _is_possible(write, state):
+                return None
+            writes.append(write)
+    return writes
+
+
+def _of_rules(prepared: Prepared) -> Iterator[str]:
+    """The predicates that rules read or derive."""
+    for hypernode in prepared.graph.hypernodes:
+        yield from hypernode.reads
+        yield from hypernode.derives
+
+
+def _is_possible(write: Write, state: State) -> bool:
+    """Whether the table is there, and stays, because some fact stays in it."""
+    rows = state.rows.get(write.key)
+    given = write.staged.given
+    if rows is None or given is None or not is_each_once(write.known, [write.staged]):
+        return False
+    return not write.gone or rows > len(given)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written: the state after it, the differences, and the facts by temporary table."""
+
+    state: State
+    differences: dict[str, Difference]
+    facts: dict[str, Staged]
+
+
+def write_directly(collected: Collected, writes: Sequence[Write], cache: StatementCache) -> Written:
+    """Write facts to the file, in one transaction, unless there is nothing to write."""
+    store, old = collected.store, collected.state
+    new = replace(old, positions={**old.positions, **collected.positions})
+    moves_on = new.positions != old.positions
+    if not (writes or store.symbols_wait or moves_on):
+        return Written(new, {}, {})
+    rows = dict(old.rows)
+    facts: dict[str, Staged] = {}
+    differences: dict[str, Difference] = {}
+    with publishing(store, old, new, may_pass=True) as counts:
+        dictionary.publish(store)
+        for write in writes:
+            if moved := _carry_out(store, write, cache):
+                rows[write.key] += -len(moved) if write.gone else len(moved)
+                facts[write.table] = replace(write.staged, given=moved, rows=len(moved))
+                differences[write.known.name] = _difference(write, len(moved))
+        if moves_on and not (counts or differences):  # no number of rows would tell
+            claim(store, old, new)
+            counts = True
+        state = replace(new, rows=rows, generation=old.generation + counts)
+        save(store, old, state)
+    dictionary.forget_new(store)
+    return Written(state, differences, facts)
+
+
+def _carry_out(store: Store, write: Write, cache: StatementCache) -> tuple[tuple[object, ...], ...]:
+    """Write facts. Returns those that were not there yet, or were there."""
+    key = ("directly", write.gone, shape(write.known, [write.staged]))
+    text = cache.of(write.known.name).get(key, partial(_text, write))
+    given, parameters = write.staged.given, parameters_of([write.staged])
+    assert given is not None
+    if is_one(write.staged):
+        count = store.count(text, parameters)
+        require_as_known(store, write.key, count <= 1)
+        return given if count else ()
+    moved = tuple(store.rows(text, parameters))
+    require_as_known(store, write.key, len(moved) == len({*moved}))
+    return moved
+
+
+def _text(write: Write) -> str:
+    columns = columns_of(Relation(write.known.columns, ()))
+    statement = _deletion(write) if write.gone else _insertion(write, columns)
+    if not is_one(write.staged):
+        alias = "t" if write.gone else None
+        returned = columns_of(Relation(write.known.columns, ()), alias)
+        statement.set("returning", exp.Returning(expressions=returned))
+    return render(statement)
+
+
+def _insertion(write: Write, columns: Sequence[exp.Column]) -> exp.Insert:
+    query = net_inserts(write.known, [write.staged], there=True)
+    names = [exp.to_identifier(column.name, quoted=True) for column in columns]
+    return exp.insert(query, explicit_table(write.known), columns=names)
+
+
+def _deletion(write: Write) -> exp.Delete:
+    target = exp.alias_(explicit_table(write.known), "t", table=True)
+    if is_one(write.staged):
+        return exp.Delete(
+            this=target, where=exp.Where(this=is_the_fact(write.known, write.staged, "t"))
+        )
+    given = staged_query(write.known, [write.staged]).subquery("c", copy=False)
+    where = exp.Where(this=exp.and_(*_same(write.known)))
+    return exp.Delete(this=target, using=[given], where=where)
+
+
+def _same(known: Predicate) -> Iterator[exp.Expr]:
+    """A row of the table is a given one."""
+    relation = Relation(known.columns, ())
+    for one, other in zip(columns_of(relation, "t"), columns_of(relation, "c"), strict=True):
+        yield one.eq(other)
+
+
+def _difference(write: Write, rows: int) -> Difference:
+    columns = write.known.columns
+    moved = Relation(columns, (Part("temp", write.table, rows),))
+    nothing = Relation(columns, ())
+    if write.gone:
+        return Difference(0, rows, nothing, moved)
+    return Difference(rows, 0, moved, nothing)
