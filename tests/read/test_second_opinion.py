@@ -8,7 +8,7 @@ import pytest
 from sqlglot import exp
 
 from zodiac_sql import KnowledgeBase
-from zodiac_sql.evaluate import fixpoint, semi_naive
+from zodiac_sql.evaluate import fixpoint, stepping
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.sql.joins import Joins
 from zodiac_sql.sql.plan import Plan, delta_variants
@@ -46,7 +46,7 @@ def test_rules_of_which_a_delta_is_forgotten(
     def forgetful(rule: Rule, recursive: set[str]) -> tuple[Plan, ...]:
         return delta_variants(rule, recursive)[:-1]
 
-    monkeypatch.setattr(semi_naive, "delta_variants", forgetful)
+    monkeypatch.setattr(stepping, "delta_variants", forgetful)
     rules = "p(X, Y) :- e(X, Y). p(X, Z) :- q(X, Y), p(Y, Z). q(X, Y) :- p(X, Y)."
     with open_kb() as kb:
         result = filled(kb, rules).verify()
