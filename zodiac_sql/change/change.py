@@ -77,7 +77,9 @@ class Change:
     _graphs: tuple[Hypergraph, Hypergraph] = field(
         default=(Hypergraph(), Hypergraph()), repr=False, compare=False
     )
-    _modules: tuple[AtWork, AtWork] = field(default=({}, {}), repr=False, compare=False)
+    _modules: Callable[[], tuple[AtWork, AtWork]] = field(
+        default=lambda: ({}, {}), repr=False, compare=False
+    )
 
     @property
     def deleted(self) -> dict[str, int]:
@@ -131,7 +133,7 @@ class Change:
     @property
     def modules(self) -> tuple[AtWork, AtWork]:
         """The modules at work before and after the change, by the number of their hypernode."""
-        return self._modules
+        return self._modules()
 
     def __bool__(self) -> bool:
         """Whether anything entered or left an extension."""

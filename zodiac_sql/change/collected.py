@@ -68,20 +68,23 @@ class Collected:
     """The change that the update made, once it was applied."""
     ended: bool = False
     """Whether the block of the update has been left. After that, no verb is accepted."""
-    schema: dict[str, Predicate] = field(init=False)
-    """The predicates after the update, as far as the verbs have settled them."""
+    schema: Mapping[str, Predicate] = field(init=False)
+    """The predicates after the update, as far as the verbs have settled them. It is that of `state`
+    as long as they have settled nothing new."""
     prefixes: dict[str, str] = field(init=False)
     rules: RuleEdits = field(init=False)
     sql_names: SqlNames = field(init=False)
     others: frozenset[str] = frozenset()
     """Names, in lower case, of tables and views in main that belong to somebody else."""
+    _settled: dict[str, Predicate] | None = None
+    """The schema, once it is one of the update's own."""
     _by_sql_name: dict[str, str] | None = None
     _graph: Hypergraph | None = None
 
     def __post_init__(self) -> None:
-        self.schema = dict(self.state.schema)
+        self.schema = self.state.schema
         self.prefixes = dict(self.state.prefixes)
-        self.rules = RuleEdits({rule.name for rule in self.state.rules}, self.graph_before)
+        self.rules = RuleEdits(self.state.rules, self.graph_before)
         self.sql_names = SqlNames(self._taken_names)
 
     def graph_before(self) -> Hypergraph:
@@ -94,6 +97,8 @@ class Collected:
 
     def meant(self, predicate: str) -> str:
         """The predicate that a user's name for it means."""
+        if predicate in self.schema:
+            return predicate
         if self._by_sql_name is None:
             self._by_sql_name = {known.sql_name: name for name, known in self.schema.items()}
         return resolve(predicate, self.schema, self.prefixes, self._by_sql_name)
@@ -109,6 +114,7 @@ class Collected:
         self._by_sql_name = None
         for declaration in program.declarations:
             self.schema, problems = declare(self.schema, declaration, self.names())
+            self._settled = None
             self.problems += problems
 
     def stage(self, predicate: str, rows: object, *, gone: bool = False) -> Staged | None:
@@ -119,7 +125,7 @@ class Collected:
     def insert(self, staged: Staged) -> None:
         """Collect facts that enter: they settle the columns of their predicate."""
         name = staged.predicate
-        self.schema[name] = with_staged(
+        known = with_staged(
             self.schema,
             name,
             columns=staged.columns,
@@ -127,9 +133,18 @@ class Collected:
             is_named=staged.named,
             names_=self.names(),
         )
-        if self._by_sql_name is not None:
-            self._by_sql_name[self.schema[name].sql_name] = name
+        if self.schema.get(name) != known:
+            self._settle(known)
         self.inserts[name].append(staged)
+
+    def _settle(self, known: Predicate) -> None:
+        """Note what a verb has settled of a predicate."""
+        if self._settled is None:
+            self._settled = dict(self.schema)
+            self.schema = self._settled
+        self._settled[known.name] = known
+        if self._by_sql_name is not None:
+            self._by_sql_name[known.sql_name] = known.name
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:

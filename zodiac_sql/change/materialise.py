@@ -43,9 +43,9 @@ def materialise(work: Materialisation, progress: Progress | None = None) -> None
     """Compute what a change does to every hypernode, in temporary tables."""
     planned = work.planned
     fresh = fresh_hypernodes(work)
-    changed = {h.id for h in planned.graph.hypernodes if any(p in work.touched for p in h.reads)}
+    changed = {h.id for name in work.touched for h in planned.graph.readers.get(name, ())}
     direct = planned.restructuring.direct | fresh | changed
-    hypernodes = list(execution_plan(planned.graph, direct))
+    hypernodes = execution_plan(planned.graph, direct)
     for number, hypernode in enumerate(hypernodes):
         deltas = {} if hypernode.id in fresh else _deltas_for(work, hypernode)
         heritage = planned.restructuring.heritages.get(hypernode.id)

@@ -38,13 +38,21 @@ class Prepared:
         return (
             self.rules is state.rules
             and self.functions == functions
-            and self.schema == state.schema == schema
+            and is_same(self.schema, state.schema)
+            and is_same(schema, state.schema)
         )
 
     def published(self, state: State) -> Prepared:
         """The program for the changes of facts that follow: its rules no longer come or go."""
-        planned = replace(self.planned, restructuring=unchanged(self.graph), remarks=())
+        planned, restructuring = self.planned, self.planned.restructuring
+        if restructuring.before is not restructuring.after or planned.remarks:
+            planned = replace(planned, restructuring=unchanged(self.graph), remarks=())
         return replace(self, rules=state.rules, schema=state.schema, planned=planned)
+
+
+def is_same(one: Mapping[str, Predicate], other: Mapping[str, Predicate]) -> bool:
+    """Whether two schemas are equal. Mostly they are one, and nothing must be compared."""
+    return one is other or one == other
 
 
 def lasting(

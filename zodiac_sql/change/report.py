@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 
 from zodiac_sql.change.change import AtWork, Change, HypernodeChange
 from zodiac_sql.change.changed_facts import ChangedFacts
@@ -15,11 +16,19 @@ from zodiac_sql.evaluate.cost.choose_trees import at_work
 from zodiac_sql.graph.restructuring import Restructuring
 from zodiac_sql.language.schema import Predicate, Staged, local_name
 from zodiac_sql.maintain.choose import MARKING
-from zodiac_sql.program.state import State
+from zodiac_sql.program.state import HypernodeRow, State
 
 
 def hypernode_change(restructuring: Restructuring, evaluated: Collection[str]) -> HypernodeChange:
     """What became of hypernodes, by name."""
+    if restructuring.before is restructuring.after:
+        names = restructuring.after.names
+        if not evaluated:
+            return HypernodeChange(untouched=names)
+        return HypernodeChange(
+            updated=tuple(name for name in names if name in evaluated),
+            untouched=tuple(name for name in names if name not in evaluated),
+        )
     merged, split = restructuring.merged, restructuring.split
     apart = {*restructuring.created, *merged, *(n for parts in split.values() for n in parts)}
     others = [h for h in restructuring.after.hypernodes if h.id not in apart]
@@ -38,10 +47,16 @@ def _named(numbers: Iterable[int]) -> tuple[str, ...]:
     return tuple(f"h{number}" for number in numbers)
 
 
-def modules_at_work(state: State) -> AtWork:
+def modules_at_work(hypernodes: Iterable[HypernodeRow]) -> AtWork:
     """The modules and trees at work in those hypernodes that have any."""
-    found: AtWork = {r.id: (*r.modules, *at_work(r.trees)) for r in state.hypernodes}
+    found: AtWork = {r.id: (*r.modules, *at_work(r.trees)) for r in hypernodes}
     return {number: rows for number, rows in found.items() if rows}
+
+
+def _at_work(
+    before: Iterable[HypernodeRow], after: Iterable[HypernodeRow]
+) -> tuple[AtWork, AtWork]:
+    return modules_at_work(before), modules_at_work(after)
 
 
 IsCurrent = Callable[[], bool]
@@ -81,7 +96,7 @@ def report(
         _deleted=facts.deleted,
         _facts=facts.table,
         _graphs=(structure.before, work.planned.graph),
-        _modules=(modules_at_work(collected.state), modules_at_work(state)),
+        _modules=partial(_at_work, collected.state.hypernodes, state.hypernodes),
     )
 
 
@@ -104,17 +119,24 @@ def _notes(collected: Collected, work: Materialisation) -> tuple[str, ...]:
     notes = [note for loaded in collected.loaded for note in loaded.notes]
     notes += collected.remarks
     schema = work.planned.schema
+    given = {name for name in collected.sql_names.given if name in schema}
+    if given:
+        notes += _misnamed(work, given)
+        notes += _homonyms(collected, schema)
+    return tuple(dict.fromkeys(notes))
+
+
+def _misnamed(work: Materialisation, names: set[str]) -> Iterator[str]:
+    """Remarks on new predicates in rules, of which SQL knows others by the same name."""
+    schema = work.planned.schema
     shown = {predicate.sql_name.lower(): predicate for predicate in schema.values()}
-    derived = {name for h in work.planned.graph.hypernodes for name in h.derives}
-    for name in schema.keys() - collected.state.schema.keys() - derived:
+    for name in sorted(names - work.planned.graph.derivers.keys()):
         other = shown.get(name.lower())
         if other is not None and other.name != name and not work.new.relation(name).rows:
-            notes.append(
+            yield (
                 f"{name} in the rules is a predicate without facts; SQL's {other.sql_name} is "
                 f"<{other.name}>. If that is meant, write it so, or with a prefix."
             )
-    notes += _homonyms(collected, schema)
-    return tuple(dict.fromkeys(notes))
 
 
 def _homonyms(collected: Collected, schema: Mapping[str, Predicate]) -> Iterator[str]:

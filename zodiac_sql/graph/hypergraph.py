@@ -11,6 +11,7 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from zodiac_sql.graph.rule_graph import components, rule_graph
 from zodiac_sql.language.syntax import Rule
@@ -40,17 +41,58 @@ class Hypernode:
         return f"h{self.id}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Hypergraph:
-    """HRDG = (HV, HEp, HEn). Hypernodes stand in a topological order; edges are pairs of ids."""
+    """HRDG = (HV, HEp, HEn). Hypernodes stand in a topological order; edges are pairs of ids.
+
+    Most changes leave it as it is. What is found once in it is kept, so that a change of one fact
+    looks only at the hypernodes that it reaches.
+    """
 
     hypernodes: tuple[Hypernode, ...] = ()
     positive: frozenset[tuple[int, int]] = frozenset()
     negative: frozenset[tuple[int, int]] = frozenset()
-    by_id: Mapping[int, Hypernode] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "by_id", {h.id: h for h in self.hypernodes})
+    @cached_property
+    def by_id(self) -> dict[int, Hypernode]:
+        """The hypernodes by their numbers."""
+        return {h.id: h for h in self.hypernodes}
+
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """The place of each hypernode in the topological order, by its number."""
+        return {h.id: place for place, h in enumerate(self.hypernodes)}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the hypernodes, in the topological order."""
+        return tuple(h.name for h in self.hypernodes)
+
+    @cached_property
+    def readers(self) -> dict[str, list[Hypernode]]:
+        """The hypernodes that read each predicate."""
+        found: dict[str, list[Hypernode]] = defaultdict(list)
+        for hypernode in self.hypernodes:
+            for predicate in hypernode.reads:
+                found[predicate].append(hypernode)
+        return dict(found)
+
+    @cached_property
+    def derivers(self) -> dict[str, list[Hypernode]]:
+        """The hypernodes that derive each predicate."""
+        found: dict[str, list[Hypernode]] = defaultdict(list)
+        for hypernode in self.hypernodes:
+            for predicate in hypernode.derives:
+                found[predicate].append(hypernode)
+        return dict(found)
+
+    @cached_property
+    def followers(self) -> dict[int, list[int]]:
+        """The hypernodes that edges lead to, by the one that they come from."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for source, target in self.positive | self.negative:
+            found[source].append(target)
+        return dict(found)
 
     def __getitem__(self, number: int) -> Hypernode:
         return self.by_id[number]
@@ -61,7 +103,7 @@ class Hypergraph:
 
     def deriving(self, predicate: str) -> tuple[Hypernode, ...]:
         """The hypernodes that derive a predicate, in topological order."""
-        return tuple(h for h in self.hypernodes if predicate in h.derives)
+        return tuple(self.derivers.get(predicate, ()))
 
 
 def hypergraph(

@@ -15,7 +15,7 @@ them when hypernodes merge.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
@@ -158,20 +158,20 @@ def kept_rules(before: Hypergraph, rules: Iterable[Rule]) -> dict[int, frozenset
     }
 
 
-def execution_plan(graph: Hypergraph, direct: Iterable[int]) -> Iterator[Hypernode]:
+def execution_plan(graph: Hypergraph, direct: Iterable[int]) -> list[Hypernode]:
     """The hypernodes that directly impacted ones can reach, in topological order (Algorithm 4).
 
-    The graph's hypernodes are in such an order already, so one pass along the edges replaces the
-    paper's search and reversal.
+    The graph's hypernodes are in such an order already, so those that are reached are sorted by
+    their places in it, which replaces the paper's reversal.
     """
-    reached = set(direct)
-    following = defaultdict(list)
-    for source, target in graph.positive | graph.negative:
-        following[source].append(target)
-    for hypernode in graph.hypernodes:
-        if hypernode.id in reached:
-            reached.update(following[hypernode.id])
-            yield hypernode
+    reached: set[int] = set()
+    waiting = list(direct)
+    while waiting:
+        number = waiting.pop()
+        if number not in reached:
+            reached.add(number)
+            waiting += graph.followers.get(number, ())
+    return [graph[number] for number in sorted(reached, key=graph.places.__getitem__)]
 
 
 def _is_one(old: Hypernode, owner: Mapping[str, int], after: Hypergraph) -> bool:

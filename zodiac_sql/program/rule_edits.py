@@ -18,16 +18,17 @@ from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.syntax import Atom, Program, Rule
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.check import in_order
+from zodiac_sql.program.state import StoredRule
 
 
 @dataclass(slots=True)
 class RuleEdits:
-    """The rules to add and to drop. `there` are the names of those in the file.
+    """The rules to add and to drop. `there` are those in the file.
 
     `graph` returns these rules parsed, which costs time: most updates never call it.
     """
 
-    there: Collection[str]
+    there: Collection[StoredRule]
     graph: Callable[[], Hypergraph]
     arrivals: list[Arrival] = field(default_factory=list)
     dropped: set[str] = field(default_factory=set)
@@ -93,7 +94,7 @@ class RuleEdits:
         return ""
 
     def _drop_named(self, names: Collection[str]) -> None:
-        self.dropped |= set(self.there).intersection(names)
+        self.dropped |= {rule.name for rule in self.there}.intersection(names)
         self._forget({rule for rule in self._waiting() if rule.name in names})
 
     def _forget(self, rules: Collection[Rule]) -> None:
@@ -106,7 +107,7 @@ class RuleEdits:
 
     def _names(self) -> set[str]:
         """The names of all rules: those that are left in the file, and those added so far."""
-        left = set(self.there) - self.dropped
+        left = {rule.name for rule in self.there} - self.dropped
         return left.union(rule.name for rule in self._waiting() if rule.name)
 
     def _left(self) -> Iterable[Rule]:

@@ -114,7 +114,7 @@ def _rows(state: State) -> dict[str, int]:
 def drawing(state: State, change: Change | None) -> Drawing:
     """The HRDG, or with a change the HRDG before and after it."""
     if change is None:
-        return Drawing(hypergraph_of(state), modules=modules_at_work(state))
+        return Drawing(hypergraph_of(state), modules=modules_at_work(state.hypernodes))
     told, rules = change.hypernodes, {h.id: h.rules for h in change.before.hypernodes}
     after = dict.fromkeys(_numbers(told.updated), "updated")
     after |= {n: "changed" for n in after if rules[n] != change.after[n].rules}
