@@ -8,7 +8,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from zodiac_sql.change.settings import Settings
@@ -143,7 +142,7 @@ class Session:
 
         dictionary.forget_new(self.store)
         self.store.start_names()
-        self.state = replace(self.current())  # the facts of the last change are gone now
+        self.state = self.current().again()  # the facts of the last change are gone now
         return Collected(
             store=self.store,
             state=self.state,

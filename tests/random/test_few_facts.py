@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zodiac_sql.storage import catalog
+from zodiac_sql.storage.sources import sources_of
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -138,6 +139,7 @@ def assert_known(kb: KnowledgeBase) -> None:
     loaded = catalog.load(kb._session.store)
     assert (state.rows, state.generation) == (loaded.rows, loaded.generation)
     assert (state.schema, state.positions) == (loaded.schema, loaded.positions)
+    assert sources_of(state) == sources_of(replace(state))  # it was handed on, or is found anew
 
 
 def update(kb: KnowledgeBase, act: Act) -> Change:

@@ -28,13 +28,21 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ProgramError
 from zodiac_sql.facts.stage import stage_rows
+from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.binding import symbols_in
+from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Constant, Rule
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.names import EXPLICIT_SCHEMA
-from zodiac_sql.program.build import Planned, plan_program, stored, without_unused
+from zodiac_sql.program.build import (
+    Planned,
+    plan_program,
+    stored,
+    stored_hypernode,
+    without_unused,
+)
 from zodiac_sql.program.check import in_order
-from zodiac_sql.program.state import State
+from zodiac_sql.program.state import HypernodeRow, State
 from zodiac_sql.storage.publish import Publication, publish
 
 
@@ -248,26 +256,61 @@ def _publish(
 
 def _state_after(collected: Collected, work: Materialisation, net: NetFacts) -> State:
     before, planned = collected.state, work.planned
-    explicit = {
-        name
-        for name, predicate in planned.schema.items()
-        if name in net.inserts
-        or before.rows.get((EXPLICIT_SCHEMA, predicate.sql_name), 0)
-        > (net.deletes[name].rows if name in net.deletes else 0)
-    }
+    positions = {**before.positions, **collected.positions}
+    if collected.prepared and planned is collected.prepared.planned:
+        return replace(
+            before,
+            hypernodes=_hypernodes_after(before, work),
+            schema=_schema_after(before, planned.graph, net),
+            prefixes=collected.prefixes,
+            ids=work.ids,
+            positions=positions,
+        )
+    explicit = {name for name in planned.schema if _is_explicit(before, planned.schema[name], net)}
     schema = without_unused(planned.schema, planned.rules, explicit)
     rules, hypernodes = stored(before, planned, work.ranked, work.modules, work.trees)
     numbers = [h.id for h in planned.graph.hypernodes]
     return replace(
         before,
         rules=before.rules if rules == before.rules else rules,
-        hypernodes=hypernodes,
+        hypernodes=before.hypernodes if hypernodes == before.hypernodes else hypernodes,
         positive=planned.graph.positive,
         negative=planned.graph.negative,
         schema=before.schema if schema == before.schema else schema,
         prefixes=collected.prefixes,
         functions=planned.functions,
         ids=work.ids,
-        positions={**before.positions, **collected.positions},
+        positions=positions,
         next_hypernode=max([before.next_hypernode, *(n + 1 for n in numbers)]),
     )
+
+
+def _is_explicit(before: State, predicate: Predicate, net: NetFacts) -> bool:
+    """Whether a predicate has explicit facts after the change."""
+    name = predicate.name
+    rows = before.rows.get((EXPLICIT_SCHEMA, predicate.sql_name), 0)
+    return name in net.inserts or rows > (net.deletes[name].rows if name in net.deletes else 0)
+
+
+def _schema_after(before: State, graph: Hypergraph, net: NetFacts) -> Mapping[str, Predicate]:
+    """The predicates after a change of facts alone: some may have lost their last fact."""
+    gone = {
+        name
+        for name in net.deletes
+        if not (before.schema[name].declared or _is_explicit(before, before.schema[name], net))
+        and name not in graph.readers
+        and name not in graph.derivers
+    }
+    if not gone:
+        return before.schema
+    return {name: known for name, known in before.schema.items() if name not in gone}
+
+
+def _hypernodes_after(before: State, work: Materialisation) -> tuple[HypernodeRow, ...]:
+    """The hypernodes after a change of facts alone. Those that had work may have other modules."""
+    rows = before.once("rows", lambda: {row.id: row for row in before.hypernodes})
+    worked = [work.planned.graph.by_name[name] for name in work.evaluated]
+    now = {h.id: stored_hypernode(h, work.ranked, work.modules, work.trees) for h in worked}
+    if all(row == rows[number] for number, row in now.items()):
+        return before.hypernodes
+    return tuple(now.get(row.id, row) for row in before.hypernodes)

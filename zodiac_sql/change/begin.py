@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from zodiac_sql.change.choose_rewrites import types_of
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.net_facts import NetFacts
 from zodiac_sql.change.prepared import Prepared
@@ -16,10 +17,12 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.graph.restructuring import Restructuring, table_heirs
 from zodiac_sql.names import CHANGE_FACTS, is_external, is_node
 from zodiac_sql.program.state import State
+from zodiac_sql.rewrite.hypertree.stored import StoredTree
+from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.relations import Part, table
 from zodiac_sql.storage.edits import Edit
 from zodiac_sql.storage.owners import EXPLICIT, Discarded, Owner
-from zodiac_sql.storage.sources import Sources, sources_of
+from zodiac_sql.storage.sources import Sources, own, sources_of
 
 
 def begin(
@@ -30,26 +33,19 @@ def begin(
     The tables already belong to the hypernodes of the new program (graph/restructuring.py).
     """
     store, state, planned = collected.store, collected.state, prepared.planned
-    old = sources_of(state)
+    old = own(sources_of(state))
     new = Sources(planned.schema, dict(old.explicit))
     edits: dict[tuple[str, Owner], Edit] = {}
     for name in {**net.inserts, **net.deletes}:
         inserted, deleted = net.inserts.get(name), net.deletes.get(name)
         edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
         new.explicit[name] = edits[name, EXPLICIT].applied(old.explicit.get(name, ()))
-    _pass_on(old, planned.restructuring)
-    discarded = {o for owned in old.derived.values() for o in owned if isinstance(o, Discarded)}
-    save_classes(store, old, discarded, old.derived)
-    for name, owned in old.derived.items():
-        if name in planned.schema or _is_inner(name):
-            new.derived[name] = {o: parts for o, parts in owned.items() if o not in discarded}
-        for owner, parts in owned.items():
-            if owner in discarded and parts[0].rows:
-                edits[name, owner] = Edit(None, parts[0], None, None, rewritten=True)
-    ranked = _ranked(state, planned.restructuring)
-    types = {n: tuple(c.type for c in p.columns) for n, p in planned.schema.items()}
-    rows = {row.id: row for row in state.hypernodes}
-    same = {n: rows[s] for n, (s, *others) in planned.restructuring.sources.items() if not others}
+    if planned.restructuring.before is planned.restructuring.after:
+        new.derived.update(old.derived)
+        rows = state.once("begun", lambda: _rows(state, planned.restructuring))
+    else:
+        _restructure(store, old, new, edits, planned.restructuring)
+        rows = _rows(state, planned.restructuring)
     return Materialisation(
         store=store,
         state=state,
@@ -61,10 +57,10 @@ def begin(
         old=old,
         new=new,
         edits=edits,
-        ranked=ranked,
-        types=types,
-        modules={n: row.modules for n, row in same.items()},
-        trees={n: row.trees for n, row in same.items()},
+        ranked=dict(rows.ranked),
+        types=prepared.cache.get("types", lambda: types_of(planned.schema)),
+        modules=dict(rows.modules),
+        trees=dict(rows.trees),
     )
 
 
@@ -90,14 +86,31 @@ def _is_inner(name: str) -> bool:
     return is_external(name) or is_node(name)
 
 
+def _restructure(
+    store: Store,
+    old: Sources,
+    new: Sources,
+    edits: dict[tuple[str, Owner], Edit],
+    restructuring: Restructuring,
+) -> None:
+    """Give the tables to the hypernodes of the new program, and discard those of no hypernode."""
+    _pass_on(old, restructuring)
+    discarded = {o for owned in old.derived.values() for o in owned if isinstance(o, Discarded)}
+    save_classes(store, old, discarded, old.derived)
+    for name, owned in old.derived.items():
+        if name in new.schema or _is_inner(name):
+            new.derived[name] = {o: parts for o, parts in owned.items() if o not in discarded}
+        for owner, parts in owned.items():
+            if owner in discarded and parts[0].rows:
+                edits[name, owner] = Edit(None, parts[0], None, None, rewritten=True)
+
+
 def _pass_on(old: Sources, restructuring: Restructuring) -> None:
     """Give each table to the hypernode that takes it over, those of the base first.
 
     Tables that no hypernode takes over are discarded. Tables inside a hypernode
     (rewrite/rewritten_hypernode.py) stay only if the hypernode is unchanged.
     """
-    if restructuring.before is restructuring.after:
-        return
     heirs = table_heirs(restructuring)
     bases = {heritage.base for heritage in restructuring.heritages.values()}
     unchanged = restructuring.unchanged()
@@ -117,18 +130,32 @@ def save_classes(
     store: Store, old: Sources, owners: Collection[Owner], names: Iterable[str]
 ) -> None:
     """Copy the tables of classes that this change drops, because their old facts are still read."""
-    for owned in (old.derived.get(name, {}) for name in names):
-        for owner, parts in owned.items():
+    for name in list(names):
+        for owner, parts in old.derived.get(name, {}).items():
             if owner in owners and parts[0].pairs:
                 copied = f"{CHANGE_FACTS}former_{parts[0].table}"
                 store.run(create_temp(copied, exp.select("*").from_(table(parts[0]))))
-                owned[owner] = (replace(parts[0], schema="temp", table=copied), *parts[1:])
+                part = replace(parts[0], schema="temp", table=copied)
+                old.put(name, owner, (part, *parts[1:]))
 
 
-def _ranked(state: State, restructuring: Restructuring) -> dict[int, bool]:
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What the catalog has for each hypernode, by its number."""
+
+    ranked: dict[int, bool]
     """Which hypernodes begin with reliable ranks."""
-    before = {row.id: row.ranked or not row.recursive for row in state.hypernodes}
-    return {
-        number: all(before[source] for source in sources)
-        for number, sources in restructuring.sources.items()
-    }
+    modules: dict[int, tuple[ModuleRow, ...]]
+    trees: dict[int, tuple[StoredTree, ...]]
+
+
+def _rows(state: State, restructuring: Restructuring) -> _Rows:
+    rows = {row.id: row for row in state.hypernodes}
+    reliable = {row.id: row.ranked or not row.recursive for row in state.hypernodes}
+    sources = restructuring.sources.items()
+    same = {number: rows[source] for number, (source, *others) in sources if not others}
+    return _Rows(
+        {number: all(reliable[source] for source in olds) for number, olds in sources},
+        {number: row.modules for number, row in same.items()},
+        {number: row.trees for number, row in same.items()},
+    )

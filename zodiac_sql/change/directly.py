@@ -42,6 +42,7 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.edit_tables import require_as_known
 from zodiac_sql.storage.publish import publishing
 from zodiac_sql.storage.save_catalog import claim, save
+from zodiac_sql.storage.sources import hand_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
     new = replace(old, positions={**old.positions, **collected.positions})
     moves_on = new.positions != old.positions
     if not (writes or store.symbols_wait or moves_on):
-        return Written(new, {}, {})
+        return Written(old.again(), {}, {})
     rows = dict(old.rows)
     facts: dict[str, Staged] = {}
     differences: dict[str, Difference] = {}
@@ -133,6 +134,7 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
         state = replace(new, rows=rows, generation=old.generation + counts)
         save(store, old, state)
     dictionary.forget_new(store)
+    hand_on(old, state, differences)
     return Written(state, differences, facts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from zodiac_sql.change.choose_rewrites import with_modules
+from zodiac_sql.change.prepared import is_same
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
@@ -22,7 +23,7 @@ def is_impaired(heritage: Heritage | None) -> bool:
 def fresh_hypernodes(work: Materialisation) -> set[int]:
     """The hypernodes that have to be evaluated from scratch."""
     restructuring, planned = work.planned.restructuring, work.planned
-    if restructuring.before is restructuring.after and planned.schema == work.state.schema:
+    if restructuring.before is restructuring.after and is_same(planned.schema, work.state.schema):
         return set()
     return {h.id for h in planned.graph.hypernodes if _is_fresh(work, h)}
 

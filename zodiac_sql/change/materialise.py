@@ -80,7 +80,7 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
         save_classes(work.store, work.old, {hypernode.id}, hypernode.derives)
         for name in tables_of_trees(work.trees.get(hypernode.id, ())):
             # The tables of other trees have other columns.
-            work.old.derived.get(name, {}).pop(hypernode.id, None)
+            work.old.leave_out(name, hypernode.id)
     done, strategy, why = _maintained(work, due, task := make_task(work, due, inner))
     first = True
     while due.anew and (

@@ -46,7 +46,10 @@ class Prepared:
         """The program for the changes of facts that follow: its rules no longer come or go."""
         planned, restructuring = self.planned, self.planned.restructuring
         if restructuring.before is not restructuring.after or planned.remarks:
-            planned = replace(planned, restructuring=unchanged(self.graph), remarks=())
+            # One schema, if they are equal, so that later changes need not compare them.
+            schema = state.schema if planned.schema == state.schema else planned.schema
+            restructuring = unchanged(self.graph)
+            planned = replace(planned, schema=schema, restructuring=restructuring, remarks=())
         return replace(self, rules=state.rules, schema=state.schema, planned=planned)
 
 

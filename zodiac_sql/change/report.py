@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import filterfalse
 
 from zodiac_sql.change.change import AtWork, Change, HypernodeChange
 from zodiac_sql.change.changed_facts import ChangedFacts
@@ -26,8 +27,8 @@ def hypernode_change(restructuring: Restructuring, evaluated: Collection[str]) -
         if not evaluated:
             return HypernodeChange(untouched=names)
         return HypernodeChange(
-            updated=tuple(name for name in names if name in evaluated),
-            untouched=tuple(name for name in names if name not in evaluated),
+            updated=tuple(filter(evaluated.__contains__, names)),
+            untouched=tuple(filterfalse(evaluated.__contains__, names)),
         )
     merged, split = restructuring.merged, restructuring.split
     apart = {*restructuring.created, *merged, *(n for parts in split.values() for n in parts)}

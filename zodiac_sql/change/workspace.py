@@ -103,8 +103,8 @@ class Materialisation:
         """Note the edit of a hypernode's table; the extension's known deltas become invalid."""
         self.edits[predicate, hypernode] = edit
         self.touched.setdefault(predicate, {})[hypernode] = edit
-        tables = self.new.derived.setdefault(predicate, {})
-        tables[hypernode] = edit.applied(tables.get(hypernode, ()))
+        parts = self.new.derived.get(predicate, {}).get(hypernode, ())
+        self.new.put(predicate, hypernode, edit.applied(parts))
         self._deltas.pop(predicate, None)
 
     def delta(self, predicate: str, without: int | None = None) -> Delta:

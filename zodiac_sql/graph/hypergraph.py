@@ -69,6 +69,16 @@ class Hypergraph:
         return tuple(h.name for h in self.hypernodes)
 
     @cached_property
+    def by_name(self) -> dict[str, Hypernode]:
+        """The hypernodes by their names."""
+        return dict(zip(self.names, self.hypernodes, strict=True))
+
+    @cached_property
+    def recursive(self) -> frozenset[int]:
+        """The numbers of the recursive hypernodes."""
+        return frozenset(h.id for h in self.hypernodes if h.recursive)
+
+    @cached_property
     def readers(self) -> dict[str, list[Hypernode]]:
         """The hypernodes that read each predicate."""
         found: dict[str, list[Hypernode]] = defaultdict(list)

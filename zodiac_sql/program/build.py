@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 
 from zodiac_sql.errors import DataError, Problem, ProgramError, Span
-from zodiac_sql.graph.hypergraph import Hypergraph, hypergraph
+from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode, hypergraph
 from zodiac_sql.graph.restructuring import Restructuring, kept_rules, restructure
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.functions import Function, Functions
@@ -42,7 +42,7 @@ class Planned:
 
     rules: tuple[Rule, ...]
     graph: Hypergraph
-    schema: dict[str, Predicate]
+    schema: Mapping[str, Predicate]
     functions: Mapping[str, Function]
     """Registered functions that the rules use."""
     restructuring: Restructuring
@@ -299,19 +299,26 @@ def stored(
         )
         for rule in planned.rules
     )
-    hypernodes = tuple(
-        HypernodeRow(
-            h.id,
-            h.stratum,
-            h.recursive,
-            tuple(rule.name for rule in h.rules),
-            h.recursive and ranked.get(h.id, False),
-            modules.get(h.id, ()),
-            trees.get(h.id, ()),
-        )
-        for h in planned.graph.hypernodes
+    hypernodes = (stored_hypernode(h, ranked, modules, trees) for h in planned.graph.hypernodes)
+    return rules, tuple(hypernodes)
+
+
+def stored_hypernode(
+    hypernode: Hypernode,
+    ranked: Mapping[int, bool],
+    modules: Mapping[int, tuple[ModuleRow, ...]],
+    trees: Mapping[int, tuple[StoredTree, ...]],
+) -> HypernodeRow:
+    """A hypernode as the catalog keeps it."""
+    return HypernodeRow(
+        hypernode.id,
+        hypernode.stratum,
+        hypernode.recursive,
+        tuple(rule.name for rule in hypernode.rules),
+        hypernode.recursive and ranked.get(hypernode.id, False),
+        modules.get(hypernode.id, ()),
+        trees.get(hypernode.id, ()),
     )
-    return rules, hypernodes
 
 
 def _atoms(rules: Iterable[Rule]) -> Iterator[Atom]:

@@ -6,9 +6,11 @@ something needs them, so that opening a file stays cheap.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any, TypeVar
 
 from zodiac_sql.errors import StoreError
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
@@ -61,6 +63,9 @@ class HypernodeRow:
     trees: tuple[StoredTree, ...] = ()
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """Everything known of a program and its tables between two changes.
@@ -86,6 +91,27 @@ class State:
     positions: Mapping[str, int] = field(default_factory=dict)
     next_hypernode: int = 1
     generation: int = 0
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was found once in this state. See `once`."""
+
+    def once(self, what: str, find: Callable[[], T]) -> T:
+        """What `find` returned when this was first asked of this state. Nobody may modify it."""
+        if what not in self.memo:
+            self.memo[what] = find()
+        found: T = self.memo[what]
+        return found
+
+    def again(self) -> State:
+        """The same state as another object, for who tells states apart by `is`."""
+        return copy(self)
+
+    def is_same_program(self, other: State) -> bool:
+        """Whether the two differ in facts alone. It is quick, and may fail to see that."""
+        return (
+            self.rules is other.rules
+            and self.hypernodes is other.hypernodes
+            and self.schema is other.schema
+        )
 
     def is_after(self, earlier: State) -> bool:
         """Whether a change has been published since an earlier state of the same file.

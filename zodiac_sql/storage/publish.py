@@ -38,6 +38,7 @@ from zodiac_sql.storage.remove_tables import (
     drop_predicates,
 )
 from zodiac_sql.storage.save_catalog import claim, save
+from zodiac_sql.storage.sources import hand_on
 from zodiac_sql.storage.views import refresh_views
 
 
@@ -74,10 +75,10 @@ def publish(store: Store, publication: Publication) -> State:
         aside = tuple(set_aside(name) for name in publication.put_aside)
         state = replace(new, rows=rows, aside=aside, generation=old.generation + counts)
         save(store, old, state)
-        same = new.schema == old.schema and new.hypernodes == old.hypernodes
-        if not same or rows.keys() != old.rows.keys():
+        if not new.is_same_program(old) or len(rows) != len(old.rows):
             refresh_views(store, old, state)
     dictionary.forget_new(store)
+    hand_on(old, state, {name for name, _ in (*publication.edits, *publication.inside)})
     return state
 
 
@@ -117,16 +118,17 @@ def _grows(edit: Edit) -> bool:
 def _write(store: Store, publication: Publication, rows: Rows) -> None:
     """Write symbols and tables, and change the numbers of their rows."""
     old, new = publication.old, publication.new
-    recursive = {row.id for row in new.hypernodes if row.recursive}
-    views = {derived(h, old.schema[p].sql_name) for h, p in _parted(old)}
+    structure = publication.restructuring
+    recursive = structure.after.recursive
+    views = old.once("views", lambda: {derived(h, old.schema[p].sql_name) for h, p in _parted(old)})
     dictionary.publish(store)
     drop_aside(store, old)
-    remover = Remover(store, rows, publication.put_aside, views)
-    drop_predicates(remover, old, new)
-    structure = publication.restructuring
-    if structure.before is not structure.after:
-        pass_tables(remover, old, new, structure, publication.edits)
-    drop_inner_tables(remover, old, new)
+    remover = Remover(store, rows, publication.put_aside, set(views))
+    if not new.is_same_program(old):
+        drop_predicates(remover, old, new)
+        if structure.before is not structure.after:
+            pass_tables(remover, old, new, structure, publication.edits)
+        drop_inner_tables(remover, old, new)
     _carry_out_inside(remover, publication, recursive)
     _carry_out_edits(remover, publication, recursive)
 

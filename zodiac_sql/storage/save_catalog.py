@@ -29,13 +29,8 @@ def claim(store: Store, old: State, new: State) -> None:
 
 def save(store: Store, old: State, new: State) -> None:
     """Write what differs between two states: part of the publishing transaction."""
-    if new.rules != old.rules or new.hypernodes != old.hypernodes:
-        _save_rules(store, old, new)
-        _save_hypernodes(store, old, new)
-        _save_trees(store, old, new)
-        _save_edges(store, old, new)
-    if new.schema != old.schema:
-        _save_schema(store, old, new)
+    if not new.is_same_program(old):
+        _save_program(store, old, new)
     if new.prefixes != old.prefixes:
         store.run("DELETE FROM zodiac.prefix")
         for prefix, iri in new.prefixes.items():
@@ -49,6 +44,16 @@ def save(store: Store, old: State, new: State) -> None:
                 "INSERT INTO zodiac.function VALUES ($1, $2, $3, $4)",
                 [name, f.aggregate, parameters, f.returns.value],
             )
+
+
+def _save_program(store: Store, old: State, new: State) -> None:
+    if new.rules != old.rules or new.hypernodes != old.hypernodes:
+        _save_rules(store, old, new)
+        _save_hypernodes(store, old, new)
+        _save_trees(store, old, new)
+        _save_edges(store, old, new)
+    if new.schema != old.schema:
+        _save_schema(store, old, new)
 
 
 def _save_positions(store: Store, old: Mapping[str, int], new: Mapping[str, int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.names import (
@@ -23,6 +24,8 @@ from zodiac_sql.sql.class_pairs import Pairs
 from zodiac_sql.sql.relations import Part, Relation
 from zodiac_sql.storage.owners import EXPLICIT, Owner
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
@@ -33,7 +36,7 @@ class Sources:
 
     schema: Mapping[str, Predicate]
     explicit: dict[str, tuple[Part, ...]] = field(default_factory=dict)
-    derived: dict[str, dict[Owner, tuple[Part, ...]]] = field(default_factory=dict)
+    derived: dict[str, Mapping[Owner, tuple[Part, ...]]] = field(default_factory=dict)
 
     def relation(self, predicate: str, without: int | None = None) -> Relation:
         """The extension of a predicate, or what is left of it without one owner's table."""
@@ -48,6 +51,15 @@ class Sources:
             parts = [part for part in parts if part.covers] or parts
         return Relation(self.schema[predicate].columns, tuple(parts))
 
+    def put(self, predicate: str, owner: Owner, parts: tuple[Part, ...]) -> None:
+        """Put parts in place of a table. (What is shared with other sources is not modified.)"""
+        self.derived[predicate] = {**self.derived.get(predicate, {}), owner: parts}
+
+    def leave_out(self, predicate: str, owner: Owner) -> None:
+        """Treat a table as if it were not there."""
+        owned = self.derived.get(predicate, {})
+        self.derived[predicate] = {o: parts for o, parts in owned.items() if o != owner}
+
     def owners(self, predicate: str) -> dict[Owner, tuple[Part, ...]]:
         """The parts of each table of a predicate, by its owner."""
         return {
@@ -56,23 +68,95 @@ class Sources:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table of what a hypernode derives of a predicate, whether it is there or not."""
+
+    hypernode: int
+    key: tuple[str, str]
+    ranked: bool
+    module: ModuleRow | None
+    """The module that keeps it as classes of nodes."""
+
+
 def sources_of(state: State) -> Sources:
-    """The tables of a state, as they are in the file."""
-    sources = Sources(state.schema)
-    for name, predicate in state.schema.items():
-        rows = state.rows.get((EXPLICIT_SCHEMA, predicate.sql_name))
-        if rows is not None:
-            sources.explicit[name] = (Part(EXPLICIT_SCHEMA, predicate.sql_name, rows),)
-    ranked = {row.id for row in state.hypernodes if row.ranked}
-    parted = {(m.predicate, row.id): m for row in state.hypernodes for m in row.modules if m.parted}
-    for name, hypernode, (schema, stored) in derived_tables(state):
-        rows = state.rows.get((schema, stored))
-        if rows is not None:
-            part = Part(schema, stored, rows, ranked=hypernode in ranked)
-            if module := parted.get((name, hypernode)):
-                part = _parted(module, hypernode, rows, state.schema)
-            sources.derived.setdefault(name, {})[hypernode] = (part,)
-    return sources
+    """The tables of a state, as they are in the file. Nobody may modify them: see `own`."""
+
+    def find() -> Sources:
+        explicit = {name: _explicit(state, name) for name in state.schema}
+        derived = {name: _derived(state, name) for name in _tables_of(state)}
+        return Sources(
+            state.schema,
+            {name: parts for name, parts in explicit.items() if parts},
+            {name: owned for name, owned in derived.items() if owned},
+        )
+
+    return state.once("sources", find)
+
+
+def own(sources: Sources) -> Sources:
+    """A copy for a change, which may put other parts in place of these."""
+    return Sources(sources.schema, dict(sources.explicit), dict(sources.derived))
+
+
+def hand_on(old: State, new: State, names: Iterable[str]) -> None:
+    """Let a state know what was found in the one before it, which differs in facts alone.
+
+    `names` are the predicates of which tables have changed.
+    """
+    if not new.is_same_program(old):
+        return
+    new.memo.update(old.memo)
+    if "sources" not in old.memo:
+        return
+    sources = new.memo["sources"] = own(old.memo["sources"])
+    for name in names:
+        _put_or_drop(sources.explicit, name, _explicit(new, name))
+        _put_or_drop(sources.derived, name, _derived(new, name))
+
+
+def _put_or_drop(found: dict[str, T], name: str, parts: T) -> None:
+    if parts:
+        found[name] = parts
+    else:
+        found.pop(name, None)
+
+
+def _explicit(state: State, name: str) -> tuple[Part, ...]:
+    if name not in state.schema:
+        return ()
+    sql_name = state.schema[name].sql_name
+    rows = state.rows.get((EXPLICIT_SCHEMA, sql_name))
+    return () if rows is None else (Part(EXPLICIT_SCHEMA, sql_name, rows),)
+
+
+def _derived(state: State, name: str) -> dict[Owner, tuple[Part, ...]]:
+    found: dict[Owner, tuple[Part, ...]] = {}
+    for table in _tables_of(state).get(name, ()):
+        rows = state.rows.get(table.key)
+        if rows is None:
+            continue
+        part = Part(*table.key, rows, ranked=table.ranked)
+        if table.module:
+            part = _parted(table.module, table.hypernode, rows, state.schema)
+        found[table.hypernode] = (part,)
+    return found
+
+
+def _tables_of(state: State) -> dict[str, list[_Table]]:
+    """All that depends on the program alone, and not on how many facts there are."""
+
+    def find() -> dict[str, list[_Table]]:
+        ranked = {row.id for row in state.hypernodes if row.ranked}
+        modules = [(row.id, m) for row in state.hypernodes for m in row.modules if m.parted]
+        parted = {(module.predicate, number): module for number, module in modules}
+        found: dict[str, list[_Table]] = {}
+        for name, number, key in derived_tables(state):
+            table = _Table(number, key, number in ranked, parted.get((name, number)))
+            found.setdefault(name, []).append(table)
+        return found
+
+    return state.once("tables", find)
 
 
 def _parted(module: ModuleRow, hypernode: int, rows: int, schema: Schema) -> Part:

@@ -131,7 +131,7 @@ def derive_otherwise(work: Work, inner: Inner, hypernode: Hypernode) -> None:
 
 def _keep(work: Work, hypernode: Hypernode, parts: Mapping[str, Part]) -> None:
     for predicate, part in parts.items():
-        work.wanted.derived.setdefault(predicate, {})[hypernode.id] = (part,)
+        work.wanted.put(predicate, hypernode.id, (part,))
 
 
 def evaluate_again(work: Work, inner: Inner) -> Fixpoint:
