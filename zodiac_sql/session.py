@@ -126,7 +126,7 @@ class Session:
             if not self.guard.inherited:
                 self._clean()
                 if collected is not None and self._held is not collected.store:
-                    self._tell_if_published(collected.state, error)
+                    self._tell_if_published(collected, error)
                 elif type(error) is StoreError and self._is_overtaken():
                     said = "this change was computed"
                     raise catalog.changed_meanwhile(self.store, said) from error
@@ -175,11 +175,14 @@ class Session:
         drop_all_temporary(self.store)
         dictionary.forget_new(self.store)
 
-    def _tell_if_published(self, before: State, error: BaseException) -> None:
+    def _tell_if_published(self, collected: Collected, error: BaseException) -> None:
         """Raise PublishedError if the reopened file has an update that failed."""
+        from zodiac_sql.change.directly import is_proven
+
         if not isinstance(error, ZodiacError) or isinstance(error, PublishedError):
             return
-        if self.state.is_after(before):
+        there = collected.proof is not None and is_proven(self._held, collected.proof)
+        if there or self.state.is_after(collected.state):
             raise PublishedError(
                 f"The change is in {self._held.path}, as a whole, but something failed when it was "
                 f"there: {error}"

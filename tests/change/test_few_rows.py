@@ -218,3 +218,50 @@ def test_not_all_symbols_are_remembered(open_kb: OpenKb, monkeypatch: pytest.Mon
             kb.insert("p", [(f"a{n}",), ("long" * 100,)])
         assert [*kb._session.store.known_symbols] == ["a2", "a3", "a4"]
         assert facts(kb, "p") == {*((f"a{n}",) for n in range(5)), ("long" * 100,)} and kb.verify()
+
+
+def test_new_symbols_of_every_way(kb: KnowledgeBase, tmp_path: Path) -> None:
+    """Of few rows, of many and of a file, in one update and after each other: each has one id."""
+    (tmp_path / "p.csv").write_text("s,n\nof a file,1\nfew0,1\n", encoding="utf-8")
+    many = [(f"many{n}", n) for n in range(150)]
+    for turn in range(3):
+        with kb.update() as update:
+            update.insert("p", [(f"few{turn}", 1), ("few", turn)])
+            update.insert("p", many[: 100 * turn])
+            update.insert("p", [(f"few{turn}", 2), (f"later{turn}", 1), ("many7", turn)])
+            if turn:
+                update.load(tmp_path / "p.csv", "p")
+            update.unload(tmp_path / "p.csv", "p")
+            update.insert("p", [(f"last{turn}", 1)])
+            update.add_rules(f'q{turn}(X) :- p(X, 1), X != "few{turn}", X != "unheard of {turn}".')
+        kb.insert("p", [(f"alone{turn}", 1)])
+        kb.insert("p", [(f"beside{turn}", 1), (f"alone{turn}", 2)])
+    assert kb.verify()
+    ((count, ids, texts),) = kb.sql(
+        "SELECT count(*), count(DISTINCT id), count(DISTINCT text) FROM zodiac.symbol"
+    ).fetchall()
+    assert count == ids == texts
+
+
+def test_rules_see_the_texts_of_new_symbols(kb: KnowledgeBase) -> None:
+    kb.add_rules("loud(Y) :- p(X), BIND(upper(X) AS Y).")
+    for text in ("a", "b", "c"):
+        assert kb.insert("p", [(text,)]).inserted == {"p": 1, "loud": 1}
+    with kb.preview() as update:
+        update.insert("p", [("d",)])
+    assert update.change.inserted_facts("loud").to_pylist() == [{"s": "D"}]
+    assert update.change.inserted_facts("p").to_pylist() == [{"s": "d"}]
+    assert facts(kb, "loud") == {("A",), ("B",), ("C",)} and kb.verify()
+
+
+def test_new_symbols_of_two_knowledge_bases(few: bool, open_kb: OpenKb, tmp_path: Path) -> None:
+    path = tmp_path / "two.duckdb"
+    with open_kb(path) as first:
+        for turn in range(3):
+            first.insert("p", [(f"first{turn}",)])
+            with open_kb(path) as second:
+                second.insert("p", [(f"second{turn}",)])
+                first.insert("p", [(f"again{turn}",)])
+                second.insert("p", [(f"twice{turn}",)])
+            first.insert("p", [(f"alone{turn}",), (f"second{turn}",)])
+        assert len(first.table("p")) == 15 and first.verify()

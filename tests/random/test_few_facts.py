@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zodiac_sql.facts.stage import MOST_AS_PARAMETERS
 from zodiac_sql.storage import catalog
 from zodiac_sql.storage.sources import sources_of
 
@@ -37,7 +38,10 @@ PROGRAM = """
     none(X) :- both(X), alone2(X).
 """
 
-SYMBOLS = st.sampled_from(["a", "b", "c", "<tag:x>", '"7"@en', "_:b", '"a"'])
+SYMBOLS = st.sampled_from(
+    ["a", "b", "c", "<tag:x>", '"7"@en', "_:b", '"a"', *(f"new{n}" for n in range(20))]
+)
+MANY = [(f"many{n}", n) for n in range(MOST_AS_PARAMETERS + 1)]
 FLOATS = st.sampled_from([0.0, -0.0, 1.5, 2, float("inf"), 1e308, 2**53 + 1])
 DAYS = st.sampled_from([dt.date(1, 1, 1), dt.date(2024, 2, 29), dt.date(9999, 12, 31)])
 TIMES = st.sampled_from([dt.datetime(1, 1, 1), dt.datetime(2024, 2, 29, 12, 0, 0, 1)])
@@ -68,14 +72,11 @@ class Act:
     position: int | None = None
 
 
+NAMES: st.SearchStrategy[Literal["insert", "delete"]]
+NAMES = st.sampled_from(["insert", "insert", "delete"])
 VERBS = st.sampled_from(sorted(ROWS)).flatmap(
-    lambda predicate: st.builds(
-        Verb,
-        st.sampled_from(["insert", "insert", "delete"]),
-        st.just(predicate),
-        st.lists(ROWS[predicate], max_size=4),
-    )
-)
+    lambda name: st.builds(Verb, NAMES, st.just(name), st.lists(ROWS[name], max_size=4))
+) | st.builds(Verb, NAMES, st.just("alone"), st.just(MANY))
 SELDOM = st.sampled_from([False, False, False, False, True])
 ACTS = st.builds(
     Act,

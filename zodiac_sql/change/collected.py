@@ -33,6 +33,7 @@ from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.catalog import others_names
 
 if TYPE_CHECKING:
+    from zodiac_sql.change.directly import Write
     from zodiac_sql.facts.load.result import Loaded
 
 
@@ -64,6 +65,8 @@ class Collected:
     seconds: dict[str, float] = field(default_factory=dict)
     """The time spent so far, by phase."""
     started: float = field(default_factory=time.perf_counter)
+    proof: Write | None = None
+    """Facts that the change has brought, which tell whether it is in the file (directly.py)."""
     change: Change | None = None
     """The change that the update made, once it was applied."""
     ended: bool = False

@@ -1,10 +1,10 @@
 """A change of few facts that no rule has to do with: written right away, by one statement each.
 
-Rule: if the program stays as it is, and a change only inserts or only deletes a few facts of
-predicates that no rule reads or derives, then nothing is staged, reasoned or compared. The
-statement that writes the facts finds those that are not there yet, or are there, and tells which
-they were. Reason: such a change does nothing to any other table, so what the explicit facts gain or
-lose is all that it does. Each temporary table would cost as much as the change itself.
+Rule: if the program stays as it is, and a change inserts and deletes only a few facts of predicates
+that no rule reads or derives, then nothing is staged, reasoned or compared. A statement that writes
+facts finds those that are not there yet, or are there, and tells which they were. Reason: such a
+change does nothing to any other table, so what the explicit facts gain or lose is all that it does.
+Each temporary table would cost as much as the change itself.
 
 The Change has its facts in memory. A table of them is made when somebody asks for it
 (changed_facts.py).
@@ -12,7 +12,7 @@ The Change has its facts in memory. A table of them is made when somebody asks f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -41,7 +41,7 @@ from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.edit_tables import require_as_known
 from zodiac_sql.storage.publish import publishing
-from zodiac_sql.storage.save_catalog import claim, save
+from zodiac_sql.storage.save_catalog import save
 from zodiac_sql.storage.sources import hand_on
 
 
@@ -72,18 +72,36 @@ def direct_writes(collected: Collected, prepared: Prepared) -> list[Write] | Non
         return None
     if collected.prefixes != state.prefixes:
         return None
-    inserts, deletes = without_none(collected.inserts), without_none(collected.deletes)
-    if not inserts.keys().isdisjoint(deletes):
-        return None
     of_rules = prepared.cache.get("of rules", lambda: frozenset(_of_rules(prepared)))
-    writes = []
-    for gone, facts in ((False, inserts), (True, deletes)):
-        for name, staged in facts.items():
-            write = Write(prepared.schema[name], staged[0], gone)
-            if name in of_rules or len(staged) > 1 or not _is_possible(write, state):
-                return None
-            writes.append(write)
+    inserts, deletes = without_none(collected.inserts), without_none(collected.deletes)
+    writes: list[Write] = []
+    for name in {**deletes, **inserts}:
+        if name in of_rules:
+            return None
+        writes += _writes(prepared.schema[name], deletes.get(name, []), inserts.get(name, []))
+    tables = {write.table for write in writes}
+    if len(tables) < len(writes) or not all(_is_possible(write, state) for write in writes):
+        return None
     return writes
+
+
+def _writes(known: Predicate, gone: list[Staged], coming: list[Staged]) -> Iterator[Write]:
+    """What is to be deleted, and inserted, of one predicate. What is inserted is not deleted."""
+    stays = {row for staged in coming for row in staged.given or ()}
+    for staged in _together(gone):
+        given = staged.given and tuple(row for row in staged.given if row not in stays)
+        if given != ():
+            yield Write(known, replace(staged, given=given), gone=True)
+    for staged in _together(coming):
+        yield Write(known, staged, gone=False)
+
+
+def _together(staged: list[Staged]) -> list[Staged]:
+    """What several verbs have given, as if it was one verb."""
+    if len(staged) < 2 or any(s.given is None or s.columns != staged[0].columns for s in staged):
+        return staged
+    given = dict.fromkeys(row for one in staged for row in one.given or ())
+    return [replace(staged[0], given=tuple(given), rows=len(given))]
 
 
 def _of_rules(prepared: Prepared) -> Iterator[str]:
@@ -94,7 +112,7 @@ def _of_rules(prepared: Prepared) -> Iterator[str]:
 
 
 def _is_possible(write: Write, state: State) -> bool:
-    """Whether the table is there, and stays, because some fact stays in it."""
+    """Whether the facts are given, and the table is there, and stays, as some fact stays in it."""
     rows = state.rows.get(write.key)
     given = write.staged.given
     if rows is None or given is None or not is_each_once(write.known, [write.staged]):
@@ -115,8 +133,7 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
     """Write facts to the file, in one transaction, unless there is nothing to write."""
     store, old = collected.store, collected.state
     new = replace(old, positions={**old.positions, **collected.positions})
-    moves_on = new.positions != old.positions
-    if not (writes or store.symbols_wait or moves_on):
+    if not (writes or dictionary.waits(store) or new.positions != old.positions):
         return Written(old.again(), {}, {})
     rows = dict(old.rows)
     facts: dict[str, Staged] = {}
@@ -127,15 +144,31 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
             if moved := _carry_out(store, write, cache):
                 rows[write.key] += -len(moved) if write.gone else len(moved)
                 facts[write.table] = replace(write.staged, given=moved, rows=len(moved))
-                differences[write.known.name] = _difference(write, len(moved))
-        if moves_on and not (counts or differences):  # no number of rows would tell
-            claim(store, old, new)
-            counts = True
+                name = write.known.name
+                differences[name] = _with(differences.get(name), write, len(moved))
+        collected.proof = None if counts else _proof(writes, facts)
         state = replace(new, rows=rows, generation=old.generation + counts)
         save(store, old, state)
-    dictionary.forget_new(store)
+    dictionary.published(store)
     hand_on(old, state, differences)
     return Written(state, differences, facts)
+
+
+def _proof(writes: Sequence[Write], facts: Mapping[str, Staged]) -> Write | None:
+    """Facts that this change alone has brought: they tell whether it is in the file."""
+    for write in writes:
+        if write.table in facts and not write.gone:
+            return replace(write, staged=facts[write.table])
+    return None
+
+
+def is_proven(store: Store, written: Write) -> bool:
+    """Whether a fact that was not there before a change is there now."""
+    assert written.staged.given
+    one = replace(written.staged, given=written.staged.given[:1])
+    query = exp.select(exp.Count(this=exp.Star())).from_(explicit_table(written.known).as_("t"))
+    query = query.where(is_the_fact(written.known, one, "t"))
+    return store.count(query, parameters_of([one])) > 0
 
 
 def _carry_out(store: Store, write: Write, cache: StatementCache) -> tuple[tuple[object, ...], ...]:
@@ -187,10 +220,11 @@ def _same(known: Predicate) -> Iterator[exp.Expr]:
         yield one.eq(other)
 
 
-def _difference(write: Write, rows: int) -> Difference:
-    columns = write.known.columns
-    moved = Relation(columns, (Part("temp", write.table, rows),))
-    nothing = Relation(columns, ())
+def _with(difference: Difference | None, write: Write, rows: int) -> Difference:
+    """What a write does to an extension, in addition to what another one does."""
+    nothing = Relation(write.known.columns, ())
+    moved = replace(nothing, parts=(Part("temp", write.table, rows),))
+    known = difference or Difference(0, 0, nothing, nothing)
     if write.gone:
-        return Difference(0, rows, nothing, moved)
-    return Difference(rows, 0, moved, nothing)
+        return replace(known, deleted_count=rows, deleted=moved)
+    return replace(known, inserted_count=rows, inserted=moved)

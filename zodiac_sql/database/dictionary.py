@@ -1,6 +1,7 @@
-"""The symbol dictionary: text -> INTEGER id, for whole tables at a time.
+"""The symbol dictionary: text -> INTEGER id, for whole tables at a time, or for a few texts.
 
-New symbols wait in a temporary table until the change that brought them is published.
+New symbols wait until the change that brought them is published: in a temporary table, or if there
+are only a few, in memory, until something needs them in a table.
 """
 
 from __future__ import annotations
@@ -30,8 +31,22 @@ def prepare(store: Store) -> None:
     )
 
 
+def waits(store: Store) -> bool:
+    """Whether there are symbols to be published."""
+    return store.symbols_wait or bool(store.waiting_symbols)
+
+
+def settle(store: Store) -> None:
+    """Put what waits in memory into the table, for statements that look there."""
+    if store.waiting_symbols:
+        store.run(_INTO_TABLE, _columns(store.waiting_symbols))
+        store.waiting_symbols.clear()
+        store.symbols_wait = True
+
+
 def forget_new(store: Store) -> None:
-    """Drop the symbols of a change that will not be published."""
+    """Drop the symbols of a change that will not be published, or was."""
+    store.waiting_symbols.clear()
     if store.symbols_wait:
         store.run('TRUNCATE temp."zodiac$new_symbol"')
         store.symbols_wait = False
@@ -44,6 +59,7 @@ def nothing_new(store: Store) -> Iterator[None]:
     Their ids are given to other symbols afterwards, so nothing may keep them: they may only be
     used to look for facts, of which there are none.
     """
+    settle(store)
     known = store.count('SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol"')
     try:
         yield
@@ -67,8 +83,19 @@ def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
 
 def publish(store: Store) -> None:
     """Make new symbols permanent. This is part of the publishing transaction."""
+    if store.waiting_symbols:
+        store.run(_INTO_FILE, _columns(store.waiting_symbols))
     if store.symbols_wait:
         store.run('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
+
+
+def published(store: Store) -> None:
+    """Note that all new symbols are in the file."""
+    waiting = store.waiting_symbols
+    known = store.last_symbol is not None and not store.symbols_wait
+    store.last_symbol = max(waiting.values(), default=store.last_symbol) if known else None
+    _remember(store, waiting)
+    forget_new(store)
 
 
 def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None:
@@ -77,6 +104,7 @@ def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None
     The text is as in language/symbols.py, or an N-Triples term. Other columns are copied, and no
     rows are added or dropped. `source` is a temporary table without NULLs in `columns`.
     """
+    settle(store)
     _collect_terms(store, source, columns)
     _add_terms(store)
     store.run(
@@ -99,14 +127,17 @@ def as_written(store: Store, texts: Collection[str]) -> dict[str, int]:
     Published symbols never change, so they are remembered: most changes mention symbols that were
     mentioned before, and need not ask. A symbol that waits can still be forgotten.
     """
-    known = store.known_symbols
-    asked = [text for text in texts if text not in known]
-    found = {text: known[text] for text in texts if text in known}
+    found = {
+        text: known[text]
+        for known in (store.known_symbols, store.waiting_symbols)
+        for text in texts
+        if text in known
+    }
+    asked = [text for text in texts if text not in found]
     if asked:
-        few = len(asked) <= _FEW_TEXTS
-        published = dict(store.rows(_FEW_PUBLISHED if few else _PUBLISHED, [asked]))
-        _remember(store, published)
-        found |= published
+        there = dict(store.rows(_FEW if len(asked) <= _FEW_TEXTS else _MANY, [asked]))
+        _remember(store, there)
+        found |= there
     if asked and store.symbols_wait:
         found |= dict(store.rows(_WAITING, [asked]))
     return found
@@ -115,9 +146,9 @@ def as_written(store: Store, texts: Collection[str]) -> dict[str, int]:
 _FEW_TEXTS = 8
 """At most this many texts are compared with each symbol one by one, which takes no join."""
 
-_FEW_PUBLISHED = "SELECT text, id FROM zodiac.symbol WHERE list_contains($1, text)"
+_FEW = "SELECT text, id FROM zodiac.symbol WHERE list_contains($1, text)"
 
-_PUBLISHED = "SELECT text, id FROM zodiac.symbol WHERE text IN (SELECT unnest($1))"
+_MANY = "SELECT text, id FROM zodiac.symbol WHERE text IN (SELECT unnest($1))"
 
 _WAITING = 'SELECT text, id FROM temp."zodiac$new_symbol" WHERE text IN (SELECT unnest($1))'
 
@@ -137,15 +168,47 @@ def _remember(store: Store, published: Mapping[str, int]) -> None:
 
 def add(store: Store, texts: Sequence[str]) -> dict[str, int]:
     """Add symbols that stand as they are, each given once and none of them known. Their ids."""
-    ids = store.rows(
-        'INSERT INTO temp."zodiac$new_symbol"'
-        ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
-        " + row_number() OVER (), zodiac.kind(text), text"
-        " FROM (SELECT unnest($1) AS text) AS t RETURNING text, id",
-        [texts],
-    )
-    store.symbols_wait = True
-    return dict(ids)
+    if store.symbols_wait:
+        return dict(store.rows(_ADD, [texts]))
+    first = _last(store) + len(store.waiting_symbols) + 1
+    added = {text: first + place for place, text in enumerate(texts)}
+    store.waiting_symbols |= added
+    if len(store.waiting_symbols) > MOST_WAITING:
+        settle(store)
+    return added
+
+
+MOST_WAITING = 1_000
+"""When more symbols than this wait in memory, they are put into the table."""
+
+
+def _last(store: Store) -> int:
+    """The last id in the file. It is known as long as nobody else can have added symbols."""
+    if store.last_symbol is None or not (store.presence and store.presence.knows()):
+        store.last_symbol = store.count("SELECT coalesce(max(id), 0) FROM zodiac.symbol")
+    return store.last_symbol
+
+
+_ADD = (
+    'INSERT INTO temp."zodiac$new_symbol"'
+    ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
+    " + row_number() OVER (), zodiac.kind(text), text"
+    " FROM (SELECT unnest($1) AS text) AS t RETURNING text, id"
+)
+
+_INTO_FILE = (
+    "INSERT INTO zodiac.symbol SELECT id, zodiac.kind(text), text"
+    " FROM (SELECT unnest($1) AS id, unnest($2) AS text) AS t"
+)
+
+_INTO_TABLE = (
+    'INSERT INTO temp."zodiac$new_symbol" SELECT id, zodiac.kind(text), text'
+    " FROM (SELECT unnest($1) AS id, unnest($2) AS text) AS t"
+)
+
+
+def _columns(symbols: Mapping[str, int]) -> list[list[object]]:
+    return [[*symbols.values()], [*symbols]]
 
 
 def _add_terms(store: Store) -> None:

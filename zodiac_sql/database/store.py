@@ -65,7 +65,11 @@ class Store:
         self.guard = Guard(path)
         self.tracer: Tracer | None = None
         self.symbols_wait = False
-        """Whether the dictionary holds symbols that are not published (dictionary.py)."""
+        """Whether the dictionary's table holds symbols that are not published (dictionary.py)."""
+        self.waiting_symbols: dict[str, int] = {}
+        """A few more, which are in no table yet, and their ids."""
+        self.last_symbol: int | None = None
+        """The last id in the file, if known."""
         self.known_symbols: dict[str, int] = {}
         """Some symbols that are published, and their ids (dictionary.py)."""
         self.temporary_rows = TemporaryRows()

@@ -116,9 +116,13 @@ class State:
     def is_after(self, earlier: State) -> bool:
         """Whether a change has been published since an earlier state of the same file.
 
-        Each change counts, or moves some number of explicit facts (storage/publish.py).
+        Each change counts, or moves a position of a stream or a number of explicit facts, or brings
+        a fact (storage/publish.py). The last of these cannot be seen here.
         """
-        return self.generation != earlier.generation or self._explicit != earlier._explicit
+        mine, other = (
+            (state.generation, state.positions, state._explicit) for state in (self, earlier)
+        )
+        return mine != other
 
     @property
     def _explicit(self) -> dict[str, int]:

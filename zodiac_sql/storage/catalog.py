@@ -23,6 +23,7 @@ from zodiac_sql.storage.row_counts import is_aside, list_tables, load_row_counts
 
 def load_anew(store: Store) -> State:
     """The state of the file, of which the store is sure from then on."""
+    store.last_symbol = None
     alone = store.presence.alone() if store.presence else None
     with store.transaction(read_only=True):
         state = load(store)

@@ -4,10 +4,10 @@ Everything was computed in temporary tables before. What is written here is the 
 new symbols, edits of the tables of explicit facts and hypernodes, catalog rows and views.
 
 Rule: a change counts, except a small one of facts alone, made while no other store has the database
-open, that moves the number of rows of a table of explicit facts. Reason: the count tells other
-stores that the file is no longer as they know it (database/company.py), and it tells after a
-failure whether the change is in the file. Where there are no others, and the numbers of rows tell
-as well, it would be a statement too many.
+open, that moves the position of a stream or the number of rows of a table of explicit facts.
+Reason: the count tells other stores that the file is no longer as they know it
+(database/company.py), and it tells after a failure whether the change is in the file. Where there
+are no others, and something else tells as well, it would be a statement too many.
 """
 
 from __future__ import annotations
@@ -69,6 +69,9 @@ that does not."""
 def publish(store: Store, publication: Publication) -> State:
     """Write a change. Returns the new state with the row counts of its tables."""
     old, new = publication.old, publication.new
+    if not _has_any(store, publication):
+        hand_on(old, new, ())
+        return new
     rows = dict(old.rows)
     with publishing(store, old, new, _may_pass(publication)) as counts:
         _write(store, publication, rows)
@@ -77,7 +80,7 @@ def publish(store: Store, publication: Publication) -> State:
         save(store, old, state)
         if not new.is_same_program(old) or len(rows) != len(old.rows):
             refresh_views(store, old, state)
-    dictionary.forget_new(store)
+    dictionary.published(store)
     hand_on(old, state, {name for name, _ in (*publication.edits, *publication.inside)})
     return state
 
@@ -98,6 +101,21 @@ def publishing(store: Store, old: State, new: State, may_pass: bool) -> Iterator
         yield not unnoticed
 
 
+def _has_any(store: Store, publication: Publication) -> bool:
+    """Whether there is anything to write."""
+    old, new = publication.old, publication.new
+    return bool(
+        any(publication.edits.values())
+        or publication.inside
+        or not new.is_same_program(old)
+        or publication.restructuring.before is not publication.restructuring.after
+        or old.aside
+        or dictionary.waits(store)
+        or (new.prefixes, new.positions) != (old.prefixes, old.positions)
+        or new.functions != old.functions
+    )
+
+
 def _may_pass(publication: Publication) -> bool:
     """Whether a change need not count if nobody else can miss it."""
     structure, edits = publication.restructuring, publication.edits
@@ -106,7 +124,10 @@ def _may_pass(publication: Publication) -> bool:
         structure.before is structure.after
         and publication.old.next_hypernode == publication.new.next_hypernode
         and sum(part.rows for part in moved) <= MOST_UNNOTICED
-        and any(_grows(edit) for (_, owner), edit in edits.items() if owner == EXPLICIT)
+        and (
+            publication.old.positions != publication.new.positions
+            or any(_grows(edit) for (_, owner), edit in edits.items() if owner == EXPLICIT)
+        )
     )
 
 

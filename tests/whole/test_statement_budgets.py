@@ -1,0 +1,211 @@
+"""How many statements a typical small change takes at most.
+
+Nearly all time of a small change is the planning of its statements, so their number is what it
+costs. Each budget is what was reached when it was last set: lower it when a change needs less, and
+think twice before raising it. (BEGIN and COMMIT count. The figures are those of a knowledge base
+that is alone with its file, once it has prepared the program and met the symbols.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+    from zodiac_sql.change.update import Update
+
+OpenKb = Callable[..., "KnowledgeBase"]
+Verbs = Callable[["Update"], object]
+Row = tuple[Any, ...]
+
+RULES = """
+    a1(X, Y) :- chain(X, Y).
+    a2(X, Y) :- a1(X, Y).
+    a3(X, Y) :- a2(X, Y).
+    a4(X, Y) :- a3(X, Y).
+    a5(X, Y) :- a4(X, Y).
+
+    r1: p11(X, Y) :- p1(X, Y).
+    r2: p11(X, Y) :- p11(Y, X).
+    r3: p11(X, Y) :- p11(X, Z), p11(Z, Y), X != Y.
+    r4: p12(X, Y) :- p2(X, Y).
+    r5: p12(X, Y) :- p12(X, Z), p12(Z, Y), X != Y.
+    r6: p13(X, Y) :- p3(X, Y).
+    r7: p14(X, Y) :- p13(X, Y).
+    r8: p13(X, Y) :- p14(Y, X).
+    r15: p25(X, Z) :- p11(X, Y), p12(Y, Z), not p5(Y, Z).
+    r16: p26(X, Z) :- p12(X, Y), p13(Z, Y), not p5(Z, Y).
+    r18: p31(X, Y) :- p25(X, Y), p26(Y, Z).
+"""
+"""A chain of rules without recursion, and rules like RS2's (tests/benchmarks/workloads.py)."""
+
+W = 20
+"""The length of the chains of facts."""
+
+
+def links(first: int) -> list[Row]:
+    return [(f"n{i}", f"n{i + 1}") for i in range(first, first + W)]
+
+
+@pytest.fixture(scope="module")
+def kb(open_kb: OpenKb, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
+    with open_kb(tmp_path_factory.mktemp("budgets") / "budgets.duckdb") as opened:
+        opened.add_rules(RULES)
+        with opened.update() as update:
+            for number in range(3):
+                update.insert(
+                    f"p{number + 1}",
+                    [(f"n{W * number + i}", f"n{W * number + i + 1}") for i in range(W)],
+                )
+            update.insert("p5", [(f"n{W}", f"n{W + 1}"), ("n1", "n2")])
+            update.insert("chain", [(f"n{i}", f"n{i + 1}") for i in range(W)])
+            update.insert("free", [(f"n{i}", f"n{i + 1}") for i in range(W)])
+            update.insert("value", [(f"n{i}", float(i)) for i in range(W)])
+        yield opened
+
+
+@dataclass(frozen=True)
+class Typical:
+    """A change, and one that undoes it, which has a budget, too."""
+
+    do: Verbs
+    most: int
+    undo: Verbs | None = None
+    most_back: int = 0
+
+
+def inserts(predicate: str, *rows: Row) -> Verbs:
+    return lambda update: update.insert(predicate, list(rows))
+
+
+def deletes(predicate: str, *rows: Row) -> Verbs:
+    return lambda update: update.delete(predicate, list(rows))
+
+
+def both(first: Verbs, second: Verbs) -> Verbs:
+    def verbs(update: Update) -> None:
+        first(update)
+        second(update)
+
+    return verbs
+
+
+TEN = [(f"n{i}", f"n{i + 5}") for i in range(10)]
+FACT = ("n3", "n9")
+HALF = ("n3", 0.5)
+
+TYPICAL = {
+    "no rule": Typical(inserts("free", FACT), 3, deletes("free", FACT), 3),
+    "no rule, a number": Typical(inserts("value", HALF), 3, deletes("value", HALF), 3),
+    "no rule, ten facts": Typical(inserts("free", *TEN), 3, deletes("free", *TEN), 3),
+    "no rule, two predicates": Typical(
+        both(inserts("free", FACT), inserts("value", HALF)), 4,
+        both(deletes("free", FACT), deletes("value", HALF)), 4,
+    ),
+    "no rule, a fact that is there": Typical(inserts("free", ("n1", "n2")), 3),
+    "no rule, a fact that is not there": Typical(deletes("free", FACT), 3),
+    "a fact of a symbol that nobody knows": Typical(deletes("free", ("n3", "nobody")), 1),
+    "no rule, another value": Typical(
+        both(deletes("value", ("n3", 3.0)), inserts("value", ("n3", 3.5))), 4,
+        both(deletes("value", ("n3", 3.5)), inserts("value", ("n3", 3.0))), 4,
+    ),
+    "no rule, three verbs": Typical(
+        both(both(inserts("free", FACT), deletes("free", *TEN)), inserts("free", ("n1", "n8"))), 4,
+        both(deletes("free", FACT), deletes("free", ("n1", "n8"))), 3,
+    ),
+    "a chain of five rules": Typical(inserts("chain", FACT), 14, deletes("chain", FACT), 14),
+    "a chain, ten facts": Typical(inserts("chain", *TEN), 14, deletes("chain", *TEN), 14),
+    "a chain, a fact that is there": Typical(inserts("chain", ("n1", "n2")), 1),
+    "a chain, a fact that is not there": Typical(deletes("chain", FACT), 1),
+    "a negated fact": Typical(deletes("p5", ("n1", "n2")), 6, inserts("p5", ("n1", "n2")), 6),
+    "a closure": Typical(inserts("p2", ("n0", "n30")), 16, deletes("p2", ("n0", "n30")), 21),
+    "a symmetric closure": Typical(inserts("p1", FACT), 28, deletes("p1", FACT), 36),
+    "a recursion of two rules": Typical(inserts("p3", FACT), 14, deletes("p3", FACT), 19),
+}  # fmt: skip
+
+
+def counted(kb: KnowledgeBase, call: Callable[[], object]) -> list[str]:
+    """The statements of a call."""
+    statements: list[str] = []
+    kb.trace(lambda text, _: statements.append(text))
+    try:
+        call()
+    finally:
+        kb.trace(None)
+    return statements
+
+
+def changed(kb: KnowledgeBase, verbs: Verbs) -> None:
+    with kb.update() as update:
+        verbs(update)
+
+
+@pytest.mark.parametrize("name", TYPICAL)
+def test_a_typical_change(kb: KnowledgeBase, name: str) -> None:
+    change = TYPICAL[name]
+    turns = [(change.do, change.most), (change.undo, change.most_back)]
+    for _ in range(3):  # statements that are asked for often become one, or are prepared
+        for verbs, _ in turns:
+            if verbs:
+                changed(kb, verbs)
+    for verbs, most in turns:
+        if verbs:
+            statements = counted(kb, lambda verbs=verbs: changed(kb, verbs))  # type: ignore[misc]
+            assert len(statements) <= most, "\n".join(statements)
+
+
+@pytest.mark.parametrize(("rows", "most"), [(1, 5), (10, 5)])
+def test_new_symbols(kb: KnowledgeBase, rows: int, most: int) -> None:
+    for turn in range(3):
+        facts = [(f"new {rows} {turn} {n}", float(n)) for n in range(rows)]
+        statements = counted(kb, lambda facts=facts: kb.insert("value", facts))  # type: ignore[misc]
+    assert len(statements) <= most, "\n".join(statements)
+    assert kb.delete("value", facts).deleted == {"value": rows}
+
+
+@pytest.mark.parametrize(("name", "most"), [(None, 4), ("with a position", 5)])
+def test_a_stream(kb: KnowledgeBase, name: str | None, most: int) -> None:
+    """Each update takes back what the one before it has brought."""
+    updates = [
+        {"insert": {"value": [("n3", 100.0 + n)]}, "delete": {"value": [("n3", 99.0 + n)]}}
+        for n in range(8)
+    ]
+    counts = []
+    stream = kb.stream(updates, name=name)
+    while True:
+        statements = counted(kb, lambda: next(stream, None))
+        if not statements:
+            break
+        counts.append(len(statements))
+    assert len(counts) == len(updates) and max(counts[2:]) <= most
+
+
+def test_with_company(kb: KnowledgeBase, open_kb: OpenKb) -> None:
+    """It asks whether the file has changed, and counts the change for others."""
+    with open_kb(Path(kb._session.path)):
+        for verbs in (inserts("free", FACT), deletes("free", FACT)):
+            assert len(counted(kb, lambda verbs=verbs: changed(kb, verbs))) <= 5  # type: ignore[misc]
+
+
+def test_a_preview(kb: KnowledgeBase) -> None:
+    def preview() -> None:
+        with kb.preview() as update:
+            update.insert("free", [FACT])
+
+    preview()
+    assert len(counted(kb, preview)) <= 2
+
+
+def test_a_query(kb: KnowledgeBase) -> None:
+    kb.query("a5(X, Y)")
+    assert len(counted(kb, lambda: kb.query("a5(X, Y)"))) <= 1
+    assert len(counted(kb, lambda: kb.table("free"))) <= 1
+
+
+def test_all_is_right_in_the_end(kb: KnowledgeBase) -> None:
+    assert kb.verify()
