@@ -197,7 +197,7 @@ class ResourceError(StoreError):
 class PublishedError(StoreError):
     """A change is in the file as a whole, but DuckDB failed after it was written there.
 
-    There is no `Change` to tell what it did. The knowledge base has opened the file again.
+    There is no `Change` to tell what it did. The knowledge base has read the file again.
     """
 
 

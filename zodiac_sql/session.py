@@ -125,7 +125,7 @@ class Session:
             self._marks = None
             if not self.guard.inherited:
                 self._clean()
-                if collected is not None and self._held is not collected.store:
+                if collected is not None and self._may_be_published(collected):
                     self._tell_if_published(collected, error)
                 elif type(error) is StoreError and self._is_overtaken():
                     said = "this change was computed"
@@ -164,6 +164,7 @@ class Session:
         state_then = applied.state
         self.state, self._prepared = applied.state, applied.prepared
         self._marks = applied.marks
+        collected.store.unsure = False
         collected.change = applied.change
         return applied.change
 
@@ -175,10 +176,16 @@ class Session:
         drop_all_temporary(self.store)
         dictionary.forget_new(self.store)
 
+    def _may_be_published(self, collected: Collected) -> bool:
+        """Whether an update failed at its COMMIT, or after it."""
+        return self._held is not collected.store or self._held.unsure
+
+    @exclusive
     def _tell_if_published(self, collected: Collected, error: BaseException) -> None:
-        """Raise PublishedError if the reopened file has an update that failed."""
+        """Read the state again. Raise PublishedError if the file has an update that failed."""
         from zodiac_sql.change.directly import is_proven
 
+        self.current()
         if not isinstance(error, ZodiacError) or isinstance(error, PublishedError):
             return
         there = collected.proof is not None and is_proven(self._held, collected.proof)
@@ -199,9 +206,13 @@ class Session:
     # Reading
 
     def current(self) -> State:
-        """The state of the file, read again if another connection of this process changed it."""
-        if not catalog.is_current(self.store, self.state):
-            self.state = catalog.load_anew(self.store)
+        """The state of the file. It is read again if another connection of this process changed it,
+        or a change failed when it was in the file already.
+        """
+        store = self.store
+        if store.unsure or not catalog.is_current(store, self.state):
+            self.state = catalog.load_anew(store)
+            store.unsure = False
         return self.state
 
     def read(self, ask: Callable[[State], _Answer]) -> _Answer:

@@ -39,9 +39,9 @@ def waits(store: Store) -> bool:
 def settle(store: Store) -> None:
     """Put what waits in memory into the table, for statements that look there."""
     if store.waiting_symbols:
+        store.symbols_wait = True  # before the statement: an interruption may come right after it
         store.run(_INTO_TABLE, _columns(store.waiting_symbols))
         store.waiting_symbols.clear()
-        store.symbols_wait = True
 
 
 def forget_new(store: Store) -> None:
@@ -169,6 +169,7 @@ def _remember(store: Store, published: Mapping[str, int]) -> None:
 def add(store: Store, texts: Sequence[str]) -> dict[str, int]:
     """Add symbols that stand as they are, each given once and none of them known. Their ids."""
     if store.symbols_wait:
+        settle(store)
         return dict(store.rows(_ADD, [texts]))
     first = _last(store) + len(store.waiting_symbols) + 1
     added = {text: first + place for place, text in enumerate(texts)}
@@ -213,6 +214,7 @@ def _columns(symbols: Mapping[str, int]) -> list[list[object]]:
 
 def _add_terms(store: Store) -> None:
     """Give ids to the symbols in the temporary table term that have none."""
+    before, store.symbols_wait = store.symbols_wait, True  # see settle
     found = store.count(
         'INSERT INTO temp."zodiac$new_symbol"'
         ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
@@ -220,7 +222,7 @@ def _add_terms(store: Store) -> None:
         " FROM (SELECT DISTINCT text FROM temp.term) AS t"
         ' ANTI JOIN temp."zodiac$known_symbol" USING (text)'
     )
-    store.symbols_wait = store.symbols_wait or found > 0
+    store.symbols_wait = before or found > 0
 
 
 def known_only(

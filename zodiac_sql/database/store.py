@@ -70,6 +70,9 @@ class Store:
         """A few more, which are in no table yet, and their ids."""
         self.last_symbol: int | None = None
         """The last id in the file, if known."""
+        self.unsure = False
+        """Whether a change may be in the file that the session does not know of. It is set before
+        a COMMIT, because an interruption may come after it, and before the new state is noted."""
         self.known_symbols: dict[str, int] = {}
         """Some symbols that are published, and their ids (dictionary.py)."""
         self.temporary_rows = TemporaryRows()

@@ -99,6 +99,7 @@ def publishing(store: Store, old: State, new: State, may_pass: bool) -> Iterator
         if not unnoticed:
             claim(store, old, new)
         yield not unnoticed
+        store.unsure = True
 
 
 def _has_any(store: Store, publication: Publication) -> bool:
