@@ -1,0 +1,178 @@
+"""Why facts hold: facts, the rule instances that derive them, and what these rest on.
+
+All of it is plain frozen data, with values as people see them: symbols as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from zodiac_sql.language.syntax import Type, Value
+from zodiac_sql.read.why.spelling import spelled
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact. Its text, `str(fact)`, is a goal that `why` understands."""
+
+    predicate: str
+    values: tuple[Value, ...]
+    types: tuple[Type, ...] = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        values = map(spelled, self.values, self.types)
+        return f"{spelled_predicate(self.predicate)}({', '.join(values)})"
+
+
+def spelled_predicate(name: str) -> str:
+    """A predicate as it stands in a rule: an IRI in angle brackets, other names as they are."""
+    return f"<{name}>" if ":" in name or "/" in name else name
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Facts that must not hold, and do not: a negated atom with the values put in.
+
+    None stands for any value.
+    """
+
+    predicate: str
+    values: tuple[Value | None, ...]
+    types: tuple[Type | None, ...] = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        values = (
+            "_" if value is None or type_ is None else spelled(value, type_)
+            for value, type_ in zip(self.values, self.types, strict=True)
+        )
+        return f"not {spelled_predicate(self.predicate)}({', '.join(values)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A comparison that holds: as it stands in the rule, and with the values put in."""
+
+    rule_text: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A variable that the rule computes: the expression with the values put in, and its value."""
+
+    variable: str
+    expression: str
+    value: Value
+    type: Type = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.variable} = {self.expression} = {spelled(self.value, self.type)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of an aggregate: what was computed, over how many solutions, and the first of them.
+
+    `function` is as in the rule ("avg(T)"), `result` its value; `on` has the variables of the group
+    with their values; `count` is the number of solutions. `members` are the facts of the first
+    solutions, one tuple for each; they are part of the explanation only if they are in its
+    derivations, too.
+    """
+
+    function: str
+    variable: str
+    result: Value
+    type: Type = field(compare=False, repr=False)
+    on: tuple[tuple[str, str], ...]
+    """The variables of the group, and the text of their values."""
+    count: int
+    members: tuple[tuple[Fact, ...], ...]
+
+    def __str__(self) -> str:
+        on = ", ".join(f"{name} = {value}" for name, value in self.on)
+        of = f" of {self.count:,} with {on}" if on else f" of {self.count:,}"
+        return f"{self.variable} = {self.function}{of} = {spelled(self.result, self.type)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How a fact is derived: one instance of a rule, or a path of facts of a closed predicate.
+
+    `rule` is the rule's name and `text` its text as written. `uses` are the facts of its body, in
+    the order of the text. A `path` is for a predicate that rules close (transitive, or symmetric
+    and transitive): `uses` are its facts from end to end, `rule` names all those rules, joined by
+    ", ". In a symmetric closure a fact of a path may be passed from its second to its first value.
+    """
+
+    kind: Literal["rule", "path"]
+    rule: str
+    text: str
+    uses: tuple[Fact, ...]
+    absent: tuple[Absent, ...] = ()
+    tests: tuple[Test, ...] = ()
+    bindings: tuple[Bound, ...] = ()
+    groups: tuple[Group, ...] = ()
+    values: tuple[tuple[str, Value], ...] = ()
+    """The named variables of the rule with their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why facts hold.
+
+    A fact with several places in a proof is the same `Fact` in all of them. A proof has one step
+    for each fact that is not explicit. With all derivations, there can be more, also for explicit
+    facts; what is not in `derivations` was not asked for.
+    """
+
+    goals: tuple[Fact, ...]
+    derivations: Mapping[Fact, tuple[Step, ...]]
+    explicit: frozenset[Fact]
+    """The facts that were asserted: those need no step."""
+    every: bool = False
+    """Whether all derivations of the goals were asked for, and not one proof of each."""
+    cut: frozenset[Fact] = frozenset()
+    """The facts that have more derivations than are here."""
+
+    def facts(self) -> Iterator[Fact]:
+        """All facts, each once: the goals first, then what they rest on."""
+        seen: dict[Fact, None] = {}
+        waiting = list(reversed(self.goals))
+        while waiting:
+            fact = waiting.pop()
+            if fact in seen:
+                continue
+            seen[fact] = None
+            steps = self.derivations.get(fact, ())
+            waiting += [use for step in reversed(steps) for use in reversed(step.uses)]
+        yield from seen
+
+    @property
+    def height(self) -> int:
+        """The steps on the longest way from a goal to an explicit fact: 0 if all are explicit."""
+        heights: dict[Fact, int] = {}
+        for fact in reversed(list(self._deepest_first())):
+            steps = () if fact in self.explicit else self.derivations.get(fact, ())
+            heights[fact] = max(
+                (1 + max((heights.get(u, 0) for u in s.uses), default=0) for s in steps), default=0
+            )
+        return max((heights[goal] for goal in self.goals), default=0)
+
+    def _deepest_first(self) -> Iterator[Fact]:
+        """Facts in an order in which each stands before all that it rests on."""
+        done: dict[Fact, None] = {}
+        waiting = [(goal, False) for goal in self.goals]
+        while waiting:
+            fact, below = waiting.pop()
+            if below:
+                done[fact] = None
+            elif fact not in done:
+                waiting.append((fact, True))
+                uses = (u for step in self.derivations.get(fact, ()) for u in step.uses)
+                waiting += [(use, False) for use in uses if use not in done]
+        yield from reversed(done)

@@ -1,0 +1,47 @@
+"""How values, expressions and literals are written with their values put in."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+
+from zodiac_sql.language.symbols import quoted
+from zodiac_sql.language.syntax import Call, Constant, Expression, Type, Value, Variable
+
+_NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
+_WORDS = ("true", "false", "not")
+
+
+def spelled(value: Value, type_: Type) -> str:
+    """A value as a constant of the rule language."""
+    if type_ is Type.SYMBOL:
+        return _symbol(str(value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime.datetime):
+        return f'"{value.isoformat()}"^^xsd:dateTime'
+    if isinstance(value, datetime.date):
+        return f'"{value.isoformat()}"^^xsd:date'
+    return repr(value)
+
+
+def _symbol(text: str) -> str:
+    if text.startswith(("<", '"')) or text.startswith("_:"):
+        return text
+    if "://" in text or text.startswith("urn:"):
+        return f"<{text}>"
+    return text if _NAME.fullmatch(text) and text not in _WORDS else quoted(text)
+
+
+def filled_in(expression: Expression, values: Mapping[str, str]) -> str:
+    """An expression with the texts of its variables' values put in."""
+    if isinstance(expression, Variable):
+        return values.get(expression.name, str(expression))
+    if isinstance(expression, Constant):
+        return spelled(expression.value, expression.type)
+    assert isinstance(expression, Call)
+    arguments = [filled_in(argument, values) for argument in expression.arguments]
+    if len(arguments) == 2 and not expression.function.isidentifier():
+        return f"({arguments[0]} {expression.function} {arguments[1]})"
+    return f"{expression.function}({', '.join(arguments)})"
