@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from zodiac_sql.read.drawing.draw import Drawing
     from zodiac_sql.read.query import Answer
     from zodiac_sql.read.verify.verify import Verification
+    from zodiac_sql.read.why.proof import Explanation
     from zodiac_sql.stream.channel import UpdateQueue
 
 
@@ -294,6 +295,25 @@ class KnowledgeBase:
         session = self._session
         return session.read(
             lambda state: answer_goals(session.store, state, session.functions, goals)
+        )
+
+    @exclusive
+    def why(self, goal: str, *, all: bool = False, limit: int | None = None) -> Explanation:
+        """Why a fact holds: one proof of small height, down to explicit facts.
+
+        `goal` is a fact as in rules, "anomaly(wt2)"; with variables, its first answers are
+        explained. With `all`, or at most `limit` of them, the answer has all rule instances that
+        derive the fact directly. Every proof is checked before it is returned.
+
+        Raises ProgramError for a goal that cannot be read, QueryError if it does not hold,
+        FunctionError if it needs a function that is not registered, StoreError if there is no proof
+        for a fact that is in the file.
+        """
+        from zodiac_sql.read.why.why import why
+
+        session = self._session
+        return session.read(
+            lambda state: why(session.store, state, session.functions, goal, all, limit)
         )
 
     @exclusive

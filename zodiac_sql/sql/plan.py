@@ -160,8 +160,10 @@ def touched(rule: Rule, index: int) -> Scan:
     return Scan(Atom(f"{rule.name}#{index}", aggregate.group), Version.TOUCHED)
 
 
-def candidate_check(rule: Rule) -> Plan:
+def candidate_check(rule: Rule, *leading: Variable) -> Plan:
     """The rule over all that is known, as far as it derives facts among the candidates.
+
+    If the candidates have `leading` columns before those of the fact, these become variables.
 
     A candidate must meet only bodies that derive just this fact, because its rank is compared with
     theirs. So it gives values to all variables of the head, computed ones too, until the body has
@@ -169,7 +171,7 @@ def candidate_check(rule: Rule) -> Plan:
     type.
     """
     body = arrange(rule.body)
-    terms: list[Term] = []
+    terms: list[Term] = list(leading)
     ties: list[Comparison] = []
     for place, term in enumerate(rule.head.terms):
         if isinstance(term, Variable) and term in terms:

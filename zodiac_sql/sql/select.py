@@ -88,6 +88,31 @@ def compile_goals(
     return body.joins.query.select(*columns, copy=False).distinct(copy=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """The SELECT of a rule's instances: a column for each variable, named as it is.
+
+    `kinds` tells for each variable its type, and whether it is text instead of an id.
+    """
+
+    query: exp.Select
+    kinds: dict[str, tuple[Type | None, bool]]
+
+
+def compile_instances(plan: Plan, context: Context) -> Instances:
+    """The SELECT of all instances of a plan's rule, with the values of all its variables.
+
+    If ranked relations are scanned, there is also the column of ranks.
+    """
+    body = Body(context, plan.rule.body, plan.state)
+    body.build(plan)
+    known = body.values.known
+    columns = [value.sql.copy().as_(name, quoted=True) for name, value in known.items()]
+    query = body.joins.query.select(*columns, copy=False)
+    query = query.select(body.next_rank().as_(RANK, quoted=True), copy=False)
+    return Instances(query, {name: (value.type, value.text) for name, value in known.items()})
+
+
 def makes_text(rule: Rule, context: Context) -> bool:
     """Whether a rule's head holds text that a function made, so that it must be encoded."""
     bound = {v.name for atom in rule.positive_atoms() for v in variables(*atom.terms)}

@@ -27,7 +27,7 @@ def spelled(value: Value, type_: Type) -> str:
 
 
 def _symbol(text: str) -> str:
-    if text.startswith(("<", '"')) or text.startswith("_:"):
+    if text.startswith(("<", '"', "_:")):
         return text
     if "://" in text or text.startswith("urn:"):
         return f"<{text}>"

@@ -1,0 +1,272 @@
+"""Makes an explanation of what was found: values as people see them, put into the rules' texts."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from sqlglot import exp
+
+from zodiac_sql.language.binding import arrange
+from zodiac_sql.language.syntax import (
+    Aggregate,
+    Atom,
+    Binding,
+    Call,
+    Comparison,
+    Constant,
+    Expression,
+    Literal,
+    Negation,
+    Rule,
+    Term,
+    Type,
+    Value,
+    Variable,
+    atoms_of,
+)
+from zodiac_sql.read.why.asked import Instance, Key, Known
+from zodiac_sql.read.why.find_proof import Derivation
+from zodiac_sql.read.why.paths import Path
+from zodiac_sql.read.why.proof import Absent, Bound, Fact, Group, Step, Test
+from zodiac_sql.read.why.spelling import filled_in, spelled
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.relations import Relation
+from zodiac_sql.sql.select import compile_goals
+
+MEMBERS_SHOWN = 5
+"""How many solutions of an aggregate's group are told; the others are only counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The texts of the symbols that an explanation mentions, and what it is about."""
+
+    known: Known
+    texts: Mapping[int, str]
+
+    def fact(self, key: Key) -> Fact:
+        """A fact as people see it."""
+        columns = self.known.schema[key[0]].columns
+        types = tuple(column.type or Type.SYMBOL for column in columns)
+        values = (self.value(v, t) for v, t in zip(key[1], types, strict=True))
+        return Fact(key[0], tuple(values), types)
+
+    def value(self, value: object, type_: Type) -> Value:
+        """A value as people see it: the text of a symbol."""
+        if type_ is Type.SYMBOL and isinstance(value, int):
+            return self.texts[value]
+        if type_ is Type.FLOAT and isinstance(value, int):
+            return float(value)
+        return cast(Value, value)
+
+
+def words(known: Known, keys: Iterable[Key], instances: Iterable[Instance]) -> Words:
+    """Look up all symbols that facts and instances mention."""
+    wanted: set[int] = set()
+    for predicate, values in keys:
+        for column, value in zip(known.schema[predicate].columns, values, strict=True):
+            if column.type is Type.SYMBOL and isinstance(value, int):
+                wanted.add(value)
+    for instance in instances:
+        for name, (type_, is_text) in instance.kinds.items():
+            value = instance.values.get(name)
+            if type_ is Type.SYMBOL and not is_text and isinstance(value, int):
+                wanted.add(value)
+    rows = known.store.rows(_TEXTS, [sorted(wanted)]) if wanted else []
+    return Words(known, dict(rows))
+
+
+_TEXTS = """
+SELECT id, text FROM temp."zodiac$known_symbol" WHERE id IN (SELECT unnest($1::INTEGER[]))
+"""
+
+
+def step_of(told: Words, derivation: Derivation) -> Step:
+    """A derivation as people see it."""
+    facts = tuple(map(told.fact, derivation.uses))
+    if isinstance(derivation.by, Path):
+        rules = derivation.by.closure.rules
+        name = ", ".join(rule.name for rule in rules)
+        return Step("path", name, " ".join(rule.text for rule in rules), facts)
+    return _Filled(told, derivation.by).step(facts)
+
+
+class _Filled:
+    """A rule with the values of an instance put in."""
+
+    def __init__(self, told: Words, instance: Instance) -> None:
+        self.told, self.instance, self.rule = told, instance, instance.rule
+        self.values: dict[str, tuple[Value, Type]] = {}
+        for name, (type_, _) in instance.kinds.items():
+            if name in instance.values and not name.startswith("_:zodiac"):
+                kind = type_ or Type.SYMBOL
+                self.values[name] = told.value(instance.values[name], kind), kind
+        self.texts = {name: spelled(*value) for name, value in self.values.items()}
+
+    def step(self, facts: tuple[Fact, ...]) -> Step:
+        """The instance as a step to a fact."""
+        body = self.rule.body
+        return Step(
+            "rule",
+            self.rule.name,
+            self.rule.text,
+            facts,
+            tuple(self._absent(x.atom) for x in body if isinstance(x, Negation)),
+            tuple(self._test(x) for x in body if isinstance(x, Comparison)),
+            tuple(self._bound(x) for x in body if isinstance(x, Binding)),
+            tuple(self._group(x) for x in body if isinstance(x, Aggregate)),
+            tuple((n, v) for n, (v, _) in self.values.items() if not n.startswith("_:")),
+        )
+
+    def _absent(self, atom: Atom) -> Absent:
+        known = [self._known(term) for term in atom.terms]
+        return Absent(atom.predicate, tuple(v for v, _ in known), tuple(t for _, t in known))
+
+    def _known(self, term: Term) -> tuple[Value | None, Type | None]:
+        if isinstance(term, Constant):
+            return term.value, term.type
+        return self.values.get(term.name, (None, None))
+
+    def _test(self, test: Comparison) -> Test:
+        left, right = (filled_in(side, self.texts) for side in (test.left, test.right))
+        return Test(str(test), f"{_bare(left)} {test.operator} {_bare(right)}")
+
+    def _bound(self, binding: Binding) -> Bound:
+        value, type_ = self.values[binding.variable.name]
+        text = _bare(filled_in(binding.expression, self.texts))
+        return Bound(binding.variable.name, text, value, type_)
+
+    def _group(self, aggregate: Aggregate) -> Group:
+        body = tuple(self._put_in(literal, aggregate) for literal in aggregate.body)
+        count, members = _members(self.told, aggregate, body)
+        result, type_ = self.values[aggregate.result.name]
+        on = tuple((v.name, self.texts[v.name]) for v in aggregate.group)
+        function = f"{aggregate.function}({aggregate.argument})"
+        return Group(function, aggregate.result.name, result, type_, on, count, members)
+
+    def _put_in(self, literal: Literal, aggregate: Aggregate) -> Literal:
+        group = {v.name: _constant(*self.values[v.name]) for v in aggregate.group}
+        return put_in(literal, group)
+
+
+def _bare(text: str) -> str:
+    """An expression without the parentheses around the whole."""
+    if text.startswith("(") and text.endswith(")"):
+        depth = 0
+        for place, character in enumerate(text):
+            depth += (character == "(") - (character == ")")
+            if depth == 0 and place < len(text) - 1:
+                return text
+        return text[1:-1]
+    return text
+
+
+def _constant(value: Value, type_: Type) -> Constant:
+    return Constant(type_, value)
+
+
+def put_in(literal: Literal, values: Mapping[str, Constant]) -> Literal:
+    """A literal with constants in place of some variables."""
+    if isinstance(literal, Atom):
+        terms = tuple(
+            values.get(t.name, t) if isinstance(t, Variable) else t for t in literal.terms
+        )
+        return replace(literal, terms=terms)
+    if isinstance(literal, Negation):
+        return Negation(cast(Atom, put_in(literal.atom, values)))
+    if isinstance(literal, Comparison):
+        return replace(literal, left=_put(literal.left, values), right=_put(literal.right, values))
+    if isinstance(literal, Binding):
+        expression = _put(literal.expression, values)
+        if literal.variable.name in values:
+            return Comparison(values[literal.variable.name], "=", expression)
+        return replace(literal, expression=expression)
+    return replace(literal, body=tuple(put_in(inner, values) for inner in literal.body))
+
+
+def _put(expression: Expression, values: Mapping[str, Constant]) -> Expression:
+    if isinstance(expression, Variable):
+        return values.get(expression.name, expression)
+    if isinstance(expression, Call):
+        return replace(expression, arguments=tuple(_put(a, values) for a in expression.arguments))
+    return expression
+
+
+# --- the groups of aggregates ---------------------------------------------------------------------
+
+
+def _members(
+    told: Words, aggregate: Aggregate, body: tuple[Literal, ...]
+) -> tuple[int, tuple[tuple[Fact, ...], ...]]:
+    """How many solutions the body of a group has, and the facts of the first of them."""
+    known = told.known
+    bound = arrange(body).bound
+    names = sorted(name for name in bound if not name.startswith("_:"))
+    query = solutions(known, body, names)
+    counted = exp.select("*", exp.Anonymous(this="count_star", expressions=[]).as_("n"))
+    del counted
+    number = exp.Window(this=exp.Count(this=exp.Star()))
+    columns = [exp.column(name, quoted=True) for name in names]
+    wanted = exp.select(*columns, number.as_("zodiac$row", quoted=True))
+    wanted = wanted.from_(query.subquery("g", copy=False), copy=False)
+    wanted = wanted.order_by(*(c.copy() for c in columns)).limit(MEMBERS_SHOWN)
+    rows = known.store.rows(wanted)
+    types = _types(known, body)
+    members = []
+    for *values, _ in rows:
+        given = {
+            name: _constant(value, types.get(name) or Type.SYMBOL)
+            for name, value in zip(names, values, strict=True)
+        }
+        members.append(tuple(_member(known, put_in(x, given)) for x in body if isinstance(x, Atom)))
+    return (rows[0][-1] if rows else 0), tuple(members)
+
+
+def _member(known: Known, literal: Literal) -> Fact:
+    assert isinstance(literal, Atom)
+    columns = known.schema[literal.predicate].columns
+    types = tuple(column.type or Type.SYMBOL for column in columns)
+    values = (t.value if isinstance(t, Constant) else "_" for t in literal.terms)
+    return Fact(literal.predicate, tuple(values), types)
+
+
+def solutions(known: Known, body: tuple[Literal, ...], names: Sequence[str]) -> exp.Select:
+    """The distinct solutions of literals, as people see them."""
+    from zodiac_sql.language.binding import symbols_in
+
+    rule = Rule("", Atom("", ()), body)
+    missing = sorted(symbols_in([rule]) - known.ids.keys())
+    ids = {**known.ids, **ids_of(known, missing)}
+    context = Context(
+        lambda name, _: known.sources.relation(name), known.types, known.functions, ids
+    )
+    return compile_goals(body, names, context)
+
+
+def ids_of(known: Known, texts: Sequence[str]) -> dict[str, int]:
+    """The ids of symbols by their text, of those that the dictionary knows."""
+    return dict(known.store.rows(_IDS, [list(texts)])) if texts else {}
+
+
+_IDS = """
+SELECT text, id FROM temp."zodiac$known_symbol" WHERE text IN (SELECT unnest($1::VARCHAR[]))
+"""
+
+
+def _types(known: Known, body: tuple[Literal, ...]) -> Mapping[str, Type | None]:
+    from zodiac_sql.language.types import body_types
+
+    return body_types(body, known.types, known.functions).types
+
+
+def mentioned(derivations: Iterable[Derivation]) -> Iterator[Instance]:
+    """The instances of rules among derivations."""
+    for derivation in derivations:
+        if isinstance(derivation.by, Instance):
+            yield derivation.by
+
+
+__all__ = ["Relation", "atoms_of", "datetime"]

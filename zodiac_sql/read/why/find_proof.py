@@ -1,0 +1,234 @@
+"""Finds proofs: from facts down to explicit ones, a level at a time.
+
+Two ways lead down. In a small database, all instances of all rules are followed until a proof is
+complete: then it is one of least height. In a large one, each fact gets one instance. That ends,
+because an instance reads facts that are older in one of two orders: those of hypernodes before it,
+or, in a recursive hypernode, facts of lower ranks (maintain/contract.py).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from zodiac_sql.language.syntax import Rule
+from zodiac_sql.read.why.asked import Below, Instance, Key, Known, Place, instances, places, uses
+from zodiac_sql.read.why.paths import Closure, Path, make_edges, shortest_path
+from zodiac_sql.storage.owners import EXPLICIT
+
+SMALL = 20_000
+"""In a database of at most this many facts, proofs of least height are looked for."""
+
+MOST_INSTANCES = 60
+"""So many instances of a rule are followed for each fact, where all are."""
+
+MOST_FACTS = 3_000
+"""If more facts than this take part, the search for a proof of least height ends."""
+
+MOST_FACTS_AT_LAST = 100_000
+"""The same where no other way is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """How a fact can be derived, and from what."""
+
+    by: Instance | Path
+    uses: tuple[Key, ...]
+
+
+@dataclass(slots=True)
+class Search:
+    """What the search has found so far."""
+
+    known: Known
+    closures: Mapping[tuple[int, str], Closure]
+    """The closures at work, by hypernode and predicate."""
+    places: dict[Key, list[Place]] = field(default_factory=dict)
+    edges: Closure | None = None
+    """The closure whose edges can be asked for paths."""
+    paths: dict[Key, Path | None] = field(default_factory=dict)
+
+    def is_explicit(self, fact: Key) -> bool:
+        """Whether a fact that was located is explicit."""
+        return any(place.owner == EXPLICIT for place in self.places[fact])
+
+    def locate(self, facts: Iterable[Key]) -> None:
+        """Find the tables that have some facts."""
+        for predicate, some in _by_predicate(f for f in facts if f not in self.places).items():
+            self.places.update(zip(some, places(self.known, predicate, some), strict=True))
+
+    def owners(self, fact: Key) -> list[tuple[int, int | None]]:
+        """The hypernodes that derive a fact, first those that read less, with its ranks there."""
+        order = self.known.graph.places
+        derived = [(p.owner, p.rank) for p in self.places[fact] if isinstance(p.owner, int)]
+        return sorted(
+            (o for o in derived if o[0] != EXPLICIT and o[0] in order), key=lambda o: order[o[0]]
+        )
+
+    def rules(self, hypernode: int, predicate: str) -> list[Rule]:
+        """The rules of a hypernode that derive a predicate."""
+        rules = self.known.graph[hypernode].rules
+        return [rule for rule in rules if rule.head.predicate == predicate]
+
+    def path(self, closure: Closure, fact: Key) -> Path | None:
+        """A shortest path for a fact of a closure, unless it is the fact itself."""
+        if fact not in self.paths:
+            if self.edges is not closure:
+                make_edges(self.known, closure)
+                self.edges = closure
+            found = shortest_path(self.known, closure, fact)
+            self.paths[fact] = None if found is None or fact in found.facts else found
+        return self.paths[fact]
+
+
+def find_proofs(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] | None:
+    """A derivation for each fact that a proof of the goals needs; None if there is none."""
+    if sum(search.known.rows()) <= SMALL:
+        found = least(search, goals, MOST_FACTS)
+        if found is not None:
+            return found
+    found = downwards(search, goals)
+    return found if found is not None else least(search, goals, MOST_FACTS_AT_LAST)
+
+
+# --- one of least height --------------------------------------------------------------------------
+
+
+def least(search: Search, goals: Sequence[Key], most: int) -> dict[Key, Derivation] | None:
+    """Proofs of least height, found by following everything; None if that is too much."""
+    found: dict[Key, list[Derivation]] = {}
+    frontier = list(dict.fromkeys(goals))
+    while frontier:
+        search.locate(frontier)
+        for fact in frontier:
+            found[fact] = []
+        open_ = [fact for fact in frontier if not search.is_explicit(fact)]
+        for fact, derivation in every_derivation(search, open_, MOST_INSTANCES):
+            found[fact].append(derivation)
+        best = _best(search, found)
+        if all(goal in best or search.is_explicit(goal) for goal in goals):
+            return {fact: derivation for fact, (_, derivation) in best.items()}
+        if len(found) > most:
+            return None
+        below = (use for fact in frontier for d in found[fact] for use in d.uses)
+        frontier = list(dict.fromkeys(use for use in below if use not in found))
+    return None
+
+
+def every_derivation(
+    search: Search, facts: Iterable[Key], most: int, by_rules: bool = False
+) -> Iterable[tuple[Key, Derivation]]:
+    """The derivations of facts that were located. With `by_rules`, closures give no paths."""
+    groups: dict[tuple[int, str], list[Key]] = defaultdict(list)
+    for fact in facts:
+        for owner, _ in search.owners(fact):
+            groups[owner, fact[0]].append(fact)
+    for (owner, predicate), some in groups.items():
+        rules = search.rules(owner, predicate)
+        closure = None if by_rules else search.closures.get((owner, predicate))
+        if closure is not None:
+            for fact in some:
+                if path := search.path(closure, fact):
+                    yield fact, Derivation(path, path.facts)
+            if not closure.row.fed:
+                rules = [rule for rule in rules if rule not in closure.rules]
+        for rule in rules:
+            for fact, several in zip(some, instances(search.known, rule, some, most), strict=True):
+                for instance in several:
+                    yield fact, Derivation(instance, tuple(uses(search.known, instance)))
+
+
+def _best(
+    search: Search, found: Mapping[Key, Sequence[Derivation]]
+) -> dict[Key, tuple[int, Derivation]]:
+    """The derivation of least height for each fact that has one down to explicit facts.
+
+    Heights are settled in ascending order, so no derivation rests on its own fact.
+    """
+    best: dict[Key, tuple[int, Derivation]] = {}
+    settled = {fact for fact in found if search.is_explicit(fact)}
+    height = 0
+    while True:
+        height += 1
+        new = {}
+        for fact, several in found.items():
+            if fact in settled:
+                continue
+            for derivation in several:
+                if settled.issuperset(derivation.uses):
+                    new[fact] = (height, derivation)
+                    break
+        if not new:
+            return best
+        best |= new
+        settled |= new.keys()
+
+
+# --- one downwards --------------------------------------------------------------------------------
+
+
+def downwards(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] | None:
+    """Proofs with one derivation for each fact, found going down; None if an order is missing."""
+    found: dict[Key, Derivation] = {}
+    frontier = list(dict.fromkeys(goals))
+    seen = set(frontier)
+    while frontier:
+        search.locate(frontier)
+        open_ = [fact for fact in frontier if not search.is_explicit(fact)]
+        groups: dict[tuple[int, str], list[tuple[Key, int | None]]] = defaultdict(list)
+        for fact in open_:
+            owners = search.owners(fact)
+            if not owners:
+                return None
+            owner, rank = owners[0]
+            groups[owner, fact[0]].append((fact, rank))
+        for (owner, predicate), some in groups.items():
+            if not _one_each(search, owner, predicate, some, found):
+                return None
+        below = (use for fact in open_ for use in found[fact].uses)
+        frontier = [use for use in dict.fromkeys(below) if use not in seen]
+        seen.update(frontier)
+    return found
+
+
+def _one_each(
+    search: Search,
+    owner: int,
+    predicate: str,
+    facts: Sequence[tuple[Key, int | None]],
+    found: dict[Key, Derivation],
+) -> bool:
+    """Find one derivation for each fact of a hypernode's table. Returns whether all have one."""
+    closure = search.closures.get((owner, predicate))
+    waiting = dict(facts)
+    if closure is not None:
+        if closure.row.fed:
+            return False
+        for fact in list(waiting):
+            if path := search.path(closure, fact):
+                found[fact] = Derivation(path, path.facts)
+                del waiting[fact]
+        return not waiting
+    recursive = search.known.graph[owner].recursive
+    if recursive and any(rank is None for rank in waiting.values()):
+        return False
+    for rule in search.rules(owner, predicate):
+        if not waiting:
+            return True
+        some = list(waiting)
+        ranks = tuple(rank for rank in waiting.values() if rank is not None)
+        below = Below(owner, ranks) if recursive else None
+        for fact, several in zip(some, instances(search.known, rule, some, 1, below), strict=True):
+            if several:
+                found[fact] = Derivation(several[0], tuple(uses(search.known, several[0])))
+                del waiting[fact]
+    return not waiting
+
+
+def _by_predicate(facts: Iterable[Key]) -> dict[str, list[Key]]:
+    found: dict[str, list[Key]] = defaultdict(list)
+    for fact in dict.fromkeys(facts):
+        found[fact[0]].append(fact)
+    return found

@@ -1,0 +1,44 @@
+"""Everything that explanations read, for one state of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.store import Store
+from zodiac_sql.language.binding import symbols_in
+from zodiac_sql.language.functions import Functions
+from zodiac_sql.program.state import State, hypergraph_of
+from zodiac_sql.read.why.asked import Known
+from zodiac_sql.read.why.explain import ids_of
+from zodiac_sql.read.why.paths import Closure
+from zodiac_sql.rewrite.closures.recognise import modules_of
+from zodiac_sql.storage.sources import sources_of
+
+
+def known_of(store: Store, state: State, functions: Functions) -> Known:
+    """What explanations read of the file in a state."""
+    graph = state.once("graph", lambda: hypergraph_of(state))
+    cache = state.once("why", StatementCache)
+    known = Known(
+        store, state.schema, graph, sources_of(state), {**state.functions, **functions}, {}, cache
+    )
+    ids = cache.get("ids", lambda: ids_of(known, sorted(symbols_in(graph.rules()))))
+    return Known(store, state.schema, graph, known.sources, known.functions, ids, cache)
+
+
+def closures_of(state: State, known: Known) -> Mapping[tuple[int, str], Closure]:
+    """The closures at work, by their hypernode and predicate."""
+
+    def find() -> dict[tuple[int, str], Closure]:
+        found = {}
+        for row in state.hypernodes:
+            if not row.modules:
+                continue
+            modules = {m.predicate: m for m in modules_of(known.graph[row.id], state.schema)}
+            for one in row.modules:
+                if one.predicate in modules:
+                    found[row.id, one.predicate] = Closure(row.id, one, modules[one.predicate])
+        return found
+
+    return state.once("closures", find)

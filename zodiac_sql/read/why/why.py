@@ -1,0 +1,184 @@
+"""Answers why: reads the goal, looks for proofs, and checks what it found before it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import ProgramError, QueryError, StoreError
+from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.parse import parse_goals
+from zodiac_sql.language.syntax import Atom, Constant, Type, Variable
+from zodiac_sql.program.state import State
+from zodiac_sql.read.query import answer_goals, known_predicate
+from zodiac_sql.read.why.asked import Key, Known
+from zodiac_sql.read.why.check_proof import check
+from zodiac_sql.read.why.explain import Words, ids_of, mentioned, step_of, words
+from zodiac_sql.read.why.find_proof import Derivation, Search, every_derivation, find_proofs
+from zodiac_sql.read.why.known import closures_of, known_of
+from zodiac_sql.read.why.proof import Explanation, Fact, Step
+
+FIRST_ANSWERS = 3
+"""A goal with variables is explained for so many answers."""
+
+MOST_DERIVATIONS = 100
+"""So many derivations of a fact are told if all are asked for."""
+
+
+def why(
+    store: Store,
+    state: State,
+    functions: Functions,
+    goal: str,
+    every: bool,
+    limit: int | None,
+) -> Explanation:
+    """Why a goal holds. Raises QueryError if it does not, or is no single atom."""
+    known = known_of(store, state, functions)
+    atom = goal_of(state, goal)
+    goals = _answers(known, state, goal, atom)
+    if not goals:
+        raise QueryError(f"{goal.strip()} does not hold: ask why_not")
+    search = Search(known, closures_of(state, known))
+    if every or limit is not None:
+        return _every(search, goals, MOST_DERIVATIONS if limit is None else limit)
+    return proof_of(search, goals)
+
+
+def proof_of(search: Search, goals: list[Key]) -> Explanation:
+    """One checked proof of each goal."""
+    search.locate(goals)
+    lost = [goal for goal in goals if not search.places[goal]]
+    found = None if lost else find_proofs(search, goals)
+    if found is None:
+        raise StoreError(
+            f"no proof can be found in {search.known.store.path}, although the fact is there: run "
+            "verify, which tells what is wrong with the file"
+        )
+    needed = _needed(search, goals, found)
+    explanation = _told(search, goals, {f: (d,) for f, d in needed.items()}, every=False)
+    check(search.known, explanation)
+    return explanation
+
+
+def goal_of(state: State, goal: str) -> Atom:
+    """The one atom that a goal consists of. Raises ProgramError or QueryError."""
+    literals = parse_goals(goal, state.prefixes)
+    if len(literals) != 1 or not isinstance(literals[0], Atom):
+        raise QueryError(f"{goal.strip()}: a fact is explained by its name, as in anomaly(wt2)")
+    atom = literals[0]
+    atom = replace(atom, predicate=known_predicate(atom.predicate, state))
+    arity = state.schema[atom.predicate].arity
+    if len(atom.terms) != arity:
+        raise QueryError(f"{atom.predicate} has {arity} columns, and {goal.strip()} has not")
+    return atom
+
+
+def _answers(known: Known, state: State, goal: str, atom: Atom) -> list[Key]:
+    """The facts that a goal means: itself, or its first answers."""
+    columns = state.schema[atom.predicate].columns
+    if all(isinstance(term, Constant) for term in atom.terms):
+        key = key_of(known, atom)
+        if key is None:
+            return []
+        search = Search(known, {})
+        search.locate([key])
+        return [key] if search.places[key] else []
+    named = replace(
+        atom,
+        terms=tuple(
+            Variable(f"V{place}") if isinstance(t, Variable) and t.anonymous else t
+            for place, t in enumerate(atom.terms)
+        ),
+    )
+    answer = answer_goals(known.store, state, known.functions, _text(named))
+    found: list[Key] = []
+    for row in sorted(answer.to_pylist(), key=repr)[:FIRST_ANSWERS]:
+        terms = tuple(
+            Constant(column.type or Type.SYMBOL, row[t.name]) if isinstance(t, Variable) else t
+            for t, column in zip(named.terms, columns, strict=True)
+        )
+        key = key_of(known, replace(atom, terms=terms))
+        assert key is not None
+        found.append(key)
+    return found
+
+
+def _text(atom: Atom) -> str:
+    from zodiac_sql.read.why.proof import spelled_predicate
+    from zodiac_sql.read.why.spelling import spelled
+
+    terms = (str(t) if isinstance(t, Variable) else spelled(t.value, t.type) for t in atom.terms)
+    return f"{spelled_predicate(atom.predicate)}({', '.join(terms)})"
+
+
+def key_of(known: Known, atom: Atom) -> Key | None:
+    """A fact as it is stored; None if it has a symbol that the dictionary does not know."""
+    constants = [term for term in atom.terms if isinstance(term, Constant)]
+    symbols = sorted({str(c.value) for c in constants if c.type is Type.SYMBOL})
+    ids = ids_of(known, symbols)
+    columns = known.schema[atom.predicate].columns
+    values: list[object] = []
+    for constant, column in zip(constants, columns, strict=True):
+        if (constant.type is Type.SYMBOL) != (column.type is Type.SYMBOL):
+            raise QueryError(
+                f"{atom.predicate}: the column {column.name} has values of type {column.type}, and "
+                f"{constant} is of type {constant.type}"
+            )
+        if constant.type is Type.SYMBOL:
+            if str(constant.value) not in ids:
+                return None
+            values.append(ids[str(constant.value)])
+        else:
+            values.append(constant.value)
+    return atom.predicate, tuple(values)
+
+
+def _needed(
+    search: Search, goals: list[Key], found: Mapping[Key, Derivation]
+) -> dict[Key, Derivation]:
+    """The derivations that the goals rest on."""
+    needed: dict[Key, Derivation] = {}
+    waiting = list(goals)
+    while waiting:
+        fact = waiting.pop()
+        if fact in needed or search.is_explicit(fact):
+            continue
+        needed[fact] = found[fact]
+        waiting += found[fact].uses
+    return needed
+
+
+def _every(search: Search, goals: list[Key], limit: int) -> Explanation:
+    """All derivations of the goals, and which of the facts in them are explicit."""
+    search.locate(goals)
+    found: dict[Key, list[Derivation]] = {goal: [] for goal in goals}
+    for fact, derivation in every_derivation(search, goals, limit + 1, by_rules=True):
+        found[fact].append(derivation)
+    cut = {fact for fact, several in found.items() if len(several) > limit}
+    kept = {fact: tuple(several[:limit]) for fact, several in found.items()}
+    search.locate(use for several in kept.values() for d in several for use in d.uses)
+    told = _told(search, goals, kept, every=True)
+    texts = words(search.known, cut, ())
+    return replace(told, cut=frozenset(map(texts.fact, cut)))
+
+
+def _told(
+    search: Search,
+    goals: list[Key],
+    found: Mapping[Key, tuple[Derivation, ...]],
+    every: bool,
+) -> Explanation:
+    all_ = [d for several in found.values() for d in several]
+    keys = {*goals, *found, *(use for d in all_ for use in d.uses)}
+    told: Words = words(search.known, keys, mentioned(all_))
+    facts: dict[Key, Fact] = {key: told.fact(key) for key in keys}
+    steps: dict[Fact, tuple[Step, ...]] = {
+        facts[key]: tuple(step_of(told, d) for d in several) for key, several in found.items()
+    }
+    explicit = frozenset(facts[key] for key in keys if search.is_explicit(key))
+    return Explanation(tuple(facts[goal] for goal in goals), steps, explicit, every)
+
+
+__all__ = ["ProgramError"]
