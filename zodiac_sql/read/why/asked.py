@@ -14,7 +14,7 @@ from sqlglot import exp
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.statements import create_temp, parameter
+from zodiac_sql.database.statements import parameter, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
 from zodiac_sql.evaluate.rule_errors import evaluating
@@ -23,7 +23,7 @@ from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.functions import Functions, require
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Column, Rule, Term, Type, Variable
-from zodiac_sql.names import NUMBER, RANK, whole
+from zodiac_sql.names import NUMBER, RANK
 from zodiac_sql.sql.class_pairs import joined
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version, candidate_check
@@ -81,33 +81,47 @@ class Known:
         )
 
 
-def asked_table(
-    known: Known, predicate: str, facts: Sequence[Key], ranks: Sequence[int] | None = None
-) -> Part:
-    """A temporary table of facts that are asked about, with their numbers, and maybe ranks."""
+# --- the facts that are asked about ---------------------------------------------------------------
+
+_ASKED = "zodiac$asked"
+"""Stands for the facts that are asked about, until their parameters take its place."""
+
+
+def _asked(known: Known, predicate: str, ranked: bool = False) -> exp.Subquery:
+    """The facts of a predicate that are asked about, with their numbers, and maybe ranks.
+
+    They are parameters, because to fill a table would take as long as the question itself.
+    """
     columns = Relation(known.schema[predicate].columns, ()).stored
-    name = f"zodiac$why_{whole(known.schema[predicate].sql_name)}"
-    values = list(zip(*(fact[1] or (True,) for fact in facts), strict=True))
-    given: dict[str, object] = {f"v{place}": list(column) for place, column in enumerate(values)}
+    selected = [_unnested(predicate, "n", "INT").as_(NUMBER, quoted=True)]
+    for place, column in enumerate(columns):
+        type_ = SQL_TYPES[column.type or Type.SYMBOL]
+        selected.append(_unnested(predicate, f"v{place}", type_).as_(column.name, quoted=True))
+    if ranked:
+        selected.append(_unnested(predicate, "r", "BIGINT").as_(RANK, quoted=True))
+    return exp.select(*selected).subquery(copy=False)
 
-    def text() -> str:
-        selected = [_unnested("n", "INT").as_(NUMBER, quoted=True)]
-        for place, column in enumerate(columns):
-            type_ = SQL_TYPES[column.type or Type.SYMBOL]
-            selected.append(_unnested(f"v{place}", type_).as_(column.name, quoted=True))
-        if ranks is not None:
-            selected.append(_unnested("r", "BIGINT").as_(RANK, quoted=True))
-        return render(create_temp(name, exp.select(*selected)))
 
-    made = known.cache.get(("asked", name, columns, ranks is None), text)
+def _unnested(predicate: str, name: str, type_: str) -> exp.Expr:
+    given = parameter(_parameter(predicate, name))
+    return exp.cast(exp.func("unnest", given, dialect="duckdb"), type_)
+
+
+def _parameter(predicate: str, name: str) -> str:
+    """The name of a parameter: predicates can have any characters, names of parameters cannot."""
+    return f"p{predicate.encode().hex()}_{name}"
+
+
+def _given(
+    predicate: str, facts: Sequence[Key], ranks: Sequence[int] | None = None
+) -> dict[str, object]:
+    """The parameters of `_asked`."""
+    columns = zip(*(fact[1] or (True,) for fact in facts), strict=True)
+    given: dict[str, object] = {f"v{place}": list(one) for place, one in enumerate(columns)}
+    given["n"] = list(range(len(facts)))
     if ranks is not None:
         given["r"] = list(ranks)
-    rows = known.store.count(made, {"n": list(range(len(facts))), **given})
-    return Part("temp", name, rows, ranked=ranks is not None)
-
-
-def _unnested(name: str, type_: str) -> exp.Expr:
-    return exp.cast(exp.func("unnest", parameter(name), dialect="duckdb"), type_)
+    return {_parameter(predicate, name): values for name, values in given.items()}
 
 
 # --- where facts are ------------------------------------------------------------------------------
@@ -121,36 +135,52 @@ class Place:
     rank: int | None
 
 
-def places(known: Known, predicate: str, facts: Sequence[Key]) -> list[list[Place]]:
-    """The tables that have each fact."""
-    found: list[list[Place]] = [[] for _ in facts]
-    part = asked_table(known, predicate, facts)
-    for owner, parts in known.sources.owners(predicate).items():
-        for there in parts:
-            if not there.rows:
-                continue
-            key = ("places", predicate, relation_key(Relation((), (there,))))
-            text = known.cache.get(key, partial(_present, known, predicate, part, there))
-            for number, rank in known.store.rows(text):
-                found[number].append(Place(owner, rank))
+def places(known: Known, facts: Mapping[str, Sequence[Key]]) -> dict[Key, list[Place]]:
+    """The tables that have each fact; the facts are given by predicate."""
+    found: dict[Key, list[Place]] = {fact: [] for some in facts.values() for fact in some}
+    tables = [
+        (predicate, owner, part)
+        for predicate in facts
+        for owner, parts in known.sources.owners(predicate).items()
+        for part in parts
+        if part.rows
+    ]
+    if not tables:
+        return found
+    key = tuple((name, relation_key(Relation((), (part,)))) for name, _, part in tables)
+    text = known.cache.get(("places", key), partial(_places, known, tables))
+    given: dict[str, object] = {}
+    for predicate in {name for name, _, _ in tables}:
+        given |= _given(predicate, facts[predicate])
+    for table_, number, rank in known.store.rows(text, given):
+        predicate, owner, _ = tables[table_]
+        found[facts[predicate][number]].append(Place(owner, rank))
     return found
 
 
-def _present(known: Known, predicate: str, asked: Part, there: Part) -> str:
+def _places(known: Known, tables: Sequence[tuple[str, Owner, Part]]) -> str:
+    queries: list[exp.Query] = [
+        _present(known, place, predicate, part) for place, (predicate, _, part) in enumerate(tables)
+    ]
+    return render(union_all(queries))
+
+
+def _present(known: Known, place: int, predicate: str, there: Part) -> exp.Select:
     """SELECT the numbers of the facts that a table has, with their ranks."""
     relation = Relation(known.schema[predicate].columns, (there,), ranked=there.ranked)
     columns = columns_of(relation, "f")
     number = exp.column(NUMBER, table="f", quoted=True)
-    query = exp.select(number).from_(table(asked).as_("f"))
+    query = exp.select(exp.Literal.number(place), number)
+    query = query.from_(exp.alias_(_asked(known, predicate), "f", table=True), copy=False)
     if there.pairs is not None:
         query = query.select(exp.cast(exp.null(), "BIGINT"), copy=False)
-        return render(joined(query, there.pairs, table(there), columns, "y", holds=True))
+        return joined(query, there.pairs, table(there), columns, "y", holds=True)
     rank: exp.Expr = exp.cast(exp.null(), "BIGINT")
     if there.ranked:
         rank = exp.column(RANK, table="t", quoted=True)
     same = [a.eq(b) for a, b in zip(columns, columns_of(relation, "t"), strict=True)]
     facts = part_query(there, relation).subquery("t", copy=False)
-    return render(query.select(rank, copy=False).join(facts, on=exp.and_(*same), copy=False))
+    return query.select(rank, copy=False).join(facts, on=exp.and_(*same), copy=False)
 
 
 # --- what derives them ----------------------------------------------------------------------------
@@ -171,7 +201,7 @@ def instances(
     """Instances of a rule that derive facts of its head's predicate, at most so many for each."""
     predicate = rule.head.predicate
     require(used_functions([rule]), known.functions, f"rule {rule.name}")
-    part = asked_table(known, predicate, facts, below.ranks if below else None)
+    part = Part("temp", _ASKED, len(facts), ranked=below is not None)
     columns = (Column(NUMBER, Type.INT), *Relation(known.schema[predicate].columns, ()).stored)
     if not known.schema[predicate].columns:
         columns = columns[:1]
@@ -186,9 +216,9 @@ def instances(
     key = (
         "instances", rule.name, most, ranked, plan_key(candidate_check(rule, _NUMBER), context)
     )  # fmt: skip
-    text, kinds = known.cache.get(key, lambda: _statement(rule, context, most))
+    text, kinds = known.cache.get(key, lambda: _statement(known, rule, context, most, below))
     with evaluating([rule]):
-        rows = known.store.rows(text)
+        rows = known.store.rows(text, _given(predicate, facts, below.ranks if below else None))
     found: list[list[Instance]] = [[] for _ in facts]
     for row in rows:
         values = dict(zip(kinds, row, strict=True))
@@ -206,21 +236,28 @@ def _read(known: Known, name: str, ranked: int | None) -> Relation:
     return Relation(relation.columns, tuple(parts), ranked=True)
 
 
-def _statement(rule: Rule, context: Context, most: int) -> tuple[str, Kinds]:
+def _statement(
+    known: Known, rule: Rule, context: Context, most: int, below: Below | None
+) -> tuple[str, Kinds]:
     compiled = compile_instances(candidate_check(rule, _NUMBER), context)
-    order = [exp.column(name, quoted=True) for name in (RANK, *compiled.kinds)]
+    names = (RANK, *compiled.kinds)
+    order = [exp.Ordered(this=exp.column(name, quoted=True)) for name in names]
     place = exp.Window(
         this=exp.RowNumber(),
         partition_by=[exp.column(_NUMBER.name, quoted=True)],
-        order=exp.Order(expressions=[exp.Ordered(this=column) for column in order]),
+        order=exp.Order(expressions=order),
     )
     query = exp.select("*").from_(compiled.query.distinct(copy=False).subquery("i", copy=False))
     query = query.qualify(place <= exp.Literal.number(most))
-    columns = exp.select(*(exp.column(name, quoted=True) for name in compiled.kinds))
-    ordered = columns.from_(query.subquery("q", copy=False)).order_by(
-        exp.column(RANK, quoted=True), *(exp.column(name, quoted=True) for name in compiled.kinds)
+    query = exp.select(*(exp.column(name, quoted=True) for name in compiled.kinds)).from_(
+        query.subquery("q", copy=False)
     )
-    return render(ordered), compiled.kinds
+    query = query.order_by(*(one.copy() for one in order), copy=False)
+    for stub in list(query.find_all(exp.Table)):
+        if stub.name == _ASKED:
+            given = _asked(known, rule.head.predicate, below is not None)
+            stub.replace(exp.alias_(given, stub.alias, table=True))
+    return render(query), compiled.kinds
 
 
 def uses(known: Known, instance: Instance) -> list[Key]:

@@ -56,8 +56,9 @@ class Search:
 
     def locate(self, facts: Iterable[Key]) -> None:
         """Find the tables that have some facts."""
-        for predicate, some in _by_predicate(f for f in facts if f not in self.places).items():
-            self.places.update(zip(some, places(self.known, predicate, some), strict=True))
+        new = _by_predicate(fact for fact in facts if fact not in self.places)
+        if new:
+            self.places |= places(self.known, new)
 
     def owners(self, fact: Key) -> list[tuple[int, int | None]]:
         """The hypernodes that derive a fact, first those that read less, with its ranks there."""

@@ -37,10 +37,10 @@ def why(
     """Why a goal holds. Raises QueryError if it does not, or is no single atom."""
     known = known_of(store, state, functions)
     atom = goal_of(state, goal)
-    goals = _answers(known, state, goal, atom)
+    search = Search(known, closures_of(state, known))
+    goals = _answers(search, state, atom)
     if not goals:
         raise QueryError(f"{goal.strip()} does not hold: ask why_not")
-    search = Search(known, closures_of(state, known))
     if every or limit is not None:
         return _every(search, goals, MOST_DERIVATIONS if limit is None else limit)
     return proof_of(search, goals)
@@ -75,14 +75,14 @@ def goal_of(state: State, goal: str) -> Atom:
     return atom
 
 
-def _answers(known: Known, state: State, goal: str, atom: Atom) -> list[Key]:
+def _answers(search: Search, state: State, atom: Atom) -> list[Key]:
     """The facts that a goal means: itself, or its first answers."""
+    known = search.known
     columns = state.schema[atom.predicate].columns
     if all(isinstance(term, Constant) for term in atom.terms):
         key = key_of(known, atom)
         if key is None:
             return []
-        search = Search(known, {})
         search.locate([key])
         return [key] if search.places[key] else []
     named = replace(
