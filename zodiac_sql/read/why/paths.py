@@ -7,17 +7,23 @@ no part of a path: it consists of facts from outside, and of those that other ru
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import create_temp_view
-from zodiac_sql.language.syntax import Rule
+from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.render import render
+from zodiac_sql.database.statements import create_temp_view, parameter, temp_table
+from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.names import DERIVED_SCHEMA, derived, external_table
 from zodiac_sql.read.why.asked import Key, Known
-from zodiac_sql.rewrite.closures.module import Module
+from zodiac_sql.rewrite.closures.module import NODE, Module
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
-from zodiac_sql.sql.relations import Part, Relation, relation_query
+from zodiac_sql.sql.relations import Part, Relation, relation_query, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +53,100 @@ class Path:
     facts: tuple[Key, ...]
 
 
+MOST_EDGES = 20_000
+"""If at most so many edges can be on the way, they are searched in memory; else DuckDB does it."""
+
+
 def shortest_path(known: Known, closure: Closure, fact: Key) -> Path | None:
     """The facts of a shortest path, if there is one; if several are, always the same one.
 
     The closure's edges have been made (make_edges).
     """
     predicate, (start, end) = fact
-    rows = known.store.rows(_SHORTEST, {"start": start, "end": end})
-    facts = []
-    for left, right, turned in rows:
-        facts.append((predicate, (right, left) if turned else (left, right)))
-    return Path(closure, tuple(facts)) if facts else None
+    near = known.store.rows(*_between(known, closure, start, end))
+    if len(near) <= MOST_EDGES:
+        edges = _search(near, start, end)
+    else:
+        edges = known.store.rows(_SHORTEST, {"start": start, "end": end})
+    facts = (
+        (predicate, (right, left) if turned else (left, right)) for left, right, turned in edges
+    )
+    return Path(closure, found) if (found := tuple(facts)) else None
+
+
+Edge = tuple[object, object, bool]
+"""A node, the next one, and whether the fact leads from the second to the first."""
+
+
+def _search(edges: Sequence[Edge], start: object, end: object) -> list[Edge]:
+    """The edges of a shortest path, none if there is no path."""
+    import networkx as nx
+
+    # The start is twice in the graph, because a path can come back to it.
+    graph = nx.DiGraph()
+    for left, right, turned in edges:
+        if not (turned and graph.has_edge((left,), (right,))):
+            graph.add_edge((left,), (right,), turned=turned)
+            if left == start:
+                graph.add_edge("start", (right,), turned=turned)
+    try:
+        nodes = nx.shortest_path(graph, "start", (end,))
+    except (nx.NodeNotFound, nx.NetworkXNoPath):
+        return []
+    turns = [graph.edges[pair]["turned"] for pair in pairwise(nodes)]
+    names = [start, *(name for (name,) in nodes[1:])]
+    return [(a, b, turn) for (a, b), turn in zip(pairwise(names), turns, strict=True)]
+
+
+def _between(
+    known: Known, closure: Closure, start: object, end: object
+) -> tuple[str, dict[str, object]]:
+    """SELECT the edges that can be on the way, one more than MOST_EDGES at most.
+
+    They begin at a node that the start is related to, and end at one that is related to the end.
+    """
+    predicate = closure.row.predicate
+    (part,) = known.sources.owners(predicate)[closure.hypernode]
+    relation = known.sources.relation(predicate)
+    kind = SQL_TYPES[relation.columns[0].type or Type.SYMBOL]
+    if part.pairs is not None:
+        make, given = partial(_in_class, part, kind), {"start": start}
+    else:
+        make, given = partial(_reaching, relation, kind), {"start": start, "end": end}
+    text = known.cache.get(("between", relation_key(relation)), lambda: render(_limited(make())))
+    return text, given
+
+
+def _limited(query: exp.Select) -> exp.Select:
+    return query.distinct().order_by("1", "2", "3").limit(MOST_EDGES + 1)
+
+
+def _edges_of() -> exp.Select:
+    return exp.select("e.a", "e.b", "e.turned").from_(temp_table(_EDGES).as_("e"))
+
+
+def _in_class(part: Part, kind: str) -> exp.Select:
+    """The edges in the class of the start."""
+    assert part.pairs is not None
+    node, class_ = (exp.column(name, table="c", quoted=True) for name in (NODE, part.pairs.by))
+    start = exp.cast(parameter("start"), kind)
+    its = exp.select(class_.copy()).from_(table(part).as_("c")).where(node.copy().eq(start))
+    same = exp.and_(node.eq(exp.column("a", table="e")), class_.eq(its.subquery()))
+    return _edges_of().join(table(part).as_("c"), on=same)
+
+
+def _reaching(relation: Relation, kind: str) -> exp.Select:
+    """The edges from the start, or what it reaches, to the end, or what reaches that."""
+    first, second = (exp.column(c.name, table="p", quoted=True) for c in relation.columns)
+    query = _edges_of()
+    for end, given, found, known in (("a", "start", second, first), ("b", "end", first, second)):
+        own = exp.cast(parameter(given), kind)
+        facts = relation_query(relation).subquery("p", copy=False)
+        nodes = exp.select(found.as_("n")).from_(facts).where(known.copy().eq(own))
+        reached = exp.union(nodes, exp.select(own.copy().as_("n")), distinct=True).subquery()
+        same = exp.column("n", table=f"r{end}").eq(exp.column(end, table="e"))
+        query = query.join(exp.alias_(reached, f"r{end}", table=True), on=same)
+    return query
 
 
 def make_edges(known: Known, closure: Closure) -> None:
