@@ -263,12 +263,13 @@ def _statement(
 def uses(known: Known, instance: Instance) -> list[Key]:
     """The facts in the body of an instance, in the order of the text."""
     return [
-        (atom.predicate, tuple(_stored(known, term, instance) for term in atom.terms))
+        (atom.predicate, tuple(stored(known, term, instance) for term in atom.terms))
         for atom in instance.rule.positive_atoms()
     ]
 
 
-def _stored(known: Known, term: Term, instance: Instance) -> object:
+def stored(known: Known, term: Term, instance: Instance) -> object:
+    """The value of a term of an instance's rule as it is stored."""
     if isinstance(term, Variable):
         return instance.values[term.name]
     return known.ids.get(str(term.value), -1) if term.type is Type.SYMBOL else term.value

@@ -1,10 +1,139 @@
-"""Looks at each step of a proof once more before it is shown."""
+"""Looks at each step of a proof once more before it is shown.
+
+A step must be an instance of a rule of the program, or a path of facts; no fact may rest on itself;
+the facts that need no step must be explicit, and those that must be absent, absent. (Comparisons
+and computed values were tested by the statement that found the instance.)
+"""
 
 from __future__ import annotations
 
-from zodiac_sql.read.why.asked import Known
-from zodiac_sql.read.why.proof import Explanation
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import parameter, union_all
+from zodiac_sql.language.syntax import Atom, Constant, Negation, Type, Variable
+from zodiac_sql.read.why.asked import Instance, Key, Known, stored, uses
+from zodiac_sql.read.why.find_proof import Derivation, Search
+from zodiac_sql.read.why.paths import Path
+from zodiac_sql.sql.relations import columns_of, relation_query
+
+Pattern = tuple[object | None, ...]
+"""Values of an atom as they are stored; None stands for any."""
 
 
-def check(known: Known, explanation: Explanation) -> None:
-    """Raise StoreError unless a proof is one."""
+def is_proof(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> bool:
+    """Whether derivations prove the goals."""
+    return (
+        all(_is_step(search, fact, derivation) for fact, derivation in found.items())
+        and _ends(search, goals, found)
+        and _are_absent(search.known, _absences(search.known, found))
+    )
+
+
+def _is_step(search: Search, fact: Key, derivation: Derivation) -> bool:
+    by = derivation.by
+    if isinstance(by, Path):
+        return _is_path(fact, by)
+    if by.rule not in search.rules_of(by.rule.head.predicate):
+        return False
+    head = tuple(stored(search.known, term, by) for term in by.rule.head.terms)
+    return (by.rule.head.predicate, head) == fact and tuple(uses(search.known, by)) == (
+        derivation.uses
+    )
+
+
+def _is_path(fact: Key, path: Path) -> bool:
+    """Whether facts lead from the first value of a fact to the second."""
+    predicate, (start, end) = fact
+    if fact in path.facts or any(name != predicate for name, _ in path.facts):
+        return False
+    ends = {start}
+    for _, (left, right) in path.facts:
+        turned = {left} if path.closure.symmetric and right in ends else set()
+        ends = ({right} if left in ends else set()) | turned
+    return end in ends
+
+
+def _ends(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> bool:
+    """Whether every way down ends in explicit facts."""
+    waiting = [(goal, False) for goal in goals]
+    above: set[Key] = set()
+    done: set[Key] = set()
+    while waiting:
+        fact, below = waiting.pop()
+        if below:
+            above.discard(fact)
+            done.add(fact)
+        elif fact in above:
+            return False  # it rests on itself
+        elif fact not in done and not search.is_explicit(fact):
+            if fact not in found:
+                return False
+            above.add(fact)
+            waiting.append((fact, True))
+            waiting += [(use, False) for use in found[fact].uses]
+    return True
+
+
+# --- what must be absent --------------------------------------------------------------------------
+
+
+def _absences(known: Known, found: Mapping[Key, Derivation]) -> dict[str, list[Pattern]]:
+    """What no fact may match, by predicate."""
+    absent: dict[str, list[Pattern]] = defaultdict(list)
+    for derivation in found.values():
+        if isinstance(derivation.by, Instance):
+            for predicate, pattern in _patterns(known, derivation.by):
+                if pattern is not None:
+                    absent[predicate].append(pattern)
+    return absent
+
+
+def _patterns(known: Known, instance: Instance) -> Iterator[tuple[str, Pattern | None]]:
+    for literal in instance.rule.body:
+        if isinstance(literal, Negation):
+            yield literal.atom.predicate, _pattern(known, literal.atom, instance)
+
+
+def _pattern(known: Known, atom: Atom, instance: Instance) -> Pattern | None:
+    """The values of a negated atom; None for text that a function made, which has no number."""
+    values: list[object | None] = []
+    for term in atom.terms:
+        if isinstance(term, Constant) or term.name in instance.values:
+            if isinstance(term, Variable) and instance.kinds[term.name] == (Type.SYMBOL, True):
+                return None
+            values.append(stored(known, term, instance))
+        else:
+            values.append(None)
+    return tuple(values)
+
+
+def _are_absent(known: Known, absent: Mapping[str, Sequence[Pattern]]) -> bool:
+    """Whether no fact matches a pattern."""
+    queries: list[exp.Query] = []
+    given: dict[str, object] = {}
+    for predicate, patterns in absent.items():
+        relation = known.sources.relation(predicate)
+        if not relation.rows:
+            continue
+        for pattern in dict.fromkeys(patterns):
+            query = exp.select("1").from_(relation_query(relation).subquery("t", copy=False))
+            for column, value in zip(columns_of(relation, "t"), pattern, strict=False):
+                if value is not None:
+                    name = f"v{len(given)}"
+                    given[name] = value
+                    query = query.where(column.eq(parameter(name)), copy=False)
+            queries.append(exp.select("*").from_(query.limit(1).subquery("q", copy=False)))
+    several = (queries[i : i + _AT_ONCE] for i in range(0, len(queries), _AT_ONCE))
+    return not any(known.store.rows(union_all(some), _used(some, given)) for some in several)
+
+
+_AT_ONCE = 50
+"""So many patterns are looked for in one statement."""
+
+
+def _used(queries: Sequence[exp.Query], given: Mapping[str, object]) -> dict[str, object] | None:
+    names = {p.name for query in queries for p in query.find_all(exp.Parameter)}
+    return {name: value for name, value in given.items() if name in names} or None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
 from sqlglot import exp
 
-from zodiac_sql.language.binding import arrange
+from zodiac_sql.language.binding import arrange, symbols_in
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -25,15 +24,14 @@ from zodiac_sql.language.syntax import (
     Type,
     Value,
     Variable,
-    atoms_of,
 )
+from zodiac_sql.language.types import body_types
 from zodiac_sql.read.why.asked import Instance, Key, Known
 from zodiac_sql.read.why.find_proof import Derivation
 from zodiac_sql.read.why.paths import Path
 from zodiac_sql.read.why.proof import Absent, Bound, Fact, Group, Step, Test
 from zodiac_sql.read.why.spelling import filled_in, spelled
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.relations import Relation
 from zodiac_sql.sql.select import compile_goals
 
 MEMBERS_SHOWN = 5
@@ -206,8 +204,6 @@ def _members(
     bound = arrange(body).bound
     names = sorted(name for name in bound if not name.startswith("_:"))
     query = solutions(known, body, names)
-    counted = exp.select("*", exp.Anonymous(this="count_star", expressions=[]).as_("n"))
-    del counted
     number = exp.Window(this=exp.Count(this=exp.Star()))
     columns = [exp.column(name, quoted=True) for name in names]
     wanted = exp.select(*columns, number.as_("zodiac$row", quoted=True))
@@ -235,8 +231,6 @@ def _member(known: Known, literal: Literal) -> Fact:
 
 def solutions(known: Known, body: tuple[Literal, ...], names: Sequence[str]) -> exp.Select:
     """The distinct solutions of literals, as people see them."""
-    from zodiac_sql.language.binding import symbols_in
-
     rule = Rule("", Atom("", ()), body)
     missing = sorted(symbols_in([rule]) - known.ids.keys())
     ids = {**known.ids, **ids_of(known, missing)}
@@ -257,8 +251,6 @@ SELECT text, id FROM temp."zodiac$known_symbol" WHERE text IN (SELECT unnest($1:
 
 
 def _types(known: Known, body: tuple[Literal, ...]) -> Mapping[str, Type | None]:
-    from zodiac_sql.language.types import body_types
-
     return body_types(body, known.types, known.functions).types
 
 
@@ -267,6 +259,3 @@ def mentioned(derivations: Iterable[Derivation]) -> Iterator[Instance]:
     for derivation in derivations:
         if isinstance(derivation.by, Instance):
             yield derivation.by
-
-
-__all__ = ["Relation", "atoms_of", "datetime"]

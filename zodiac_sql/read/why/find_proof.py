@@ -73,6 +73,11 @@ class Search:
         rules = self.known.graph[hypernode].rules
         return [rule for rule in rules if rule.head.predicate == predicate]
 
+    def rules_of(self, predicate: str) -> list[Rule]:
+        """All rules that derive a predicate."""
+        hypernodes = self.known.graph.derivers.get(predicate, ())
+        return [rule for h in hypernodes for rule in self.rules(h.id, predicate)]
+
     def path(self, closure: Closure, fact: Key) -> Path | None:
         """A shortest path for a fact of a closure, unless it is the fact itself."""
         if fact not in self.paths:

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import ProgramError, QueryError, StoreError
+from zodiac_sql.errors import QueryError, StoreError
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.syntax import Atom, Constant, Type, Variable
 from zodiac_sql.program.state import State
 from zodiac_sql.read.query import answer_goals, known_predicate
 from zodiac_sql.read.why.asked import Key, Known
-from zodiac_sql.read.why.check_proof import check
+from zodiac_sql.read.why.check_proof import is_proof
 from zodiac_sql.read.why.explain import Words, ids_of, mentioned, step_of, words
 from zodiac_sql.read.why.find_proof import Derivation, Search, every_derivation, find_proofs
 from zodiac_sql.read.why.known import closures_of, known_of
@@ -51,15 +51,13 @@ def proof_of(search: Search, goals: list[Key]) -> Explanation:
     search.locate(goals)
     lost = [goal for goal in goals if not search.places[goal]]
     found = None if lost else find_proofs(search, goals)
-    if found is None:
+    needed = {} if found is None else _needed(search, goals, found)
+    if found is None or not is_proof(search, goals, needed):
         raise StoreError(
             f"no proof can be found in {search.known.store.path}, although the fact is there: run "
             "verify, which tells what is wrong with the file"
         )
-    needed = _needed(search, goals, found)
-    explanation = _told(search, goals, {f: (d,) for f, d in needed.items()}, every=False)
-    check(search.known, explanation)
-    return explanation
+    return _told(search, goals, {f: (d,) for f, d in needed.items()}, every=False)
 
 
 def goal_of(state: State, goal: str) -> Atom:
@@ -179,6 +177,3 @@ def _told(
     }
     explicit = frozenset(facts[key] for key in keys if search.is_explicit(key))
     return Explanation(tuple(facts[goal] for goal in goals), steps, explicit, every)
-
-
-__all__ = ["ProgramError"]
