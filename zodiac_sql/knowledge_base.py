@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from zodiac_sql.read.drawing.draw import Drawing
     from zodiac_sql.read.query import Answer
     from zodiac_sql.read.verify.verify import Verification
+    from zodiac_sql.read.why.absence import WhyNot
     from zodiac_sql.read.why.proof import Explanation
     from zodiac_sql.stream.channel import UpdateQueue
 
@@ -314,6 +315,21 @@ class KnowledgeBase:
         session = self._session
         return session.read(
             lambda state: why(session.store, state, session.functions, goal, all, limit)
+        )
+
+    @exclusive
+    def why_not(self, goal: str, *, depth: int = 1) -> WhyNot:
+        """Why a fact does not hold: for each rule that could derive it, what the rule lacks.
+
+        `goal` is a fact as in `why`; with variables, it is asked why no fact is like that. With a
+        larger `depth`, the facts that are missing are explained in the same way. If the goal does
+        hold, the answer says so and why. Raises the errors of `why`.
+        """
+        from zodiac_sql.read.why.why_not import why_not
+
+        session = self._session
+        return session.read(
+            lambda state: why_not(session.store, state, session.functions, goal, depth)
         )
 
     @exclusive

@@ -30,7 +30,7 @@ from zodiac_sql.read.why.asked import Instance, Key, Known
 from zodiac_sql.read.why.find_proof import Derivation
 from zodiac_sql.read.why.paths import Path
 from zodiac_sql.read.why.proof import Absent, Bound, Fact, Group, Step, Test
-from zodiac_sql.read.why.spelling import filled_in, spelled
+from zodiac_sql.read.why.spelling import bare, filled_in, spelled
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.select import compile_goals
 
@@ -130,11 +130,11 @@ class _Filled:
 
     def _test(self, test: Comparison) -> Test:
         left, right = (filled_in(side, self.texts) for side in (test.left, test.right))
-        return Test(str(test), f"{_bare(left)} {test.operator} {_bare(right)}")
+        return Test(str(test), f"{bare(left)} {test.operator} {bare(right)}")
 
     def _bound(self, binding: Binding) -> Bound:
         value, type_ = self.values[binding.variable.name]
-        text = _bare(filled_in(binding.expression, self.texts))
+        text = bare(filled_in(binding.expression, self.texts))
         return Bound(binding.variable.name, text, value, type_)
 
     def _group(self, aggregate: Aggregate) -> Group:
@@ -148,18 +148,6 @@ class _Filled:
     def _put_in(self, literal: Literal, aggregate: Aggregate) -> Literal:
         group = {v.name: _constant(*self.values[v.name]) for v in aggregate.group}
         return put_in(literal, group)
-
-
-def _bare(text: str) -> str:
-    """An expression without the parentheses around the whole."""
-    if text.startswith("(") and text.endswith(")"):
-        depth = 0
-        for place, character in enumerate(text):
-            depth += (character == "(") - (character == ")")
-            if depth == 0 and place < len(text) - 1:
-                return text
-        return text[1:-1]
-    return text
 
 
 def _constant(value: Value, type_: Type) -> Constant:

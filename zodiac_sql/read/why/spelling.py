@@ -45,3 +45,15 @@ def filled_in(expression: Expression, values: Mapping[str, str]) -> str:
     if len(arguments) == 2 and not expression.function.isidentifier():
         return f"({arguments[0]} {expression.function} {arguments[1]})"
     return f"{expression.function}({', '.join(arguments)})"
+
+
+def bare(text: str) -> str:
+    """An expression without the parentheses around the whole."""
+    if text.startswith("(") and text.endswith(")"):
+        depth = 0
+        for place, character in enumerate(text):
+            depth += (character == "(") - (character == ")")
+            if depth == 0 and place < len(text) - 1:
+                return text
+        return text[1:-1]
+    return text

@@ -38,7 +38,7 @@ def why(
     known = known_of(store, state, functions)
     atom = goal_of(state, goal)
     search = Search(known, closures_of(state, known))
-    goals = _answers(search, state, atom)
+    goals = answers(search, state, atom)
     if not goals:
         raise QueryError(f"{goal.strip()} does not hold: ask why_not")
     if every or limit is not None:
@@ -73,7 +73,7 @@ def goal_of(state: State, goal: str) -> Atom:
     return atom
 
 
-def _answers(search: Search, state: State, atom: Atom) -> list[Key]:
+def answers(search: Search, state: State, atom: Atom) -> list[Key]:
     """The facts that a goal means: itself, or its first answers."""
     known = search.known
     columns = state.schema[atom.predicate].columns

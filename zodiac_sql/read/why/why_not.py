@@ -1,0 +1,274 @@
+"""Answers why a fact does not hold: tries each rule that could derive it.
+
+Of a rule's body, the largest part is looked for that can hold at once: first everything but one
+literal, and if no such part holds, the body from its beginning up to the first literal that fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from zodiac_sql.database.store import Store
+from zodiac_sql.language.binding import arrange
+from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.syntax import (
+    Aggregate,
+    Atom,
+    Binding,
+    Comparison,
+    Constant,
+    Literal,
+    Negation,
+    Rule,
+    Term,
+    Type,
+    Value,
+    Variable,
+)
+from zodiac_sql.language.types import body_types
+from zodiac_sql.program.state import State
+from zodiac_sql.read.why.absence import Attempt, Kind, WhyNot
+from zodiac_sql.read.why.asked import Known
+from zodiac_sql.read.why.explain import solutions
+from zodiac_sql.read.why.find_proof import Search
+from zodiac_sql.read.why.known import closures_of, known_of
+from zodiac_sql.read.why.proof import spelled_predicate
+from zodiac_sql.read.why.spelling import bare, filled_in, spelled
+from zodiac_sql.read.why.why import answers, goal_of, proof_of
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.emptiness import goals_are_empty
+
+MOST_ATTEMPTS = 200
+"""So many rules are tried, those for facts below included."""
+
+Values = Mapping[str, tuple[Value, Type]]
+"""The values of variables, with their types."""
+
+
+def why_not(store: Store, state: State, functions: Functions, goal: str, depth: int) -> WhyNot:
+    """Why a goal does not hold. Raises QueryError if it is no single atom of a known predicate."""
+    known = known_of(store, state, functions)
+    atom = goal_of(state, goal)
+    search = Search(known, closures_of(state, known))
+    if found := answers(search, state, atom):
+        return WhyNot(shown(atom, {}), (), (), proof_of(search, found))
+    return _Tried(known).absent(atom, depth)
+
+
+@dataclass(slots=True)
+class _Tried:
+    """The rules that are tried, and how many more may be."""
+
+    known: Known
+    left: int = MOST_ATTEMPTS
+
+    def absent(self, atom: Atom, depth: int) -> WhyNot:
+        """Why no fact is an instance of an atom."""
+        rules = [
+            rule
+            for hypernode in self.known.graph.derivers.get(atom.predicate, ())
+            for rule in hypernode.rules
+            if rule.head.predicate == atom.predicate
+        ]
+        attempts: list[Attempt] = []
+        notes: list[str] = []
+        for place, rule in enumerate(rules):
+            if self.left <= 0:
+                notes.append(f"{len(rules) - place} more rules were not tried: that is the bound")
+                break
+            self.left -= 1
+            attempts.append(self._attempt(rule, atom, depth))
+        if not rules:
+            notes.append("no rule derives it, and it is not among the explicit facts")
+        return WhyNot(shown(atom, {}), tuple(attempts), tuple(notes))
+
+    def _attempt(self, rule: Rule, atom: Atom, depth: int) -> Attempt:
+        given = _given(rule.head, atom)
+        if given is None:
+            head = shown(rule.head, {})
+            fails = f"it derives only {head}"
+            return Attempt(rule.name, rule.text, "head", head, fails)
+        ties = _ties(rule, given)
+        body = (*rule.body, *ties)
+        computed = {tie.left for tie in ties}
+        part, values = self._largest_part(
+            body, {name: c for name, c in given.items() if Variable(name) not in computed}
+        )
+        failing = next(literal for literal in body if literal not in part)
+        known = {**{n: (c.value, c.type) for n, c in given.items()}, **values}
+        kind, fails = self._failure(failing, known)
+        below = None
+        if depth > 1 and isinstance(failing, Atom):
+            below = self.absent(_put(failing, known), depth - 1)
+        return Attempt(
+            rule.name,
+            rule.text,
+            kind,
+            shown(failing, {}),
+            fails,
+            tuple(shown(literal, known) for literal in part if literal in rule.body),
+            tuple((name, v) for name, (v, _) in known.items() if not name.startswith("_:")),
+            below,
+        )
+
+    # Which part holds
+
+    def _largest_part(
+        self, body: tuple[Literal, ...], given: Mapping[str, Constant]
+    ) -> tuple[tuple[Literal, ...], Values]:
+        """The largest part of a body that holds, and the values that it then has."""
+        parts = [_without(body, literal) for literal in body]
+        for part in sorted(parts, key=len, reverse=True):
+            if len(part) < len(body) - 1:
+                break
+            if (values := self._first(part, given)) is not None:
+                return part, values
+        best: tuple[tuple[Literal, ...], Values] = ((), {})
+        for end in range(1, len(body)):
+            part = _evaluable(body[:end])
+            if len(part) < end:
+                continue
+            values = self._first(part, given)
+            if values is None:
+                break
+            best = part, values
+        return best
+
+    def _first(self, part: tuple[Literal, ...], given: Mapping[str, Constant]) -> Values | None:
+        """The values of the first solution of literals; None if there is none."""
+        if not part:
+            return {}
+        bound = arrange(part).bound
+        ties = [Comparison(Variable(n), "=", c) for n, c in given.items() if n in bound]
+        goals = (*part, *ties)
+        context = Context(
+            lambda name, _: self.known.sources.relation(name),
+            self.known.types,
+            self.known.functions,
+            self.known.ids,
+        )
+        if goals_are_empty(goals, context):
+            return None
+        names = sorted(bound)
+        columns = [exp.column(name, quoted=True) for name in names]
+        query = solutions(self.known, goals, names).subquery("q", copy=False)
+        first = exp.select(*columns).from_(query).order_by(*(c.copy() for c in columns)).limit(1)
+        if not names:
+            first = exp.select("*").from_(query).limit(1)
+        rows = self.known.store.rows(first)
+        if not rows:
+            return None
+        types = body_types(goals, self.known.types, self.known.functions).types
+        kinds = (types.get(name) or Type.SYMBOL for name in names)
+        return dict(zip(names, zip(rows[0], kinds, strict=False), strict=True)) if names else {}
+
+    # What fails
+
+    def _failure(self, literal: Literal, values: Values) -> tuple[Kind, str]:
+        text = shown(literal, values)
+        if isinstance(literal, Atom):
+            return "no fact", f"no {text}"
+        if isinstance(literal, Negation):
+            return "blocked", f"blocked by {self._blocking(literal.atom, values)}"
+        if isinstance(literal, Aggregate):
+            return "no group", f"no group: {text}"
+        if isinstance(literal, Binding):
+            return "no value", f"{text} has no value"
+        if literal.span is None:  # what _ties adds
+            left, _, right = text.partition(" = ")
+            return "other value", f"{literal.left} would be {left}, and not {right}"
+        return "comparison", f"{text} is false"
+
+    def _blocking(self, atom: Atom, values: Values) -> str:
+        """The first fact that a negated atom forbids and that is there."""
+        found = self._first((named := _named(_put(atom, values)),), {})
+        return shown(named, found or {})
+
+
+def _given(head: Atom, atom: Atom) -> dict[str, Constant] | None:
+    """The values of a head's variables in the facts asked about; None if it derives none of them."""
+    given: dict[str, Constant] = {}
+    for term, wanted in zip(head.terms, atom.terms, strict=True):
+        if isinstance(wanted, Variable):
+            continue
+        if isinstance(term, Constant):
+            if term.value != wanted.value:
+                return None
+        elif given.setdefault(term.name, wanted).value != wanted.value:
+            return None
+    return given
+
+
+def _ties(rule: Rule, given: Mapping[str, Constant]) -> list[Comparison]:
+    """Values that the rule computes must be those of the fact."""
+    atoms = {t.name for a in rule.positive_atoms() for t in a.terms if isinstance(t, Variable)}
+    for literal in rule.body:
+        if isinstance(literal, Aggregate):
+            atoms |= {variable.name for variable in literal.group}
+    return [
+        Comparison(Variable(name), "=", constant)
+        for name, constant in given.items()
+        if name not in atoms
+    ]
+
+
+def _without(body: tuple[Literal, ...], left_out: Literal) -> tuple[Literal, ...]:
+    return _evaluable(tuple(literal for literal in body if literal is not left_out))
+
+
+def _evaluable(body: tuple[Literal, ...]) -> tuple[Literal, ...]:
+    """The literals whose variables the others bind, as far as they need that."""
+    while True:
+        arranged = arrange(body)
+        unplaced = {id(literal) for literal in arranged.unplaced}
+        kept = tuple(literal for literal in body if id(literal) not in unplaced)
+        if len(kept) == len(body):
+            return body
+        body = kept
+
+
+def _named(atom: Atom) -> Atom:
+    """An atom whose anonymous variables have names, so that their values are told."""
+    terms = tuple(
+        Variable(f"V{place}") if isinstance(term, Variable) else term
+        for place, term in enumerate(atom.terms)
+    )
+    return Atom(atom.predicate, terms)
+
+
+def _put(atom: Atom, values: Values) -> Atom:
+    return Atom(atom.predicate, tuple(_term(term, values) for term in atom.terms))
+
+
+def _term(term: Term, values: Values) -> Term:
+    if isinstance(term, Variable) and term.name in values:
+        value, type_ = values[term.name]
+        return Constant(type_, value)
+    return term
+
+
+def shown(literal: Literal, values: Values) -> str:
+    """A literal as text, with the values of its variables put in; others stand as `_` in atoms."""
+    texts = {name: spelled(*value) for name, value in values.items()}
+    if isinstance(literal, Atom):
+        terms = (
+            filled_in(term, texts)
+            if isinstance(term, Constant) or term.name in texts
+            else (str(term) if not values else "_")
+            for term in literal.terms
+        )
+        return f"{spelled_predicate(literal.predicate)}({', '.join(terms)})"
+    if isinstance(literal, Negation):
+        return f"not {shown(literal.atom, values)}"
+    if isinstance(literal, Comparison):
+        left, right = (bare(filled_in(side, texts)) for side in (literal.left, literal.right))
+        return f"{left} {literal.operator} {right}"
+    if isinstance(literal, Binding):
+        value = texts.get(literal.variable.name)
+        text = f"{literal.variable} = {bare(filled_in(literal.expression, texts))}"
+        return text if value is None else f"{text} = {value}"
+    on = ", ".join(f"{v} = {texts[v.name]}" for v in literal.group if v.name in texts)
+    return f"{literal.function}({literal.argument}) of {literal!s}" + (f" with {on}" if on else "")
