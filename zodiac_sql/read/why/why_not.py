@@ -121,7 +121,8 @@ class _Tried:
     ) -> tuple[tuple[Literal, ...], Values]:
         """The largest part of a body that holds, and the values that it then has."""
         parts = [_without(body, literal) for literal in body]
-        for part in sorted(parts, key=len, reverse=True):
+        # Of two that are equally large, the one that goes further from the beginning comes first.
+        for part in sorted(reversed(parts), key=len, reverse=True):
             if len(part) < len(body) - 1:
                 break
             if (values := self._first(part, given)) is not None:
@@ -189,7 +190,7 @@ class _Tried:
 
 
 def _given(head: Atom, atom: Atom) -> dict[str, Constant] | None:
-    """The values of a head's variables in the facts asked about; None if it derives none of them."""
+    """The values of a head's variables in the facts asked about; None if it derives no such fact."""
     given: dict[str, Constant] = {}
     for term, wanted in zip(head.terms, atom.terms, strict=True):
         if isinstance(wanted, Variable):
