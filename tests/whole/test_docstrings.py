@@ -23,6 +23,7 @@ from zodiac_sql.read import describe, query
 from zodiac_sql.read.drawing.draw import Drawing
 from zodiac_sql.read.query import Answer
 from zodiac_sql.read.verify.verify import Verification
+from zodiac_sql.read.why.proof import Explanation
 from zodiac_sql.stream.updates import StreamUpdate
 
 PROGRAM = """
@@ -101,6 +102,10 @@ def test_predicates_without_columns(
     assert found(pq.read_table(file)) == holds
 
 
+def test_steps_of_an_explanation() -> None:
+    assert found(Explanation((), {}, frozenset()).arrow()) == told(Explanation.arrow)
+
+
 def test_keys_of_an_update_of_a_stream() -> None:
     assert StreamUpdate.__doc__
     named = set(re.findall(r"`(\w+)`", StreamUpdate.__doc__))
@@ -108,7 +113,7 @@ def test_keys_of_an_update_of_a_stream() -> None:
 
 
 def test_every_public_method_says_what_it_does() -> None:
-    for class_ in (KnowledgeBase, Change, Answer, Verification, Drawing):
+    for class_ in (KnowledgeBase, Change, Answer, Verification, Drawing, Explanation):
         for name, member in vars(class_).items():
             if not name.startswith("_") and (callable(member) or isinstance(member, property)):
                 assert member.__doc__, f"{class_.__name__}.{name}"

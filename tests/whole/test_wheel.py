@@ -40,6 +40,7 @@ def test_wheel_holds_what_is_needed_at_run_time(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "zodiac_sql/language/grammar.lark" in names
     assert "zodiac_sql/py.typed" in names
+    assert "zodiac_sql/read/why/explanation.schema.json" in names
     sources = {
         path.name for path in (ROOT / "zodiac_sql" / "database" / "migrations").glob("*.sql")
     }

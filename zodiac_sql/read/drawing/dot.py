@@ -44,8 +44,8 @@ def _dot_nodes(panel: Panel) -> Iterator[str]:
 
 
 def _dot_node(panel: Panel, hypernode: Hypernode) -> str:
-    label = "".join(_dot_text(line) + "\\l" for line in panel.shown_all(hypernode))
-    full = "\\n".join(_dot_text(printable(str(rule))) for rule in hypernode.rules)
+    label = "".join(dot_text(line) + "\\l" for line in panel.shown_all(hypernode))
+    full = "\\n".join(dot_text(printable(str(rule))) for rule in hypernode.rules)
     mark = panel.mark(hypernode)
     border = f', color="{MARKS[mark][0]}", penwidth=4' if mark else ""
     return f'    {panel.id(hypernode.name)} [label="{label}", tooltip="{full}"{border}]'
@@ -58,6 +58,6 @@ def _dot_cluster(name: str, heading: str, inside: Iterable[str]) -> Iterator[str
     yield "    }"
 
 
-def _dot_text(text: str) -> str:
+def dot_text(text: str) -> str:
     """Text inside a quoted string; Graphviz also reads HTML entities there."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")

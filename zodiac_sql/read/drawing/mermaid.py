@@ -48,7 +48,7 @@ def _mermaid_nodes(panel: Panel) -> Iterator[str]:
 
 
 def _mermaid_node(panel: Panel, hypernode: Hypernode) -> str:
-    label = "<br/>".join(map(_mermaid_text, panel.shown_all(hypernode)))
+    label = "<br/>".join(map(mermaid_text, panel.shown_all(hypernode)))
     mark = panel.mark(hypernode)
     return f'    {panel.id(hypernode.name)}["{label}"]' + (f":::{mark}" if mark else "")
 
@@ -60,7 +60,7 @@ def _mermaid_group(name: str, title: str, inside: Iterable[str]) -> Iterator[str
     yield "    end"
 
 
-def _mermaid_text(text: str) -> str:
+def mermaid_text(text: str) -> str:
     """Text inside a quoted label. Whatever Mermaid, Markdown or HTML may take as markup becomes a
     character code, which Mermaid writes as `#35;`.
     """

@@ -22,13 +22,21 @@ from zodiac_sql.read.drawing.panel import (
     printable,
     used_marks,
 )
+from zodiac_sql.read.drawing.shapes import (
+    CELL,
+    DASHES,
+    MONO,
+    document,
+    draw_line,
+    number,
+    placed,
+    sheet,
+    write,
+)
 
-DASHES = "6 4"
-SANS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
-MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
+NAME = "Hyper rule dependency graph"
 
 # Lengths in pixels.
-CELL = 7.3  # width of a monospace character of 12 pixels
 LINE, TITLE = 17.0, 26.0  # heights of a rule and of a title in a box
 PADDING = 10.0  # between a box's border and its text
 GUTTER = 88.0  # left of the boxes, for the names of the strata
@@ -42,15 +50,13 @@ EMPTY = 60.0  # height of a panel without rules
 
 def svg_document(panels: Sequence[Panel]) -> str:
     """A complete SVG document that needs nothing from outside."""
-    root = _root(panels)
-    ET.indent(root, " ")
-    return ET.tostring(root, encoding="unicode") + "\n"
+    return document(_root(panels))
 
 
 def _root(panels: Sequence[Panel]) -> ET.Element:
     if len(panels) == 1 and not panels[0].graph.hypernodes:
-        root = _canvas(160, 60)
-        _text(root, 80, 35, "no rules", {"text-anchor": "middle"})
+        root = sheet(NAME, 160, 60)
+        write(root, 80, 35, "no rules", {"text-anchor": "middle"})
         return root
     plans = [_plan(panel) for panel in panels]
     widths = [GUTTER + plan.width + 2 * MARGIN for plan in plans]
@@ -59,14 +65,14 @@ def _root(panels: Sequence[Panel]) -> ET.Element:
     top = MARGIN + (HEADING if len(panels) > 1 else 0.0)
     marks = used_marks(panels)
     signs = [panel.sign for panel in panels if panel.single]
-    root = _canvas(sum(widths), top + height + FOOT + KEY * (len(marks) + len(signs)))
+    root = sheet(NAME, sum(widths), top + height + FOOT + KEY * (len(marks) + len(signs)))
     left = 0.0
     for panel, plan, width in zip(panels, plans, widths, strict=True):
-        page = ET.SubElement(root, "g", {"transform": f"translate({_n(left)} {_n(top)})"})
+        page = ET.SubElement(root, "g", {"transform": f"translate({number(left)} {number(top)})"})
         _draw_panel(page, panel, plan, width)
         left += width
     if len(panels) > 1:
-        page = ET.SubElement(root, "g", {"transform": f"translate(0 {_n(top)})"})
+        page = ET.SubElement(root, "g", {"transform": f"translate(0 {number(top)})"})
     _draw_legend(page, height + FOOT / 2)
     _draw_keys(page, height + FOOT / 2 + KEY, marks, signs)
     return root
@@ -85,25 +91,15 @@ def _draw_panel(page: ET.Element, panel: Panel, plan: Layout, width: float) -> N
     """The hypernodes of a panel, the lines between them, and the panel's name above them."""
     if panel.name:
         page.attrib |= {"class": "panel", "id": panel.name}
-        _text(page, MARGIN, -12, panel.name, {"font-weight": "bold", "font-size": "16"})
+        write(page, MARGIN, -12, panel.name, {"font-weight": "bold", "font-size": "16"})
     if not panel.graph.hypernodes:
-        _text(page, width / 2, EMPTY / 2, "no rules", {"text-anchor": "middle"})
+        write(page, width / 2, EMPTY / 2, "no rules", {"text-anchor": "middle"})
     _draw_bands(page, plan, width)
-    inner = ET.SubElement(page, "g", {"transform": f"translate({_n(GUTTER)} 0)"})
+    inner = ET.SubElement(page, "g", {"transform": f"translate({number(GUTTER)} 0)"})
     for link in plan.links:
         _draw_link(inner, link)
     for h in panel.graph.hypernodes:
         _draw_hypernode(inner, panel, h, plan.boxes[h.id])
-
-
-def _canvas(width: float, height: float) -> ET.Element:
-    """An empty white drawing."""
-    size = {"width": _n(width), "height": _n(height)}
-    frame = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {_n(width)} {_n(height)}"}
-    root = ET.Element("svg", frame | size | {"font-family": SANS, "font-size": "12"})
-    ET.SubElement(root, "title").text = "Hyper rule dependency graph"
-    ET.SubElement(root, "rect", size | {"fill": "#ffffff"})
-    return root
 
 
 def _size(panel: Panel, hypernode: Hypernode) -> tuple[float, float]:
@@ -117,39 +113,38 @@ def _size(panel: Panel, hypernode: Hypernode) -> tuple[float, float]:
 def _draw_bands(parent: ET.Element, plan: Layout, width: float) -> None:
     """A light band with a label behind the hypernodes of each stratum."""
     for stratum, (top, bottom) in sorted(plan.bands.items()):
-        place = {"x": _n(MARGIN), "y": _n(top), "rx": "6", "fill": band(stratum)}
-        size = {"width": _n(width - 2 * MARGIN), "height": _n(bottom - top)}
+        place = {"x": number(MARGIN), "y": number(top), "rx": "6", "fill": band(stratum)}
+        size = {"width": number(width - 2 * MARGIN), "height": number(bottom - top)}
         ET.SubElement(parent, "rect", {"class": "stratum"} | place | size)
-        _text(parent, MARGIN + 10, top + 22, f"stratum {stratum}", {"fill": "#555555"})
+        write(parent, MARGIN + 10, top + 22, f"stratum {stratum}", {"fill": "#555555"})
 
 
 def _draw_hypernode(parent: ET.Element, panel: Panel, hypernode: Hypernode, box: Box) -> None:
     """A box with the hypernode's name, its modules and its rules; tooltips show the full texts."""
     group = ET.SubElement(parent, "g", {"class": "hypernode", "id": panel.id(hypernode.name)})
-    place = {"x": _n(box.x), "y": _n(box.y), "width": _n(box.width), "height": _n(box.height)}
     border = {"fill": "#ffffff", "stroke": "#333333", "rx": "4"}
     if hypernode.recursive:
         border["stroke-width"] = "2"
     mark = panel.mark(hypernode)
     if mark:
         border |= _frame(mark)
-    ET.SubElement(group, "rect", place | border)
+    ET.SubElement(group, "rect", placed(box) | border)
     left, right, line = box.x + PADDING, box.x + box.width - PADDING, box.y + 18
     name = f"{hypernode.name} {mark}".rstrip()
-    _text(group, left, line, name, {"font-weight": "bold", "font-size": "13"})
+    write(group, left, line, name, {"font-weight": "bold", "font-size": "13"})
     tag = panel.tag(hypernode)
     if tag:
         entry = ET.SubElement(group, "g", {"class": "modules", "font-family": MONO})
         ET.SubElement(entry, "title").text = panel.at_work(hypernode)
-        _text(entry, right, line, tag, {"text-anchor": "end"})
+        write(entry, right, line, tag, {"text-anchor": "end"})
         right -= (cells(tag) + 1) * CELL
     if hypernode.recursive:
-        _text(group, right, line, "recursive", {"text-anchor": "end", "font-style": "italic"})
+        write(group, right, line, "recursive", {"text-anchor": "end", "font-style": "italic"})
     for index, (rule, shown) in enumerate(panel.lines(hypernode), 1):
         entry = ET.SubElement(group, "g", {"class": "rule", "font-family": MONO})
         ET.SubElement(entry, "title").text = printable(str(rule))
         style = _rule_style(panel.sign_of(rule))
-        _text(entry, left, line + 3 + index * LINE, shown, style)
+        write(entry, left, line + 3 + index * LINE, shown, style)
 
 
 def _frame(mark: str) -> dict[str, str]:
@@ -170,48 +165,31 @@ def _draw_link(parent: ET.Element, link: Link) -> None:
     group = ET.SubElement(parent, "g", {"class": kind, "stroke": colour})
     sources = ", ".join(f"h{edge.source}" for edge in link.edges)
     ET.SubElement(group, "title").text = f"{sources} → h{target} ({kind})"
-    end = link.y1 - 6 if link.last else link.y1
-    middle = (link.leave + link.arrive) / 2
-    curve = f"C{_n(link.x0)} {_n(middle)} {_n(link.x1)} {_n(middle)}"
-    path = f"M{_n(link.x0)} {_n(link.y0)}V{_n(link.leave)}{curve} {_n(link.x1)} {_n(link.arrive)}"
-    line = {"d": f"{path}V{_n(end)}", "fill": "none", "stroke-width": "1.5"}
-    ET.SubElement(group, "path", line | _dashes(kind))
-    if link.last:
-        head = f"M{_n(link.x1)} {_n(link.y1)}l-4 -9h8z"
-        ET.SubElement(group, "path", {"d": head, "fill": colour, "stroke": "none"})
+    draw_line(group, link, _dashes(kind), colour)
 
 
 def _draw_legend(parent: ET.Element, y: float) -> None:
     for kind, x in ((POSITIVE, MARGIN + 10), (NEGATIVE, MARGIN + 170)):
-        line = {"d": f"M{_n(x)} {_n(y)}h36", "stroke": COLOURS[kind], "stroke-width": "1.5"}
+        line = {"d": f"M{number(x)} {number(y)}h36", "stroke": COLOURS[kind], "stroke-width": "1.5"}
         ET.SubElement(parent, "path", line | _dashes(kind))
-        head = f"M{_n(x + 42)} {_n(y)}l-9 -4v8z"
+        head = f"M{number(x + 42)} {number(y)}l-9 -4v8z"
         ET.SubElement(parent, "path", {"d": head, "fill": COLOURS[kind]})
-        _text(parent, x + 50, y + 4, LEGEND[kind], {})
+        write(parent, x + 50, y + 4, LEGEND[kind], {})
 
 
 def _draw_keys(parent: ET.Element, y: float, marks: Sequence[str], signs: Sequence[str]) -> None:
     """The lines of the legend about a change, the first one at y."""
     x = MARGIN + 10
     for mark in marks:
-        place = {"x": _n(x + 2), "y": _n(y - 6), "width": "38", "height": "12", "rx": "4"}
+        place = {"x": number(x + 2), "y": number(y - 6), "width": "38", "height": "12", "rx": "4"}
         ET.SubElement(parent, "rect", place | {"fill": "#ffffff"} | _frame(mark))
-        _text(parent, x + 50, y + 4, f"{mark}: {MARKS[mark][1]}", {})
+        write(parent, x + 50, y + 4, f"{mark}: {MARKS[mark][1]}", {})
         y += KEY
     for sign in signs:
         style = {"font-family": MONO} | _rule_style(sign)
-        _text(parent, x + 2, y + 4, f"{sign} {RULE_LEGEND[sign]}", style)
+        write(parent, x + 2, y + 4, f"{sign} {RULE_LEGEND[sign]}", style)
         y += KEY
 
 
 def _dashes(kind: str) -> dict[str, str]:
     return {"stroke-dasharray": DASHES} if kind == NEGATIVE else {}
-
-
-def _text(parent: ET.Element, x: float, y: float, text: str, style: dict[str, str]) -> None:
-    ET.SubElement(parent, "text", {"x": _n(x), "y": _n(y)} | style).text = text
-
-
-def _n(number: float) -> str:
-    """A coordinate, to a tenth of a pixel."""
-    return f"{number:.1f}".removesuffix(".0")

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from zodiac_sql.language.syntax import Type, Value
 from zodiac_sql.read.why.spelling import spelled
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,3 +179,38 @@ class Explanation:
                 uses = (u for step in self.derivations.get(fact, ()) for u in step.uses)
                 waiting += [(use, False) for use in uses if use not in done]
         yield from reversed(done)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as dictionaries, lists, texts and numbers: what `json.dumps` takes.
+
+        The file explanation.schema.json of this package describes them.
+        """
+        from zodiac_sql.read.why.show_json import as_dict
+
+        return as_dict(self)
+
+    def json(self) -> str:
+        """The same as `to_dict` as JSON text."""
+        from zodiac_sql.read.why.show_json import json_text
+
+        return json_text(self)
+
+    def arrow(self) -> pa.Table:
+        """The steps, one row for each.
+
+        `fact: string` is derived by the rule `rule: string`, which reads `text: string`;
+        `kind: string` is rule or path. The step rests on `uses: list<string>`,
+        `absent: list<string>`, `tests: list<string>`, `bindings: list<string>` and
+        `groups: list<string>`, all as texts.
+        """
+        from zodiac_sql.read.why.show_arrow import arrow_table
+
+        return arrow_table(self)
+
+    def __str__(self) -> str:
+        from zodiac_sql.read.why.show_text import text_form
+
+        return text_form(self)
+
+    def __repr__(self) -> str:
+        return str(self)
