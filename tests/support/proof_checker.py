@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from generators.programs import Aggregate, Atom, Bind, Compare, Not, Rule, Var
 from support import naive
 from support.naive_values import Environment, Value, equal
-from support.oracle import binding_variables
 from support.proof_world import Ground, World, distinct, fits, pattern, positive, typed
 
 from zodiac_sql.read.why.proof import Absent, Explanation, Fact, Group, Step
@@ -256,18 +255,16 @@ def closing(rule: Rule) -> bool:
 def _check_computed(rule: Rule, solution: Environment, step: Step) -> None:
     """Whether each comparison and each computed variable is told, with the right value.
 
-    (That they hold, `_solutions` has found out.) A comparison may be how a variable gets its value.
+    (That they hold, `_solutions` has found out.)
     """
-    literals = [literal for literal in rule.body if isinstance(literal, Bind | Compare)]
-    _compare("computed or compared", len(step.tests) + len(step.bindings), len(literals))
-    values = {v.name: value for v, value in solution.items()}
-    told = {variable(one.variable): one for one in step.bindings}
-    given = {v.name for v in binding_variables([b for b in rule.body if not isinstance(b, Bind)])}
-    if not values.keys() - given <= told.keys() <= values.keys() or len(told) < len(step.bindings):
-        raise WrongProof(f"computed: {sorted(told)}, and should be {sorted(values.keys() - given)}")
-    for name, one in told.items():
-        if not equal(one.value, values[name]):
-            raise WrongProof(f"{one}: the value is {values[name]!r}")
+    compared = [literal for literal in rule.body if isinstance(literal, Compare)]
+    _compare("the number of comparisons", len(step.tests), len(compared))
+    computed = [literal.variable for literal in rule.body if isinstance(literal, Bind)]
+    told = [variable(one.variable) for one in step.bindings]
+    _compare("what is computed", told, [v.name for v in computed])
+    for one, v in zip(step.bindings, computed, strict=True):
+        if not equal(one.value, solution[v]):
+            raise WrongProof(f"{one}: the value is {solution[v]!r}")
     for text in [test.text for test in step.tests] + [
         f"{one.expression} = {one.value}" for one in step.bindings
     ]:
