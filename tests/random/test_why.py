@@ -1,0 +1,204 @@
+"""Random programs and changes: every fact has a proof that an independent checker accepts.
+
+The checker is proof_checker.py; it has the rules of the generators, the facts that were inserted,
+and all extensions as clingo has them, or naive evaluation. In a small database a proof is at most 2
+higher than the lowest one, which brute force finds. To look for new examples:
+    pytest --hypothesis-profile=explore tests/random/test_why.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from generators.drawn_programs import programs_with_changes
+from generators.hypertree_acts import Acts as HypertreeActs
+from generators.hypertree_acts import Replace, hypertree_sequences
+from generators.module_acts import ModuleRecipe, module_recipes
+from generators.program_changes import AddRule, Change, Insert, State
+from generators.programs import PLAIN, Atom, Program, atom_text
+from generators.random_programs import random_rows
+from generators.random_rules import chance
+from generators.rule_changes import Recipe, recipes, rules_after
+from hypothesis import given, note, settings
+from support.agreement import make, numbered
+from support.as_if_large import as_if_large
+from support.explained import (
+    assert_absent_refused,
+    assert_all_told,
+    assert_first_answers,
+    assert_proved,
+    searched_as_if_large,
+    some,
+)
+from support.hrdg import allowed
+from support.oracle import extensions
+from support.proof_world import Ground, world_of
+from support.rule_instances import Heights, all_instances, minimum_heights
+from support.strategies import STRATEGIES
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+EXAMPLES = settings().max_examples
+PLAIN_PROGRAMS = max(2, EXAMPLES // 8)
+RULES = max(2, EXAMPLES // 12)
+MODULES = max(2, EXAMPLES // 12)
+HYPERTREES = max(2, EXAMPLES // 16)
+
+FACTS = 12
+"""So many facts are explained after a change."""
+
+MOST_INSTANCES_TRIED = 20_000
+"""Least heights are computed where all rules have at most so many facts to try."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a knowledge base is opened, and how proofs are looked for."""
+
+    strategy: str
+    modules: bool
+    hypertree: bool | str
+    large: bool
+    """Whether tables are treated as large ones."""
+    high: bool
+    """Whether proofs are looked for as in a large database."""
+
+    @classmethod
+    def of(cls, rng: Random) -> Way:
+        return cls(
+            rng.choice(STRATEGIES),
+            chance(rng, 75),
+            rng.choice((True, True, False, "auto")),
+            chance(rng, 30),
+            chance(rng, 40),
+        )
+
+    @contextmanager
+    def open(self, path: Path, read_only: bool = False) -> Iterator[KnowledgeBase]:
+        import zodiac_sql
+
+        note(f"% {self}{', read only' * read_only}")
+        with (
+            as_if_large(self.large),
+            searched_as_if_large(self.high),
+            zodiac_sql.connect(
+                path,
+                strategy=self.strategy,
+                modules=self.modules,
+                hypertree=self.hypertree,
+                read_only=read_only,
+                threads=1,
+            ) as kb,
+        ):
+            yield kb
+
+
+@settings(max_examples=PLAIN_PROGRAMS)
+@given(case=programs_with_changes(min_changes=2, max_changes=4))
+def test_all_kinds_of_programs(case: tuple[Program, list[Change]]) -> None:
+    play(*case, Random(case[0].seed))
+
+
+@settings(max_examples=RULES)
+@given(recipe=recipes)
+def test_rules_come_and_go(recipe: Recipe) -> None:
+    play(*recipe.sequence("why", 4), recipe.random("way of why"))
+
+
+@settings(max_examples=MODULES)
+@given(recipe=module_recipes)
+def test_closed_relations(recipe: ModuleRecipe) -> None:
+    program, acts = recipe.acts("why", STRATEGIES, 4)
+    changes = [act for act in acts if isinstance(act, tuple)]
+    play(program, changes, recipe.random("way of why"))
+
+
+@settings(max_examples=HYPERTREES)
+@given(case=hypertree_sequences())
+def test_cyclic_rules(case: tuple[Program, HypertreeActs]) -> None:
+    play(*case, Random(case[0].seed))
+
+
+def play(program: Program, acts: Sequence[object], rng: Random) -> None:
+    """Do all of that; after each change, explain some facts, and at last in other ways, too."""
+    note(str(program))
+    state = State({}, {})
+    facts = [Insert(name, tuple(sorted(rows, key=repr))) for name, rows in program.facts.items()]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "kb.duckdb"
+        with Way.of(rng).open(path) as kb:
+            for number, act in enumerate([(*facts, *map(AddRule, program.rules)), *acts]):
+                change = act.change(state) if isinstance(act, Replace) else act
+                assert isinstance(change, tuple)
+                if number:
+                    note(numbered(number, change))
+                if allowed(rules_after(state, change).values()):
+                    make(kb, change, PLAIN)
+                    state.apply(change)
+                    _Look(program, state, rng).at(kb)
+        for read_only in (False, True):
+            with Way.of(rng).open(path, read_only) as kb:
+                _Look(program, state, rng).at(kb)
+
+
+class _Look:
+    """Looks at what a knowledge base says in one state."""
+
+    def __init__(self, program: Program, state: State, rng: Random) -> None:
+        rules = list(state.rules.values())
+        self.program, self.rng = program, rng
+        known = extensions(rules, state.facts)
+        self.world = world_of(rules, state.facts, program.schema, known)
+
+    def at(self, kb: KnowledgeBase) -> None:
+        from zodiac_sql.read.why import find_proof
+
+        known = {name for name in self.world.known if name in _predicates(kb)}
+        facts = some(self.rng, list(self.world.facts()), FACTS)
+        lowest: Heights | None = None
+        if self._is_small():
+            every = all_instances(self.world)
+            if find_proof.SMALL > 0:
+                lowest = minimum_heights(every, self.world)
+            for fact in facts[:3]:
+                assert_all_told(kb, self.world, fact, spelled, every)
+        assert_proved(kb, self.world, facts, spelled, lowest)
+        assert_absent_refused(kb, self.world, self._absent(known), spelled)
+        for name in self.rng.sample(sorted(known), min(1, len(known))):
+            assert_first_answers(kb, self.world, name)
+
+    def _is_small(self) -> bool:
+        """Whether brute force takes a short time."""
+        tries = 0
+        for rule in self.world.rules.values():
+            count = 1
+            for atom in rule.body:
+                if isinstance(atom, Atom):
+                    count *= max(1, len(self.world.known[atom.predicate]))
+            tries += count
+        return tries <= MOST_INSTANCES_TRIED
+
+    def _absent(self, known: set[str]) -> list[Ground]:
+        predicates = [p for p in self.program.schema if p.name in known]
+        symbols, integers = self.program.symbols, self.program.integers
+        return [
+            (predicate.name, row)
+            for predicate in self.rng.sample(predicates, min(2, len(predicates)))
+            for row in random_rows(self.rng, predicate, 1, symbols, integers)
+        ]
+
+
+def _predicates(kb: KnowledgeBase) -> set[str]:
+    return {row["predicate"] for row in kb.predicates().to_pylist()}
+
+
+def spelled(fact: Ground) -> str:
+    """A goal as people write it."""
+    return atom_text(Atom(*fact), PLAIN, "")  # type: ignore[arg-type]
