@@ -112,7 +112,12 @@ def _text(atom: Atom) -> str:
 
 
 def key_of(known: Known, atom: Atom) -> Key | None:
-    """A fact as it is stored; None if it has a symbol that the dictionary does not know."""
+    """A fact as it is stored; None if it has a symbol that the dictionary does not know.
+
+    None, too, if the predicate has no facts at all, so that the types of its columns are unknown.
+    """
+    if known.schema[atom.predicate].open:
+        return None
     constants = [term for term in atom.terms if isinstance(term, Constant)]
     symbols = sorted({str(c.value) for c in constants if c.type is Type.SYMBOL})
     ids = ids_of(known, symbols)
