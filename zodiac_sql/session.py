@@ -8,6 +8,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from zodiac_sql.change.settings import Settings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from zodiac_sql.change.apply import Applied
     from zodiac_sql.change.change import Change
     from zodiac_sql.change.collected import Collected
+    from zodiac_sql.change.explained import ChangeExplanation
     from zodiac_sql.change.materialise import Progress
     from zodiac_sql.change.prepared import Prepared
     from zodiac_sql.change.report import IsCurrent
@@ -165,8 +167,15 @@ class Session:
         self.state, self._prepared = applied.state, applied.prepared
         self._marks = applied.marks
         collected.store.unsure = False
-        collected.change = applied.change
-        return applied.change
+        collected.change = replace(applied.change, _why=self._why)
+        return collected.change
+
+    @exclusive
+    def _why(self, change: Change, goal: str) -> ChangeExplanation:
+        """Why a fact entered or left with a change."""
+        from zodiac_sql.read.why.why_changed import why_changed
+
+        return why_changed(self.store, self.state, self.functions, change, goal)
 
     @exclusive
     def _clean(self) -> None:

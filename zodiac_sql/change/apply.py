@@ -21,7 +21,7 @@ from zodiac_sql.change.materialise import Progress, materialise
 from zodiac_sql.change.net_facts import NetFacts, net_changes
 from zodiac_sql.change.not_explicit import only_derived
 from zodiac_sql.change.prepared import Prepared, lasting
-from zodiac_sql.change.report import IsCurrent, report
+from zodiac_sql.change.report import IsCurrent, explicit_moves, report
 from zodiac_sql.change.temporary_tables import drop_temporary
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database import dictionary
@@ -70,6 +70,8 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     differences = {name: difference.published() for name, difference in differences.items()}
     marks = marks_after(collected, work, state)
     keep = tables_read(differences) | (marks.tables() if marks else set())
+    moves = explicit_moves(work).values()
+    keep |= {part.table for pair in moves for part in pair if part is not None}
     structure = prepared.planned.restructuring
     drop_temporary(collected.store, keep, renamed=structure.before is not structure.after)
     change = report(collected, work, differences, state, is_current)
@@ -100,7 +102,7 @@ def preview(collected: Collected, is_current: IsCurrent, progress: Progress | No
     differences = _compare_apart(collected, work)
 
     after = _state_after(collected, work, net)
-    change = report(collected, work, differences, after, is_current)
+    change = report(collected, work, differences, after, is_current, is_published=False)
     still_fits = prepared.rules is collected.state.rules
     still_prepared = prepared if still_fits else collected.prepared
     return Applied(collected.state, still_prepared, collected.marks, change)

@@ -14,6 +14,9 @@ from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from zodiac_sql.change.explained import ChangeExplanation
+    from zodiac_sql.change.sides import Sides
+
 
 AtWork = Mapping[int, tuple[ModuleRow | StoredTree, ...]]
 """The modules at work and the trees of decomposed rules, by the number of their hypernode."""
@@ -74,6 +77,10 @@ class Change:
     _facts: Callable[[str, str, int | None], pa.Table] | None = field(
         default=None, repr=False, compare=False
     )
+    _sides: Callable[[], Sides] | None = field(default=None, repr=False, compare=False)
+    _why: Callable[[Change, str], ChangeExplanation] | None = field(
+        default=None, repr=False, compare=False
+    )
     _graphs: tuple[Hypergraph, Hypergraph] = field(
         default=(Hypergraph(), Hypergraph()), repr=False, compare=False
     )
@@ -119,6 +126,22 @@ class Change:
         """
         assert self._facts is not None
         return self._facts("marked", predicate, None)
+
+    def why(self, goal: str) -> ChangeExplanation:
+        """Why a fact entered or left its extension with this change.
+
+        `goal` is a fact as in rules, "anomaly(wt2)". The answer goes down to the facts and rules
+        that the change inserted, deleted, added or dropped. Raises ProgramError for a goal that
+        cannot be read, and QueryError if the fact neither entered nor left, or once the next change
+        has begun.
+        """
+        assert self._why is not None
+        return self._why(self, goal)
+
+    def sides(self) -> Sides:
+        """The extensions before and after the change, for who explains it."""
+        assert self._sides is not None
+        return self._sides()
 
     @property
     def before(self) -> Hypergraph:

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zodiac_sql.change.difference import Difference, looked_into
+from zodiac_sql.change.sides import Sides, sides_of
 from zodiac_sql.change.staged_rows import parameters_of, staged_query
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError
+from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.schema import Predicate, Staged, resolve
 from zodiac_sql.program.state import State
-from zodiac_sql.sql.relations import Relation
+from zodiac_sql.sql.relations import Part, Relation
 from zodiac_sql.storage.extensions import decoded, distinct_query
 from zodiac_sql.storage.sources import sources_of
 
@@ -28,11 +30,16 @@ class ChangedFacts:
     """Reads the facts of a change until the next change begins."""
 
     store: Store
-    before: Mapping[str, Predicate]
+    before: State
     state: State
+    """The states before and after the change. One of them is in the file: after a preview, the one
+    before, else (`is_published`) the one after."""
+    is_published: bool
     differences: dict[str, Difference]
     is_current: Callable[[], bool]
     marked: Mapping[str, Relation] = field(default_factory=dict)
+    explicit: Mapping[str, tuple[Part | None, Part | None]] = field(default_factory=dict)
+    """The explicit facts that were deleted and inserted, by predicate."""
     given: dict[str, Staged] = field(default_factory=dict)
     """Facts in memory, by the names of the temporary tables that they get when they are asked for.
     """
@@ -63,7 +70,7 @@ class ChangedFacts:
         """Facts that were inserted, deleted or marked."""
         self._require_current()
         self._look_into_waiting()
-        schemas = (self.before, self.state.schema)
+        schemas = (self.before.schema, self.state.schema)
         schema = (
             {**schemas[0], **schemas[1]} if which == "inserted" else {**schemas[1], **schemas[0]}
         )
@@ -80,6 +87,31 @@ class ChangedFacts:
             return self.store.arrow(query)
         finally:  # another connection may have dropped or replaced the tables while they were read
             self._require_current()
+
+    def sides(self, graphs: tuple[Hypergraph, Hypergraph]) -> Sides:
+        """The extensions before and after the change. Raises QueryError if the next has begun."""
+        self._require_current()
+        self._look_into_waiting()
+        schema = {**self.before.schema, **self.state.schema}
+        moved = {}
+        for name in self.differences:
+            pair = (
+                self._relation("deleted", schema[name]),
+                self._relation("inserted", schema[name]),
+            )
+            for relation in pair:
+                self._make(schema[name], relation)
+            moved[name] = pair
+        known = self.state if self.is_published else self.before
+        return sides_of(
+            self.store,
+            sources_of(known),
+            is_after=self.is_published,
+            schemas=(self.before.schema, self.state.schema),
+            graphs=graphs,
+            moved=moved,
+            explicit=self.explicit,
+        )
 
     def _make(self, predicate: Predicate, relation: Relation) -> None:
         """Make the tables of facts that are in memory."""

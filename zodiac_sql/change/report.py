@@ -18,6 +18,8 @@ from zodiac_sql.graph.restructuring import Restructuring
 from zodiac_sql.language.schema import Predicate, Staged, local_name
 from zodiac_sql.maintain.choose import MARKING
 from zodiac_sql.program.state import HypernodeRow, State
+from zodiac_sql.sql.relations import Part
+from zodiac_sql.storage.owners import EXPLICIT
 
 
 def hypernode_change(restructuring: Restructuring, evaluated: Collection[str]) -> HypernodeChange:
@@ -71,6 +73,7 @@ def report(
     state: State,
     is_current: IsCurrent,
     given: Mapping[str, Staged] | None = None,
+    is_published: bool = True,
 ) -> Change:
     """The Change of an update. It can read its facts until the next change begins.
 
@@ -79,14 +82,16 @@ def report(
     structure = work.planned.restructuring
     facts = ChangedFacts(
         store=collected.store,
-        before=collected.state.schema,
+        before=collected.state,
         state=state,
+        is_published=is_published,
         differences=dict(differences),
         is_current=is_current,
         marked=work.all_marked(),
+        explicit=explicit_moves(work),
         given=dict(given or {}),
     )
-    streamed = collected.streamed
+    streamed, graphs = collected.streamed, (structure.before, work.planned.graph)
     return Change(
         inserted={name: d.inserted_count for name, d in differences.items() if d.inserted_count},
         hypernodes=hypernode_change(structure, work.evaluated),
@@ -96,9 +101,16 @@ def report(
         updates=range(streamed.first, streamed.last + 1) if streamed else range(0),
         _deleted=facts.deleted,
         _facts=facts.table,
-        _graphs=(structure.before, work.planned.graph),
+        _sides=partial(facts.sides, graphs),
+        _graphs=graphs,
         _modules=partial(_at_work, collected.state.hypernodes, state.hypernodes),
     )
+
+
+def explicit_moves(work: Materialisation) -> dict[str, tuple[Part | None, Part | None]]:
+    """The explicit facts that a change deletes and inserts, by predicate."""
+    edits = work.edits.items()
+    return {name: (e.deleted, e.inserted) for (name, owner), e in edits if owner == EXPLICIT}
 
 
 def _stats(collected: Collected, work: Materialisation) -> Stats:

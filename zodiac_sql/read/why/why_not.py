@@ -190,7 +190,7 @@ class _Tried:
 
 
 def _given(head: Atom, atom: Atom) -> dict[str, Constant] | None:
-    """The values of a head's variables in the facts asked about; None if it derives no such fact."""
+    """The values of a head's variables in the facts asked about; None if there are none."""
     given: dict[str, Constant] = {}
     for term, wanted in zip(head.terms, atom.terms, strict=True):
         if isinstance(wanted, Variable):

@@ -1,0 +1,117 @@
+"""Why a fact entered or left its extension with a change: plain data, facts as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A fact that entered its extension, or left it. The fact's text is a goal for `why`."""
+
+    kind: Literal["entered", "left"]
+    fact: str
+
+    def __str__(self) -> str:
+        return f"{self.fact} {self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What made an event.
+
+    Either the change itself inserted or deleted the explicit fact; or a rule derives the fact since
+    the change, or derived it before. Then `rule` and `text` are its name and text, and `is_new`
+    says that the change added the rule or dropped it. `uses` are the facts of its body, `absent`
+    what it negates, `others` its comparisons and computed values, all with the values put in.
+    `because` are the events that made its body hold, or broke it.
+    """
+
+    kind: Literal["inserted", "deleted", "rule"]
+    rule: str = ""
+    text: str = ""
+    is_new: bool = False
+    uses: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    because: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeExplanation:
+    """Why a fact entered or left its extension with a change.
+
+    `causes` has a cause for each event that the goal goes back to. It ends in facts that the change
+    inserted or deleted, and in rules that it added or dropped.
+    """
+
+    goal: Event
+    causes: Mapping[Event, Cause]
+
+    def events(self) -> Iterator[Event]:
+        """All events, each once: the goal first, then what it goes back to."""
+        seen: dict[Event, None] = {}
+        waiting = [self.goal]
+        while waiting:
+            event = waiting.pop()
+            if event not in seen:
+                seen[event] = None
+                waiting += reversed(self.causes[event].because)
+        yield from seen
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for JSON: `goal`, and `events` with their causes; an event is the number
+        of its place in `events`.
+        """
+        events = list(self.events())
+        numbers = {event: number for number, event in enumerate(events)}
+        return {
+            "goal": 0,
+            "events": [
+                {
+                    "fact": event.fact,
+                    "event": event.kind,
+                    "cause": cause.kind,
+                    "rule": cause.rule,
+                    "text": cause.text,
+                    "rule_is_new": cause.is_new,
+                    "uses": list(cause.uses),
+                    "absent": list(cause.absent),
+                    "others": list(cause.others),
+                    "because": [numbers[other] for other in cause.because],
+                }
+                for event, cause in ((event, self.causes[event]) for event in events)
+            ],
+        }
+
+    def _lines(self) -> Iterator[str]:
+        told: set[Event] = set()
+        waiting = [(self.goal, 0)]
+        while waiting:
+            event, depth = waiting.pop()
+            indent = "   " * depth
+            cause = self.causes[event]
+            if event in told:
+                yield f"{indent}{event} (see above)"
+                continue
+            told.add(event)
+            if cause.kind != "rule":
+                yield f"{indent}{event}: {cause.kind} by the change"
+                continue
+            yield f"{indent}{event}"
+            verb = "derives" if event.kind == "entered" else "derived"
+            new = "added" if event.kind == "entered" else "dropped"
+            note = f" ({new} by the change)" if cause.is_new else ""
+            yield f"{indent}└─ {cause.rule} {verb} it{note}: {cause.text}"
+            moved = {other.fact for other in cause.because}
+            for text in (*cause.uses, *cause.absent, *cause.others):
+                if text.removeprefix("not ") not in moved:
+                    yield f"{indent}   {text}"
+            waiting += [(other, depth + 1) for other in reversed(cause.because)]

@@ -1,0 +1,308 @@
+"""Answers why a fact entered or left its extension with a change.
+
+A fact enters because a rule derives it now, and did not before: the change added the rule, or
+brought a fact of its body, or took away what the rule negates, or changed a group that it
+aggregates. A fact leaves for the reverse reasons. Each of those facts has moved for a reason of its
+own, and so on, down to what the user did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from zodiac_sql.change.change import Change
+from zodiac_sql.change.explained import Cause, ChangeExplanation, Event
+from zodiac_sql.change.sides import Side
+from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.statements import parameter
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import QueryError, StoreError
+from zodiac_sql.language.binding import symbols_in
+from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.parse import parse_goals
+from zodiac_sql.language.schema import resolve
+from zodiac_sql.language.syntax import Aggregate, Atom, Constant, Negation, Rule, Type, atoms_of
+from zodiac_sql.program.state import State
+from zodiac_sql.read.why.asked import Instance, Key, Known, instances, places, stored, uses
+from zodiac_sql.read.why.explain import Words, ids_of, step_of, words
+from zodiac_sql.read.why.find_proof import Derivation
+from zodiac_sql.read.why.why import key_of
+from zodiac_sql.sql.relations import columns_of, relation_query
+
+MOST_INSTANCES = 60
+"""So many instances of a rule are looked at for each fact."""
+
+MOST_EVENTS = 20_000
+"""If more facts than this take part, no explanation is given."""
+
+_Event = tuple[str, Key]
+"""A fact that "entered" or "left"."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    """What made an event: the change itself, or an instance of a rule and other events."""
+
+    instance: Instance | None
+    is_new: bool = False
+    because: tuple[_Event, ...] = ()
+
+
+@dataclass(slots=True)
+class _Way:
+    """One way facts move: the side that alone has them, and the other."""
+
+    known: Known
+    side: Side
+    other: Side
+    found: dict[Key, bool] = field(default_factory=dict)
+    """Which facts are on this side alone, as far as that was asked."""
+    explicit: dict[Key, bool] = field(default_factory=dict)
+
+    def look_up(self, facts: Sequence[Key]) -> None:
+        """Find out which facts are on this side alone, and which of those as explicit facts."""
+        for known, sources in ((self.found, self.side.alone), (self.explicit, self.side.explicit)):
+            new = [fact for fact in dict.fromkeys(facts) if fact not in known]
+            there = replace(self.known, sources=sources)
+            grouped: dict[str, list[Key]] = {}
+            for fact in new:
+                grouped.setdefault(fact[0], []).append(fact)
+            located = places(there, grouped) if grouped else {}
+            known.update((fact, bool(located.get(fact))) for fact in new)
+
+
+def why_changed(
+    store: Store, state: State, functions: Functions, change: Change, goal: str
+) -> ChangeExplanation:
+    """Why a fact entered or left with a change. Raises QueryError if it did neither."""
+    sides = change.sides()
+    functions = {**state.functions, **functions}
+    ways = {}
+    for name, side, other in (
+        ("left", sides.before, sides.after), ("entered", sides.after, sides.before)
+    ):  # fmt: skip
+        known = Known(
+            store, side.facts.schema, side.graph, side.facts, functions, {}, StatementCache()
+        )
+        symbols = sorted(symbols_in(side.graph.rules()))
+        ids = ids_of(known, symbols)
+        known = Known(
+            store, side.facts.schema, side.graph, side.facts, functions, ids, StatementCache()
+        )
+        ways[name] = _Way(known, side, other)
+    event = _goal(ways, state, goal)
+    causes = _causes(ways, event)
+    if causes is None:
+        raise StoreError(
+            f"why {goal.strip()} {event[0]} cannot be told within {MOST_EVENTS:,} facts. If the "
+            "change was small, run verify"
+        )
+    return _told(ways, event, causes)
+
+
+def _goal(ways: Mapping[str, _Way], state: State, goal: str) -> _Event:
+    literals = parse_goals(goal, state.prefixes)
+    if len(literals) != 1 or not isinstance(literals[0], Atom):
+        raise QueryError(f"{goal.strip()}: a fact is explained by its name, as in anomaly(wt2)")
+    (atom,) = literals
+    if not all(isinstance(term, Constant) for term in atom.terms):
+        raise QueryError(f"{goal.strip()}: only a fact without variables has a reason to move")
+    for name, way in ways.items():
+        predicate = resolve(atom.predicate, way.known.schema, state.prefixes)
+        if predicate not in way.known.schema:
+            continue
+        if way.known.schema[predicate].arity != len(atom.terms):
+            continue
+        key = key_of(way.known, Atom(predicate, atom.terms))
+        if key is not None:
+            way.look_up([key])
+            if way.found[key]:
+                return name, key
+    raise QueryError(
+        f"{goal.strip()} neither entered nor left its extension with this change: ask why, or "
+        "why_not"
+    )
+
+
+# --- the search -----------------------------------------------------------------------------------
+
+
+def _causes(ways: Mapping[str, _Way], goal: _Event) -> dict[_Event, _Cause] | None:
+    """A cause for each event that a goal goes back to; None if that is too much."""
+    found: dict[_Event, list[_Cause]] = {}
+    frontier = [goal]
+    while frontier:
+        for event in frontier:
+            found[event] = []
+        for event, cause in _possible(ways, frontier):
+            found[event].append(cause)
+        settled = _settled(found)
+        if goal in settled:
+            return settled
+        if len(found) > MOST_EVENTS:
+            return None
+        below = (e for event in frontier for cause in found[event] for e in cause.because)
+        frontier = list(dict.fromkeys(event for event in below if event not in found))
+    return None
+
+
+def _settled(found: Mapping[_Event, Sequence[_Cause]]) -> dict[_Event, _Cause]:
+    """The events that go back to the change itself, each with a cause that does so soonest."""
+    settled: dict[_Event, _Cause] = {}
+    while True:
+        new = {}
+        for event, causes in found.items():
+            if event in settled:
+                continue
+            for cause in causes:
+                if all(other in settled for other in cause.because):
+                    new[event] = cause
+                    break
+        if not new:
+            return settled
+        settled |= new
+
+
+def _possible(
+    ways: Mapping[str, _Way], events: Sequence[_Event]
+) -> Iterator[tuple[_Event, _Cause]]:
+    """All that can have made some events."""
+    for name, way in ways.items():
+        facts = [key for kind, key in events if kind == name]
+        way.look_up(facts)
+        for key in facts:
+            if way.explicit[key] or not way.side.graph.derivers.get(key[0]):
+                yield (name, key), _Cause(None)
+        by_predicate: dict[str, list[Key]] = {}
+        for key in facts:
+            by_predicate.setdefault(key[0], []).append(key)
+        for predicate, some in by_predicate.items():
+            for rule in _rules(way.side, predicate):
+                several = instances(way.known, rule, some, MOST_INSTANCES)
+                for key, own in zip(some, several, strict=True):
+                    for instance in own:
+                        if cause := _cause(ways, name, instance):
+                            yield (name, key), cause
+
+
+def _rules(side: Side, predicate: str) -> list[Rule]:
+    hypernodes = side.graph.derivers.get(predicate, ())
+    return [rule for h in hypernodes for rule in h.rules if rule.head.predicate == predicate]
+
+
+def _cause(ways: Mapping[str, _Way], name: str, instance: Instance) -> _Cause | None:
+    """An instance as the cause of a move; None if nothing in it has changed."""
+    way, opposite = ways[name], "left" if name == "entered" else "entered"
+    body = uses(way.known, instance)
+    way.look_up(body)
+    because: list[_Event] = [(name, fact) for fact in body if way.found[fact]]
+    for literal in instance.rule.body:
+        if isinstance(literal, Negation):
+            because += _matching(ways[opposite], opposite, literal.atom, instance)
+        elif isinstance(literal, Aggregate):
+            because += _in_group(ways, literal, instance)
+    is_new = not _has_rule(way.other, instance.rule)
+    if not because and not is_new:
+        return None
+    return _Cause(instance, is_new, tuple(dict.fromkeys(because)))
+
+
+def _has_rule(side: Side, rule: Rule) -> bool:
+    return any(other == rule for other in _rules(side, rule.head.predicate))
+
+
+def _in_group(ways: Mapping[str, _Way], aggregate: Aggregate, instance: Instance) -> list[_Event]:
+    """The first fact that moved in a group that is aggregated."""
+    group = {variable.name for variable in aggregate.group}
+    for atom in atoms_of(aggregate.body):
+        for name, way in ways.items():
+            if found := _matching(way, name, atom, instance, group):
+                return found
+    return []
+
+
+def _matching(
+    way: _Way, name: str, atom: Atom, instance: Instance, only: set[str] | None = None
+) -> list[_Event]:
+    """The first fact that moved this way and is an instance of an atom."""
+    relation = way.side.alone.relation(atom.predicate) if atom.predicate in (
+        way.side.alone.schema
+    ) else None  # fmt: skip
+    if relation is None or not relation.rows:
+        return []
+    query = exp.select(*columns_of(relation, "t"))
+    query = query.from_(relation_query(relation).subquery("t", copy=False), copy=False)
+    given: dict[str, object] = {}
+    first: dict[str, exp.Expr] = {}
+    for column, term in zip(columns_of(relation, "t"), atom.terms, strict=False):
+        if isinstance(term, Constant) or (
+            term.name in instance.values and (only is None or term.name in only)
+        ):
+            if not isinstance(term, Constant) and instance.kinds[term.name] == (Type.SYMBOL, True):
+                return []
+            given[f"v{len(given)}"] = stored(way.known, term, instance)
+            query = query.where(column.eq(parameter(f"v{len(given) - 1}")), copy=False)
+        elif term.name in first:
+            query = query.where(column.eq(first[term.name].copy()), copy=False)
+        else:
+            first[term.name] = column
+    rows = way.known.store.rows(query.order_by("ALL").limit(1), given or None)
+    if not rows:
+        return []
+    values = rows[0] if way.side.alone.schema[atom.predicate].columns else ()
+    return [(name, (atom.predicate, tuple(values)))]
+
+
+# --- what people see ------------------------------------------------------------------------------
+
+
+def _told(
+    ways: Mapping[str, _Way], goal: _Event, causes: Mapping[_Event, _Cause]
+) -> ChangeExplanation:
+    needed: dict[_Event, _Cause] = {}
+    waiting = [goal]
+    while waiting:
+        event = waiting.pop()
+        if event not in needed:
+            needed[event] = causes[event]
+            waiting += causes[event].because
+    said: dict[str, Words] = {}
+    for name, way in ways.items():
+        mine = {event: cause for event, cause in needed.items() if event[0] == name}
+        used = [c.instance for c in mine.values() if c.instance is not None]
+        keys = [key for _, key in mine] + [u for i in used for u in uses(way.known, i)]
+        said[name] = words(way.known, keys, used)
+    events = {
+        event: Event(
+            "entered" if event[0] == "entered" else "left", str(said[event[0]].fact(event[1]))
+        )
+        for event in needed
+    }
+    told = {}
+    for event, cause in needed.items():
+        told[events[event]] = _cause_told(
+            ways[event[0]], said[event[0]], event[0], cause, tuple(events[e] for e in cause.because)
+        )
+    return ChangeExplanation(events[goal], told)
+
+
+def _cause_told(
+    way: _Way, said: Words, name: str, cause: _Cause, because: tuple[Event, ...]
+) -> Cause:
+    if cause.instance is None:
+        return Cause("inserted" if name == "entered" else "deleted")
+    step = step_of(said, Derivation(cause.instance, tuple(uses(way.known, cause.instance))))
+    others = (*step.tests, *step.bindings, *step.groups)
+    return Cause(
+        "rule",
+        step.rule,
+        step.text,
+        cause.is_new,
+        tuple(map(str, step.uses)),
+        tuple(map(str, step.absent)),
+        tuple(map(str, others)),
+        because,
+    )
