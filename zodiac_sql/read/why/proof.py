@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from zodiac_sql.errors import QueryError
 from zodiac_sql.language.syntax import Type, Value
 from zodiac_sql.read.why.spelling import spelled
 
@@ -206,6 +208,41 @@ class Explanation:
         from zodiac_sql.read.why.show_arrow import arrow_table
 
         return arrow_table(self)
+
+    def svg(self) -> str:
+        """A complete SVG document that needs nothing from outside."""
+        from zodiac_sql.read.why.show_svg import svg_document
+
+        return svg_document(self)
+
+    def mermaid(self) -> str:
+        """A Mermaid flowchart."""
+        from zodiac_sql.read.why.show_mermaid import mermaid_form
+
+        return mermaid_form(self)
+
+    def dot(self) -> str:
+        """A Graphviz digraph."""
+        from zodiac_sql.read.why.show_dot import dot_form
+
+        return dot_form(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write it in the format that the suffix names: .svg, .mmd, .dot or .json.
+
+        Raises QueryError for another suffix, OSError if the file cannot be written.
+        """
+        formats = {".svg": self.svg, ".mmd": self.mermaid, ".dot": self.dot, ".json": self.json}
+        suffix = Path(path).suffix.lower()
+        if suffix not in formats:
+            named = "the suffix must be .svg, .mmd, .dot or .json"
+            raise QueryError(f"cannot write an explanation to {str(path)!r}: {named}")
+        Path(path).write_text(formats[suffix](), encoding="utf-8", newline="\n")
+
+    def _repr_html_(self) -> str:
+        from zodiac_sql.read.why.show_html import html_form
+
+        return html_form(self)
 
     def __str__(self) -> str:
         from zodiac_sql.read.why.show_text import text_form

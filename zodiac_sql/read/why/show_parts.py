@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LONGEST = 200
 """Characters of a line of text; longer ones are cut."""
-COUNTED = 1000
+COUNTED = 200
 """How far the facts of a part that is not shown are counted."""
 
 # Characters that would break a line, change a terminal or turn the direction of the text, and those
