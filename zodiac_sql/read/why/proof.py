@@ -169,17 +169,23 @@ class Explanation:
         return max((heights[goal] for goal in self.goals), default=0)
 
     def _deepest_first(self) -> Iterator[Fact]:
-        """Facts in an order in which each stands before all that it rests on."""
+        """Facts in an order in which each stands before all that it rests on.
+
+        On a cycle, which derivations can form if all are asked for, the last fact rests on others
+        before it.
+        """
+        entered: set[Fact] = set()
         done: dict[Fact, None] = {}
         waiting = [(goal, False) for goal in self.goals]
         while waiting:
             fact, below = waiting.pop()
             if below:
                 done[fact] = None
-            elif fact not in done:
+            elif fact not in entered:
+                entered.add(fact)
                 waiting.append((fact, True))
                 uses = (u for step in self.derivations.get(fact, ()) for u in step.uses)
-                waiting += [(use, False) for use in uses if use not in done]
+                waiting += [(use, False) for use in uses if use not in entered]
         yield from reversed(done)
 
     def to_dict(self) -> dict[str, Any]:

@@ -124,13 +124,13 @@ class _Writer:
         """What is said of a fact instead of its steps, if they are not to be shown here."""
         if not steps:
             explicit = fact in self.explanation.explicit
-            return "" if explicit else f"not explained here: {ask(fact)}"
+            return "" if explicit else f"not explained here: {ask(fact, self.explanation)}"
         if any(fact == other for _, other in self.path):
             return "a cycle, see above"
         if fact in self.shown:
             return "see above"
         if fact not in self.opened or depth >= self.limits.depth:
-            return f"… {size_below(fact, self.explanation)} below: {ask(fact)}"
+            return f"… {size_below(fact, self.explanation)} below: {ask(fact, self.explanation)}"
         return ""
 
     def _opened(
@@ -174,7 +174,7 @@ class _Writer:
         """What is said if a step has more of something than is shown."""
         if count > self.limits.wide:
             text = f"… {count - self.limits.wide:,} more {what}"
-            yield Line(depth, "fold", text, f"all of them: {ask(fact)}.json()")
+            yield Line(depth, "fold", text, f"all of them: {ask(fact, self.explanation)}.json()")
 
     def _groups(self, depth: int, step: Step) -> Iterator[_Place | Line]:
         """The groups of a step, each with its first solutions, and what explains those."""
