@@ -155,10 +155,19 @@ near(a, b)  explicit
 │     │  by r2: near(X, Y) :- near(Y, X).
 │     └─ near(a, b)  explicit, a cycle, see above
 ├─ 3. by r3: near(X, Z) :- near(X, Y), near(Y, Z).
-│  ├─ near(a, c)  not explained here: kb.why("near(a, c)")
-│  └─ near(c, b)  not explained here: kb.why("near(c, b)")
+│  ├─ near(a, c)  not explained here: kb.why("near(a, c)", all=True)
+│  └─ near(c, b)  not explained here: kb.why("near(c, b)", all=True)
 └─ … there are more derivations: a higher limit shows them
 """)
+
+
+def test_height() -> None:
+    """A cycle has no longest way: it ends where it closes."""
+    assert [chain(length).height for length in (1, 3, 1000)] == [1, 3, 1000]
+    assert several().height == 0 and proof(fact("p"), {}).height == 0
+    goal = fact("p", 1)
+    turns = {goal: (step("r: p(X) :- p(X), q(X).", goal, fact("q", 1)),)}
+    assert Explanation((goal,), turns, frozenset(), every=True).height == 1
 
 
 # Large ones
@@ -191,7 +200,7 @@ def test_deep_proof_is_folded() -> None:
 def test_very_deep_proof_is_folded_and_not_counted_to_its_end() -> None:
     start = time.perf_counter()
     (folded,) = [line for line in str(chain(1000)).splitlines() if "…" in line]
-    assert folded.endswith('path(0, 976)  … more than 1,000 facts below: kb.why("path(0, 976)")')
+    assert folded.endswith('path(0, 976)  … more than 200 facts below: kb.why("path(0, 976)")')
     assert time.perf_counter() - start < 1
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from zodiac_sql.errors import QueryError
 from zodiac_sql.language.syntax import Type, Value
 from zodiac_sql.read.why.spelling import spelled
 
@@ -167,17 +169,23 @@ class Explanation:
         return max((heights[goal] for goal in self.goals), default=0)
 
     def _deepest_first(self) -> Iterator[Fact]:
-        """Facts in an order in which each stands before all that it rests on."""
+        """Facts in an order in which each stands before all that it rests on.
+
+        On a cycle, which derivations can form if all are asked for, the last fact rests on others
+        before it.
+        """
+        entered: set[Fact] = set()
         done: dict[Fact, None] = {}
         waiting = [(goal, False) for goal in self.goals]
         while waiting:
             fact, below = waiting.pop()
             if below:
                 done[fact] = None
-            elif fact not in done:
+            elif fact not in entered:
+                entered.add(fact)
                 waiting.append((fact, True))
                 uses = (u for step in self.derivations.get(fact, ()) for u in step.uses)
-                waiting += [(use, False) for use in uses if use not in done]
+                waiting += [(use, False) for use in uses if use not in entered]
         yield from reversed(done)
 
     def to_dict(self) -> dict[str, Any]:
@@ -206,6 +214,41 @@ class Explanation:
         from zodiac_sql.read.why.show_arrow import arrow_table
 
         return arrow_table(self)
+
+    def svg(self) -> str:
+        """A complete SVG document that needs nothing from outside."""
+        from zodiac_sql.read.why.show_svg import svg_document
+
+        return svg_document(self)
+
+    def mermaid(self) -> str:
+        """A Mermaid flowchart."""
+        from zodiac_sql.read.why.show_mermaid import mermaid_form
+
+        return mermaid_form(self)
+
+    def dot(self) -> str:
+        """A Graphviz digraph."""
+        from zodiac_sql.read.why.show_dot import dot_form
+
+        return dot_form(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write it in the format that the suffix names: .svg, .mmd, .dot or .json.
+
+        Raises QueryError for another suffix, OSError if the file cannot be written.
+        """
+        formats = {".svg": self.svg, ".mmd": self.mermaid, ".dot": self.dot, ".json": self.json}
+        suffix = Path(path).suffix.lower()
+        if suffix not in formats:
+            named = "the suffix must be .svg, .mmd, .dot or .json"
+            raise QueryError(f"cannot write an explanation to {str(path)!r}: {named}")
+        Path(path).write_text(formats[suffix](), encoding="utf-8", newline="\n")
+
+    def _repr_html_(self) -> str:
+        from zodiac_sql.read.why.show_html import html_form
+
+        return html_form(self)
 
     def __str__(self) -> str:
         from zodiac_sql.read.why.show_text import text_form

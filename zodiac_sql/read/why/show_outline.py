@@ -44,6 +44,7 @@ class Line:
     """A line of an outline: a fact, or something that a step says besides facts.
 
     `by` is the rule that derives a fact, if it is shown here by one step only.
+    `explicit` is for facts that are explicit, which the note says, too.
     """
 
     depth: int
@@ -51,6 +52,7 @@ class Line:
     text: str
     note: str = ""
     by: str = ""
+    explicit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _nearest(explanation: Explanation, limits: Limits) -> frozenset[Fact]:
         if fact in found or fact not in explanation.derivations:
             continue
         found[fact] = None
-        for step in explanation.derivations[fact]:
+        for step in explanation.derivations[fact][: limits.wide]:
             waiting.extend(above(step, explanation)[: limits.wide])
     return frozenset(found)
 
@@ -105,7 +107,8 @@ class _Writer:
         fact, depth = entry.fact, entry.depth
         while self.path and self.path[-1][0] >= depth:
             self.path.pop()
-        marks = [entry.note, "explicit" if fact in self.explanation.explicit else ""]
+        explicit = fact in self.explanation.explicit
+        marks = [entry.note, "explicit" if explicit else ""]
         steps = self.explanation.derivations.get(fact, ())
         marks.append(self._instead(fact, depth, steps))
         below: list[_Place | Line] = []
@@ -115,19 +118,19 @@ class _Writer:
             self.path.append((depth, fact))
             rule, below = self._opened(fact, depth, steps)
         note = ", ".join(filter(None, marks))
-        return Line(depth, "fact", cut(plain(str(fact))), note, rule), below
+        return Line(depth, "fact", cut(plain(str(fact))), note, rule, explicit), below
 
     def _instead(self, fact: Fact, depth: int, steps: tuple[Step, ...]) -> str:
         """What is said of a fact instead of its steps, if they are not to be shown here."""
         if not steps:
             explicit = fact in self.explanation.explicit
-            return "" if explicit else f"not explained here: {ask(fact)}"
+            return "" if explicit else f"not explained here: {ask(fact, self.explanation)}"
         if any(fact == other for _, other in self.path):
             return "a cycle, see above"
         if fact in self.shown:
             return "see above"
         if fact not in self.opened or depth >= self.limits.depth:
-            return f"… {size_below(fact, self.explanation)} below: {ask(fact)}"
+            return f"… {size_below(fact, self.explanation)} below: {ask(fact, self.explanation)}"
         return ""
 
     def _opened(
@@ -138,9 +141,10 @@ class _Writer:
         if len(steps) == 1 and not more:
             return cut(by(steps[0])), self._parts(fact, depth + 1, steps[0])
         entries: list[_Place | Line] = []
-        for number, step in enumerate(steps, 1):
+        for number, step in enumerate(steps[: self.limits.wide], 1):
             entries.append(Line(depth + 1, "step", cut(f"{number}. {by(step)}")))
             entries += self._parts(fact, depth + 2, step)
+        entries += self._rest(fact, depth + 1, len(steps), "derivations")
         if more:
             text = "… there are more derivations: a higher limit shows them"
             entries.append(Line(depth + 1, "fold", text))
@@ -170,7 +174,7 @@ class _Writer:
         """What is said if a step has more of something than is shown."""
         if count > self.limits.wide:
             text = f"… {count - self.limits.wide:,} more {what}"
-            yield Line(depth, "fold", text, f"all of them: {ask(fact)}.json()")
+            yield Line(depth, "fold", text, f"all of them: {ask(fact, self.explanation)}.json()")
 
     def _groups(self, depth: int, step: Step) -> Iterator[_Place | Line]:
         """The groups of a step, each with its first solutions, and what explains those."""

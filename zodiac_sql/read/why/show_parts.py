@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LONGEST = 200
 """Characters of a line of text; longer ones are cut."""
-COUNTED = 1000
+COUNTED = 200
 """How far the facts of a part that is not shown are counted."""
 
 # Characters that would break a line, change a terminal or turn the direction of the text, and those
@@ -40,13 +40,14 @@ def by(step: Step) -> str:
     return f"by {over}{printable(plain(step.rule))}: {printable(plain(step.text))}"
 
 
-def ask(fact: Fact) -> str:
-    """What to type for an explanation of the fact."""
+def ask(fact: Fact, explanation: Explanation) -> str:
+    """What to type for an explanation of the fact, of the same sort as this one."""
     text = str(fact)
+    every = ", all=True" if explanation.every else ""
     if len(text) > LONGEST or plain(text) != text:
-        return "ask kb.why(...) of this fact"
+        return f"kb.why(...{every}) of this fact"
     quoted = repr(text) if '"' in text or "\\" in text else f'"{text}"'
-    return f"kb.why({quoted})"
+    return f"kb.why({quoted}{every})"
 
 
 def above(step: Step, explanation: Explanation) -> list[Fact]:
