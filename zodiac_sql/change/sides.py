@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from zodiac_sql.database.statements import create_temp
@@ -62,10 +62,11 @@ def sides_of(
     for name in known.schema:
         parts = known.relation(name).parts
         both[here].explicit[name] = parts
-        if name in schemas[there]:
+        if name in schemas[there] and not schemas[there][name].open:
+            _require_same_columns(schemas, name, parts)
             pair = tables.get(name, (None, None))
             both[there].explicit[name] = _without(parts, pair[here], pair[there])
-    for name in moved.keys() & schemas[there].keys() - known.schema.keys():
+    for name in moved.keys() & schemas[there].keys() - both[there].explicit.keys():
         gained = tables[name][there]
         both[there].explicit[name] = (gained,) if gained else ()
     return Sides(*(
@@ -74,11 +75,16 @@ def sides_of(
     ))  # fmt: skip
 
 
+def _require_same_columns(schemas: tuple[Schema, Schema], name: str, parts: Sequence[Part]) -> None:
+    """Refuse what a change has given other columns: its facts cannot be compared."""
+    before, after = (Relation(schema[name].columns, ()) for schema in schemas)
+    if any(part.rows for part in parts) and not comparable(before, after):
+        raise QueryError(f"the change gave {name} other columns: it cannot tell why facts moved")
+
+
 def _tables(
     store: Store, schemas: tuple[Schema, Schema], name: str, pair: tuple[Relation, Relation]
 ) -> tuple[Part | None, Part | None]:
-    if not comparable(*pair):
-        raise QueryError(f"{name} has other columns since this change: it cannot tell why")
     left, entered = pair
     sql_name = (schemas[1].get(name) or schemas[0][name]).sql_name
     return (

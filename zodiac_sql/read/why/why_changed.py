@@ -107,7 +107,7 @@ def _goal(ways: Mapping[str, _Way], state: State, goal: str) -> _Event:
     literals = parse_goals(goal, state.prefixes)
     if len(literals) != 1 or not isinstance(literals[0], Atom):
         raise QueryError(f"{goal.strip()}: a fact is explained by its name, as in anomaly(wt2)")
-    (atom,) = literals
+    atom = literals[0]
     if not all(isinstance(term, Constant) for term in atom.terms):
         raise QueryError(f"{goal.strip()}: only a fact without variables has a reason to move")
     for name, way in ways.items():
@@ -249,7 +249,7 @@ def _matching(
             query = query.where(column.eq(first[term.name].copy()), copy=False)
         else:
             first[term.name] = column
-    rows = way.known.store.rows(query.order_by("ALL").limit(1), given or None)
+    rows = way.known.store.rows(query.order_by(*columns_of(relation, "t")).limit(1), given or None)
     if not rows:
         return []
     values = rows[0] if way.side.alone.schema[atom.predicate].columns else ()

@@ -120,9 +120,9 @@ class _Tried:
         self, body: tuple[Literal, ...], given: Mapping[str, Constant]
     ) -> tuple[tuple[Literal, ...], Values]:
         """The largest part of a body that holds, and the values that it then has."""
-        parts = [_without(body, literal) for literal in body]
+        parts = [_without(body, literal) for literal in reversed(body)]
         # Of two that are equally large, the one that goes further from the beginning comes first.
-        for part in sorted(reversed(parts), key=len, reverse=True):
+        for part in sorted(parts, key=len, reverse=True):
             if len(part) < len(body) - 1:
                 break
             if (values := self._first(part, given)) is not None:
