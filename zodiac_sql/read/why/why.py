@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
+
+from sqlglot import exp
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError, StoreError
@@ -11,10 +14,10 @@ from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.syntax import Atom, Constant, Type, Variable
 from zodiac_sql.program.state import State
-from zodiac_sql.read.query import answer_goals, known_predicate
+from zodiac_sql.read.query import known_predicate
 from zodiac_sql.read.why.asked import Key, Known
 from zodiac_sql.read.why.check_proof import is_proof
-from zodiac_sql.read.why.explain import Words, ids_of, mentioned, step_of, words
+from zodiac_sql.read.why.explain import Words, ids_of, mentioned, solutions, step_of, words
 from zodiac_sql.read.why.find_proof import Derivation, Search, every_derivation, find_proofs
 from zodiac_sql.read.why.known import closures_of, known_of
 from zodiac_sql.read.why.proof import Explanation, Fact, Step
@@ -90,25 +93,28 @@ def answers(search: Search, state: State, atom: Atom) -> list[Key]:
             for place, t in enumerate(atom.terms)
         ),
     )
-    answer = answer_goals(known.store, state, known.functions, _text(named))
+    names = sorted({t.name for t in named.terms if isinstance(t, Variable)})
     found: list[Key] = []
-    for row in sorted(answer.to_pylist(), key=repr)[:FIRST_ANSWERS]:
+    for row in _first_solutions(known, named, names):
+        values = dict(zip(names, row, strict=True))
         terms = tuple(
-            Constant(column.type or Type.SYMBOL, row[t.name]) if isinstance(t, Variable) else t
+            Constant(column.type or Type.SYMBOL, values[t.name]) if isinstance(t, Variable) else t
             for t, column in zip(named.terms, columns, strict=True)
         )
-        key = key_of(known, replace(atom, terms=terms))
-        assert key is not None
-        found.append(key)
+        if key := key_of(known, replace(atom, terms=terms)):
+            found.append(key)
+    search.locate(found)
     return found
 
 
-def _text(atom: Atom) -> str:
-    from zodiac_sql.read.why.proof import spelled_predicate
-    from zodiac_sql.read.why.spelling import spelled
-
-    terms = (str(t) if isinstance(t, Variable) else spelled(t.value, t.type) for t in atom.terms)
-    return f"{spelled_predicate(atom.predicate)}({', '.join(terms)})"
+def _first_solutions(known: Known, atom: Atom, names: list[str]) -> list[tuple[Any, ...]]:
+    if not known.sources.relation(atom.predicate).rows:
+        return []
+    columns = [exp.column(name, quoted=True) for name in names]
+    query = exp.select(*columns).from_(solutions(known, (atom,), names).subquery("q", copy=False))
+    return known.store.rows(
+        query.order_by(*(column.copy() for column in columns)).limit(FIRST_ANSWERS)
+    )
 
 
 def key_of(known: Known, atom: Atom) -> Key | None:
