@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from zodiac_sql.change.staged_rows import parameters_of, staged_query
-from zodiac_sql.database import dictionary
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate, Staged
@@ -13,7 +12,6 @@ from zodiac_sql.language.schema import Predicate, Staged
 
 def table_of(store: Store, staged: Staged) -> str:
     """The temporary table with staged facts, made now if they are parameters."""
-    dictionary.settle(store)
     if staged.given is not None:
         types = tuple(column.type for column in staged.columns)
         known = Predicate("p", "p", staged.columns, types, staged.datatypes)

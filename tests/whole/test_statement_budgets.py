@@ -159,13 +159,17 @@ def test_a_typical_change(kb: KnowledgeBase, name: str) -> None:
             assert len(statements) <= most, "\n".join(statements)
 
 
-@pytest.mark.parametrize(("rows", "most"), [(1, 5), (10, 5)])
-def test_new_symbols(kb: KnowledgeBase, rows: int, most: int) -> None:
+@pytest.mark.parametrize(
+    ("predicate", "rows", "most"), [("value", 1, 5), ("value", 10, 5), ("chain", 1, 16)]
+)
+def test_new_symbols(kb: KnowledgeBase, predicate: str, rows: int, most: int) -> None:
     for turn in range(3):
-        facts = [(f"new {rows} {turn} {n}", float(n)) for n in range(rows)]
-        statements = counted(kb, lambda facts=facts: kb.insert("value", facts))  # type: ignore[misc]
+        facts = [(f"new {predicate} {rows} {turn} {n}", float(n)) for n in range(rows)]
+        if predicate == "chain":
+            facts = [(first, f"n{n}") for n, (first, _) in enumerate(facts)]
+        statements = counted(kb, lambda facts=facts: kb.insert(predicate, facts))  # type: ignore[misc]
     assert len(statements) <= most, "\n".join(statements)
-    assert kb.delete("value", facts).deleted == {"value": rows}
+    assert kb.delete(predicate, facts).deleted[predicate] == rows
 
 
 @pytest.mark.parametrize(("name", "most"), [(None, 4), ("with a position", 5)])

@@ -149,7 +149,6 @@ def _stage(collected: Collected, prepared: Prepared) -> NetFacts:
     planned, store, state = prepared.planned, collected.store, collected.state
     with collected.timed("stage"):
         _stage_rule_facts(collected, planned)
-        dictionary.settle(store)  # rules may look for texts
         net = net_changes(
             store,
             state=state,

@@ -1,7 +1,8 @@
 """The symbol dictionary: text -> INTEGER id, for whole tables at a time, or for a few texts.
 
 New symbols wait until the change that brought them is published: in a temporary table, or if there
-are only a few, in memory, until something needs them in a table.
+are only a few, in memory. A statement that looks for texts brings those into the table first
+(`Store.run`); most statements do not, because facts hold ids.
 """
 
 from __future__ import annotations
@@ -13,13 +14,12 @@ from itertools import islice
 from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, temp_table
-from zodiac_sql.database.store import Store
+from zodiac_sql.database.store import KNOWN_SYMBOLS, Store, ids_and_texts
 
 NEW = "zodiac$new_symbol"
 """Temporary table of symbols not yet published: (id, kind, text)."""
 
-KNOWN = "zodiac$known_symbol"
-"""Temporary view of every symbol, published and new."""
+KNOWN = KNOWN_SYMBOLS
 
 
 def prepare(store: Store) -> None:
@@ -34,14 +34,6 @@ def prepare(store: Store) -> None:
 def waits(store: Store) -> bool:
     """Whether there are symbols to be published."""
     return store.symbols_wait or bool(store.waiting_symbols)
-
-
-def settle(store: Store) -> None:
-    """Put what waits in memory into the table, for statements that look there."""
-    if store.waiting_symbols:
-        store.symbols_wait = True  # before the statement: an interruption may come right after it
-        store.run(_INTO_TABLE, _columns(store.waiting_symbols))
-        store.waiting_symbols.clear()
 
 
 def forget_new(store: Store) -> None:
@@ -59,7 +51,6 @@ def nothing_new(store: Store) -> Iterator[None]:
     Their ids are given to other symbols afterwards, so nothing may keep them: they may only be
     used to look for facts, of which there are none.
     """
-    settle(store)
     known = store.count('SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol"')
     try:
         yield
@@ -84,7 +75,7 @@ def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
 def publish(store: Store) -> None:
     """Make new symbols permanent. This is part of the publishing transaction."""
     if store.waiting_symbols:
-        store.run(_INTO_FILE, _columns(store.waiting_symbols))
+        store.run(_INTO_FILE, ids_and_texts(store.waiting_symbols))
     if store.symbols_wait:
         store.run('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
 
@@ -104,7 +95,6 @@ def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None
     The text is as in language/symbols.py, or an N-Triples term. Other columns are copied, and no
     rows are added or dropped. `source` is a temporary table without NULLs in `columns`.
     """
-    settle(store)
     _collect_terms(store, source, columns)
     _add_terms(store)
     store.run(
@@ -169,18 +159,11 @@ def _remember(store: Store, published: Mapping[str, int]) -> None:
 def add(store: Store, texts: Sequence[str]) -> dict[str, int]:
     """Add symbols that stand as they are, each given once and none of them known. Their ids."""
     if store.symbols_wait:
-        settle(store)
         return dict(store.rows(_ADD, [texts]))
     first = _last(store) + len(store.waiting_symbols) + 1
     added = {text: first + place for place, text in enumerate(texts)}
     store.waiting_symbols |= added
-    if len(store.waiting_symbols) > MOST_WAITING:
-        settle(store)
     return added
-
-
-MOST_WAITING = 1_000
-"""When more symbols than this wait in memory, they are put into the table."""
 
 
 def _last(store: Store) -> int:
@@ -202,19 +185,10 @@ _INTO_FILE = (
     " FROM (SELECT unnest($1) AS id, unnest($2) AS text) AS t"
 )
 
-_INTO_TABLE = (
-    'INSERT INTO temp."zodiac$new_symbol" SELECT id, zodiac.kind(text), text'
-    " FROM (SELECT unnest($1) AS id, unnest($2) AS text) AS t"
-)
-
-
-def _columns(symbols: Mapping[str, int]) -> list[list[object]]:
-    return [[*symbols.values()], [*symbols]]
-
 
 def _add_terms(store: Store) -> None:
     """Give ids to the symbols in the temporary table term that have none."""
-    before, store.symbols_wait = store.symbols_wait, True  # see settle
+    before, store.symbols_wait = waits(store), True  # an interruption may come after it
     found = store.count(
         'INSERT INTO temp."zodiac$new_symbol"'
         ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'

@@ -34,6 +34,14 @@ if TYPE_CHECKING:
 Parameters = Sequence[object] | Mapping[str, object] | None
 Tracer = Callable[[str, Parameters], None]
 
+KNOWN_SYMBOLS = "zodiac$known_symbol"
+"""Temporary view of every symbol, published and new (dictionary.py)."""
+
+_INTO_TABLE = (
+    'INSERT INTO temp."zodiac$new_symbol" SELECT id, zodiac.kind(text), text'
+    " FROM (SELECT unnest($1) AS id, unnest($2) AS text) AS t"
+)
+
 SCHEMAS = ("zodiac", EXPLICIT_SCHEMA, DERIVED_SCHEMA, NODE_SCHEMA)
 """Our schemas in a database file."""
 
@@ -128,6 +136,8 @@ class Store:
     ) -> duckdb.DuckDBPyConnection:
         """Run one statement. Only constants of this package are text; all others are trees."""
         text = statement if isinstance(statement, str) else render(statement)
+        if self.waiting_symbols and KNOWN_SYMBOLS in text:
+            self._settle_symbols()
         if self.tracer:
             self.tracer(text, parameters)
         with explaining(self):
@@ -137,6 +147,12 @@ class Store:
                 if "Failed to bind column reference" not in str(error):
                     raise
                 return self._replanned(text, parameters)
+
+    def _settle_symbols(self) -> None:
+        """Put the symbols that wait in memory into the dictionary's table."""
+        self.symbols_wait = True  # an interruption may come right after it
+        self.run(_INTO_TABLE, ids_and_texts(self.waiting_symbols))
+        self.waiting_symbols.clear()
 
     def _replanned(self, text: str, parameters: Parameters) -> duckdb.DuckDBPyConnection:
         """Run a statement that DuckDB 1.5.6 cannot plan: it loses columns of some cyclic joins."""
@@ -242,3 +258,8 @@ class Store:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def ids_and_texts(symbols: Mapping[str, int]) -> list[list[object]]:
+    """The ids and the texts of symbols, as parameters of a statement."""
+    return [[*symbols.values()], [*symbols]]

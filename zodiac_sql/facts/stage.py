@@ -104,7 +104,6 @@ def _staged(
     rows: int | None = None,
 ) -> Staged:
     """Cast and encode rows that have passed every check."""
-    dictionary.settle(store)
     table = store.fresh("staged")
     query = exp.select(*_casts(columns)).from_(source)
     symbols = [column.name for column in columns if column.type is Type.SYMBOL]
