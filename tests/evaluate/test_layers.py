@@ -14,6 +14,8 @@ from zodiac_sql.change.change import Change
 from zodiac_sql.change.update import Update
 from zodiac_sql.evaluate import layers
 from zodiac_sql.language.parse import parse
+from zodiac_sql.maintain import auto
+from zodiac_sql.maintain.steps import slices
 from zodiac_sql.rewrite.closures.shapes import along
 
 Pairs = set[tuple[int, int]]
@@ -51,8 +53,12 @@ def test_rules_that_go_along(rule: str, expected: tuple[int, str] | None) -> Non
 @pytest.mark.parametrize("rules", [LEFT, RIGHT, SQUARE, SELF, FED])
 @pytest.mark.parametrize("cyclic", [False, True], ids=["acyclic", "cyclic"])
 @pytest.mark.parametrize("chosen", ["auto", "recompute"])
-def test_every_change_is_right(rules: str, cyclic: bool, chosen: str) -> None:
+def test_every_change_is_right(
+    monkeypatch: pytest.MonkeyPatch, rules: str, cyclic: bool, chosen: str
+) -> None:
     """Facts and ranks are right after random changes, which bring cycles or not."""
+    monkeypatch.setattr(slices, "MOST_SLICE_KEYS", 0)
+    monkeypatch.setattr(auto, "SHARE_CHECKED", 1)
     chance = random.Random(f"{rules}{cyclic}{chosen}")
     facts: dict[str, Pairs] = {name: _some(chance, 25, cyclic) for name in "efr"}
     methods = set()
@@ -71,6 +77,23 @@ def test_every_change_is_right(rules: str, cyclic: bool, chosen: str) -> None:
             assert kb.verify()
             assert {(a, b) for a, b in kb.sql("SELECT * FROM r")} == _closure(rules, facts)
     assert cyclic or "layers" in methods
+
+
+def test_deletion_that_needs_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is given up for an evaluation in layers, which takes what is lost out of the table."""
+    monkeypatch.setattr(slices, "MOST_SLICE_KEYS", 0)
+    edges = [(a, b) for a in range(30) for b in (a + 1, a + 2, a + 3)]
+    with as_if_large(really=True), zodiac_sql.connect() as kb:
+        monkeypatch.setattr(auto, "LARGEST_NOT_WEIGHED", 1_000)
+        with kb.update() as update:
+            update.insert("r", edges)
+            update.add_rules("r(X, Z) :- r(X, Y), r(Y, Z).")
+        change = kb.delete("r", [(27, 30), (28, 30), (29, 30)])
+        (done,) = change.stats.hypernodes.values()
+        assert (done.strategy, done.method) == ("recompute", "layers")
+        assert "each round would read" in done.why
+        assert change.deleted == {"r": 30}
+        assert kb.verify()
 
 
 def _change(
