@@ -20,6 +20,7 @@ from sqlglot import exp
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, distinct, union_all
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.layers import in_layers
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive, table_name
@@ -57,6 +58,8 @@ def evaluate(
     empty = all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives)
     if empty and not any(map(is_node, hypernode.derives)):
         return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
+    if done := _in_layers(store, hypernode, schema, context):
+        return done
     if is_linear(hypernode, context):
         return _linear(store, hypernode, schema, context)
     return semi_naive(store, hypernode, schema, context=context, cache=cache, closures={})
@@ -143,6 +146,18 @@ def _single(
 def _as_they_are(heads: exp.Query | None) -> exp.Query:
     assert heads is not None
     return heads
+
+
+def _in_layers(
+    store: Store, hypernode: Hypernode, schema: Schema, context: Context
+) -> Fixpoint | None:
+    """One relation, closed along another that has no cycle (layers.py); None if that is no gain."""
+    layered = in_layers(store, hypernode, context)
+    if layered is None:
+        return None
+    predicate = hypernode.derives[0]
+    part = layered.make(store, table_name(hypernode, predicate, schema))
+    return Fixpoint({predicate: part} if part else {}, layered.depth, "layers", layered=layered)
 
 
 # --- one recursive statement ----------------------------------------------------------------------

@@ -27,6 +27,7 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.layers import Layered
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.partition import count_since_change
 from zodiac_sql.evaluate.run_plans import apply_plans
@@ -56,13 +57,15 @@ class Fixpoint:
     The tables of a recursive hypernode have ranks.
 
     `iterations` counts rounds of rule application; `method` is "rule", "linear", "loop", or
-    "modules" where `closures` are relations kept as partitions.
+    "modules" where `closures` are relations kept as partitions, or "layers" where a relation is
+    also there as sets, until they are forgotten (layers.py).
     """
 
     parts: dict[str, Part]
     iterations: int
     method: str
     closures: Mapping[str, Closure] = field(default_factory=dict)
+    layered: Layered | None = None
 
     @property
     def rows(self) -> int:

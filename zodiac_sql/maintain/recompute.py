@@ -10,10 +10,12 @@ from sqlglot import exp
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.fixpoint import evaluate
+from zodiac_sql.evaluate.layers import Layered, forget
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.partition import compare, nodes
 from zodiac_sql.maintain.contract import Maintained, Task, Work
+from zodiac_sql.maintain.steps.shrink import directions, shrunk
 from zodiac_sql.names import CHANGE_FACTS, classes
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, relation_query
@@ -23,6 +25,8 @@ from zodiac_sql.storage.extensions import apart, comparable, lacking
 
 def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
+    if done := shrunk(task):
+        return done
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
     fixpoint = evaluate(
         task.store,
@@ -34,9 +38,11 @@ def recompute(task: Task) -> Maintained:
     )
     edits = {}
     for predicate in task.hypernode.derives:
-        edit = _edit(task, predicate, fixpoint.parts.get(predicate))
+        edit = _edit(task, predicate, fixpoint.parts.get(predicate), fixpoint.layered)
         if edit is not None:
             edits[predicate] = edit
+    if fixpoint.layered:
+        forget(task.store)
     for predicate, closure in fixpoint.closures.items():
         edits |= _closure_edits(task, predicate, closure)
     work = Work(forward=fixpoint.rows, iterations=fixpoint.iterations)
@@ -44,7 +50,7 @@ def recompute(task: Task) -> Maintained:
     return Maintained(edits, work, fixpoint.method, ranked)
 
 
-def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
+def _edit(task: Task, predicate: str, after: Part | None, layered: Layered | None) -> Edit | None:
     """The edit that turns a table into that of the new fixpoint; None if there is nothing to do.
 
     A table is also rewritten if only its columns have changed, and always if it has ranks: the old
@@ -64,16 +70,22 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
         deleted = _minus(task, f"{CHANGE_FACTS}minus_{task.stem(predicate)}", old, new)
     else:
         grows, shrinks = directions(task)
-        inserted = (
-            _minus(task, f"{CHANGE_FACTS}plus_{task.stem(predicate)}", new, old) if grows else None
-        )
+        name = f"{CHANGE_FACTS}plus_{task.stem(predicate)}"
+        inserted = None
+        if old.parts[0].pairs:
+            layered = None
+        if grows and layered:
+            inserted = layered.adds(task.store, old.parts[0], old.columns, name)
+        elif grows:
+            inserted = _minus(task, name, new, old)
         gone = old.rows + (inserted.rows if inserted else 0) - new.rows
         shrinks = shrinks and gone > 0
-        deleted = (
-            _minus(task, f"{CHANGE_FACTS}minus_{task.stem(predicate)}", old, new)
-            if shrinks
-            else None
-        )
+        name = f"{CHANGE_FACTS}minus_{task.stem(predicate)}"
+        deleted = None
+        if shrinks and layered:
+            deleted = layered.lacks(task.store, old.parts[0], old.columns, name)
+        elif shrinks:
+            deleted = _minus(task, name, old, new)
     if inserted or deleted or task.hypernode.recursive or old.columns != columns:
         return Edit(inserted, deleted, None, after, rewritten=True)
     return None
@@ -88,7 +100,7 @@ def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Ed
         deleted = closure.partition.part("before", "class")
     else:
         now = closure.now if closure.now.rows else None
-        edit = _edit(task, predicate, now)
+        edit = _edit(task, predicate, now, None)
         assert edit is not None
         inserted, deleted = edit.inserted, edit.deleted
     name = f"{CHANGE_FACTS}came_{closure.stem}"
@@ -104,16 +116,6 @@ def _comparable(task: Task, predicate: str, closure: Closure) -> bool:
     """Whether nodes are of the same type as before."""
     before = Relation(task.before.schema[predicate].columns, ())
     return comparable(Relation(closure.columns, ()), before)
-
-
-def directions(task: Task) -> tuple[bool, bool]:
-    """Whether a change of the inputs can add facts to the tables, and whether it can take some."""
-    inserted, deleted = task.changed()
-    if task.heritage or not inserted | deleted:
-        return True, True  # the rules themselves are new
-    negative = frozenset(p for rule in task.hypernode.rules for p in rule.negative())
-    refuted = bool(negative & (inserted | deleted))
-    return bool(inserted) or refuted, bool(deleted) or refuted
 
 
 def _one(task: Task, predicate: str, relation: Relation) -> Part | None:

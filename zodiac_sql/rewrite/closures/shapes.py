@@ -46,6 +46,30 @@ def symmetric(rule: Rule) -> bool | None:
     return unequal if _ends(atoms[0]) == (ends[1], ends[0]) else None
 
 
+def along(rule: Rule) -> tuple[int, str] | None:
+    """Where a rule takes the facts of R along another relation E, and what E is; else None.
+
+    R(x, z) :- R(x, y), E(y, z) changes place 1, and R(x, z) :- E(x, y), R(y, z) place 0.
+    """
+    ends = _ends(rule.head)
+    if ends is None or len(rule.body) != 2:
+        return None
+    atoms = list(rule.positive_atoms())
+    own = [atom for atom in atoms if atom.predicate == rule.head.predicate]
+    if len(atoms) != 2 or len(own) != 1:
+        return None
+    (other,) = (atom for atom in atoms if atom is not own[0])
+    taken, edge = _ends(own[0]), _ends(other)
+    if taken is None or edge is None:
+        return None
+    for place in (0, 1):
+        here, there = (taken[place], ends[place]) if place else (ends[place], taken[place])
+        kept = taken[1 - place] == ends[1 - place]
+        if kept and edge == (here, there) and len({*ends, taken[place]}) == 3:
+            return place, other.predicate
+    return None
+
+
 def extends(rule: Rule, place: int) -> bool:
     """Whether a rule prolongs R at one end, whatever else its body says.
 
