@@ -32,7 +32,8 @@ class Row:
 
     `seconds` has a list for each verb that was timed ("scratch", "delete", "insert", "stream");
     `known` are figures of other systems, or goals; `changed` are facts that left or entered
-    extensions in each deletion (negation makes some enter), `reached` the hypernodes it evaluated.
+    extensions in each deletion (negation makes some enter), `reached` the hypernodes it evaluated;
+    `statements` are those of a deletion and of an insertion, counted apart from the timed ones.
     """
 
     title: str
@@ -41,6 +42,7 @@ class Row:
     changed: list[int] = field(default_factory=list)
     reached: list[int] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    statements: list[int] = field(default_factory=list)
 
 
 def connect(path: Path, strategy: str, modules: bool = True) -> KnowledgeBase:

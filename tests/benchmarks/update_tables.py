@@ -105,16 +105,17 @@ def _others(workload: UpdateWorkload, runs: int, timeout: float) -> list[str]:
 
 
 def _print_one(rows: list[Row]) -> None:
-    header = ["change", "samples", "facts changed", "hypernodes"]
+    header = ["change", "samples", "facts changed", "hypernodes", "statements"]
     print_header([*header, "delete", "ratio", "insert", "ratio", "known: delete / insert"])
     base = _base(rows)
     for row in rows:
         if "scratch" in row.seconds:
             made = row.seconds["scratch"]
-            print_line([row.title, str(len(made)), "", "", "", "", ms(made), "1", row.known])
+            print_line([row.title, str(len(made)), "", "", "", "", "", ms(made), "1", row.known])
         else:
             gone, new = row.seconds["delete"], row.seconds["insert"]
             cells = [row.title, str(len(gone)), counts(row.changed), counts(row.reached)]
+            cells.append(" / ".join(map(str, row.statements)))
             cells += [ms(gone), ratio(gone, base), ms(new), ratio(new, base), row.known]
             print_line(cells)
     print()

@@ -13,9 +13,11 @@ from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from . import stream_runs
 from .session import (
+    Batch,
     Fingerprint,
     Row,
     build,
@@ -30,6 +32,9 @@ from .session import (
 from .streams import STREAMS
 from .update_workloads import UPDATES, Case, UpdateWorkload
 from .workloads import table_of
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
 
 FEWEST = 3
 """So many samples are taken even when time is up."""
@@ -83,9 +88,23 @@ class Measurement:
                 if perf_counter() > end and len(row.changed) >= FEWEST:
                     break
             batch, rules = case.batches[0], self.workload.base.rules
-            change(kb, batch, {})
+            row.statements.append(_statements(kb, batch, {}))
             right = from_scratch(self.other, rules, without(self.facts, batch))
             row.problems.extend(f"deleted: {d}" for d in differences(fingerprint(kb), right))
-            change(kb, {}, batch)
+            row.statements.append(_statements(kb, {}, batch))
             row.problems.extend(f"at the end: {d}" for d in differences(fingerprint(kb), before))
         return row
+
+
+def _statements(kb: KnowledgeBase, gone: Batch, new: Batch) -> int:
+    """Make a change. Returns how many SQL statements it took."""
+    seen = 0
+
+    def count(_: str, __: object) -> None:
+        nonlocal seen
+        seen += 1
+
+    kb.trace(count)
+    change(kb, gone, new)
+    kb.trace(None)
+    return seen
