@@ -60,8 +60,9 @@ def assert_proved(
         judge(explanation, world, [fact], texts)
         if lowest is not None and explanation.height > lowest[fact] + HIGHER:
             raise WrongProof(f"{spell(fact)}: {explanation.height} high, not {lowest[fact]}")
-        again = kb.why(str(explanation.goals[0]))
-        assert again.goals == explanation.goals, "the text of the fact is another goal"
+        if fact is facts[0]:
+            again = kb.why(str(explanation.goals[0]))
+            assert again.goals == explanation.goals, "the text of the fact is another goal"
 
 
 def judge(
@@ -83,7 +84,7 @@ def assert_all_told(
     """All instances that derive a fact are told, or as many as were asked for."""
     expected = {ways_of(one) for one in every if one.head == fact}
     texts = {row["name"]: row["rule"] for row in kb.rules().to_pylist()}
-    for limit in (None, 1, 3):
+    for limit in (None, 2):
         budget.tried("sets of all derivations")
         told = kb.why(spell(fact), limit=limit) if limit else kb.why(spell(fact), all=True)
         judge(told, world, [fact], texts)

@@ -106,18 +106,18 @@ def variable_types(body: Sequence[Literal], types: Types) -> dict[Var, str]:
             for variable in literal.group:
                 meet(variable, inside[variable])
             meet(literal.result, _aggregate_type(literal.function, inside[literal.argument]))
-    given = _given(body)
+    given = given_variables(body)
     pending = [literal for literal in body if isinstance(literal, Bind | Compare)]
     for _ in pending:
         for literal in pending:
-            for target, value in _assignments(literal):
-                if target not in given and _variables(value) <= given:
+            for target, value in assignments(literal):
+                if target not in given and variables_of(value) <= given:
                     meet(target, expression_type(value, found))
                     given = given | {target}
     return found
 
 
-def _given(body: Iterable[Literal]) -> set[Var]:
+def given_variables(body: Iterable[Literal]) -> set[Var]:
     """The variables that atoms and aggregates bind."""
     given: set[Var] = set()
     for literal in body:
@@ -128,7 +128,7 @@ def _given(body: Iterable[Literal]) -> set[Var]:
     return given
 
 
-def _assignments(literal: Bind | Compare) -> list[tuple[Var, Expression]]:
+def assignments(literal: Bind | Compare) -> list[tuple[Var, Expression]]:
     """What a literal could bind, and to what."""
     if isinstance(literal, Bind):
         return [(literal.variable, literal.expression)]
@@ -138,11 +138,11 @@ def _assignments(literal: Bind | Compare) -> list[tuple[Var, Expression]]:
     return [(a, b) for a, b in pairs if isinstance(a, Var)]
 
 
-def _variables(expression: Expression) -> set[Var]:
+def variables_of(expression: Expression) -> set[Var]:
     if isinstance(expression, Var):
         return {expression}
     if isinstance(expression, Call):
-        return {v for argument in expression.arguments for v in _variables(argument)}
+        return {v for argument in expression.arguments for v in variables_of(argument)}
     return set()
 
 
@@ -206,25 +206,25 @@ def solutions(
             terms = (*literal.group, literal.result)
             found = [e for old in found for row in rows if (e := _unified(terms, row, kinds, old))]
     waiting = [literal for literal in body if isinstance(literal, Bind | Compare)]
-    given = _given(body)
+    given = given_variables(body)
     while waiting:
-        literal = next(w for w in waiting if _ready(w, given))
+        literal = next(w for w in waiting if is_ready(w, given))
         waiting.remove(literal)
         found = [e for old in found if (e := _stepped(literal, old, kinds)) is not None]
-        given |= {target for target, _ in _assignments(literal)}
+        given |= {target for target, _ in assignments(literal)}
     for literal in body:
         if isinstance(literal, Not):
             found = [e for e in found if not _holds(literal.atom, known, types, kinds, e)]
     return found
 
 
-def _ready(literal: Bind | Compare, given: set[Var]) -> bool:
+def is_ready(literal: Bind | Compare, given: set[Var]) -> bool:
     if (
         isinstance(literal, Compare)
-        and _variables(literal.left) | _variables(literal.right) <= given
+        and variables_of(literal.left) | variables_of(literal.right) <= given
     ):
         return True
-    return any(_variables(value) <= given for _, value in _assignments(literal))
+    return any(variables_of(value) <= given for _, value in assignments(literal))
 
 
 def _matches(
@@ -266,8 +266,8 @@ def _stepped(
 ) -> Environment | None:
     """The environment after a binding or a test; None where it fails."""
     try:
-        for target, expression in _assignments(literal):
-            if target not in environment and _variables(expression) <= environment.keys():
+        for target, expression in assignments(literal):
+            if target not in environment and variables_of(expression) <= environment.keys():
                 value = as_type(evaluate(expression, environment), kinds[target])
                 return {**environment, target: value}
         if isinstance(literal, Bind):

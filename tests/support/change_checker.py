@@ -1,0 +1,164 @@
+"""Accepts or rejects what `change.why` says, as proof_checker.py does for `why`.
+
+Each event is a fact that did enter or leave. Each cause is the change itself, or an instance of a
+rule that derives the fact on one side of the change and not on the other, and its events are all
+that makes the difference. Nothing goes back to itself, so that all ends in the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from generators.programs import Aggregate, Atom, Not, Rule
+from support import naive
+from support.naive_values import Environment
+from support.proof_checker import WrongProof
+from support.proof_world import Ground, World, fits, pattern, positive
+from support.spelled import bare, spelled_facts, with_values
+from zodiac_sql.change.explained import Cause, ChangeExplanation, Event
+
+Moved = tuple[str, Ground]
+
+
+def check_change(told: ChangeExplanation, before: World, after: World, goal: Moved) -> None:
+    """Raises WrongProof unless an explanation of why a fact "entered" or "left" is right."""
+    sides = _Sides(before, after, spelled_facts(before, after))
+    if sides.moved(told.goal) != goal:
+        raise WrongProof(f"{told.goal} is another event than {goal}")
+    reached: dict[Event, None] = {}
+    _follow(told, told.goal, reached, ())
+    if set(told.causes) != set(reached) or set(told.events()) != set(reached):
+        raise WrongProof(f"the events are {list(map(str, reached))}")
+    for event in reached:
+        cause = told.causes[event]
+        try:
+            sides.check(event, cause)
+        except WrongProof as error:
+            raise WrongProof(f"{event}, by {cause.rule or cause.kind}: {error}") from None
+
+
+def _follow(
+    told: ChangeExplanation, event: Event, reached: dict[Event, None], way: tuple[Event, ...]
+) -> None:
+    if event in way:
+        raise WrongProof(f"{event} goes back to itself: {way}")
+    if event not in reached:
+        for other in told.causes[event].because:
+            _follow(told, other, reached, (*way, event))
+        reached[event] = None
+
+
+@dataclass(frozen=True)
+class _Sides:
+    before: World
+    after: World
+    facts: Mapping[str, Ground]
+
+    def moved(self, event: Event) -> Moved:
+        """The fact of an event, which must have moved."""
+        fact = self.ground(event.fact)
+        here, there = self.sides(event)
+        if not here.holds(fact) or there.holds(fact):
+            raise WrongProof(f"{event}: it did not")
+        return event.kind, fact
+
+    def sides(self, event: Event) -> tuple[World, World]:
+        """The world that has the fact of an event, and the other one."""
+        entered = event.kind == "entered"
+        return (self.after, self.before) if entered else (self.before, self.after)
+
+    def ground(self, text: str) -> Ground:
+        found = self.facts.get(bare(text))
+        if found is None:
+            raise WrongProof(f"{text} never was a fact")
+        return found
+
+    def check(self, event: Event, cause: Cause) -> None:
+        _, fact = self.moved(event)
+        here, there = self.sides(event)
+        if cause.kind != "rule":
+            verb = "inserted" if event.kind == "entered" else "deleted"
+            if cause.kind != verb or not here.is_explicit(fact) or there.is_explicit(fact):
+                raise WrongProof("the change did no such thing")
+            return
+        rule = here.rules.get(cause.rule)
+        if rule is None or rule.head.predicate != fact[0]:
+            raise WrongProof("there is no such rule")
+        if cause.is_new != (there.rules.get(cause.rule) != rule):
+            raise WrongProof(f"{cause.is_new=}")
+        if not cause.because and not cause.is_new:
+            raise WrongProof("nothing made a difference")
+        solution = self._solution(rule, fact, cause, here)
+        uses = [self.ground(text) for text in cause.uses]
+        if not cause.is_new and self._holds(rule, fact, uses, solution, there):
+            raise WrongProof("it holds on the other side of the change, too")
+        because = [self.moved(one) for one in cause.because]
+        same = {(event.kind, use) for use in uses if not there.holds(use)}
+        if not same <= set(because):
+            raise WrongProof(f"{same - set(because)} made it, too")
+        for one in set(because) - same:
+            self._makes_a_difference(rule, solution, one, event.kind)
+
+    def _solution(self, rule: Rule, fact: Ground, cause: Cause, here: World) -> Environment:
+        """The values of an instance with these uses and absent facts."""
+        uses = [self.ground(text) for text in cause.uses]
+        if [name for name, _ in uses] != [atom.predicate for atom in positive(rule.body)]:
+            raise WrongProof(f"the body has other predicates than {cause.uses}")
+        if not all(map(here.holds, uses)):
+            raise WrongProof(f"not all of {cause.uses} held")
+        found = here.solutions(rule.body, [row for _, row in uses])
+        negated = [literal for literal in rule.body if isinstance(literal, Not)]
+        for one in found:
+            absent = [bare(with_values(literal, one)) for literal in negated]
+            if here.head(rule, one) == fact[1] and absent == list(map(bare, cause.absent)):
+                return one
+        raise WrongProof(f"no instance with {cause.uses} and {cause.absent} derives it")
+
+    def _holds(
+        self, rule: Rule, fact: Ground, uses: list[Ground], solution: Environment, there: World
+    ) -> bool:
+        """Whether an instance derives the same fact on the other side."""
+        if not all(map(there.holds, uses)):
+            return False
+        found = there.solutions(rule.body, [row for _, row in uses])
+        return any(one == solution for one in found)
+
+    def _makes_a_difference(self, rule: Rule, solution: Environment, one: Moved, kind: str) -> None:
+        """Whether an event that is no use of the instance has something to do with it."""
+        moved, (predicate, row) = one
+        for literal in rule.body:
+            if isinstance(literal, Not) and moved != kind:
+                atom = literal.atom
+                if atom.predicate == predicate and fits(row, pattern(atom, solution)):
+                    return
+            if isinstance(literal, Aggregate) and self._in_group(literal, solution, one):
+                return
+        raise WrongProof(f"{one} made no difference")
+
+    def _in_group(self, literal: Aggregate, solution: Environment, one: Moved) -> bool:
+        """Whether a fact that moved is what brought or took a solution of a group."""
+        before, after = (_group(literal, solution, w) for w in (self.before, self.after))
+        kind, (predicate, row) = one
+        for inner in literal.body:
+            atom = inner.atom if isinstance(inner, Not) else inner
+            if not isinstance(atom, Atom) or atom.predicate != predicate:
+                continue
+            gained = (kind == "entered") != isinstance(inner, Not)
+            new = after.keys() - before.keys() if gained else before.keys() - after.keys()
+            every = {**before, **after}
+            if any(fits(row, pattern(atom, every[key])) for key in new):
+                return True
+        return False
+
+
+def _group(
+    literal: Aggregate, solution: Environment, world: World
+) -> dict[frozenset[tuple[str, object]], Environment]:
+    """The solutions of a group."""
+    found = naive.solutions(literal.body, world.known, world.types)  # type: ignore[arg-type]
+    return {
+        frozenset((v.name, value) for v, value in e.items()): e
+        for e in found
+        if all(e[v] == solution[v] for v in literal.group)
+    }

@@ -1,0 +1,202 @@
+"""Accepts or rejects what `why_not` says, as proof_checker.py does for `why`.
+
+A claim is confirmed if the part of the body that is said to hold does hold, with the values told
+and those of the goal; if what is said to fail does fail with them; and if no larger part of a
+certain form holds: all of the body but one literal, or, if there is no such part, the beginning of
+the body up to the literal that fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
+from support import naive
+from support.naive_values import Environment, equal
+from support.proof_checker import WrongProof, check, variable
+from support.proof_world import World, fits, pattern
+from support.spelled import bare, spelled, with_values
+
+from zodiac_sql.read.why.absence import Attempt, WhyNot
+
+
+def check_why_not(told: WhyNot, world: World, goal: Atom, depth: int = 1) -> None:
+    """Raises WrongProof unless what is said of a goal, maybe with variables, is so."""
+    if bare(told.goal) != bare(with_values(goal, {})):
+        raise WrongProof(f"{told.goal} is another goal than {goal}")
+    there = _holds(world, [goal], {})
+    if told.holds is not None:
+        if not there or told.attempts:
+            raise WrongProof(f"{told.goal} does not hold, or there are attempts")
+        check(told.holds, world)
+        return
+    if there:
+        raise WrongProof(f"{told.goal} does hold")
+    rules = [rule for rule in world.rules.values() if rule.head.predicate == goal.predicate]
+    if sorted(one.rule for one in told.attempts) != sorted(rule.name for rule in rules):
+        raise WrongProof(f"{told.goal}: the rules are {[rule.name for rule in rules]}")
+    if bool(told.notes) != (not rules):
+        raise WrongProof(f"{told.goal}: {told.notes}")
+    for one in told.attempts:
+        try:
+            _Claim(world, world.rules[one.rule], goal, one, depth).check()
+        except WrongProof as error:
+            raise WrongProof(f"{told.goal}, by {one.rule}: {error}\n{told}") from None
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """What is said of one rule."""
+
+    world: World
+    rule: Rule
+    goal: Atom
+    told: Attempt
+    depth: int
+
+    def check(self) -> None:
+        given = self._given()
+        if (self.told.kind == "head") != (given is None):
+            raise WrongProof(f"the values of the head are {given}")
+        if given is None:
+            return
+        values = self._values(given)
+        kept = self._kept(values)
+        failing = [x for x in self.rule.body if all(x is not one for one in kept)]
+        if not _holds(self.world, kept, values):
+            raise WrongProof(f"{self.told.holds} does not hold")
+        if self.told.kind == "other value":
+            self._other_value(values, failing, given)
+            return
+        (literal, *_) = [x for x in failing if _fits_kind(x, self.told.kind)] or [None]
+        if literal is None or (len(failing) == 1 and literal is not failing[0]):
+            raise WrongProof(f"what fails is one of {failing}")
+        self._fails(literal, values)
+        self._is_largest(kept, literal, given)
+        below = self.depth > 1 and isinstance(literal, Atom)
+        if below != (self.told.below is not None):
+            raise WrongProof(f"{below=}")
+        if self.told.below is not None:
+            assert isinstance(literal, Atom)
+            check_why_not(self.told.below, self.world, _put(literal, values), self.depth - 1)
+
+    def _given(self) -> Environment | None:
+        """What the goal says of the rule's variables; None if the rule derives no such fact."""
+        given: Environment = {}
+        for term, wanted in zip(self.rule.head.terms, self.goal.terms, strict=True):
+            if isinstance(wanted, Var):
+                continue
+            known = given.setdefault(term, wanted) if isinstance(term, Var) else term
+            if not equal(known, wanted):  # type: ignore[arg-type]
+                return None
+        return given
+
+    def _values(self, given: Environment) -> Environment:
+        values = {Var(variable(name)): value for name, value in self.told.values}
+        for v, value in given.items():
+            other = self.told.kind == "other value" and v in values
+            if v not in values or not (other or equal(values[v], value)):
+                raise WrongProof(f"{v.name} should be {value!r} in {self.told.values}")
+        return values
+
+    def _kept(self, values: Environment) -> list[Literal]:
+        """The literals that are said to hold."""
+        left = list(self.rule.body)
+        kept: list[Literal] = []
+        for text in self.told.holds:
+            while left and not _reads(left[0], values, text):
+                left.pop(0)
+            if not left:
+                raise WrongProof(f"{text} is not in the body, or stands before the one before it")
+            kept.append(left.pop(0))
+        return kept
+
+    # --- what fails -------------------------------------------------------------------------------
+
+    def _fails(self, literal: Literal, values: Environment) -> None:
+        """Whether a literal fails, whatever the values of its other variables are."""
+        if isinstance(literal, Compare | Bind):
+            missing = naive.variables_of(literal.left) if isinstance(literal, Compare) else set()
+            if missing - values.keys():
+                raise WrongProof(f"nothing is said of {missing - values.keys()}")
+        if _holds(self.world, [literal], values):
+            raise WrongProof(f"{literal} does hold with {values}")
+        text = self.told.fails
+        if isinstance(literal, Atom):
+            _compare(text, f"no {with_values(literal, values)}")
+        elif isinstance(literal, Compare):
+            _compare(text, f"{with_values(literal, values)} is false")
+        elif isinstance(literal, Not):
+            rows = self.world.known[literal.atom.predicate]
+            wanted = pattern(literal.atom, values)
+            blocking = [(literal.atom.predicate, row) for row in rows if fits(row, wanted)]
+            if bare(text) not in [bare(f"blocked by {spelled(fact)}") for fact in blocking]:
+                raise WrongProof(f"{text}, and should be one of {blocking}")
+
+    def _other_value(
+        self, values: Environment, failing: Sequence[Literal], given: Environment
+    ) -> None:
+        """Whether the body holds, but gives the fact another value."""
+        other = [v for v, value in given.items() if not equal(values[v], value)]
+        if failing or len(other) != 1:
+            raise WrongProof(f"{failing} are missing, and {other} have other values")
+        (v,) = other
+        _compare(self.told.fails, f"{v.name} would be {values[v]}, and not {given[v]}")
+
+    # --- whether more holds -----------------------------------------------------------------------
+
+    def _is_largest(self, kept: Sequence[Literal], failing: Literal, given: Environment) -> None:
+        body = list(self.rule.body)
+        if len(kept) == len(body) - 1:
+            return
+        for out in range(len(body)):
+            part = body[:out] + body[out + 1 :]
+            if _evaluable(part) and _holds(self.world, part, given):
+                raise WrongProof(f"all but {body[out]} holds with {given}, not only {kept}")
+        end = len(kept)
+        if kept != body[:end]:
+            raise WrongProof(f"{kept} is not the beginning of the body")
+        if _evaluable([*kept, failing]) and _holds(self.world, [*kept, failing], given):
+            raise WrongProof(f"{failing} can hold, too")
+        longer = [n for n in range(end + 1, len(body)) if _evaluable(body[:n])]
+        if any(_holds(self.world, body[:n], given) for n in longer):
+            raise WrongProof(f"more than {kept} holds")
+
+
+def _holds(world: World, part: Sequence[Literal], values: Environment) -> bool:
+    """Whether literals have a solution in which variables have these values."""
+    ties = [Compare(v, "=", value) for v, value in values.items()]  # type: ignore[arg-type]
+    return bool(naive.solutions([*part, *ties], world.known, world.types))  # type: ignore[arg-type]
+
+
+def _evaluable(part: Sequence[Literal]) -> bool:
+    """Whether the literals themselves bind all variables that they compute or compare with."""
+    bound = naive.given_variables(part)
+    waiting = [literal for literal in part if isinstance(literal, Bind | Compare)]
+    while ready := [literal for literal in waiting if naive.is_ready(literal, bound)]:
+        waiting = [literal for literal in waiting if literal not in ready]
+        bound |= {v for literal in ready for v, _ in naive.assignments(literal)}
+    return not waiting
+
+
+def _fits_kind(literal: Literal, kind: str) -> bool:
+    kinds = {"no fact": Atom, "comparison": Compare, "blocked": Not, "no group": Aggregate,
+             "no value": Bind}  # fmt: skip
+    return isinstance(literal, kinds.get(kind, ()))  # type: ignore[arg-type]
+
+
+def _put(atom: Atom, values: Environment) -> Atom:
+    terms = (values.get(term, term) if isinstance(term, Var) else term for term in atom.terms)
+    return Atom(atom.predicate, tuple(terms))  # type: ignore[arg-type]
+
+
+def _reads(literal: Literal, values: Environment, text: str) -> bool:
+    if isinstance(literal, Aggregate):
+        return text.upper().startswith(f"{literal.function}(")
+    return bare(with_values(literal, values)) == bare(text)
+
+
+def _compare(text: str, expected: str) -> None:
+    if bare(text) != bare(expected):
+        raise WrongProof(f"{text}, and should be {expected}")
