@@ -8,7 +8,7 @@ higher than the lowest one, which brute force finds. To look for new examples:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,29 +21,35 @@ from generators.hypertree_acts import Acts as HypertreeActs
 from generators.hypertree_acts import Replace, hypertree_sequences
 from generators.module_acts import ModuleRecipe, module_recipes
 from generators.program_changes import AddRule, Change, Insert, State
-from generators.programs import PLAIN, Atom, Program, atom_text
+from generators.programs import PLAIN, Atom, Program, Var
 from generators.random_programs import random_rows
 from generators.random_rules import chance
 from generators.rule_changes import Recipe, recipes, rules_after
 from hypothesis import given, note, settings
-from support.agreement import make, numbered
+from support.agreement import make, numbered, preview
 from support.as_if_large import as_if_large
 from support.explained import (
     assert_absent_refused,
     assert_all_told,
     assert_first_answers,
+    assert_lacking,
+    assert_moves_explained,
     assert_proved,
+    assert_stays_refused,
+    moves,
     searched_as_if_large,
     some,
 )
 from support.hrdg import allowed
 from support.oracle import extensions
-from support.proof_world import Ground, world_of
+from support.proof_world import world_of
 from support.rule_instances import Heights, all_instances, minimum_heights
+from support.spelled import spelled
 from support.strategies import STRATEGIES
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
+    from zodiac_sql.change.change import Change as Told
 
 EXAMPLES = settings().max_examples
 PLAIN_PROGRAMS = max(2, EXAMPLES // 8)
@@ -53,6 +59,9 @@ HYPERTREES = max(2, EXAMPLES // 16)
 
 FACTS = 7
 """So many facts are explained after a change."""
+
+MOVED = 4
+"""So many facts that entered or left are explained."""
 
 MOST_INSTANCES_TRIED = 20_000
 """Least heights are computed where all rules have at most so many facts to try."""
@@ -129,23 +138,34 @@ def test_cyclic_rules(case: tuple[Program, HypertreeActs]) -> None:
 def play(program: Program, acts: Sequence[object], rng: Random) -> None:
     """Do all of that; after each change, explain some facts, and at last in other ways, too."""
     note(str(program))
-    state = State({}, {})
     facts = [Insert(name, tuple(sorted(rows, key=repr))) for name, rows in program.facts.items()]
     with TemporaryDirectory() as folder:
         path = Path(folder) / "kb.duckdb"
+        look = _Look(program, State({}, {}), rng)
         with Way.of(rng).open(path) as kb:
             for number, act in enumerate([(*facts, *map(AddRule, program.rules)), *acts]):
-                change = act.change(state) if isinstance(act, Replace) else act
+                change = act.change(look.state) if isinstance(act, Replace) else act
                 assert isinstance(change, tuple)
                 if number:
                     note(numbered(number, change))
-                if allowed(rules_after(state, change).values()):
-                    make(kb, change, PLAIN)
-                    state.apply(change)
-                    _Look(program, state, rng).at(kb)
+                if change and allowed(rules_after(look.state, change).values()):
+                    look = _do(kb, look, change, number)
         for read_only in (False, True):
             with Way.of(rng).open(path, read_only) as kb:
-                _Look(program, state, rng).at(kb)
+                look.at(kb)
+
+
+def _do(kb: KnowledgeBase, look: _Look, change: Change, number: int) -> _Look:
+    """Make a change, sometimes after a preview, and explain what it did, and what there is then."""
+    state = State(dict(look.state.rules), dict(look.state.facts))
+    state.apply(change)
+    after = _Look(look.program, state, look.rng)
+    if number % 3 == 2:
+        look.moved(preview(kb, change, PLAIN), after)
+        look.at(kb)
+    look.moved(make(kb, change, PLAIN), after)
+    after.at(kb)
+    return after
 
 
 class _Look:
@@ -153,7 +173,7 @@ class _Look:
 
     def __init__(self, program: Program, state: State, rng: Random) -> None:
         rules = list(state.rules.values())
-        self.program, self.rng = program, rng
+        self.program, self.state, self.rng = program, state, rng
         known = extensions(rules, state.facts)
         self.world = world_of(rules, state.facts, program.schema, known)
 
@@ -170,9 +190,20 @@ class _Look:
             for fact in facts[:2]:
                 assert_all_told(kb, self.world, fact, spelled, every)
         assert_proved(kb, self.world, facts, spelled, lowest)
-        assert_absent_refused(kb, self.world, self._absent(known), spelled)
         for name in self.rng.sample(sorted(known), min(1, len(known))):
             assert_first_answers(kb, self.world, name)
+        goals = self._random_goals(known, 4)
+        absent = [(goal.predicate, goal.terms) for goal in goals if _is_ground(goal)]
+        assert_absent_refused(kb, self.world, absent[:2], spelled)
+        assert_lacking(kb, self.world, goals, self.rng.choice((1, 1, 2, 3)))
+
+    def moved(self, told: Told, after: _Look) -> None:
+        """What a change told, which led to another state."""
+        facts = moves(self.world, after.world)
+        chosen = self.rng.sample(facts, min(MOVED, len(facts)))
+        assert_moves_explained(told, self.world, after.world, chosen)
+        stayed = [fact for fact in after.world.facts() if self.world.holds(fact)]
+        assert_stays_refused(told, self.rng.sample(stayed, min(1, len(stayed))))
 
     def _is_small(self) -> bool:
         """Whether brute force takes a short time."""
@@ -185,20 +216,23 @@ class _Look:
             tries += count
         return tries <= MOST_INSTANCES_TRIED
 
-    def _absent(self, known: set[str]) -> list[Ground]:
-        predicates = [p for p in self.program.schema if p.name in known]
-        symbols, integers = self.program.symbols, self.program.integers
-        return [
-            (predicate.name, row)
-            for predicate in self.rng.sample(predicates, min(2, len(predicates)))
-            for row in random_rows(self.rng, predicate, 1, symbols, integers)
-        ]
+    def _random_goals(self, known: Collection[str], count: int) -> list[Atom]:
+        """Goals that mostly do not hold, some of them with variables."""
+        open_ = [p for p in self.program.schema if p.name in known]
+        derived = [p for p in open_ if p.level] or open_
+        found = []
+        for _ in range(count if open_ else 0):
+            predicate = self.rng.choice(self.rng.choice((derived, derived, open_)))
+            symbols, integers = self.program.symbols, self.program.integers
+            for row in random_rows(self.rng, predicate, 1, symbols, integers):
+                terms = (Var(f"V{n}") if chance(self.rng, 12) else v for n, v in enumerate(row))
+                found.append(Atom(predicate.name, tuple(terms)))
+        return found
+
+
+def _is_ground(goal: Atom) -> bool:
+    return not any(isinstance(term, Var) for term in goal.terms)
 
 
 def _predicates(kb: KnowledgeBase) -> set[str]:
     return {row["predicate"] for row in kb.predicates().to_pylist()}
-
-
-def spelled(fact: Ground) -> str:
-    """A goal as people write it."""
-    return atom_text(Atom(*fact), PLAIN, "")  # type: ignore[arg-type]

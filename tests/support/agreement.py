@@ -32,6 +32,14 @@ def make(kb: KnowledgeBase, change: Change, style: Style) -> Told:
     return update.change
 
 
+def preview(kb: KnowledgeBase, change: Change, style: Style) -> Told:
+    """What a change would do."""
+    with kb.preview() as update:
+        for step in change:
+            _step(update, step, style)
+    return update.change
+
+
 def _step(target: Any, step: Insert | Delete | AddRule | DropRule, style: Style) -> Any:
     """`target` is a knowledge base or an update: both have the same verbs."""
     if isinstance(step, Insert):

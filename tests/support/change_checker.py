@@ -16,6 +16,7 @@ from support.naive_values import Environment
 from support.proof_checker import WrongProof
 from support.proof_world import Ground, World, fits, pattern, positive
 from support.spelled import bare, spelled_facts, with_values
+
 from zodiac_sql.change.explained import Cause, ChangeExplanation, Event
 
 Moved = tuple[str, Ground]

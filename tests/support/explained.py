@@ -8,13 +8,18 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from generators.programs import Atom
 from support import budget
+from support.change_checker import Moved, check_change
 from support.proof_checker import Checker, WrongProof, check, reached, variable
 from support.proof_world import Ground, World, fits, typed
 from support.rule_instances import Heights, Instance
+from support.spelled import spelled, with_values
+from support.why_not_checker import check_why_not
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
+    from zodiac_sql.change.change import Change
     from zodiac_sql.read.why.proof import Explanation, Fact, Step
 
 Spell = Callable[[Ground], str]
@@ -150,3 +155,36 @@ def assert_first_answers(kb: KnowledgeBase, world: World, predicate: str) -> Non
     goals = [Checker(world).ground(goal) for goal in told.goals]
     assert len(goals) == min(3, len(rows))
     judge(told, world, goals, texts)
+
+
+def assert_lacking(kb: KnowledgeBase, world: World, goals: Sequence[Atom], depth: int) -> None:
+    """What why_not says of goals, absent ones or not, the checker confirms."""
+    for goal in goals:
+        budget.tried("goals that do not hold")
+        check_why_not(kb.why_not(with_values(goal, {}), depth=depth), world, goal, depth)
+
+
+def assert_moves_explained(
+    told: Change, before: World, after: World, moved: Sequence[Moved]
+) -> None:
+    """Each fact that entered or left has an explanation that ends in the change."""
+    for kind, fact in moved:
+        budget.tried("facts that moved")
+        check_change(told.why(spelled(fact)), before, after, (kind, fact))
+
+
+def assert_stays_refused(told: Change, facts: Sequence[Ground]) -> None:
+    """What stayed, or stayed away, has no such explanation."""
+    from zodiac_sql.errors import QueryError
+
+    for fact in facts:
+        with pytest.raises(QueryError, match="neither entered nor left"):
+            told.why(spelled(fact))
+
+
+def moves(before: World, after: World) -> list[Moved]:
+    """All facts that entered or left."""
+    return [
+        *(("entered", fact) for fact in after.facts() if not before.holds(fact)),
+        *(("left", fact) for fact in before.facts() if not after.holds(fact)),
+    ]

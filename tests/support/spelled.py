@@ -39,6 +39,16 @@ def with_values(literal: Literal, values: Environment) -> str:
     return atom_text(Atom(literal.predicate, terms), PLAIN, "")  # type: ignore[arg-type]
 
 
+def readings(atom: Atom, values: Environment) -> set[str]:
+    """The ways in which an atom may be written: with names for variables without a value, or with
+    `_` for those that are there once.
+    """
+    unknown = [t for t in atom.terms if isinstance(t, Var) and t not in values]
+    names = {t: t for t in unknown if not t.anonymous}
+    twice = {t: t for t in names if unknown.count(t) > 1}
+    return {bare(with_values(atom, {**values, **kept})) for kept in (names, twice)}  # type: ignore[dict-item]
+
+
 def expression(found: object, values: Environment) -> str:
     """An expression with the values of its variables."""
     if isinstance(found, Arithmetic):

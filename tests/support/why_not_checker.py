@@ -16,14 +16,14 @@ from support import naive
 from support.naive_values import Environment, equal
 from support.proof_checker import WrongProof, check, variable
 from support.proof_world import World, fits, pattern
-from support.spelled import bare, spelled, with_values
+from support.spelled import bare, readings, spelled, with_values
 
 from zodiac_sql.read.why.absence import Attempt, WhyNot
 
 
 def check_why_not(told: WhyNot, world: World, goal: Atom, depth: int = 1) -> None:
     """Raises WrongProof unless what is said of a goal, maybe with variables, is so."""
-    if bare(told.goal) != bare(with_values(goal, {})):
+    if bare(told.goal) not in readings(goal, {}):
         raise WrongProof(f"{told.goal} is another goal than {goal}")
     there = _holds(world, [goal], {})
     if told.holds is not None:
@@ -94,9 +94,10 @@ class _Claim:
 
     def _values(self, given: Environment) -> Environment:
         values = {Var(variable(name)): value for name, value in self.told.values}
+        computed = {x.variable for x in self.rule.body if isinstance(x, Bind)}
+        computed |= {x.result for x in self.rule.body if isinstance(x, Aggregate)}
         for v, value in given.items():
-            other = self.told.kind == "other value" and v in values
-            if v not in values or not (other or equal(values[v], value)):
+            if v not in values or not (v in computed or equal(values[v], value)):
                 raise WrongProof(f"{v.name} should be {value!r} in {self.told.values}")
         return values
 
@@ -105,12 +106,22 @@ class _Claim:
         left = list(self.rule.body)
         kept: list[Literal] = []
         for text in self.told.holds:
-            while left and not _reads(left[0], values, text):
+            while left and not self._reads(left[0], values, text):
                 left.pop(0)
             if not left:
                 raise WrongProof(f"{text} is not in the body, or stands before the one before it")
             kept.append(left.pop(0))
         return kept
+
+    def _reads(self, literal: Literal, values: Environment, text: str) -> bool:
+        """Whether a text is a literal that holds, perhaps with the values of all its variables."""
+        if isinstance(literal, Aggregate):
+            return text.upper().startswith(f"{literal.function}(")
+        if isinstance(literal, Atom):
+            name, wanted = literal.predicate, pattern(literal, values)
+            rows = [row for row in self.world.known[name] if fits(row, wanted)]
+            return bare(text) in {bare(spelled((name, row))) for row in rows}
+        return bare(with_values(literal, values)) == bare(text)
 
     # --- what fails -------------------------------------------------------------------------------
 
@@ -124,7 +135,8 @@ class _Claim:
             raise WrongProof(f"{literal} does hold with {values}")
         text = self.told.fails
         if isinstance(literal, Atom):
-            _compare(text, f"no {with_values(literal, values)}")
+            if bare(text) not in {f"no{one}" for one in readings(literal, values)}:
+                raise WrongProof(f"{text} is not how {literal} reads with {values}")
         elif isinstance(literal, Compare):
             _compare(text, f"{with_values(literal, values)} is false")
         elif isinstance(literal, Not):
@@ -189,12 +201,6 @@ def _fits_kind(literal: Literal, kind: str) -> bool:
 def _put(atom: Atom, values: Environment) -> Atom:
     terms = (values.get(term, term) if isinstance(term, Var) else term for term in atom.terms)
     return Atom(atom.predicate, tuple(terms))  # type: ignore[arg-type]
-
-
-def _reads(literal: Literal, values: Environment, text: str) -> bool:
-    if isinstance(literal, Aggregate):
-        return text.upper().startswith(f"{literal.function}(")
-    return bare(with_values(literal, values)) == bare(text)
 
 
 def _compare(text: str, expected: str) -> None:
