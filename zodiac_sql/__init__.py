@@ -32,7 +32,8 @@ from zodiac_sql.errors import (
 from zodiac_sql.language.functions import Function
 
 if TYPE_CHECKING:
-    from zodiac_sql.knowledge_base import KnowledgeBase, connect
+    from zodiac_sql.knowledge_base import KnowledgeBase
+    from zodiac_sql.opening import connect
     from zodiac_sql.stream.channel import UpdateQueue
     from zodiac_sql.stream.updates import StreamUpdate
 
@@ -64,10 +65,14 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> object:
     """Import DuckDB only when a knowledge base is opened, because `zodiac --help` needs none."""
-    if name in ("KnowledgeBase", "connect"):
-        from zodiac_sql import knowledge_base
+    if name == "KnowledgeBase":
+        from zodiac_sql.knowledge_base import KnowledgeBase
 
-        return getattr(knowledge_base, name)
+        return KnowledgeBase
+    if name == "connect":
+        from zodiac_sql.opening import connect
+
+        return connect
     if name == "UpdateQueue":
         from zodiac_sql.stream.channel import UpdateQueue
 

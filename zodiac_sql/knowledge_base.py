@@ -13,16 +13,12 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, Self, overload
+from typing import IO, TYPE_CHECKING, Any, Self, overload
 
-from zodiac_sql.change.settings import Settings
 from zodiac_sql.database.guard import Guard, exclusive
-from zodiac_sql.database.open_store import open_store
 from zodiac_sql.database.store import Tracer
 from zodiac_sql.errors import MissingFunctionWarning
-from zodiac_sql.language.functions import Function
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.python_functions import function_of
 from zodiac_sql.session import Session
@@ -40,48 +36,6 @@ if TYPE_CHECKING:
     from zodiac_sql.read.why.absence import WhyNot
     from zodiac_sql.read.why.proof import Explanation
     from zodiac_sql.stream.channel import UpdateQueue
-
-
-def connect(
-    path: str | Path = ":memory:",
-    *,
-    read_only: bool = False,
-    threads: int | None = None,
-    memory_limit: str | None = None,
-    temp_directory: str | Path | None = None,
-    external_access: bool = False,
-    functions: Iterable[Function] = (),
-    strategy: str = "auto",
-    modules: bool = True,
-    hypertree: Literal["auto"] | bool = "auto",
-) -> KnowledgeBase:
-    """Open a knowledge base: a DuckDB file, created if it does not exist, or memory.
-
-    `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB. Without
-    `external_access`, no SQL in a query or in the file reaches other files or the network.
-    `functions` are Python functions that the file's rules use (see `register_function`).
-
-    The others say how changes are computed; answers and the file's format do not depend on them.
-    `strategy` is how derived facts follow a change: "auto" chooses for each hypernode; "support",
-    "bf", "dred", "recompute", and for streams "bf_marking" and "dred_marking", are there to
-    compare. With `modules`, dedicated algorithms compute transitive and symmetric-transitive
-    relations. `hypertree` says which cyclic rules, such as triangles, are evaluated by a tree of
-    smaller joins: "auto" those that should gain by it, True all, False none.
-
-    Raises LockedError, NewerFileError or StoreError; ValueError for an unknown setting.
-    """
-    settings = Settings(strategy, modules, hypertree)
-    settings.require_known()
-    opened = partial(
-        open_store,
-        path,
-        read_only=read_only,
-        threads=threads,
-        memory_limit=memory_limit,
-        temp_directory=temp_directory,
-        external_access=external_access,
-    )
-    return KnowledgeBase(Session(opened, functions, settings))
 
 
 class KnowledgeBase:

@@ -163,7 +163,7 @@ def test_the_rest_does_not_import_spark() -> None:
     import sys
 
     script = (
-        "import sys, zodiac_sql.cli.main, zodiac_sql.knowledge_base\n"
+        "import sys, zodiac_sql.cli.main, zodiac_sql.opening\n"
         "kb = zodiac_sql.connect(); kb.insert('p', [('a',)])\n"
         "assert not {'pyspark', 'py4j', 'zodiac_sql.spark'} & set(sys.modules)"
     )

@@ -41,6 +41,8 @@ CALLS: dict[str, Call] = {
     "stream": lambda kb: kb.stream([{"insert": {"edge": [("x", "y")]}}]),
     "sql": lambda kb: kb.sql("SELECT 1"),
     "query": lambda kb: kb.query("path(X, Y)"),
+    "why": lambda kb: kb.why("edge(a, b)"),
+    "why_not": lambda kb: kb.why_not("path(a, z)"),
     "table": lambda kb: kb.table("path"),
     "batches": read_batches,
     "rules": lambda kb: kb.rules(),

@@ -109,7 +109,7 @@ def main(file: str, updates: str) -> None:
 def _prepare() -> None:
     """Import what is imported late; but open no database: threads would not outlive a fork."""
     for name in (
-        "knowledge_base",
+        "opening",
         "change.apply",
         "storage.publish",
         "maintain.choose",

@@ -17,12 +17,14 @@ import pytest
 
 import zodiac_sql
 from zodiac_sql.change.change import Change
+from zodiac_sql.change.explained import ChangeExplanation
 from zodiac_sql.facts.export import Exported
 from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.read import describe, query
 from zodiac_sql.read.drawing.draw import Drawing
 from zodiac_sql.read.query import Answer
 from zodiac_sql.read.verify.verify import Verification
+from zodiac_sql.read.why.absence import WhyNot
 from zodiac_sql.read.why.proof import Explanation
 from zodiac_sql.stream.updates import StreamUpdate
 
@@ -112,8 +114,11 @@ def test_keys_of_an_update_of_a_stream() -> None:
     assert named == set(StreamUpdate.__optional_keys__) and not StreamUpdate.__required_keys__
 
 
+WHYS = (Explanation, WhyNot, ChangeExplanation)
+
+
 def test_every_public_method_says_what_it_does() -> None:
-    for class_ in (KnowledgeBase, Change, Answer, Verification, Drawing, Explanation):
+    for class_ in (KnowledgeBase, Change, Answer, Verification, Drawing, *WHYS):
         for name, member in vars(class_).items():
             if not name.startswith("_") and (callable(member) or isinstance(member, property)):
                 assert member.__doc__, f"{class_.__name__}.{name}"

@@ -41,6 +41,11 @@ def test_python_blocks_run(tmp_path: Path) -> None:
     assert "[[], ['stc(inside)']]" in run.stdout
     drawn = next(block for block in blocks("text") if "stc(inside)" in block)
     assert drawn in run.stdout
+    told = [block for block in blocks("text") if block.startswith(("anomaly(", "heatWave("))]
+    assert len(told) == 4 and all(block in run.stdout for block in told)
+    # When drawings change: the picture in docs/ is the one that the README's block saves.
+    picture = (tmp_path / "why.svg").read_bytes()
+    assert picture == (ROOT / "docs" / "why.svg").read_bytes() and "(docs/why.svg)" in README
 
 
 def test_spark_blocks_run(
@@ -102,7 +107,8 @@ def test_shell_commands_run(tmp_path: Path) -> None:
         text=True,
     )
     assert run.returncode == 0, run.stderr
-    assert (tmp_path / "hrdg.svg").exists()
+    assert (tmp_path / "hrdg.svg").exists() and (tmp_path / "why.svg").exists()
+    assert "is false" in run.stdout and "derived it (dropped by the change)" in run.stdout
 
 
 def test_every_command_is_in_the_readme() -> None:

@@ -109,7 +109,8 @@ class ChangeExplanation:
             verb = "derives" if event.kind == "entered" else "derived"
             new = "added" if event.kind == "entered" else "dropped"
             note = f" ({new} by the change)" if cause.is_new else ""
-            yield f"{indent}└─ {cause.rule} {verb} it{note}: {cause.text}"
+            text = " ".join(cause.text.split())
+            yield f"{indent}└─ {cause.rule} {verb} it{note}: {text}"
             moved = {other.fact for other in cause.because}
             for text in (*cause.uses, *cause.absent, *cause.others):
                 if text.removeprefix("not ") not in moved:

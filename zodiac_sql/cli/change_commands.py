@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,7 @@ from zodiac_sql.cli.options import (
     Preview,
     Samples,
     SkipBad,
+    WhyMoved,
 )
 from zodiac_sql.cli.output import (
     print_change,
@@ -120,6 +122,7 @@ def add_rules(
     ] = False,
     preview: Preview = False,
     samples: Samples = None,
+    why: WhyMoved = None,
     as_json: Json = False,
 ) -> None:
     """Add rules, and derive what follows.
@@ -136,7 +139,7 @@ def add_rules(
     given: list[Path | str] = [*(files or []), *(rules or [])]
     if not given:
         raise typer.BadParameter("give a FILE of rules, or rules as text with -e")
-    shown = _samples(preview, samples)
+    shown = _shown(preview, samples, why)
     if preview:
         require_database(db, preview)
     require_files(files or [])
@@ -158,6 +161,7 @@ def drop_rules(
     ] = False,
     preview: Preview = False,
     samples: Samples = None,
+    why: WhyMoved = None,
     as_json: Json = False,
 ) -> None:
     """Remove rules: by name, as text, or all those of a file.
@@ -170,11 +174,12 @@ def drop_rules(
     Examples:
       zodiac drop-rules farm.duckdb r4 r5
       zodiac drop-rules farm.duckdb wind.rules --preview
+      zodiac drop-rules farm.duckdb r4 --preview --why 'anomaly(wt2)'
       zodiac drop-rules farm.duckdb -e 'hot(X) :- hasTemperature(X, T), T > 40.'
     """
     if not given and not rules:
         raise typer.BadParameter("give a NAME or a FILE of rules, or rules as text with -e")
-    shown = _samples(preview, samples)
+    shown = _shown(preview, samples, why)
     require_database(db, preview)
     dropped = [*names_and_files(given or []), *(rules or [])]
     _change(db, Wanted(dropped=dropped, strict=strict), shown, as_json)
@@ -187,6 +192,7 @@ def insert(
     skip_bad: SkipBad = False,
     preview: Preview = False,
     samples: Samples = None,
+    why: WhyMoved = None,
     as_json: Json = False,
 ) -> None:
     """Insert facts from files, and derive what follows.
@@ -200,7 +206,7 @@ def insert(
       zodiac insert farm.duckdb monday.csv tuesday.csv -p hasTemperature
       zodiac insert farm.duckdb monday.csv -p hasTemperature --preview --samples 20
     """
-    shown = _samples(preview, samples)
+    shown = _shown(preview, samples, why)
     if preview:
         require_database(db, preview)
     require_files(files)
@@ -214,6 +220,7 @@ def delete(
     skip_bad: SkipBad = False,
     preview: Preview = False,
     samples: Samples = None,
+    why: WhyMoved = None,
     as_json: Json = False,
 ) -> None:
     """Delete the facts that stand in files.
@@ -228,7 +235,7 @@ def delete(
       zodiac delete farm.duckdb monday.csv -p hasTemperature
       zodiac delete farm.duckdb monday.csv -p hasTemperature --preview
     """
-    shown = _samples(preview, samples)
+    shown = _shown(preview, samples, why)
     require_database(db, preview)
     require_files(files)
     _change(db, Wanted(unloaded=files, predicate=predicate, skip_bad=skip_bad), shown, as_json)
@@ -285,22 +292,34 @@ def stream(
     follow(db, source, strategy, options, as_json)
 
 
-def _change(db: str, wanted: Wanted, samples: int | None, as_json: bool) -> None:
-    """Make the change and print it. If `samples` is a number, only preview it, with samples."""
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a preview shows: so many facts of each predicate, and why a fact would come or go."""
+
+    samples: int
+    why: str | None
+
+
+def _change(db: str, wanted: Wanted, shown: _Shown | None, as_json: bool) -> None:
+    """Make the change and print it. If something of a preview is to be shown, only preview it."""
     with changing(db) as opened:
-        if samples is None:
+        if shown is None:
             print_change(opened.carry_out(wanted), as_json)
         else:
-            print_preview(opened.preview(wanted), samples, as_json)
+            change = opened.preview(wanted)
+            told = None if shown.why is None else change.why(shown.why)
+            print_preview(change, shown.samples, told, as_json)
 
 
-def _samples(preview: bool, samples: int | None) -> int | None:
-    """How many facts of each predicate a preview shows; None without a preview."""
-    if not preview:
-        if samples is not None:
-            raise typer.BadParameter("--samples goes with --preview")
-        return None
-    return _SAMPLES_BY_DEFAULT if samples is None else samples
+def _shown(preview: bool, samples: int | None, why: str | None) -> _Shown | None:
+    """What a preview shows; None without a preview."""
+    if preview:
+        return _Shown(_SAMPLES_BY_DEFAULT if samples is None else samples, why)
+    if samples is not None:
+        raise typer.BadParameter("--samples goes with --preview")
+    if why is not None:
+        raise typer.BadParameter("--why goes with --preview")
+    return None
 
 
 _SAMPLES_BY_DEFAULT = 5

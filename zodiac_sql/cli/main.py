@@ -24,6 +24,7 @@ from zodiac_sql.cli.change_commands import add_rules, delete, drop_rules, insert
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
 from zodiac_sql.cli.output import say
 from zodiac_sql.cli.read_commands import export, graph, query, show, verify
+from zodiac_sql.cli.why_commands import why, why_not
 from zodiac_sql.errors import MissingFunctionWarning, ZodiacError
 
 
@@ -112,6 +113,8 @@ for _command in (
     query,
     show,
     graph,
+    why,
+    why_not,
     verify,
     export,
 ):

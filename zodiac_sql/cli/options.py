@@ -43,6 +43,12 @@ Samples = Annotated[
         help="Facts of each predicate that a preview shows, 5 if this is not given.",
     ),
 ]
+WhyMoved = Annotated[
+    str | None,
+    typer.Option(
+        "--why", metavar="FACT", help="With a preview: why this fact would come, or would go."
+    ),
+]
 ExportFormat = Annotated[
     Format, typer.Option("--format", help="One file per predicate, or one N-Triples file.")
 ]

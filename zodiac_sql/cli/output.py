@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from zodiac_sql.change.change import Change, HypernodeChange
+    from zodiac_sql.change.explained import ChangeExplanation
     from zodiac_sql.facts.export import Exported
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.read.query import Answer
@@ -89,8 +90,13 @@ def print_update(change: Change) -> None:
     sys.stdout.flush()
 
 
-def print_preview(change: Change, samples: int, as_json: bool) -> None:
-    """Print what a change would do, with at most `samples` facts of each predicate."""
+def print_preview(
+    change: Change, samples: int, why: ChangeExplanation | None, as_json: bool
+) -> None:
+    """Print what a change would do, with at most `samples` facts of each predicate.
+
+    If it was asked why one of the facts would move, print that, too.
+    """
     entering, leaving = change.inserted, change.deleted
     shown = {
         name: {
@@ -100,7 +106,8 @@ def print_preview(change: Change, samples: int, as_json: bool) -> None:
         for name in _concerned(change)
     }
     if as_json:
-        print_json({"preview": True, **_change_as_json(change), "samples": shown})
+        told = {"preview": True, **_change_as_json(change), "samples": shown}
+        print_json(told if why is None else {**told, "why": why.to_dict()})
         return
     typer.echo("a preview: nothing was changed\n")
     _print_counts(change, ("would enter", "would leave"), "no fact would come or go")
@@ -109,6 +116,8 @@ def print_preview(change: Change, samples: int, as_json: bool) -> None:
     for name, facts in shown.items():
         _print_samples("+", name, entering.get(name, 0), facts["inserted"])
         _print_samples("-", name, leaving.get(name, 0), facts["deleted"])
+    if why is not None:
+        print_text(f"\n{why}")
     typer.echo(f"\nhypernodes would be: {_fates(change.hypernodes)}")
     _print_seconds(_facts_and_seconds(change)["seconds"])
     print_notes(change.notes)
@@ -373,6 +382,11 @@ def _printable(text: str, but: str = "") -> str:
         lambda found: found[0] if found[0] in but else repr(found[0])[1:-1],
         text,
     )
+
+
+def print_text(text: str) -> None:
+    """Print lines, of which no character controls the terminal."""
+    typer.echo(_printable(text, but="\n"))
 
 
 def say(text: str) -> None:

@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from zodiac_sql.errors import MissingFunctionWarning, SparkError, ZodiacError
 from zodiac_sql.graph.hypergraph import Hypergraph
-from zodiac_sql.knowledge_base import KnowledgeBase, connect
+from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.opening import connect
 from zodiac_sql.spark.answers import Answer, flat, joined, nested
 from zodiac_sql.spark.device_facts import Input, place_of
 from zodiac_sql.spark.types import ARROW_TYPES

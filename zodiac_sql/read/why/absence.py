@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from zodiac_sql.language.syntax import Value
+from zodiac_sql.read.drawing.panel import printable
+from zodiac_sql.read.why.show_json import typed
+from zodiac_sql.read.why.show_outline import Limits
+from zodiac_sql.read.why.show_parts import plain
+from zodiac_sql.read.why.show_text import LIMITS, Row
+from zodiac_sql.read.why.show_text import rows as explanation_rows
 
 if TYPE_CHECKING:
     from zodiac_sql.read.why.proof import Explanation
@@ -54,15 +60,19 @@ class WhyNot:
     holds: Explanation | None = None
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        return "\n".join(map(str, rows(self, LIMITS)))
 
     __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for JSON: `goal`, `holds`, `notes` and `attempts` with their fields."""
+        """As plain data, for JSON: `goal`, `holds`, `notes`, and `attempts` with their fields.
+
+        If the goal does hold, `why` is its explanation, as that gives it.
+        """
         return {
             "goal": self.goal,
             "holds": self.holds is not None,
+            "why": None if self.holds is None else self.holds.to_dict(),
             "notes": list(self.notes),
             "attempts": [
                 {
@@ -72,6 +82,7 @@ class WhyNot:
                     "literal": one.literal,
                     "fails": one.fails,
                     "part_that_holds": list(one.holds),
+                    "values": [{"variable": name, **typed(value)} for name, value in one.values],
                     "below": None if one.below is None else one.below.to_dict(),
                 }
                 for one in self.attempts
@@ -79,21 +90,26 @@ class WhyNot:
         }
 
 
-def _lines(told: WhyNot) -> Iterator[str]:
+def rows(told: WhyNot, limits: Limits) -> Iterator[Row]:
+    """The tree from top to bottom."""
     if told.holds is not None:
-        yield f"{told.goal} holds:"
-        yield str(told.holds)
+        yield Row("", f"{plain(told.goal)} holds:", kind="fact")
+        yield from explanation_rows(told.holds, limits)
         return
-    yield f"{told.goal} does not hold"
-    rows: list[tuple[str, list[str]]] = []
-    for one in told.attempts:
-        rows.append((f"{one.rule}: {one.text}", [*one.holds, f"✗ {one.fails}"]))
-    for (head, below), one in zip(rows, told.attempts, strict=True):
-        yield f"├─ {head}"
-        for line in below:
-            yield f"│    {line}"
+    yield Row("", f"{plain(told.goal)} does not hold", kind="fact")
+    yield from _branches(told, "")
+
+
+def _branches(told: WhyNot, guides: str) -> Iterator[Row]:
+    """The attempts, each with what holds of it, what fails, and why that fails."""
+    last = len(told.attempts) + len(told.notes) - 1
+    for place, one in enumerate(told.attempts):
+        branch, stem = ("└─ ", "   ") if place == last else ("├─ ", "│  ")
+        yield Row(guides + branch, f"{one.rule}: {printable(plain(one.text))}", kind="rule")
+        for text in one.holds:
+            yield Row(f"{guides}{stem}   ", plain(text), kind="test")
+        yield Row(f"{guides}{stem}   ", f"✗ {plain(one.fails)}", kind="absent")
         if one.below is not None:
-            for line in _lines(one.below):
-                yield f"│      {line}"
-    for note in told.notes:
-        yield f"└─ {note}"
+            yield from _branches(one.below, f"{guides}{stem}   ")
+    for place, note in enumerate(told.notes, len(told.attempts)):
+        yield Row(guides + ("└─ " if place == last else "├─ "), plain(note))

@@ -57,7 +57,7 @@ def _node(fact: Fact, name: str, explanation: Explanation) -> dict[str, Any]:
         "id": name,
         "text": str(fact),
         "predicate": fact.predicate,
-        "values": list(map(_typed, fact.values, fact.types)),
+        "values": list(map(typed, fact.values, fact.types)),
         "explicit": fact in explanation.explicit,
         "explained": fact in explanation.derivations or fact in explanation.explicit,
         "more": fact in explanation.cut,
@@ -75,7 +75,7 @@ def _step(fact: Fact, step: Step, names: dict[Fact, str]) -> dict[str, Any]:
         "tests": [{"rule_text": test.rule_text, "text": test.text} for test in step.tests],
         "bindings": list(map(_bound, step.bindings)),
         "groups": [_group(group, names) for group in step.groups],
-        "values": [{"variable": name, **_typed(value)} for name, value in step.values],
+        "values": [{"variable": name, **typed(value)} for name, value in step.values],
     }
 
 
@@ -84,27 +84,27 @@ def _absent(absent: Absent) -> dict[str, Any]:
     return {
         "text": str(absent),
         "predicate": absent.predicate,
-        "values": [None if v is None or t is None else _typed(v, t) for v, t in pairs],
+        "values": [None if v is None or t is None else typed(v, t) for v, t in pairs],
     }
 
 
 def _bound(bound: Bound) -> dict[str, Any]:
-    typed = _typed(bound.value, bound.type)
-    return {"variable": bound.variable, "expression": bound.expression, **typed}
+    value = typed(bound.value, bound.type)
+    return {"variable": bound.variable, "expression": bound.expression, **value}
 
 
 def _group(group: Group, names: dict[Fact, str]) -> dict[str, Any]:
     return {
         "variable": group.variable,
         "function": group.function,
-        **_typed(group.result, group.type),
+        **typed(group.result, group.type),
         "on": [{"variable": name, "text": text} for name, text in group.on],
         "count": group.count,
         "members": [[names[fact] for fact in member] for member in group.members],
     }
 
 
-def _typed(value: Value, type_: Type | None = None) -> dict[str, Any]:
+def typed(value: Value, type_: Type | None = None) -> dict[str, Any]:
     """A value with its type. What JSON has no numbers for becomes text."""
     type_ = type_ or _type_of(value)
     if isinstance(value, datetime.date):

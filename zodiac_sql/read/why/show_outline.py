@@ -8,7 +8,7 @@ that is, and how to see it. Nothing here recurs, as proofs can be deep.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -32,11 +32,15 @@ Kind = Literal["fact", "step", "absent", "group", "member", "bound", "test", "fo
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is shown: facts with what they rest on, levels, and entries of one kind in a row."""
+    """How much is shown: facts with what they rest on, levels, and entries of one kind in a row.
+
+    `ask` says what to type for what is not shown.
+    """
 
     facts: int
     depth: int
     wide: int
+    ask: Callable[..., str] = ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +128,13 @@ class _Writer:
         """What is said of a fact instead of its steps, if they are not to be shown here."""
         if not steps:
             explicit = fact in self.explanation.explicit
-            return "" if explicit else f"not explained here: {ask(fact, self.explanation)}"
+            return "" if explicit else f"not explained here: {self._ask(fact)}"
         if any(fact == other for _, other in self.path):
             return "a cycle, see above"
         if fact in self.shown:
             return "see above"
         if fact not in self.opened or depth >= self.limits.depth:
-            return f"… {size_below(fact, self.explanation)} below: {ask(fact, self.explanation)}"
+            return f"… {size_below(fact, self.explanation)} below: {self._ask(fact)}"
         return ""
 
     def _opened(
@@ -174,7 +178,10 @@ class _Writer:
         """What is said if a step has more of something than is shown."""
         if count > self.limits.wide:
             text = f"… {count - self.limits.wide:,} more {what}"
-            yield Line(depth, "fold", text, f"all of them: {ask(fact, self.explanation)}.json()")
+            yield Line(depth, "fold", text, f"all of them: {self._ask(fact, whole=True)}")
+
+    def _ask(self, fact: Fact, whole: bool = False) -> str:
+        return self.limits.ask(fact, self.explanation, whole)
 
     def _groups(self, depth: int, step: Step) -> Iterator[_Place | Line]:
         """The groups of a step, each with its first solutions, and what explains those."""

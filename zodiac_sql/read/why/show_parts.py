@@ -40,14 +40,18 @@ def by(step: Step) -> str:
     return f"by {over}{printable(plain(step.rule))}: {printable(plain(step.text))}"
 
 
-def ask(fact: Fact, explanation: Explanation) -> str:
-    """What to type for an explanation of the fact, of the same sort as this one."""
+def ask(fact: Fact, explanation: Explanation, whole: bool = False) -> str:
+    """What to type for an explanation of the fact, of the same sort as this one.
+
+    Or for the whole of it, in a form that leaves nothing out.
+    """
     text = str(fact)
     every = ", all=True" if explanation.every else ""
+    as_json = ".json()" if whole else ""
     if len(text) > LONGEST or plain(text) != text:
-        return f"kb.why(...{every}) of this fact"
+        return f"kb.why(...{every}){as_json} of this fact"
     quoted = repr(text) if '"' in text or "\\" in text else f'"{text}"'
-    return f"kb.why({quoted}{every})"
+    return f"kb.why({quoted}{every}){as_json}"
 
 
 def above(step: Step, explanation: Explanation) -> list[Fact]:

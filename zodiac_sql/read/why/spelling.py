@@ -44,7 +44,7 @@ def filled_in(expression: Expression, values: Mapping[str, str]) -> str:
     arguments = [filled_in(argument, values) for argument in expression.arguments]
     if len(arguments) == 2 and not expression.function.isidentifier():
         return f"({arguments[0]} {expression.function} {arguments[1]})"
-    return f"{expression.function}({', '.join(arguments)})"
+    return f"{expression.function}({', '.join(map(bare, arguments))})"
 
 
 def bare(text: str) -> str:

@@ -1,0 +1,180 @@
+"""The commands that explain: why and why-not."""
+
+from __future__ import annotations
+
+import enum
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zodiac_sql.cli.databases import reading
+from zodiac_sql.cli.options import Database, Json
+from zodiac_sql.cli.output import print_json, print_text
+
+if TYPE_CHECKING:
+    from zodiac_sql.read.why.proof import Explanation, Fact
+    from zodiac_sql.read.why.show_outline import Limits
+    from zodiac_sql.read.why.show_text import Row
+
+
+class Form(enum.StrEnum):
+    """The forms in which an explanation is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    SVG = "svg"
+    MERMAID = "mermaid"
+    DOT = "dot"
+    HTML = "html"
+
+
+class Told(enum.StrEnum):
+    """The forms in which it is printed what is missing."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Goal = Annotated[str, typer.Argument(metavar="FACT", help="As in rules: 'anomaly(wt2)'.")]
+
+
+def why(
+    db: Database,
+    fact: Goal,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show all rules that derive the fact, not one proof.")
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Show at most N ways to derive the fact."),
+    ] = None,
+    form: Annotated[Form, typer.Option("--format", help="How it is printed.")] = Form.TEXT,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", metavar="FILE", help="A .svg, .mmd (Mermaid), .dot or .json file."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Tell why a fact holds.
+
+    Prints a proof: the rules that derive the fact, with the values put in, and what they use, down
+    to explicit facts. A fact with variables is explained for its first answers. With --all, all
+    that derives the fact directly; ask for the facts below one by one. Every proof is checked
+    before it is shown.
+
+    \b
+    Examples:
+      zodiac why farm.duckdb 'anomaly(wt2)'
+      zodiac why farm.duckdb 'near(wt1, wt3)' --all
+      zodiac why farm.duckdb 'anomaly(wt2)' -o why.svg
+    """
+    if as_json and form not in (Form.TEXT, Form.JSON):
+        raise typer.BadParameter("--json and --format exclude each other")
+    if out and (as_json or form is not Form.TEXT):
+        raise typer.BadParameter("the suffix of FILE says the format: leave --format out")
+    with reading(db) as kb:
+        explanation = kb.why(fact, all=every, limit=limit)
+    if out:
+        explanation.save(out)
+        typer.echo(f"wrote {out}")
+    elif form is Form.TEXT and not as_json:
+        from zodiac_sql.read.why.show_text import rows
+
+        _print_rows(rows(explanation, _limits(db)))
+    else:
+        typer.echo(_formed(explanation, Form.JSON if as_json else form), nl=False)
+
+
+def why_not(
+    db: Database,
+    fact: Goal,
+    depth: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Explain facts that are missing, too.")
+    ] = 1,
+    form: Annotated[Told, typer.Option("--format", help="How it is printed.")] = Told.TEXT,
+    as_json: Json = False,
+) -> None:
+    """Tell why a fact does not hold.
+
+    Prints each rule that could derive the fact: the largest part of its body that holds, with the
+    values it then has, and what fails. With a depth of 2, the facts that are missing are explained
+    in the same way, and so on. If the fact does hold, says so, and why.
+
+    \b
+    Examples:
+      zodiac why-not farm.duckdb 'anomaly(wt3)'
+      zodiac why-not farm.duckdb 'anomaly(wt3)' --depth 3
+    """
+    with reading(db) as kb:
+        told = kb.why_not(fact, depth=depth)
+    if as_json or form is Told.JSON:
+        print_json(told.to_dict())
+    else:
+        from zodiac_sql.read.why.absence import rows
+
+        _print_rows(rows(told, _limits(db)))
+
+
+def _formed(explanation: Explanation, form: Form) -> str:
+    """The text of an explanation in a form that programs read."""
+    if form is Form.HTML:
+        from zodiac_sql.read.why.show_html import html_form
+
+        return html_form(explanation) + "\n"
+    forms = {
+        Form.JSON: explanation.json,
+        Form.SVG: explanation.svg,
+        Form.MERMAID: explanation.mermaid,
+        Form.DOT: explanation.dot,
+    }
+    return forms[form]()
+
+
+def _limits(db: str) -> Limits:
+    """How much is printed, and which command shows more."""
+    from dataclasses import replace
+
+    from zodiac_sql.read.why.show_parts import LONGEST, plain
+    from zodiac_sql.read.why.show_text import LIMITS
+
+    def ask(fact: Fact, explanation: Explanation, whole: bool = False) -> str:
+        text = str(fact)
+        options = (" --all" if explanation.every else "") + (" --json" if whole else "")
+        if len(text) > LONGEST or plain(text) != text:
+            return f"zodiac why{options} of this fact"
+        return f"zodiac why {shlex.quote(db)} {shlex.quote(text)}{options}"
+
+    return replace(LIMITS, ask=ask)
+
+
+STYLES = {
+    "fact": "bold",
+    "rule": "cyan",
+    "step": "cyan",
+    "absent": "red",
+    "group": "magenta",
+    "bound": "magenta",
+    "fold": "dim",
+}
+"""How the parts of a tree look on a terminal."""
+
+
+def _print_rows(rows: Iterable[Row]) -> None:
+    """Print a tree, on a terminal in colours."""
+    import sys
+
+    if not sys.stdout.isatty():
+        print_text("\n".join(map(str, rows)))
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
+    for row in rows:
+        style = "green" if row.explicit else STYLES.get(row.kind, "")
+        console.print(Text.assemble((row.branches, "dim"), (row.text, style), (row.note, "dim")))

@@ -1,0 +1,56 @@
+"""Opens a knowledge base: `zodiac_sql.connect`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from zodiac_sql.change.settings import Settings
+from zodiac_sql.database.open_store import open_store
+from zodiac_sql.knowledge_base import KnowledgeBase
+from zodiac_sql.language.functions import Function
+from zodiac_sql.session import Session
+
+
+def connect(
+    path: str | Path = ":memory:",
+    *,
+    read_only: bool = False,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+    external_access: bool = False,
+    functions: Iterable[Function] = (),
+    strategy: str = "auto",
+    modules: bool = True,
+    hypertree: Literal["auto"] | bool = "auto",
+) -> KnowledgeBase:
+    """Open a knowledge base: a DuckDB file, created if it does not exist, or memory.
+
+    `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB. Without
+    `external_access`, no SQL in a query or in the file reaches other files or the network.
+    `functions` are Python functions that the file's rules use (see `register_function`).
+
+    The others say how changes are computed; answers and the file's format do not depend on them.
+    `strategy` is how derived facts follow a change: "auto" chooses for each hypernode; "support",
+    "bf", "dred", "recompute", and for streams "bf_marking" and "dred_marking", are there to
+    compare. With `modules`, dedicated algorithms compute transitive and symmetric-transitive
+    relations. `hypertree` says which cyclic rules, such as triangles, are evaluated by a tree of
+    smaller joins: "auto" those that should gain by it, True all, False none.
+
+    Raises LockedError, NewerFileError or StoreError; ValueError for an unknown setting.
+    """
+    settings = Settings(strategy, modules, hypertree)
+    settings.require_known()
+    opened = partial(
+        open_store,
+        path,
+        read_only=read_only,
+        threads=threads,
+        memory_limit=memory_limit,
+        temp_directory=temp_directory,
+        external_access=external_access,
+    )
+    return KnowledgeBase(Session(opened, functions, settings))
