@@ -157,7 +157,7 @@ def test_values_and_nodes_of_different_types() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("FEWEST_ROWS", 10), ("LEAST_EDGES_TO_A_NODE", 2), ("MOST_BITS", 8), ("MOST_LAYERS", 2),
-     ("CHEAPER_BY", 2)],
+     ("CHEAPER_BY", 2), ("LEAST_HEADS_TO_AN_EDGE", 2)],
 )  # fmt: skip
 def test_where_layers_do_not_pay(monkeypatch: pytest.MonkeyPatch, name: str, value: int) -> None:
     """A chain of three edges is left to the recursive statement, and no table of layers stays."""

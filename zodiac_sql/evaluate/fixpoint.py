@@ -3,7 +3,8 @@
 A hypernode that is not recursive is one rule, and one statement. A recursive one is either
 one recursive statement, where that is possible (`linear`), or a loop over delta tables (`loop`).
 Measured (random DAG, 22.1 million pairs, 2 cores): the recursive statement 9.8 s, the loop 11.6 s;
-but the statement cannot hold non-linear rules or several predicates.
+but the statement cannot hold non-linear rules, and several predicates only at the price of tags.
+Closures of which large parts overlap are united layer by layer instead (layers.py).
 
 In both, facts that reach the hypernode from elsewhere are read but never become its own, unless
 one of its rules derives them too (ARCHITECTURE.md, "Invariants").
@@ -18,7 +19,7 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.statements import create_temp, distinct, union_all
+from zodiac_sql.database.statements import create_temp, distinct, drop, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.layers import in_layers
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
@@ -34,8 +35,16 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import has_duplicates
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Version, whole
-from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.select import compile_rule, makes_text
+from zodiac_sql.sql.tagged import layout_of, typed
+
+LARGEST_IN_ONE = 100_000
+"""Find the facts of several predicates in one recursive statement only if a hypernode reads at most
+this many: the loop takes some thirty statements, and a large one works on several cores."""
+
+MOST_RULES_IN_ONE = 20
+"""And only if it has at most this many rules: planning all takes longer than some rounds then."""
 
 
 def evaluate(
@@ -62,6 +71,8 @@ def evaluate(
         return done
     if is_linear(hypernode, context):
         return _linear(store, hypernode, schema, context)
+    if _is_small(hypernode, context) and has_linear_rules(hypernode, context):
+        return _linear_of_several(store, hypernode, schema, context)
     return semi_naive(store, hypernode, schema, context=context, cache=cache, closures={})
 
 
@@ -199,10 +210,69 @@ def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context
         return Fixpoint({}, 0, "linear")
     seeds = union_all([compile_rule(whole(r), columns, context).query for r in rules])
     steps = union_all([compile_rule(whole(r), columns, inside).query for r in rules])
-    names = [exp.column(column.name, quoted=True) for column in own.stored]
-    rank = exp.Window(this=exp.RowNumber()).as_(RANK, quoted=True)
-    recursion = exp.union(seeds, steps, distinct=True, copy=False)
-    query = exp.select(*names, rank).from_("r").with_("r", as_=recursion, recursive=True)
+    query = _recursion([column.name for column in own.stored], seeds, steps)
     name = table_name(hypernode, predicate, schema)
     rows = store.count(create_temp(name, query))
     return Fixpoint({predicate: Part("temp", name, rows, ranked=True)} if rows else {}, 1, "linear")
+
+
+def _is_small(hypernode: Hypernode, context: Context) -> bool:
+    """Whether one statement about several predicates costs less than rounds of many."""
+    if len(hypernode.rules) > MOST_RULES_IN_ONE or any(map(is_node, hypernode.derives)):
+        return False
+    return sum(context.relation(p, Version.ALL).rows for p in hypernode.reads) <= LARGEST_IN_ONE
+
+
+def _linear_of_several(
+    store: Store, hypernode: Hypernode, schema: Schema, context: Context
+) -> Fixpoint:
+    """The same for several predicates: the statement finds the facts of all, with tags."""
+    layout = layout_of({p: typed(_of(p, schema).stored, False) for p in hypernode.derives})
+
+    def found(name: str, version: Version) -> Relation:
+        if name not in hypernode.derives:
+            return context.relation(name, version)
+        return Relation(schema[name].columns, (Part("", "r", 1, picked=layout.picked[name]),))
+
+    def tagged(rule: Rule, around: Context) -> exp.Query:
+        head = rule.head.predicate
+        rows = compile_rule(whole(rule), schema[head].columns, around).query
+        names = columns_of(_of(head, schema), "h")
+        return layout.put(head, exp.select(*names).from_(rows.subquery("h", copy=False)))
+
+    inside = replace(context, relation=found)
+    seeds = [r for r in hypernode.rules if not is_empty(whole(r), context)]
+    if not seeds:
+        return Fixpoint({}, 0, "linear")
+    steps = [r for r in hypernode.rules if not is_empty(whole(r), inside)]
+    query = _recursion(
+        layout.columns,
+        union_all([tagged(rule, context) for rule in seeds]),
+        union_all([tagged(rule, inside) for rule in steps]),
+    )
+    whole_table = f"found_{hypernode.name}"
+    store.run(create_temp(whole_table, query))
+    parts = {}
+    for predicate in hypernode.derives:
+        picked = layout.picked[predicate]
+        picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
+        part = Part("temp", whole_table, 1, ranked=True, picked=picked)
+        name = table_name(hypernode, predicate, schema)
+        rows = relation_query(Relation(schema[predicate].columns, (part,), ranked=True))
+        if count := store.count(create_temp(name, rows)):
+            parts[predicate] = Part("temp", name, count, ranked=True)
+    store.run(drop(whole_table))
+    return Fixpoint(parts, 1, "linear")
+
+
+def _of(predicate: str, schema: Schema) -> Relation:
+    """A relation with the columns of a predicate."""
+    return Relation(schema[predicate].columns, ())
+
+
+def _recursion(columns: Sequence[str], seeds: exp.Query, steps: exp.Query) -> exp.Select:
+    """What follows from the seeds, ranked in the order in which it is found."""
+    names = [exp.column(name, quoted=True) for name in columns]
+    rank = exp.Window(this=exp.RowNumber()).as_(RANK, quoted=True)
+    recursion = exp.union(seeds, steps, distinct=True, copy=False)
+    return exp.select(*names, rank).from_("r").with_("r", as_=recursion, recursive=True)
