@@ -160,20 +160,37 @@ class _Claim:
 
     def _is_largest(self, kept: Sequence[Literal], failing: Literal, given: Environment) -> None:
         body = list(self.rule.body)
-        if len(kept) == len(body) - 1:
-            return
-        for out in range(len(body)):
-            part = body[:out] + body[out + 1 :]
-            if _evaluable(part) and _holds(self.world, part, given):
-                raise WrongProof(f"all but {body[out]} holds with {given}, not only {kept}")
-        end = len(kept)
-        if kept != body[:end]:
-            raise WrongProof(f"{kept} is not the beginning of the body")
         if _evaluable([*kept, failing]) and _holds(self.world, [*kept, failing], given):
             raise WrongProof(f"{failing} can hold, too")
-        longer = [n for n in range(end + 1, len(body)) if _evaluable(body[:n])]
-        if any(_holds(self.world, body[:n], given) for n in longer):
-            raise WrongProof(f"more than {kept} holds")
+        shared = _bound(body)
+        for out in range(len(body)):
+            part = _with_all_bound(body[:out] + body[out + 1 :], shared)
+            if len(part) > len(kept) and _holds(self.world, part, given):
+                raise WrongProof(f"without {body[out]}, more holds than {kept}: {part}")
+
+
+def _bound(part: Sequence[Literal]) -> set[Var]:
+    """The variables that literals bind."""
+    bound = naive.given_variables(part)
+    waiting = [literal for literal in part if isinstance(literal, Bind | Compare)]
+    while ready := [literal for literal in waiting if naive.is_ready(literal, bound)]:
+        waiting = [literal for literal in waiting if literal not in ready]
+        bound |= {v for literal in ready for v, _ in naive.assignments(literal)}
+    return bound
+
+
+def _with_all_bound(part: Sequence[Literal], shared: set[Var]) -> list[Literal]:
+    """The literals whose variables the others bind: a negated one needs those that are `shared`."""
+    bound = _bound(part)
+    return [
+        literal
+        for literal in part
+        if not (isinstance(literal, Bind | Compare) and not naive.is_ready(literal, bound))
+        and not (
+            isinstance(literal, Not)
+            and not {t for t in literal.atom.terms if isinstance(t, Var)} & shared <= bound
+        )
+    ]
 
 
 def _holds(world: World, part: Sequence[Literal], values: Environment) -> bool:

@@ -124,26 +124,33 @@ def least(search: Search, goals: Sequence[Key], most: int) -> dict[Key, Derivati
 
 
 def every_derivation(
-    search: Search, facts: Iterable[Key], most: int, by_rules: bool = False
+    search: Search, facts: Iterable[Key], most: int
 ) -> Iterable[tuple[Key, Derivation]]:
-    """The derivations of facts that were located. With `by_rules`, closures give no paths."""
+    """The derivations of facts that were located: paths for closures, else instances of rules."""
     groups: dict[tuple[int, str], list[Key]] = defaultdict(list)
     for fact in facts:
         for owner, _ in search.owners(fact):
             groups[owner, fact[0]].append(fact)
     for (owner, predicate), some in groups.items():
         rules = search.rules(owner, predicate)
-        closure = None if by_rules else search.closures.get((owner, predicate))
+        closure = search.closures.get((owner, predicate))
         if closure is not None:
             for fact in some:
                 if path := search.path(closure, fact):
                     yield fact, Derivation(path, path.facts)
             if not closure.row.fed:
                 rules = [rule for rule in rules if rule not in closure.rules]
-        for rule in rules:
-            for fact, several in zip(some, instances(search.known, rule, some, most), strict=True):
-                for instance in several:
-                    yield fact, Derivation(instance, tuple(uses(search.known, instance)))
+        yield from by_rules(search, rules, some, most)
+
+
+def by_rules(
+    search: Search, rules: Iterable[Rule], facts: Sequence[Key], most: int
+) -> Iterable[tuple[Key, Derivation]]:
+    """The instances of rules that derive facts of one predicate."""
+    for rule in rules:
+        for fact, several in zip(facts, instances(search.known, rule, facts, most), strict=True):
+            for instance in several:
+                yield fact, Derivation(instance, tuple(uses(search.known, instance)))
 
 
 def _best(

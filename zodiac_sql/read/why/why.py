@@ -18,7 +18,7 @@ from zodiac_sql.read.query import known_predicate
 from zodiac_sql.read.why.asked import Key, Known
 from zodiac_sql.read.why.check_proof import is_proof
 from zodiac_sql.read.why.explain import Words, ids_of, mentioned, solutions, step_of, words
-from zodiac_sql.read.why.find_proof import Derivation, Search, every_derivation, find_proofs
+from zodiac_sql.read.why.find_proof import Derivation, Search, by_rules, find_proofs
 from zodiac_sql.read.why.known import closures_of, known_of
 from zodiac_sql.read.why.proof import Explanation, Fact, Step
 
@@ -163,8 +163,9 @@ def _every(search: Search, goals: list[Key], limit: int) -> Explanation:
     """All derivations of the goals, and which of the facts in them are explicit."""
     search.locate(goals)
     found: dict[Key, list[Derivation]] = {goal: [] for goal in goals}
-    for fact, derivation in every_derivation(search, goals, limit + 1, by_rules=True):
-        found[fact].append(derivation)
+    for goal in goals:
+        for fact, derivation in by_rules(search, search.rules_of(goal[0]), [goal], limit + 1):
+            found[fact].append(derivation)
     cut = {fact for fact, several in found.items() if len(several) > limit}
     kept = {fact: tuple(several[:limit]) for fact, several in found.items()}
     search.locate(use for several in kept.values() for d in several for use in d.uses)

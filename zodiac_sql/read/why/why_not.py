@@ -1,18 +1,19 @@
 """Answers why a fact does not hold: tries each rule that could derive it.
 
-Of a rule's body, the largest part is looked for that can hold at once: first everything but one
-literal, and if no such part holds, the body from its beginning up to the first literal that fails.
+Of a rule's body, the largest part is looked for that can hold at once: everything but one literal,
+and what needs the variables that it binds; or the body from its beginning up to the first literal
+that fails, if that is more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from zodiac_sql.database.store import Store
-from zodiac_sql.language.binding import arrange
+from zodiac_sql.language.binding import arrange, variables
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -92,7 +93,8 @@ class _Tried:
             fails = f"it derives only {head}"
             return Attempt(rule.name, rule.text, "head", head, fails)
         ties = _ties(rule, given)
-        body = (*rule.body, *ties)
+        whole = (*rule.body, *ties)
+        body = _placed(whole, _shared(whole))
         computed = {tie.left for tie in ties}
         part, values = self._largest_part(
             body, {name: c for name, c in given.items() if Variable(name) not in computed}
@@ -109,7 +111,7 @@ class _Tried:
             kind,
             shown(failing, {}),
             fails,
-            tuple(shown(literal, known) for literal in part if literal in rule.body),
+            tuple(shown(x, known) for x in rule.body if any(x is one for one in part)),
             tuple((name, v) for name, (v, _) in known.items() if not name.startswith("_:")),
             below,
         )
@@ -119,23 +121,22 @@ class _Tried:
     def _largest_part(
         self, body: tuple[Literal, ...], given: Mapping[str, Constant]
     ) -> tuple[tuple[Literal, ...], Values]:
-        """The largest part of a body that holds, and the values that it then has."""
-        parts = [_without(body, literal) for literal in reversed(body)]
+        """The largest part of a body that holds, and the values that it then has.
+
+        The body is in an order in which it can be evaluated.
+        """
         # Of two that are equally large, the one that goes further from the beginning comes first.
-        for part in sorted(parts, key=len, reverse=True):
-            if len(part) < len(body) - 1:
-                break
-            if (values := self._first(part, given)) is not None:
-                return part, values
+        parts = [_without(body, literal) for literal in reversed(body)]
         best: tuple[tuple[Literal, ...], Values] = ((), {})
-        for end in range(1, len(body)):
-            part = _evaluable(body[:end])
-            if len(part) < end:
-                continue
-            values = self._first(part, given)
-            if values is None:
+        for part in sorted(parts, key=len, reverse=True):
+            if len(part) and (values := self._first(part, given)) is not None:
+                best = part, values
                 break
-            best = part, values
+        for end in range(len(best[0]) + 1, len(body)):
+            found = self._first(body[:end], given)
+            if found is None:
+                break
+            best = body[:end], found
         return best
 
     def _first(self, part: tuple[Literal, ...], given: Mapping[str, Constant]) -> Values | None:
@@ -216,19 +217,40 @@ def _ties(rule: Rule, given: Mapping[str, Constant]) -> list[Comparison]:
     ]
 
 
-def _without(body: tuple[Literal, ...], left_out: Literal) -> tuple[Literal, ...]:
-    return _evaluable(tuple(literal for literal in body if literal is not left_out))
+def _without(body: Sequence[Literal], left_out: Literal) -> tuple[Literal, ...]:
+    """A body without a literal, and without what needs the variables that it binds."""
+    return _placed([literal for literal in body if literal is not left_out], _shared(body))
 
 
-def _evaluable(body: tuple[Literal, ...]) -> tuple[Literal, ...]:
-    """The literals whose variables the others bind, as far as they need that."""
-    while True:
-        arranged = arrange(body)
-        unplaced = {id(literal) for literal in arranged.unplaced}
-        kept = tuple(literal for literal in body if id(literal) not in unplaced)
-        if len(kept) == len(body):
-            return body
-        body = kept
+def _placed(literals: Sequence[Literal], shared: frozenset[str]) -> tuple[Literal, ...]:
+    """Literals in an order in which each finds its variables bound, without those that never do.
+
+    A variable of a negated atom must be bound if it is among the `shared` ones.
+    """
+    placed: list[Literal] = []
+    waiting = list(literals)
+    while waiting:
+        bound = arrange(tuple(placed)).bound
+        ready = next((x for x in waiting if _is_ready(x, placed, bound, shared)), None)
+        if ready is None:
+            break
+        placed.append(ready)
+        waiting = [literal for literal in waiting if literal is not ready]
+    return tuple(placed)
+
+
+def _is_ready(
+    literal: Literal, placed: Sequence[Literal], bound: frozenset[str], shared: frozenset[str]
+) -> bool:
+    if isinstance(literal, Negation):
+        named = {v.name for v in variables(*literal.atom.terms)}
+        return named & shared <= bound
+    return not arrange((*placed, literal)).unplaced
+
+
+def _shared(body: Sequence[Literal]) -> frozenset[str]:
+    """The variables that a body binds."""
+    return arrange(tuple(body)).bound
 
 
 def _named(atom: Atom) -> Atom:
