@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.read.why.asked import Below, Instance, Key, Known, Place, instances, places, uses
-from zodiac_sql.read.why.paths import Closure, Path, make_edges, shortest_path
+from zodiac_sql.read.why.paths import Closure, Path, make_edges, path_among, shortest_path
 from zodiac_sql.storage.owners import EXPLICIT
 
 SMALL = 20_000
@@ -94,19 +94,28 @@ def find_proofs(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] |
     if sum(search.known.rows()) <= SMALL:
         found = least(search, goals, MOST_FACTS)
         if found is not None:
-            return found
+            return with_paths(search, found)
     found = downwards(search, goals)
-    return found if found is not None else least(search, goals, MOST_FACTS_AT_LAST)
+    if found is not None:
+        return found
+    found = least(search, goals, MOST_FACTS_AT_LAST)
+    return None if found is None else with_paths(search, found)
 
 
 # --- one of least height --------------------------------------------------------------------------
 
 
 def least(search: Search, goals: Sequence[Key], most: int) -> dict[Key, Derivation] | None:
-    """Proofs of least height, found by following everything; None if that is too much."""
+    """Proofs of least height, found by following everything; None if that is too much.
+
+    After n levels, every proof of at most that height has been seen. So when proofs are found, the
+    search goes on until it has seen all that could be lower.
+    """
     found: dict[Key, list[Derivation]] = {}
     frontier = list(dict.fromkeys(goals))
-    while frontier:
+    level = 0
+    while True:
+        level += 1
         search.locate(frontier)
         for fact in frontier:
             found[fact] = []
@@ -114,13 +123,15 @@ def least(search: Search, goals: Sequence[Key], most: int) -> dict[Key, Derivati
         for fact, derivation in every_derivation(search, open_, MOST_INSTANCES):
             found[fact].append(derivation)
         best = _best(search, found)
-        if all(goal in best or search.is_explicit(goal) for goal in goals):
-            return {fact: derivation for fact, (_, derivation) in best.items()}
-        if len(found) > most:
-            return None
         below = (use for fact in frontier for d in found[fact] for use in d.uses)
         frontier = list(dict.fromkeys(use for use in below if use not in found))
-    return None
+        heights = [best[goal][0] for goal in goals if goal in best]
+        is_proven = all(goal in best or search.is_explicit(goal) for goal in goals)
+        ends = not frontier or len(found) > most
+        if is_proven and (ends or level >= max(heights, default=0) - 1):
+            return {fact: derivation for fact, (_, derivation) in best.items()}
+        if ends:
+            return None
 
 
 def every_derivation(
@@ -138,8 +149,6 @@ def every_derivation(
             for fact in some:
                 if path := search.path(closure, fact):
                     yield fact, Derivation(path, path.facts)
-            if not closure.row.fed:
-                rules = [rule for rule in rules if rule not in closure.rules]
         yield from by_rules(search, rules, some, most)
 
 
@@ -177,6 +186,34 @@ def _best(
             return best
         best |= new
         settled |= new.keys()
+
+
+def with_paths(search: Search, found: Mapping[Key, Derivation]) -> dict[Key, Derivation]:
+    """Derivations with paths in place of trees of instances of rules that close a predicate."""
+    closures = {rule.name: one for one in search.closures.values() for rule in one.rules}
+
+    def closure_of(fact: Key) -> Closure | None:
+        derivation = found.get(fact)
+        if derivation is None or isinstance(derivation.by, Path) or search.is_explicit(fact):
+            return None
+        return closures.get(derivation.by.rule.name)
+
+    told = dict(found)
+    for fact in found:
+        closure = closure_of(fact)
+        if closure is None:
+            continue
+        leaves: list[Key] = []
+        waiting = list(found[fact].uses)
+        while waiting:
+            use = waiting.pop()
+            if closure_of(use) is closure:
+                waiting += found[use].uses
+            else:
+                leaves.append(use)
+        if path := path_among(closure, fact, leaves):
+            told[fact] = Derivation(path, path.facts)
+    return told
 
 
 # --- one downwards --------------------------------------------------------------------------------

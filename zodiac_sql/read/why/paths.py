@@ -7,7 +7,7 @@ no part of a path: it consists of facts from outside, and of those that other ru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -72,6 +72,21 @@ def shortest_path(known: Known, closure: Closure, fact: Key) -> Path | None:
         (predicate, (right, left) if turned else (left, right)) for left, right, turned in edges
     )
     return Path(closure, found) if (found := tuple(facts)) else None
+
+
+def path_among(closure: Closure, fact: Key, facts: Iterable[Key]) -> Path | None:
+    """A shortest path for a fact that consists of some of the given facts."""
+    predicate, (start, end) = fact
+    edges: list[Edge] = []
+    for _, (left, right) in dict.fromkeys(facts):
+        edges.append((left, right, False))
+        if closure.symmetric:
+            edges.append((right, left, True))
+    found = tuple(
+        (predicate, (right, left) if turned else (left, right))
+        for left, right, turned in _search(edges, start, end)
+    )
+    return Path(closure, found) if found else None
 
 
 Edge = tuple[object, object, bool]
