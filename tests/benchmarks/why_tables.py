@@ -18,9 +18,9 @@ _TITLES = {
     "rs2": "a proof in RS2, w = 200",
     "lubm": "a proof in LUBM-1",
     "closure-small": "a proof in a closure of 1.1 million pairs, by ranks",
-    "closure": "the same, 22.4 million pairs",
+    "closure": "a proof in a closure of 22.4 million pairs, by ranks",
     "tc-small": "a path in a closure of 1.1 million pairs, by a module",
-    "tc": "the same, 22.4 million pairs",
+    "tc": "a path in a closure of 22.4 million pairs, by a module",
     "rs2-not": "why not, in RS2, w = 200",
 }
 _GOALS = {"rs2": "20, 60", "lubm": "20, 60", "closure": "300", "tc": "300", "rs2-not": "50"}
