@@ -6,6 +6,7 @@
 and not;
 `marking [trans seq roads sensors] [--sizes N...]` are streams of updates with marking and without;
 `rate [--updates N]` are single-fact updates, one by one and several at once;
+`why [rs2 lubm closure-small closure tc-small tc rs2-not xclingo]` are explanations of random facts;
 `spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure,
 spark:fleet). Engines alternate, each run in a process of its own, and every figure is a median.
 """
@@ -34,6 +35,8 @@ from . import (
     stream_runs,
     update_tables,
     updates,
+    why_runs,
+    why_tables,
 )
 from .scratch import OURS, SQL, SQL_FILE, Run
 from .workloads import WORKLOADS, Workload
@@ -43,11 +46,12 @@ def main() -> None:
     """Read the command line, measure, print."""
     every = [
         *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES,
-        *hypertree_tables.NAMES, *marking_tables.NAMES, *rate_tables.NAMES, *spark.NAMES,
+        *hypertree_tables.NAMES, *marking_tables.NAMES, *rate_tables.NAMES, *why_tables.NAMES,
+        *spark.NAMES,
     ]  # fmt: skip
     commands = (
         "updates", rule_tables.COMMAND, module_tables.COMMAND, hypertree_tables.COMMAND,
-        marking_tables.COMMAND, rate_tables.COMMAND, spark.COMMAND,
+        marking_tables.COMMAND, rate_tables.COMMAND, why_tables.COMMAND, spark.COMMAND,
     )  # fmt: skip
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
@@ -108,6 +112,8 @@ def main() -> None:
         marking_tables.report(streams, arguments.runs and runs, arguments.timeout, arguments.sizes)
     if any(name in rate_tables.NAMES for name in chosen):
         rate_tables.report(arguments.runs and runs, arguments.timeout, arguments.updates)
+    if asked := [name for name in chosen if name in why_tables.NAMES]:
+        why_tables.report(asked, arguments.timeout)
     if clustered := [name for name in chosen if name in spark.NAMES]:
         spark.report(clustered, runs)
 
@@ -126,6 +132,8 @@ def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
         stream_runs.run_one(engine, name.removeprefix(marking_tables.PREFIX))
     elif name.startswith(rate_tables.NAME):
         rate.run_one(engine, name)
+    elif name.startswith(why_tables.PREFIX):
+        why_runs.run_one(engine, name.removeprefix(why_tables.PREFIX), runs, timeout)
     else:
         print(scratch.run_one(engine, name))
 
@@ -142,6 +150,7 @@ def _is_quick(name: str) -> bool:
         return False
     tables = (
         update_tables, rule_tables, module_tables, hypertree_tables, marking_tables, rate_tables,
+        why_tables,
     )  # fmt: skip
     return next(table.quick(name) for table in tables if name in table.NAMES)
 
