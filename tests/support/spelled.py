@@ -33,7 +33,7 @@ def with_values(literal: Literal, values: Environment) -> str:
     if isinstance(literal, Bind):
         text = f"{literal.variable.name} = {expression(literal.expression, values)}"
         value = values.get(literal.variable)
-        return text if value is None else f"{text} = {value}"
+        return text if value is None else f"{text} = {expression(literal.variable, values)}"
     assert isinstance(literal, Atom)
     terms = tuple(values.get(t, Var("_")) if isinstance(t, Var) else t for t in literal.terms)
     return atom_text(Atom(literal.predicate, terms), PLAIN, "")  # type: ignore[arg-type]
