@@ -16,7 +16,7 @@ from support import naive
 from support.naive_values import Environment, equal
 from support.proof_checker import WrongProof, check, variable
 from support.proof_world import World, fits, pattern
-from support.spelled import bare, readings, spelled, with_values
+from support.spelled import bare, expression, readings, spelled, with_values
 
 from zodiac_sql.read.why.absence import Attempt, WhyNot
 
@@ -151,7 +151,10 @@ class _Claim:
     ) -> None:
         """Whether the body holds, but gives the fact another value."""
         other = [v for v, value in given.items() if not equal(values[v], value)]
-        texts = {bare(f"{v.name} would be {values[v]}, and not {given[v]}") for v in other}
+        texts = {
+            bare(f"{v.name} would be {expression(v, values)}, and not {expression(v, given)}")
+            for v in other
+        }
         if failing or bare(self.told.fails) not in texts:
             raise WrongProof(f"{failing} are missing, and {other} have other values")
 
