@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import isnan
 
 from sqlglot import exp
 
@@ -207,6 +208,8 @@ def instances(
         columns = columns[:1]
     asked = Relation(columns, (part,), ranked=part.ranked)
     ranked = below.hypernode if below else None
+    if not all(known.sources.relation(atom.predicate).rows for atom in rule.positive_atoms()):
+        return [[] for _ in facts]
     context = Context(
         lambda name, version: asked if version is Version.CANDIDATE else _read(known, name, ranked),
         known.types,
@@ -221,8 +224,10 @@ def instances(
         rows = known.store.rows(text, _given(predicate, facts, below.ranks if below else None))
     found: list[list[Instance]] = [[] for _ in facts]
     for row in rows:
-        values = dict(zip(kinds, row, strict=True))
-        found[values.pop(_NUMBER.name)].append(Instance(rule, values, kinds))
+        values = dict(zip(kinds, map(one_nan, row), strict=True))
+        number = values.pop(_NUMBER.name)
+        assert isinstance(number, int)
+        found[number].append(Instance(rule, values, kinds))
     return found
 
 
@@ -258,6 +263,14 @@ def _statement(
             given = _asked(known, rule.head.predicate, below is not None)
             stub.replace(exp.alias_(given, stub.alias, table=True))
     return render(query), compiled.kinds
+
+
+_NAN = float("nan")
+
+
+def one_nan(value: object) -> object:
+    """A value, with the same object for each NaN: DuckDB says that they are equal, Python not."""
+    return _NAN if isinstance(value, float) and isnan(value) else value
 
 
 def uses(known: Known, instance: Instance) -> list[Key]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from zodiac_sql.database.statements import parameter, union_all
-from zodiac_sql.language.syntax import Atom, Constant, Negation, Type, Variable
+from zodiac_sql.language.syntax import Atom, Constant, Negation, Term, Type, Variable
 from zodiac_sql.read.why.asked import Instance, Key, Known, stored, uses
 from zodiac_sql.read.why.find_proof import Derivation, Search
 from zodiac_sql.read.why.paths import Path
@@ -38,10 +38,17 @@ def _is_step(search: Search, fact: Key, derivation: Derivation) -> bool:
         return _is_path(fact, by)
     if by.rule not in search.rules_of(by.rule.head.predicate):
         return False
-    head = tuple(stored(search.known, term, by) for term in by.rule.head.terms)
-    return (by.rule.head.predicate, head) == fact and tuple(uses(search.known, by)) == (
-        derivation.uses
+    if by.rule.head.predicate != fact[0] or tuple(uses(search.known, by)) != derivation.uses:
+        return False
+    return all(
+        _is_text(term, by) or (stored(search.known, term, by),) == (value,)
+        for term, value in zip(by.rule.head.terms, fact[1], strict=True)
     )
+
+
+def _is_text(term: Term, instance: Instance) -> bool:
+    """Whether a term is text that a function made, which has been compared as text."""
+    return isinstance(term, Variable) and instance.kinds[term.name] == (Type.SYMBOL, True)
 
 
 def _is_path(fact: Key, path: Path) -> bool:
@@ -102,7 +109,7 @@ def _pattern(known: Known, atom: Atom, instance: Instance) -> Pattern | None:
     values: list[object | None] = []
     for term in atom.terms:
         if isinstance(term, Constant) or term.name in instance.values:
-            if isinstance(term, Variable) and instance.kinds[term.name] == (Type.SYMBOL, True):
+            if _is_text(term, instance):
                 return None
             values.append(stored(known, term, instance))
         else:

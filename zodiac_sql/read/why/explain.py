@@ -9,6 +9,7 @@ from typing import cast
 from sqlglot import exp
 
 from zodiac_sql.language.binding import arrange, symbols_in
+from zodiac_sql.language.symbols import plain
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -58,6 +59,8 @@ class Words:
             return self.texts[value]
         if type_ is Type.FLOAT and isinstance(value, int):
             return float(value)
+        if type_ is Type.INT and isinstance(value, float):
+            return int(value)  # it was compared with a float
         return cast(Value, value)
 
 
@@ -98,10 +101,12 @@ class _Filled:
     def __init__(self, told: Words, instance: Instance) -> None:
         self.told, self.instance, self.rule = told, instance, instance.rule
         self.values: dict[str, tuple[Value, Type]] = {}
-        for name, (type_, _) in instance.kinds.items():
+        for name, (type_, is_text) in instance.kinds.items():
             if name in instance.values and not name.startswith("_:zodiac"):
                 kind = type_ or Type.SYMBOL
-                self.values[name] = told.value(instance.values[name], kind), kind
+                value = told.value(instance.values[name], kind)
+                made = is_text and kind is Type.SYMBOL
+                self.values[name] = plain(str(value)) if made else value, kind
         self.texts = {name: spelled(*value) for name, value in self.values.items()}
 
     def step(self, facts: tuple[Fact, ...]) -> Step:
@@ -189,13 +194,17 @@ def _members(
 ) -> tuple[int, tuple[tuple[Fact, ...], ...]]:
     """How many solutions the body of a group has, and the facts of the first of them."""
     known = told.known
-    bound = arrange(body).bound
-    names = sorted(name for name in bound if not name.startswith("_:"))
-    query = solutions(known, body, names)
-    number = exp.Window(this=exp.Count(this=exp.Star()))
+    names = sorted(arrange(body).bound)
+    named = [exp.column(name, quoted=True) for name in names if not name.startswith("_:")]
     columns = [exp.column(name, quoted=True) for name in names]
-    wanted = exp.select(*columns, number.as_("zodiac$row", quoted=True))
-    wanted = wanted.from_(query.subquery("g", copy=False), copy=False)
+    query = exp.select(*columns).from_(
+        solutions(known, body, names).subquery("g", copy=False), copy=False
+    )
+    # A solution is told by its named variables; of the others, the first values are shown.
+    query = query.distinct(*named, copy=False).order_by(*(c.copy() for c in (*named, *columns)))
+    number = exp.Window(this=exp.Count(this=exp.Star()))
+    wanted = exp.select(*(c.copy() for c in columns), number.as_("zodiac$row", quoted=True))
+    wanted = wanted.from_(query.subquery("d", copy=False), copy=False)
     wanted = wanted.order_by(*(c.copy() for c in columns)).limit(MEMBERS_SHOWN)
     rows = known.store.rows(wanted)
     types = _types(known, body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping
+from math import inf, isfinite
 
 from zodiac_sql.language.symbols import quoted
 from zodiac_sql.language.syntax import Call, Constant, Expression, Type, Value, Variable
@@ -23,7 +24,12 @@ def spelled(value: Value, type_: Type) -> str:
         return f'"{value.isoformat()}"^^xsd:dateTime'
     if isinstance(value, datetime.date):
         return f'"{value.isoformat()}"^^xsd:date'
+    if isinstance(value, float) and not isfinite(value):
+        return f'"{_NOT_FINITE.get(value, "NaN")}"^^xsd:double'
     return repr(value)
+
+
+_NOT_FINITE = {inf: "INF", -inf: "-INF"}
 
 
 def _symbol(text: str) -> str:

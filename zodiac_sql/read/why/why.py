@@ -15,7 +15,7 @@ from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.syntax import Atom, Constant, Type, Variable
 from zodiac_sql.program.state import State
 from zodiac_sql.read.query import known_predicate
-from zodiac_sql.read.why.asked import Key, Known
+from zodiac_sql.read.why.asked import Key, Known, one_nan
 from zodiac_sql.read.why.check_proof import is_proof
 from zodiac_sql.read.why.explain import Words, ids_of, mentioned, solutions, step_of, words
 from zodiac_sql.read.why.find_proof import Derivation, Search, by_rules, find_proofs
@@ -140,7 +140,7 @@ def key_of(known: Known, atom: Atom) -> Key | None:
                 return None
             values.append(ids[str(constant.value)])
         else:
-            values.append(constant.value)
+            values.append(one_nan(constant.value))
     return atom.predicate, tuple(values)
 
 

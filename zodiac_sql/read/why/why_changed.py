@@ -26,7 +26,7 @@ from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.language.syntax import Aggregate, Atom, Constant, Negation, Rule, Type, atoms_of
 from zodiac_sql.program.state import State
-from zodiac_sql.read.why.asked import Instance, Key, Known, instances, places, stored, uses
+from zodiac_sql.read.why.asked import Instance, Key, Known, instances, one_nan, places, stored, uses
 from zodiac_sql.read.why.explain import Words, ids_of, step_of, words
 from zodiac_sql.read.why.find_proof import Derivation
 from zodiac_sql.read.why.why import key_of
@@ -97,8 +97,8 @@ def why_changed(
     causes = _causes(ways, event)
     if causes is None:
         raise StoreError(
-            f"why {goal.strip()} {event[0]} cannot be told within {MOST_EVENTS:,} facts. If the "
-            "change was small, run verify"
+            f"why {goal.strip()} {event[0]} cannot be told: more than {MOST_EVENTS:,} facts moved "
+            "with it, or the file is not as it should be, which verify tells"
         )
     return _told(ways, event, causes)
 
@@ -252,7 +252,7 @@ def _matching(
     rows = way.known.store.rows(query.order_by(*columns_of(relation, "t")).limit(1), given or None)
     if not rows:
         return []
-    values = rows[0] if way.side.alone.schema[atom.predicate].columns else ()
+    values = map(one_nan, rows[0]) if way.side.alone.schema[atom.predicate].columns else ()
     return [(name, (atom.predicate, tuple(values)))]
 
 

@@ -99,7 +99,10 @@ class _Tried:
         part, values = self._largest_part(
             body, {name: c for name, c in given.items() if Variable(name) not in computed}
         )
-        failing = next(literal for literal in body if literal not in part)
+        failing = next((x for x in body if not any(x is one for one in part)), None)
+        if failing is None:  # the goal says more of its variables: that some are equal
+            head = shown(rule.head, {})
+            return Attempt(rule.name, rule.text, "head", head, f"no {head} is like that")
         known = {**{n: (c.value, c.type) for n, c in given.items()}, **values}
         kind, fails = self._failure(failing, known)
         below = None
@@ -280,7 +283,7 @@ def shown(literal: Literal, values: Values) -> str:
         terms = (
             filled_in(term, texts)
             if isinstance(term, Constant) or term.name in texts
-            else (str(term) if not values else "_")
+            else (str(term) if not values or literal.terms.count(term) > 1 else "_")
             for term in literal.terms
         )
         return f"{spelled_predicate(literal.predicate)}({', '.join(terms)})"
