@@ -39,6 +39,8 @@ Key = tuple[str, tuple[object, ...]]
 Kinds = Mapping[str, tuple[Type | None, bool]]
 """The type of each variable, and whether its value is the text of a symbol."""
 
+_NAN = float("nan")
+
 _NUMBER = Variable(f"_:{NUMBER}")
 """The variable for the number of a fact among those that are asked about."""
 
@@ -118,11 +120,16 @@ def _given(
 ) -> dict[str, object]:
     """The parameters of `_asked`."""
     columns = zip(*(fact[1] or (True,) for fact in facts), strict=True)
-    given: dict[str, object] = {f"v{place}": list(one) for place, one in enumerate(columns)}
+    given: dict[str, object] = {f"v{place}": _listed(one) for place, one in enumerate(columns)}
     given["n"] = list(range(len(facts)))
     if ranks is not None:
         given["r"] = list(ranks)
     return {_parameter(predicate, name): values for name, values in given.items()}
+
+
+def _listed(values: Sequence[object]) -> list[object]:
+    """Values as a parameter. DuckDB's client makes NULL of a NaN in a list, so they become text."""
+    return list(map(repr, values)) if _NAN in values else list(values)
 
 
 # --- where facts are ------------------------------------------------------------------------------
@@ -263,9 +270,6 @@ def _statement(
             given = _asked(known, rule.head.predicate, below is not None)
             stub.replace(exp.alias_(given, stub.alias, table=True))
     return render(query), compiled.kinds
-
-
-_NAN = float("nan")
 
 
 def one_nan(value: object) -> object:

@@ -72,7 +72,8 @@ def goal_of(state: State, goal: str) -> Atom:
     atom = replace(atom, predicate=known_predicate(atom.predicate, state))
     arity = state.schema[atom.predicate].arity
     if len(atom.terms) != arity:
-        raise QueryError(f"{atom.predicate} has {arity} columns, and {goal.strip()} has not")
+        said = "1 column" if arity == 1 else f"{arity} columns"
+        raise QueryError(f"{atom.predicate} has {said}, and {goal.strip()} has not")
     return atom
 
 
