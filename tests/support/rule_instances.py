@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from generators.programs import Atom, Literal, Rule, Var
 from support import naive
@@ -22,6 +23,19 @@ class Instance:
     uses: tuple[Ground, ...]
     values: tuple[tuple[str, Value], ...]
     """The named variables by their names, with their values."""
+
+
+MOST_TRIED = 20_000
+"""Brute force is for programs whose rules have at most so many combinations of facts to try."""
+
+
+def is_small(world: World) -> bool:
+    """Whether brute force takes a short time."""
+    tried = 0
+    for rule in world.rules.values():
+        sizes = (max(1, len(world.known[atom.predicate])) for atom in positive(rule.body))
+        tried += prod(sizes)
+    return tried <= MOST_TRIED
 
 
 def all_instances(world: World) -> list[Instance]:
