@@ -128,3 +128,18 @@ def test_what_duckdb_takes_for_the_same_in_a_union(tmp_path: Path) -> None:
         store.run("CREATE TABLE edb.p AS SELECT * FROM (VALUES (2, 2), (3, 3)) AS v(a, b)")
         for connection in (store, other):
             assert sorted(connection.rows(union)) == [(2, 2)] * 4 + [(3, 3)] * 2
+
+
+def test_what_duckdb_does_to_rows_of_a_new_table(tmp_path: Path) -> None:
+    """DuckDB 2.0.0 shows no row until COMMIT, and never makes the last change (ARCHITECTURE.md)."""
+    path = tmp_path / "rows.duckdb"
+    with duckdb.connect(path, config={"threads": 2}) as connection:
+        connection.execute("CREATE TABLE r AS SELECT range AS i FROM range(200_000)")
+        connection.execute("BEGIN TRANSACTION")
+        connection.execute("CREATE TABLE d AS SELECT * FROM r LIMIT 0")
+        connection.execute("INSERT INTO d FROM r")
+        connection.execute("INSERT INTO d VALUES (-1)")
+        assert connection.execute("SELECT count(i) FROM d").fetchall() == [(200_001,)]
+        assert connection.execute("DELETE FROM d WHERE i >= 10").fetchall() == [(199_990,)]
+        connection.execute("COMMIT")
+        assert connection.execute("SELECT count(i) FROM d").fetchall() == [(11,)]
