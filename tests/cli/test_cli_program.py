@@ -14,7 +14,7 @@ from zodiac_sql.cli.main import app
 
 COMMANDS = [
     "run", "add-rules", "drop-rules", "insert", "delete", "stream", "query", "show", "graph",
-    "verify", "export",
+    "why", "why-not", "verify", "export",
 ]  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def test_what_does_not_hold_has_no_proof(farm: Path) -> None:
     assert refused("why", farm, "hot(wt1)") == "hot(wt1) does not hold: ask why_not\n"
     said = refused("why", farm, "hott(wt1)")
     assert said.startswith("there is no predicate hott. Did you mean hot?")
-    assert "hot has 1 columns" in refused("why", farm, "hot(wt1, wt2)")
+    assert "hot has 1 column" in refused("why", farm, "hot(wt1, wt2)")
     assert "^" in refused("why", farm, "hot(wt1")
     assert "by its name, as in" in refused("why", farm, "hot(X), near(X, Y)")
 
