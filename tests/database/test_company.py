@@ -10,7 +10,6 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from support import budget
 from zodiac_sql.database import open_store as opening
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import BusyError, LockedError, PublishedError, QueryError, StoreError
-from zodiac_sql.storage import catalog, publish
+from zodiac_sql.storage import publish
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -271,81 +270,6 @@ def test_after_a_failing_commit_it_is_known_whether_the_change_is_there(
         assert {x for x, _ in kb.table(predicate)} == (there if late else {"a", "b"})
         kb.insert("p", [("z", "z")])
         assert not seen(kb, lambda: kb.insert("p", [("y", "y")])) and kb.verify()
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, StoreError], ids=["interrupted", "failed"])
-@pytest.mark.parametrize("place", ["database.dictionary.published", "change.apply.report"])
-@pytest.mark.parametrize("predicate", ["p", "free"])
-@pytest.mark.parametrize("verb", ["insert", "swap"])
-def test_what_fails_after_the_commit_is_known_to_be_there(
-    file: Path,
-    open_kb: OpenKb,
-    monkeypatch: pytest.MonkeyPatch,
-    error: type[BaseException],
-    place: str,
-    predicate: str,
-    verb: str,
-) -> None:
-    """Nothing counted the change, and the state of before is not that of the file any more."""
-
-    def fail(*_: Any) -> None:
-        raise error("too late")
-
-    with open_kb(file) as kb:
-        kb.insert(predicate, [("a", "b"), ("b", "c")])
-        kb.insert(predicate, [("c", "d")])
-        with monkeypatch.context() as patched:
-            patched.setattr(f"zodiac_sql.{place}", fail)
-            expected = PublishedError if error is StoreError else error
-            with pytest.raises(expected), kb.update() as update:
-                update.insert(predicate, [("new", "too")])
-                if verb == "swap":
-                    update.delete(predicate, [("a", "b")])
-                update.record("stream", 7)
-        assert ("new", "too") in set(kb.table(predicate)) and kb.position("stream") == 7
-        assert_known(kb)
-        kb.insert(predicate, [("newer", "new")])
-        assert_known(kb)
-
-
-def test_interrupted_at_any_statement_it_knows_what_is_there(
-    file: Path, open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Symbols of what is not there are forgotten everywhere: their ids are given to others."""
-    run, left = Store.run, [0]
-
-    def fail(self: Store, *call: Any) -> Any:
-        done = run(self, *call)
-        left[0] -= 1
-        if not left[0]:
-            raise KeyboardInterrupt
-        return done
-
-    with open_kb(file) as kb:
-        kb.insert("p", [("b", "c")])
-        for number in range(1, 100):
-            left[0] = number
-            with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
-                patched.setattr(Store, "run", fail)
-                with kb.update() as update:
-                    update.insert("p", [(f"new{number}", "a")])
-                    update.insert("p", [(f"more{number}_{n}", "a") for n in range(120)])
-            kb.insert("p", [(f"later{number}", f"new{number}")])
-            assert_known(kb)
-            if left[0] > 0:
-                break
-        assert number > 10
-
-
-def assert_known(kb: KnowledgeBase) -> None:
-    """What is known is what the file has, and each symbol has one id."""
-    known, there = kb._session.current(), catalog.load(kb._session.store)
-    assert (known.rows, known.schema) == (there.rows, there.schema)
-    assert (known.positions, known.generation) == (there.positions, there.generation)
-    ((count, ids, texts),) = kb.sql(
-        "SELECT count(*), count(DISTINCT id), count(DISTINCT text) FROM zodiac.symbol"
-    ).fetchall()
-    assert count == ids == texts and kb.verify()
 
 
 # --- at the same moment ---------------------------------------------------------------------------
