@@ -189,6 +189,8 @@ class _Cyclic:
         terms: list[Term] = [rng.choice(self.bound) for _ in predicate.kinds]
         if len(terms) > 1 and chance(rng, 45):
             terms[rng.randrange(len(terms))] = rng.choice((Var(local), ANY, pool.constant()))
+        elif len(terms) > 1 and chance(rng, 10):
+            terms[:2] = [Var(local)] * 2
         return Not(Atom(predicate.name, tuple(terms)))
 
     def _binding(self, variable: Var) -> Bind:

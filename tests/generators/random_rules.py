@@ -77,8 +77,11 @@ class _RuleBuilder:
         return variable
 
     def negative(self, predicate: Predicate) -> None:
-        terms = tuple(self._negated_term(kind) for kind in predicate.kinds)
-        self.body.append(Not(Atom(predicate.name, terms)))
+        terms = [self._negated_term(kind) for kind in predicate.kinds]
+        if len(terms) > 1 and predicate.kinds[0] is predicate.kinds[1] and chance(self.rng, 10):
+            self.locals += 1
+            terms[:2] = [Var(f"L{self.locals}")] * 2
+        self.body.append(Not(Atom(predicate.name, tuple(terms))))
 
     def _negated_term(self, kind: Kind) -> Term:
         known = self.of(kind)

@@ -193,8 +193,21 @@ class Rules:
             elif chance(self.rng, 30):
                 terms.append(self.rng.choice(POOLS[kind]))
             else:
-                terms.append(Var("_") if chance(self.rng, 50) else scope.fresh())
+                terms.append(self.local(terms, predicate.kinds, kind, scope))
         return Atom(predicate.name, tuple(terms))
+
+    def local(
+        self, terms: Sequence[Value | Var], kinds: Sequence[Kind], kind: Kind, scope: Scope
+    ) -> Var:
+        """A variable that only a negated atom has: a new one, or one of the terms before."""
+        before = [
+            t for t, k in zip(terms, kinds, strict=False)
+            if (k == kind or (k.numeric and kind.numeric))
+            and isinstance(t, Var) and not t.anonymous and t not in scope.bound
+        ]  # fmt: skip
+        if before and chance(self.rng, 50):
+            return before[0]
+        return Var("_") if chance(self.rng, 50) else scope.fresh()
 
     def constant(self, body: list[Literal], scope: Scope) -> None:
         """A variable that a constant, or another variable, binds."""

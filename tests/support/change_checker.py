@@ -7,15 +7,14 @@ that makes the difference. Nothing goes back to itself, so that all ends in the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from generators.programs import Aggregate, Atom, Not, Rule
 from support import naive
-from support.naive_values import Environment
+from support.naive_values import Environment, equal
 from support.proof_checker import WrongProof
-from support.proof_world import Ground, World, fits, pattern, positive
-from support.spelled import bare, spelled_facts, with_values
+from support.proof_world import Ground, World, is_instance, pattern, positive, shared
+from support.read_facts import read_absent, read_fact
 
 from zodiac_sql.change.explained import Cause, ChangeExplanation, Event
 
@@ -24,7 +23,7 @@ Moved = tuple[str, Ground]
 
 def check_change(told: ChangeExplanation, before: World, after: World, goal: Moved) -> None:
     """Raises WrongProof unless an explanation of why a fact "entered" or "left" is right."""
-    sides = _Sides(before, after, spelled_facts(before, after))
+    sides = _Sides(before, after)
     if sides.moved(told.goal) != goal:
         raise WrongProof(f"{told.goal} is another event than {goal}")
     reached: dict[Event, None] = {}
@@ -54,7 +53,6 @@ def _follow(
 class _Sides:
     before: World
     after: World
-    facts: Mapping[str, Ground]
 
     def moved(self, event: Event) -> Moved:
         """The fact of an event, which must have moved."""
@@ -70,8 +68,8 @@ class _Sides:
         return (self.after, self.before) if entered else (self.before, self.after)
 
     def ground(self, text: str) -> Ground:
-        found = self.facts.get(bare(text))
-        if found is None:
+        found = read_fact(text, {**self.before.types, **self.after.types})
+        if found is None or not (self.before.holds(found) or self.after.holds(found)):
             raise WrongProof(f"{text} never was a fact")
         return found
 
@@ -111,8 +109,11 @@ class _Sides:
         found = here.solutions(rule.body, [row for _, row in uses])
         negated = [literal for literal in rule.body if isinstance(literal, Not)]
         for one in found:
-            absent = [bare(with_values(literal, one)) for literal in negated]
-            if here.head(rule, one) == fact[1] and absent == list(map(bare, cause.absent)):
+            told = len(negated) == len(cause.absent) and all(
+                _reads(text, literal.atom, one)
+                for text, literal in zip(cause.absent, negated, strict=True)
+            )
+            if here.head(rule, one) == fact[1] and told:
                 return one
         raise WrongProof(f"no instance with {cause.uses} and {cause.absent} derives it")
 
@@ -131,7 +132,7 @@ class _Sides:
         for literal in rule.body:
             if isinstance(literal, Not) and moved != kind:
                 atom = literal.atom
-                if atom.predicate == predicate and fits(row, pattern(atom, solution)):
+                if atom.predicate == predicate and is_instance(row, atom, solution):
                     return
             if isinstance(literal, Aggregate) and self._in_group(literal, solution, one):
                 return
@@ -148,9 +149,23 @@ class _Sides:
             gained = (kind == "entered") != isinstance(inner, Not)
             new = after.keys() - before.keys() if gained else before.keys() - after.keys()
             every = {**before, **after}
-            if any(fits(row, pattern(atom, every[key])) for key in new):
+            if any(is_instance(row, atom, every[key]) for key in new):
                 return True
         return False
+
+
+def _reads(text: str, atom: Atom, solution: Environment) -> bool:
+    """Whether a text is a negated atom with the values of a solution."""
+    told = read_absent(text)
+    if told is None or told[0] != atom.predicate or len(told[1]) != len(atom.terms):
+        return False
+    same = shared(atom, solution)
+    names = [term.name if term in same else None for term in atom.terms]  # type: ignore[union-attr]
+    values = zip(told[1], pattern(atom, solution), strict=True)
+    return names == told[2] and all(
+        (one is None) == (two is None) and (one is None or two is None or equal(one, two))
+        for one, two in values
+    )
 
 
 def _group(

@@ -165,21 +165,21 @@ def assert_lacking(kb: KnowledgeBase, world: World, goals: Sequence[Atom], depth
 
 
 def assert_moves_explained(
-    told: Change, before: World, after: World, moved: Sequence[Moved]
+    told: Change, before: World, after: World, moved: Sequence[Moved], spell: Spell = spelled
 ) -> None:
     """Each fact that entered or left has an explanation that ends in the change."""
     for kind, fact in moved:
         budget.tried("facts that moved")
-        check_change(told.why(spelled(fact)), before, after, (kind, fact))
+        check_change(told.why(spell(fact)), before, after, (kind, fact))
 
 
-def assert_stays_refused(told: Change, facts: Sequence[Ground]) -> None:
+def assert_stays_refused(told: Change, facts: Sequence[Ground], spell: Spell = spelled) -> None:
     """What stayed, or stayed away, has no such explanation."""
     from zodiac_sql.errors import QueryError
 
     for fact in facts:
         with pytest.raises(QueryError, match="neither entered nor left"):
-            told.why(spelled(fact))
+            told.why(spell(fact))
 
 
 def moves(before: World, after: World) -> list[Moved]:

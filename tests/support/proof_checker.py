@@ -15,7 +15,16 @@ from dataclasses import dataclass
 from generators.programs import Aggregate, Atom, Bind, Compare, Not, Rule, Var
 from support import naive
 from support.naive_values import Environment, Value, equal
-from support.proof_world import Ground, World, distinct, fits, pattern, positive, typed
+from support.proof_world import (
+    Ground,
+    World,
+    distinct,
+    is_instance,
+    pattern,
+    positive,
+    shared,
+    typed,
+)
 
 from zodiac_sql.read.why.proof import Absent, Explanation, Fact, Group, Step
 
@@ -170,8 +179,13 @@ class Checker:
             wanted = pattern(atom, solution)
             if len(one.values) != len(wanted) or not all(map(_same, one.values, wanted)):
                 raise WrongProof(f"what must be absent is {atom.predicate}{wanted}, not {one}")
-            there = [row for row in self.world.known[atom.predicate] if fits(row, one.values)]
-            if there:
+            same = shared(atom, solution)
+            names = tuple(t.name if t in same else None for t in atom.terms)  # type: ignore[union-attr]
+            if tuple(n and variable(n) for n in one.names) != (names if same else ()):
+                raise WrongProof(f"{one}, and not the same values where {names} stand")
+            if there := [
+                r for r in self.world.known[atom.predicate] if is_instance(r, atom, solution)
+            ]:
                 raise WrongProof(f"{one}, but there is {there[0]}")
 
     # --- aggregates -------------------------------------------------------------------------------

@@ -137,6 +137,22 @@ def fits(row: Row, wanted: Sequence[Value | None]) -> bool:
     )
 
 
+def is_instance(row: Row, atom: Atom, environment: Environment) -> bool:
+    """Whether a row is an instance of an atom: what a variable has not yet, it has everywhere."""
+    local: dict[Var, Value] = {}
+    return fits(row, pattern(atom, environment)) and all(
+        equal(local.setdefault(term, value), value)
+        for term, value in zip(atom.terms, row, strict=True)
+        if isinstance(term, Var) and not term.anonymous and term not in environment
+    )
+
+
+def shared(atom: Atom, environment: Environment) -> list[Var]:
+    """The variables that have no value and stand in several places of an atom."""
+    unknown = [t for t in atom.terms if isinstance(t, Var) and t not in environment]
+    return [t for t in dict.fromkeys(unknown) if not t.anonymous and unknown.count(t) > 1]
+
+
 # --- arithmetic as calls --------------------------------------------------------------------------
 
 

@@ -6,11 +6,10 @@ Parentheses and spaces are left out where texts are compared, but for those in q
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from generators.programs import PLAIN, Arithmetic, Atom, Bind, Compare, Literal, Not, Var, atom_text
 from support.naive_values import Call, Environment
-from support.proof_world import Ground, World
+from support.proof_world import Ground, shared
 
 
 def spelled(fact: Ground) -> str:
@@ -18,15 +17,14 @@ def spelled(fact: Ground) -> str:
     return atom_text(Atom(*fact), PLAIN, "")  # type: ignore[arg-type]
 
 
-def spelled_facts(*worlds: World) -> Mapping[str, Ground]:
-    """The facts of worlds by their texts."""
-    return {bare(spelled(fact)): fact for world in worlds for fact in world.facts()}
-
-
 def with_values(literal: Literal, values: Environment) -> str:
-    """A literal but an aggregate; in atoms, variables without a value are `_`."""
+    """A literal but an aggregate; in atoms, variables without a value are `_`.
+
+    Those that a negated atom has in several places keep their names.
+    """
     if isinstance(literal, Not):
-        return f"not {with_values(literal.atom, values)}"
+        names = {variable: variable for variable in shared(literal.atom, values)}
+        return f"not {with_values(literal.atom, {**values, **names})}"  # type: ignore[dict-item]
     if isinstance(literal, Compare):
         left, right = (expression(side, values) for side in (literal.left, literal.right))
         return f"{left} {literal.operator} {right}"
@@ -45,7 +43,7 @@ def readings(atom: Atom, values: Environment) -> set[str]:
     """
     unknown = [t for t in atom.terms if isinstance(t, Var) and t not in values]
     names = {t: t for t in unknown if not t.anonymous}
-    twice = {t: t for t in names if unknown.count(t) > 1}
+    twice = {t: t for t in shared(atom, values)}
     return {bare(with_values(atom, {**values, **kept})) for kept in (names, twice)}  # type: ignore[dict-item]
 
 

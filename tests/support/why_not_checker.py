@@ -15,7 +15,7 @@ from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Ru
 from support import naive
 from support.naive_values import Environment, equal
 from support.proof_checker import WrongProof, check, variable
-from support.proof_world import World, fits, pattern
+from support.proof_world import World, is_instance
 from support.spelled import bare, expression, readings, spelled, with_values
 
 from zodiac_sql.read.why.absence import Attempt, WhyNot
@@ -118,8 +118,8 @@ class _Claim:
         if isinstance(literal, Aggregate):
             return text.upper().startswith(f"{literal.function}(")
         if isinstance(literal, Atom):
-            name, wanted = literal.predicate, pattern(literal, values)
-            rows = [row for row in self.world.known[name] if fits(row, wanted)]
+            name = literal.predicate
+            rows = [row for row in self.world.known[name] if is_instance(row, literal, values)]
             return bare(text) in {bare(spelled((name, row))) for row in rows}
         return bare(with_values(literal, values)) == bare(text)
 
@@ -141,8 +141,11 @@ class _Claim:
             _compare(text, f"{with_values(literal, values)} is false")
         elif isinstance(literal, Not):
             rows = self.world.known[literal.atom.predicate]
-            wanted = pattern(literal.atom, values)
-            blocking = [(literal.atom.predicate, row) for row in rows if fits(row, wanted)]
+            blocking = [
+                (literal.atom.predicate, row)
+                for row in rows
+                if is_instance(row, literal.atom, values)
+            ]
             if bare(text) not in [bare(f"blocked by {spelled(fact)}") for fact in blocking]:
                 raise WrongProof(f"{text}, and should be one of {blocking}")
 

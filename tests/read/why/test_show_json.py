@@ -78,6 +78,7 @@ def test_small_explanation() -> None:
             "text": "not maintenance(wt2, _)",
             "predicate": "maintenance",
             "values": [{"type": "symbol", "value": "wt2"}, None],
+            "names": [],
         }
     ]
     assert first["tests"] == [{"rule_text": "D > 5", "text": "13.0 > 5"}]

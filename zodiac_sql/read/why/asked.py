@@ -23,8 +23,9 @@ from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.functions import Functions, require
 from zodiac_sql.language.schema import Schema
-from zodiac_sql.language.syntax import Column, Rule, Term, Type, Variable
+from zodiac_sql.language.syntax import Atom, Column, Rule, Term, Type, Variable
 from zodiac_sql.names import NUMBER, RANK
+from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.sql.class_pairs import joined
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version, candidate_check
@@ -50,9 +51,11 @@ class Instance:
     """An instance of a rule that derives a fact: the values of all its variables, as stored.
 
     `kinds` has their types, and whether a symbol is given by its text, and not by its number.
+    `atoms` are the rule's positive atoms; their ints that meet floats have variables of their own.
     """
 
     rule: Rule
+    atoms: tuple[Atom, ...]
     values: Mapping[str, object]
     kinds: Kinds
 
@@ -208,6 +211,7 @@ def instances(
 ) -> list[list[Instance]]:
     """Instances of a rule that derive facts of its head's predicate, at most so many for each."""
     predicate = rule.head.predicate
+    exact = replace(rule, body=with_own_ints(rule.body, known.types, known.functions))
     require(used_functions([rule]), known.functions, f"rule {rule.name}")
     part = Part("temp", _ASKED, len(facts), ranked=below is not None)
     columns = (Column(NUMBER, Type.INT), *Relation(known.schema[predicate].columns, ()).stored)
@@ -224,17 +228,18 @@ def instances(
         known.ids,
     )
     key = (
-        "instances", rule.name, most, ranked, plan_key(candidate_check(rule, _NUMBER), context)
+        "instances", rule.name, most, ranked, plan_key(candidate_check(exact, _NUMBER), context)
     )  # fmt: skip
-    text, kinds = known.cache.get(key, lambda: _statement(known, rule, context, most, below))
+    text, kinds = known.cache.get(key, lambda: _statement(known, exact, context, most, below))
     with evaluating([rule]):
         rows = known.store.rows(text, _given(predicate, facts, below.ranks if below else None))
     found: list[list[Instance]] = [[] for _ in facts]
+    atoms = tuple(exact.positive_atoms())
     for row in rows:
         values = dict(zip(kinds, map(one_nan, row), strict=True))
         number = values.pop(_NUMBER.name)
         assert isinstance(number, int)
-        found[number].append(Instance(rule, values, kinds))
+        found[number].append(Instance(rule, atoms, values, kinds))
     return found
 
 
@@ -281,7 +286,7 @@ def uses(known: Known, instance: Instance) -> list[Key]:
     """The facts in the body of an instance, in the order of the text."""
     return [
         (atom.predicate, tuple(stored(known, term, instance) for term in atom.terms))
-        for atom in instance.rule.positive_atoms()
+        for atom in instance.atoms
     ]
 
 
@@ -289,4 +294,4 @@ def stored(known: Known, term: Term, instance: Instance) -> object:
     """The value of a term of an instance's rule as it is stored."""
     if isinstance(term, Variable):
         return instance.values[term.name]
-    return known.ids.get(str(term.value), -1) if term.type is Type.SYMBOL else term.value
+    return known.ids.get(str(term.value), -1) if term.type is Type.SYMBOL else one_nan(term.value)

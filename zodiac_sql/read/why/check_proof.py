@@ -19,8 +19,8 @@ from zodiac_sql.read.why.find_proof import Derivation, Search
 from zodiac_sql.read.why.paths import Path
 from zodiac_sql.sql.relations import columns_of, relation_query
 
-Pattern = tuple[object | None, ...]
-"""Values of an atom as they are stored; None stands for any."""
+Pattern = tuple[object | Variable, ...]
+"""Values of an atom as they are stored; a variable stands for any, the same in all its places."""
 
 
 def is_proof(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> bool:
@@ -41,9 +41,16 @@ def _is_step(search: Search, fact: Key, derivation: Derivation) -> bool:
     if by.rule.head.predicate != fact[0] or tuple(uses(search.known, by)) != derivation.uses:
         return False
     return all(
-        _is_text(term, by) or (stored(search.known, term, by),) == (value,)
+        _is_text(term, by) or _is_same(stored(search.known, term, by), value)
         for term, value in zip(by.rule.head.terms, fact[1], strict=True)
     )
+
+
+def _is_same(derived: object, value: object) -> bool:
+    """Whether a value that a rule derives is one of a fact, where an int can become a float."""
+    if isinstance(value, float) and isinstance(derived, int):
+        return float(derived) == value
+    return derived is value or derived == value
 
 
 def _is_text(term: Term, instance: Instance) -> bool:
@@ -106,14 +113,14 @@ def _patterns(known: Known, instance: Instance) -> Iterator[tuple[str, Pattern |
 
 def _pattern(known: Known, atom: Atom, instance: Instance) -> Pattern | None:
     """The values of a negated atom; None for text that a function made, which has no number."""
-    values: list[object | None] = []
+    values: list[object | Variable] = []
     for term in atom.terms:
         if isinstance(term, Constant) or term.name in instance.values:
             if _is_text(term, instance):
                 return None
             values.append(stored(known, term, instance))
         else:
-            values.append(None)
+            values.append(term)
     return tuple(values)
 
 
@@ -127,11 +134,16 @@ def _are_absent(known: Known, absent: Mapping[str, Sequence[Pattern]]) -> bool:
             continue
         for pattern in dict.fromkeys(patterns):
             query = exp.select("1").from_(relation_query(relation).subquery("t", copy=False))
+            first: dict[Variable, exp.Expr] = {}
             for column, value in zip(columns_of(relation, "t"), pattern, strict=False):
-                if value is not None:
+                if isinstance(value, Variable):
+                    same = first.setdefault(value, column).copy()
+                else:
                     name = f"v{len(given)}"
                     given[name] = value
-                    query = query.where(column.eq(parameter(name)), copy=False)
+                    same = parameter(name)
+                if same != column:
+                    query = query.where(column.eq(same), copy=False)
             queries.append(exp.select("*").from_(query.limit(1).subquery("q", copy=False)))
     several = (queries[i : i + _AT_ONCE] for i in range(0, len(queries), _AT_ONCE))
     return not any(known.store.rows(union_all(some), _used(some, given)) for some in several)

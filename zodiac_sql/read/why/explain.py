@@ -29,6 +29,7 @@ from zodiac_sql.language.syntax import (
 from zodiac_sql.language.types import body_types
 from zodiac_sql.read.why.asked import Instance, Key, Known
 from zodiac_sql.read.why.find_proof import Derivation
+from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.read.why.paths import Path
 from zodiac_sql.read.why.proof import Absent, Bound, Fact, Group, Step, Test
 from zodiac_sql.read.why.spelling import bare, filled_in, spelled
@@ -126,7 +127,16 @@ class _Filled:
 
     def _absent(self, atom: Atom) -> Absent:
         known = [self._known(term) for term in atom.terms]
-        return Absent(atom.predicate, tuple(v for v, _ in known), tuple(t for _, t in known))
+        names = tuple(
+            str(term) if value is None and atom.terms.count(term) > 1 else None
+            for term, (value, _) in zip(atom.terms, known, strict=True)
+        )
+        return Absent(
+            atom.predicate,
+            tuple(value for value, _ in known),
+            tuple(type_ for _, type_ in known),
+            names if any(names) else (),
+        )
 
     def _known(self, term: Term) -> tuple[Value | None, Type | None]:
         if isinstance(term, Constant):
@@ -194,6 +204,7 @@ def _members(
 ) -> tuple[int, tuple[tuple[Fact, ...], ...]]:
     """How many solutions the body of a group has, and the facts of the first of them."""
     known = told.known
+    body = with_own_ints(body, known.types, known.functions)
     names = sorted(arrange(body).bound)
     named = [exp.column(name, quoted=True) for name in names if not name.startswith("_:")]
     columns = [exp.column(name, quoted=True) for name in names]

@@ -40,17 +40,20 @@ def spelled_predicate(name: str) -> str:
 class Absent:
     """Facts that must not hold, and do not: a negated atom with the values put in.
 
-    None stands for any value.
+    None stands for any value. If the same value must be in several places, `names` has the variable
+    that stands there, for each place or None; else it is empty.
     """
 
     predicate: str
     values: tuple[Value | None, ...]
     types: tuple[Type | None, ...] = field(compare=False, repr=False)
+    names: tuple[str | None, ...] = ()
 
     def __str__(self) -> str:
+        names = self.names or (None,) * len(self.values)
         values = (
-            "_" if value is None or type_ is None else spelled(value, type_)
-            for value, type_ in zip(self.values, self.types, strict=True)
+            name or "_" if value is None or type_ is None else spelled(value, type_)
+            for value, type_, name in zip(self.values, self.types, names, strict=True)
         )
         return f"not {spelled_predicate(self.predicate)}({', '.join(values)})"
 

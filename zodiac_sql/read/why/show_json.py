@@ -85,6 +85,7 @@ def _absent(absent: Absent) -> dict[str, Any]:
         "text": str(absent),
         "predicate": absent.predicate,
         "values": [None if v is None or t is None else typed(v, t) for v, t in pairs],
+        "names": list(absent.names),
     }
 
 

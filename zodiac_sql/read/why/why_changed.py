@@ -24,11 +24,12 @@ from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.schema import resolve
-from zodiac_sql.language.syntax import Aggregate, Atom, Constant, Negation, Rule, Type, atoms_of
+from zodiac_sql.language.syntax import Aggregate, Atom, Constant, Negation, Rule, Type
 from zodiac_sql.program.state import State
 from zodiac_sql.read.why.asked import Instance, Key, Known, instances, one_nan, places, stored, uses
 from zodiac_sql.read.why.explain import Words, ids_of, step_of, words
 from zodiac_sql.read.why.find_proof import Derivation
+from zodiac_sql.read.why.moved_groups import moved_in_group
 from zodiac_sql.read.why.why import key_of
 from zodiac_sql.sql.relations import columns_of, relation_query
 
@@ -216,17 +217,16 @@ def _has_rule(side: Side, rule: Rule) -> bool:
 
 def _in_group(ways: Mapping[str, _Way], aggregate: Aggregate, instance: Instance) -> list[_Event]:
     """The first fact that moved in a group that is aggregated."""
-    group = {variable.name for variable in aggregate.group}
-    for atom in atoms_of(aggregate.body):
-        for name, way in ways.items():
-            if found := _matching(way, name, atom, instance, group):
-                return found
+    for name, opposite in (("left", "entered"), ("entered", "left")):
+        here, there = ways[name], ways[opposite]
+        found = moved_in_group(here.known, aggregate, instance, here.side.alone, there.side.alone)
+        if found is not None:
+            is_use, fact = found
+            return [(name if is_use else opposite, fact)]
     return []
 
 
-def _matching(
-    way: _Way, name: str, atom: Atom, instance: Instance, only: set[str] | None = None
-) -> list[_Event]:
+def _matching(way: _Way, name: str, atom: Atom, instance: Instance) -> list[_Event]:
     """The first fact that moved this way and is an instance of an atom."""
     relation = way.side.alone.relation(atom.predicate) if atom.predicate in (
         way.side.alone.schema
@@ -238,9 +238,7 @@ def _matching(
     given: dict[str, object] = {}
     first: dict[str, exp.Expr] = {}
     for column, term in zip(columns_of(relation, "t"), atom.terms, strict=False):
-        if isinstance(term, Constant) or (
-            term.name in instance.values and (only is None or term.name in only)
-        ):
+        if isinstance(term, Constant) or term.name in instance.values:
             if not isinstance(term, Constant) and instance.kinds[term.name] == (Type.SYMBOL, True):
                 return []
             given[f"v{len(given)}"] = stored(way.known, term, instance)

@@ -259,7 +259,7 @@ def _shared(body: Sequence[Literal]) -> frozenset[str]:
 def _named(atom: Atom) -> Atom:
     """An atom whose anonymous variables have names, so that their values are told."""
     terms = tuple(
-        Variable(f"V{place}") if isinstance(term, Variable) else term
+        Variable(f"zodiac:{place}") if isinstance(term, Variable) and term.anonymous else term
         for place, term in enumerate(atom.terms)
     )
     return Atom(atom.predicate, terms)

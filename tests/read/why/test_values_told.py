@@ -1,0 +1,84 @@
+"""What explanations say of values that are easily told wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+
+BIG = 2**53
+
+
+def test_ints_that_meet_floats_keep_their_value(open_kb: OpenKb) -> None:
+    """As floats, both ints are the same."""
+    with open_kb() as kb:
+        kb.add_rules(".decl q(a: int)\n.decl r(a: float)\np(X) :- q(X), r(X).")
+        kb.insert("q", [(BIG,), (BIG + 1,)])
+        kb.insert("r", [(float(BIG),)])
+        told = kb.why(f"p({float(BIG)!r})", all=True)
+        uses = [[str(use) for use in step.uses] for step in told.derivations[told.goals[0]]]
+        assert uses == [[f"q({one})", f"r({float(BIG)!r})"] for one in (BIG, BIG + 1)]
+        assert kb.why("p(X)").height == 1
+        change = kb.delete("r", [(float(BIG),)])
+        assert f"q({BIG})" in str(change.why(f"p({float(BIG)!r})"))
+
+
+def test_ints_that_meet_floats_in_a_group(open_kb: OpenKb) -> None:
+    with open_kb() as kb:
+        kb.add_rules(
+            ".decl q(a: int, b: symbol)\n.decl r(a: float)\n"
+            "n(X, N) :- AGGREGATE(q(X, Y), r(X)) ON X WITH COUNT(Y) AS N."
+        )
+        kb.insert("q", [(BIG + 1, "a"), (BIG + 1, "b")])
+        change = kb.insert("r", [(float(BIG),)])
+        (step,) = kb.why("n(X, 2)").derivations.popitem()[1]  # type: ignore[attr-defined]
+        assert [str(fact) for member in step.groups[0].members for fact in member] == [
+            f"q({BIG + 1}, a)", f"r({float(BIG)!r})", f"q({BIG + 1}, b)", f"r({float(BIG)!r})",
+        ]  # fmt: skip
+        assert "r(9007199254740992.0) entered" in str(change.why(f"n({float(BIG)!r}, 2)"))
+
+
+def test_a_rule_with_nan_in_its_head(open_kb: OpenKb) -> None:
+    with open_kb() as kb:
+        kb.add_rules('p(X, "NaN"^^xsd:double) :- q(X).')
+        kb.insert("q", [(1,)])
+        assert kb.why('p(1, "NaN"^^xsd:double)').height == 1
+
+
+def test_a_negated_atom_with_the_same_variable_twice(open_kb: OpenKb) -> None:
+    with open_kb() as kb:
+        kb.add_rules("a(X) :- q(X), not e(L, L), not f(_, _).")
+        kb.insert("q", [(1,)])
+        kb.insert("e", [(3, 4)])
+        told = kb.why("a(1)")
+        assert "not e(L, L)  absent" in str(told)
+        assert "not f(_, _)  absent" in str(told)
+        assert told.to_dict()["steps"][0]["absent"][0]["names"] == ["L", "L"]
+        change = kb.insert("e", [(5, 5), (2, 6)])
+        assert "e(5, 5) entered: inserted" in str(change.why("a(1)"))
+        assert "blocked by e(5, 5)" in str(kb.why_not("a(1)"))
+
+
+def test_a_fact_that_moved_in_a_group_is_part_of_a_solution(open_kb: OpenKb) -> None:
+    """near(b, e) moves, too, but e is not hot."""
+    with open_kb() as kb:
+        kb.add_rules("many(X, N) :- AGGREGATE(near(X, Y), hot(Y)) ON X WITH COUNT(Y) AS N.")
+        kb.insert("hot", [("z",)])
+        change = kb.insert("near", [("b", "a"), ("b", "z")])
+        told = str(change.why("many(b, 1)"))
+        assert "near(b, z) entered" in told
+        assert "near(b, a)" not in told
+
+
+def test_a_fact_that_is_negated_in_a_group(open_kb: OpenKb) -> None:
+    with open_kb() as kb:
+        kb.add_rules("n(X, N) :- AGGREGATE(e(X, Z), not g(X, Z)) ON X WITH COUNT(Z) AS N.")
+        kb.insert("e", [(2, 3)])
+        change = kb.insert("g", [(2, 1), (2, 3)])
+        assert "g(2, 3) entered: inserted" in str(change.why("n(2, 1)"))
+        change = kb.delete("g", [(2, 1), (2, 3)])
+        assert "g(2, 3) left: deleted" in str(change.why("n(2, 1)"))

@@ -1,0 +1,116 @@
+"""Finds a fact that moved with a change and has to do with a group of an aggregate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import parameter
+from zodiac_sql.language.binding import arrange
+from zodiac_sql.language.syntax import (
+    Aggregate,
+    Atom,
+    Literal,
+    Negation,
+    Rule,
+    Type,
+    Variable,
+)
+from zodiac_sql.read.why.asked import Instance, Key, Known, one_nan, stored
+from zodiac_sql.read.why.own_ints import with_own_ints
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.plan import Plan, Scan, Version, join_order
+from zodiac_sql.sql.relations import Relation
+from zodiac_sql.sql.select import compile_instances
+from zodiac_sql.storage.sources import Sources
+
+
+def moved_in_group(
+    known: Known, aggregate: Aggregate, instance: Instance, alone: Sources, opposite: Sources
+) -> tuple[bool, Key] | None:
+    """The first fact that is on one side of a change alone and that a group's solutions tell from.
+
+    `known` is one side of the change, `alone` the facts that only it has, and `opposite` those that
+    only the other has. A solution of the group on this side either uses one of the former, or is
+    refuted on the other side by one of the latter. Returns whether it is of the former kind, and
+    the fact; None if there is none.
+    """
+    for is_use, driver, others, sources in _drivers(aggregate, alone, opposite):
+        relation = sources.relation(driver.predicate)
+        if relation.rows and (fact := _first(known, driver, others, relation, instance, aggregate)):
+            return is_use, fact
+    return None
+
+
+def _drivers(
+    aggregate: Aggregate, alone: Sources, opposite: Sources
+) -> Iterator[tuple[bool, Atom, tuple[Literal, ...], Sources]]:
+    """Each atom of a body that facts which moved can match, the other literals, and those facts."""
+    bound = arrange(aggregate.body).bound
+    for place, literal in enumerate(aggregate.body):
+        if isinstance(literal, Atom) and literal.predicate in alone.schema:
+            others = (*aggregate.body[:place], *aggregate.body[place + 1 :])
+            yield True, literal, others, alone
+        elif isinstance(literal, Negation) and literal.atom.predicate in opposite.schema:
+            yield False, _scanned(literal.atom, bound), aggregate.body, opposite
+
+
+def _scanned(atom: Atom, bound: frozenset[str]) -> Atom:
+    """A negated atom to be scanned: its own variables get names that nothing else has."""
+    terms = (
+        Variable(f"_:moved:{term.name}")
+        if isinstance(term, Variable) and term.name not in bound
+        else term
+        for term in atom.terms
+    )
+    return Atom(atom.predicate, tuple(terms))
+
+
+def _first(
+    known: Known,
+    driver: Atom,
+    others: tuple[Literal, ...],
+    moved: Relation,
+    instance: Instance,
+    aggregate: Aggregate,
+) -> Key | None:
+    """The first fact among those that moved which stands in a solution of the group."""
+    body = arrange(with_own_ints((driver, *others), known.types, known.functions))
+    driver = body.atoms[0]
+    scans = [Scan(driver, Version.DELTA), *(Scan(a, Version.ALL) for a in body.atoms[1:])]
+    context = Context(
+        lambda name, version: known.sources.relation(name) if version is Version.ALL else moved,
+        known.types,
+        known.functions,
+        known.ids,
+    )
+    compiled = compile_instances(
+        Plan(Rule("", Atom("", ()), (driver, *others)), join_order(scans), body), context
+    )
+    query = exp.select("*").from_(compiled.query.subquery("q", copy=False))
+    given: dict[str, object] = {}
+    for name, value in _group(aggregate, instance, compiled.kinds):
+        given[f"v{len(given)}"] = value
+        column = exp.column(name, quoted=True)
+        query = query.where(column.eq(parameter(f"v{len(given) - 1}")), copy=False)
+    names = [*compiled.kinds]
+    query = query.order_by(*(exp.column(name, quoted=True) for name in names), copy=False)
+    rows = known.store.rows(query.limit(1), given or None)
+    if not rows:
+        return None
+    values = dict(zip(names, map(one_nan, rows[0]), strict=False))
+    found = Instance(instance.rule, body.atoms, values, compiled.kinds)
+    return driver.predicate, tuple(stored(known, term, found) for term in driver.terms)
+
+
+def _group(
+    aggregate: Aggregate, instance: Instance, kinds: Mapping[str, tuple[Type | None, bool]]
+) -> Iterator[tuple[str, object]]:
+    """The values of the group.
+
+    Text that stands on one side for a number on the other cannot be compared, and is left open.
+    """
+    for variable in aggregate.group:
+        if instance.kinds[variable.name][1] == kinds[variable.name][1]:
+            yield variable.name, instance.values[variable.name]
