@@ -6,6 +6,7 @@ As test_why.py, with naive evaluation in place of clingo. To look for new exampl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING
@@ -93,10 +94,11 @@ def _look(kb: KnowledgeBase, program: Program, world: World, rng: Random, high: 
 
 
 def _can_be_written(fact: Ground) -> bool:
-    """Whether a fact is a goal: functions make IRIs with spaces, which no text of a rule has."""
-    return all(
-        not (isinstance(value, str) and value.startswith("<") and " " in value) for value in fact[1]
-    )
+    """Whether a fact is a goal: functions make IRIs with spaces, which no rule can have."""
+    return not any(isinstance(value, str) and _SPACED.match(value) for value in fact[1])
+
+
+_SPACED = re.compile(r"<?[a-z]+:.* ")
 
 
 def make(kb: KnowledgeBase, change: Change) -> Told:
