@@ -30,7 +30,7 @@ from zodiac_sql.sql.class_pairs import joined
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version, candidate_check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, table
-from zodiac_sql.sql.select import compile_instances
+from zodiac_sql.sql.select import Instances, compile_instances
 from zodiac_sql.storage.owners import Owner
 from zodiac_sql.storage.sources import Sources
 
@@ -236,7 +236,7 @@ def instances(
     found: list[list[Instance]] = [[] for _ in facts]
     atoms = tuple(exact.positive_atoms())
     for row in rows:
-        values = dict(zip(kinds, map(one_nan, row), strict=True))
+        values = dict(zip(kinds, map(one_nan, row), strict=False))  # the rank comes last
         number = values.pop(_NUMBER.name)
         assert isinstance(number, int)
         found[number].append(Instance(rule, atoms, values, kinds))
@@ -257,6 +257,19 @@ def _statement(
     known: Known, rule: Rule, context: Context, most: int, below: Below | None
 ) -> tuple[str, Kinds]:
     compiled = compile_instances(candidate_check(rule, _NUMBER), context)
+    if {Variable(name) for name in compiled.kinds} <= {_NUMBER, *rule.head.terms}:
+        query = compiled.query.distinct(copy=False)  # a fact has one instance at most
+    else:
+        query = _first(compiled, most)
+    for stub in list(query.find_all(exp.Table)):
+        if stub.name == _ASKED:
+            given = _asked(known, rule.head.predicate, below is not None)
+            stub.replace(exp.alias_(given, stub.alias, table=True))
+    return render(query), compiled.kinds
+
+
+def _first(compiled: Instances, most: int) -> exp.Select:
+    """At most so many instances for each fact, first those of low rank."""
     names = (RANK, *compiled.kinds)
     order = [exp.Ordered(this=exp.column(name, quoted=True)) for name in names]
     place = exp.Window(
@@ -269,12 +282,7 @@ def _statement(
     query = exp.select(*(exp.column(name, quoted=True) for name in compiled.kinds)).from_(
         query.subquery("q", copy=False)
     )
-    query = query.order_by(*(one.copy() for one in order), copy=False)
-    for stub in list(query.find_all(exp.Table)):
-        if stub.name == _ASKED:
-            given = _asked(known, rule.head.predicate, below is not None)
-            stub.replace(exp.alias_(given, stub.alias, table=True))
-    return render(query), compiled.kinds
+    return query.order_by(*(one.copy() for one in order), copy=False)
 
 
 def one_nan(value: object) -> object:

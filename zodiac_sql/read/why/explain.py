@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from sqlglot import exp
@@ -46,13 +46,17 @@ class Words:
 
     known: Known
     texts: Mapping[int, str]
+    facts: dict[Key, Fact] = field(default_factory=dict)
+    """Those that were made already: many derivations use the same."""
 
     def fact(self, key: Key) -> Fact:
         """A fact as people see it."""
-        columns = self.known.schema[key[0]].columns
-        types = tuple(column.type or Type.SYMBOL for column in columns)
-        values = (self.value(v, t) for v, t in zip(key[1], types, strict=True))
-        return Fact(key[0], tuple(values), types)
+        fact = self.facts.get(key)
+        if fact is None:
+            types = tuple(type_ or Type.SYMBOL for type_ in self.known.types[key[0]])
+            values = tuple(map(self.value, key[1], types))
+            fact = self.facts[key] = Fact(key[0], values, types)
+        return fact
 
     def value(self, value: object, type_: Type) -> Value:
         """A value as people see it: the text of a symbol."""
@@ -67,18 +71,31 @@ class Words:
 
 def words(known: Known, keys: Iterable[Key], instances: Iterable[Instance]) -> Words:
     """Look up all symbols that facts and instances mention."""
-    wanted: set[int] = set()
+    wanted: set[object] = set()
+    places = {
+        predicate: [place for place, type_ in enumerate(types) if type_ is Type.SYMBOL]
+        for predicate, types in known.types.items()
+    }
     for predicate, values in keys:
-        for column, value in zip(known.schema[predicate].columns, values, strict=True):
-            if column.type is Type.SYMBOL and isinstance(value, int):
-                wanted.add(value)
+        wanted.update(values[place] for place in places[predicate])
+    symbols: dict[int, list[str]] = {}
     for instance in instances:
-        for name, (type_, is_text) in instance.kinds.items():
-            value = instance.values.get(name)
-            if type_ is Type.SYMBOL and not is_text and isinstance(value, int):
-                wanted.add(value)
-    rows = known.store.rows(_TEXTS, [sorted(wanted)]) if wanted else []
+        names = symbols.get(id(instance.kinds))
+        if names is None:
+            names = symbols[id(instance.kinds)] = _symbols(instance)
+        wanted.update(instance.values[name] for name in names if name in instance.values)
+    ids = sorted(value for value in wanted if isinstance(value, int))
+    rows = known.store.rows(_TEXTS, [ids]) if ids else []
     return Words(known, dict(rows))
+
+
+def _symbols(instance: Instance) -> list[str]:
+    """The variables of an instance whose values are the numbers of symbols."""
+    return [
+        name
+        for name, (type_, is_text) in instance.kinds.items()
+        if type_ is Type.SYMBOL and not is_text
+    ]
 
 
 _TEXTS = """

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.read.why.asked import Below, Instance, Key, Known, Place, instances, places, uses
-from zodiac_sql.read.why.paths import Closure, Path, make_edges, path_among, shortest_path
+from zodiac_sql.read.why.paths import Closure, Path, path_among, shortest_path
 from zodiac_sql.storage.owners import EXPLICIT
 
 SMALL = 20_000
@@ -46,8 +46,6 @@ class Search:
     closures: Mapping[tuple[int, str], Closure]
     """The closures at work, by hypernode and predicate."""
     places: dict[Key, list[Place]] = field(default_factory=dict)
-    edges: Closure | None = None
-    """The closure whose edges can be asked for paths."""
     paths: dict[Key, Path | None] = field(default_factory=dict)
 
     def is_explicit(self, fact: Key) -> bool:
@@ -55,10 +53,48 @@ class Search:
         return any(place.owner == EXPLICIT for place in self.places[fact])
 
     def locate(self, facts: Iterable[Key]) -> None:
-        """Find the tables that have some facts."""
+        """Find the tables that have some facts, of which some may have none."""
         new = _by_predicate(fact for fact in facts if fact not in self.places)
         if new:
             self.places |= places(self.known, new)
+
+    def locate_used(self, facts: Iterable[Key]) -> None:
+        """Find the tables that have some facts which were read just now.
+
+        If only one table can have them, nothing has to be asked.
+        """
+        new = _by_predicate(fact for fact in facts if fact not in self.places)
+        for predicate, some in list(new.items()):
+            if place := self._only_place(predicate, None):
+                self.places.update((fact, [place]) for fact in some)
+                del new[predicate]
+        if new:
+            self.places |= places(self.known, new)
+
+    def _locate_edges(self, closure: Closure, path: Path) -> None:
+        """Say where the facts of a path are, if only one table can have them."""
+        if place := self._only_place(closure.row.predicate, closure.hypernode):
+            for edge in path.facts:
+                self.places.setdefault(edge, [place])
+
+    def _only_place(self, predicate: str, without: int | None) -> Place | None:
+        """Where all facts of a predicate are, without those of a hypernode.
+
+        None if that is several tables, or if ranks are needed.
+        """
+        owners = self.known.sources.owners(predicate)
+        tables = [
+            (owner, part)
+            for owner, parts in owners.items()
+            for part in parts
+            if part.rows and owner != without
+        ]
+        if len(tables) != 1:
+            return None
+        ((owner, part),) = tables
+        if owner == EXPLICIT or not part.ranked or (owner, predicate) in self.closures:
+            return Place(owner, None)
+        return None
 
     def owners(self, fact: Key) -> list[tuple[int, int | None]]:
         """The hypernodes that derive a fact, first those that read less, with its ranks there."""
@@ -81,16 +117,18 @@ class Search:
     def path(self, closure: Closure, fact: Key) -> Path | None:
         """A shortest path for a fact of a closure, unless it is the fact itself."""
         if fact not in self.paths:
-            if self.edges is not closure:
-                make_edges(self.known, closure)
-                self.edges = closure
             found = shortest_path(self.known, closure, fact)
+            if found and not closure.row.fed:
+                self._locate_edges(closure, found)
             self.paths[fact] = None if found is None or fact in found.facts else found
         return self.paths[fact]
 
 
 def find_proofs(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] | None:
-    """A derivation for each fact that a proof of the goals needs; None if there is none."""
+    """A derivation for each fact that a proof of the goals needs; None if there is none.
+
+    The goals have been located.
+    """
     if sum(search.known.rows()) <= SMALL:
         found = least(search, goals, MOST_FACTS)
         if found is not None:
@@ -116,7 +154,7 @@ def least(search: Search, goals: Sequence[Key], most: int) -> dict[Key, Derivati
     level = 0
     while True:
         level += 1
-        search.locate(frontier)
+        search.locate_used(frontier)
         for fact in frontier:
             found[fact] = []
         open_ = [fact for fact in frontier if not search.is_explicit(fact)]
@@ -225,7 +263,7 @@ def downwards(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] | N
     frontier = list(dict.fromkeys(goals))
     seen = set(frontier)
     while frontier:
-        search.locate(frontier)
+        search.locate_used(frontier)
         open_ = [fact for fact in frontier if not search.is_explicit(fact)]
         groups: dict[tuple[int, str], list[tuple[Key, int | None]]] = defaultdict(list)
         for fact in open_:

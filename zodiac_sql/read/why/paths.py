@@ -7,7 +7,7 @@ no part of a path: it consists of facts from outside, and of those that other ru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.render import render
-from zodiac_sql.database.statements import create_temp_view, parameter, temp_table
+from zodiac_sql.database.statements import create_temp_view, parameter
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.names import DERIVED_SCHEMA, derived, external_table
@@ -58,15 +58,13 @@ MOST_EDGES = 20_000
 
 
 def shortest_path(known: Known, closure: Closure, fact: Key) -> Path | None:
-    """The facts of a shortest path, if there is one; if several are, always the same one.
-
-    The closure's edges have been made (make_edges).
-    """
+    """The facts of a shortest path, if there is one; if several are, always the same one."""
     predicate, (start, end) = fact
     near = known.store.rows(*_between(known, closure, start, end))
     if len(near) <= MOST_EDGES:
         edges = _search(near, start, end)
     else:
+        known.store.run(create_temp_view(_EDGES, _all_edges(known, closure)))
         edges = known.store.rows(_SHORTEST, {"start": start, "end": end})
     facts = (
         (predicate, (right, left) if turned else (left, right)) for left, right, turned in edges
@@ -124,11 +122,13 @@ def _between(
     (part,) = known.sources.owners(predicate)[closure.hypernode]
     relation = known.sources.relation(predicate)
     kind = SQL_TYPES[relation.columns[0].type or Type.SYMBOL]
+    query = partial(_edges_of, known, closure)
     if part.pairs is not None:
-        make, given = partial(_in_class, part, kind), {"start": start}
+        make, given = partial(_in_class, query, part, kind), {"start": start}
     else:
-        make, given = partial(_reaching, relation, kind), {"start": start, "end": end}
-    text = known.cache.get(("between", relation_key(relation)), lambda: render(_limited(make())))
+        make, given = partial(_reaching, query, relation, kind), {"start": start, "end": end}
+    key = ("between", closure.hypernode, relation_key(relation))
+    text = known.cache.get(key, lambda: render(_limited(make())))
     return text, given
 
 
@@ -136,24 +136,25 @@ def _limited(query: exp.Select) -> exp.Select:
     return query.distinct().order_by("1", "2", "3").limit(MOST_EDGES + 1)
 
 
-def _edges_of() -> exp.Select:
-    return exp.select("e.a", "e.b", "e.turned").from_(temp_table(_EDGES).as_("e"))
+def _edges_of(known: Known, closure: Closure) -> exp.Select:
+    edges = _all_edges(known, closure).subquery("e", copy=False)
+    return exp.select("e.a", "e.b", "e.turned").from_(edges)
 
 
-def _in_class(part: Part, kind: str) -> exp.Select:
+def _in_class(edges: Callable[[], exp.Select], part: Part, kind: str) -> exp.Select:
     """The edges in the class of the start."""
     assert part.pairs is not None
     node, class_ = (exp.column(name, table="c", quoted=True) for name in (NODE, part.pairs.by))
     start = exp.cast(parameter("start"), kind)
     its = exp.select(class_.copy()).from_(table(part).as_("c")).where(node.copy().eq(start))
     same = exp.and_(node.eq(exp.column("a", table="e")), class_.eq(its.subquery()))
-    return _edges_of().join(table(part).as_("c"), on=same)
+    return edges().join(table(part).as_("c"), on=same)
 
 
-def _reaching(relation: Relation, kind: str) -> exp.Select:
+def _reaching(edges: Callable[[], exp.Select], relation: Relation, kind: str) -> exp.Select:
     """The edges from the start, or what it reaches, to the end, or what reaches that."""
     first, second = (exp.column(c.name, table="p", quoted=True) for c in relation.columns)
-    query = _edges_of()
+    query = edges()
     for end, given, found, known in (("a", "start", second, first), ("b", "end", first, second)):
         own = exp.cast(parameter(given), kind)
         facts = relation_query(relation).subquery("p", copy=False)
@@ -164,8 +165,8 @@ def _reaching(relation: Relation, kind: str) -> exp.Select:
     return query
 
 
-def make_edges(known: Known, closure: Closure) -> None:
-    """Make the view of edges that paths consist of: `a` leads to `b`.
+def _all_edges(known: Known, closure: Closure) -> exp.Query:
+    """SELECT the edges that paths consist of: `a` leads to `b`.
 
     `turned` tells whether the fact that it comes from leads from `b` to `a`.
     """
@@ -180,8 +181,7 @@ def make_edges(known: Known, closure: Closure) -> None:
     queries = [_edges(relation, first, second, turned=False)]
     if closure.symmetric:
         queries.append(_edges(relation, second, first, turned=True))
-    view = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
-    known.store.run(create_temp_view(_EDGES, view))
+    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
 
 
 def _edges(relation: Relation, a: exp.Column, b: exp.Column, *, turned: bool) -> exp.Select:

@@ -169,7 +169,7 @@ def _every(search: Search, goals: list[Key], limit: int) -> Explanation:
             found[fact].append(derivation)
     cut = {fact for fact, several in found.items() if len(several) > limit}
     kept = {fact: tuple(several[:limit]) for fact, several in found.items()}
-    search.locate(use for several in kept.values() for d in several for use in d.uses)
+    search.locate_used(use for several in kept.values() for d in several for use in d.uses)
     told = _told(search, goals, kept, every=True)
     texts = words(search.known, cut, ())
     return replace(told, cut=frozenset(map(texts.fact, cut)))
