@@ -139,13 +139,13 @@ def _limits(db: str) -> Limits:
     """How much is printed, and which command shows more."""
     from dataclasses import replace
 
-    from zodiac_sql.read.why.show_parts import LONGEST, plain
+    from zodiac_sql.read.why.show_parts import goal_text
     from zodiac_sql.read.why.show_text import LIMITS
 
     def ask(fact: Fact, explanation: Explanation, whole: bool = False) -> str:
-        text = str(fact)
+        text = goal_text(fact, explanation)
         options = (" --all" if explanation.every else "") + (" --json" if whole else "")
-        if len(text) > LONGEST or plain(text) != text:
+        if text is None:
             return f"zodiac why{options} of this fact"
         return f"zodiac why {shlex.quote(db)} {shlex.quote(text)}{options}"
 

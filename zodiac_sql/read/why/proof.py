@@ -143,6 +143,8 @@ class Explanation:
     """Whether all derivations of the goals were asked for, and not one proof of each."""
     cut: frozenset[Fact] = frozenset()
     """The facts that have more derivations than are here."""
+    prefixes: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Prefixes, each with its IRI: what people read has them, to_dict, json and arrow have not."""
 
     def facts(self) -> Iterator[Fact]:
         """All facts, each once: the goals first, then what they rest on."""

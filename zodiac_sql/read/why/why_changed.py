@@ -29,6 +29,7 @@ from zodiac_sql.program.state import State
 from zodiac_sql.read.why.asked import Instance, Key, Known, instances, one_nan, places, stored, uses
 from zodiac_sql.read.why.explain import Words, ids_of, step_of, words
 from zodiac_sql.read.why.find_proof import Derivation
+from zodiac_sql.read.why.known import prefixes_of
 from zodiac_sql.read.why.why import key_of
 from zodiac_sql.sql.relations import columns_of, relation_query
 
@@ -100,7 +101,7 @@ def why_changed(
             f"why {goal.strip()} {event[0]} cannot be told: more than {MOST_EVENTS:,} facts moved "
             "with it, or the file is not as it should be, which verify tells"
         )
-    return _told(ways, event, causes)
+    return replace(_told(ways, event, causes), prefixes=prefixes_of(state))
 
 
 def _goal(ways: Mapping[str, _Way], state: State, goal: str) -> _Event:
@@ -295,7 +296,7 @@ def _cause_told(
     if cause.instance is None:
         return Cause("inserted" if name == "entered" else "deleted")
     step = step_of(said, Derivation(cause.instance, tuple(uses(way.known, cause.instance))))
-    others = (*step.tests, *step.bindings, *step.groups)
+    others = (*step.groups, *step.bindings, *step.tests)
     return Cause(
         "rule",
         step.rule,
