@@ -197,3 +197,15 @@ def test_prefixes_are_known_after_reopening(open_kb: OpenKb, tmp_path: Path) -> 
         kb.add_rules(RULES)
     with open_kb(tmp_path / "b.duckdb") as kb:
         assert str(kb.why("warm(bldg:r1)")) == WARM
+
+
+@pytest.mark.parametrize(
+    "name", ["a-b", "p.q", "1st", "Not", "bind", "aggregate", "Ünï", "true", "and", "x:y"]
+)
+def test_odd_predicates(open_kb: OpenKb, name: str) -> None:
+    """The text of a fact is a goal, whatever its predicate is called."""
+    with open_kb() as kb:
+        kb.insert(name, [("wt1",)])
+        (fact,) = kb.why(f"<{name}>(X)").goals
+        assert kb.why(str(fact)).goals == (fact,)
+        assert kb.why_not(str(fact).replace("wt1", "wt2")).goal == str(fact).replace("wt1", "wt2")

@@ -5,6 +5,7 @@ All of it is plain frozen data, with values as people see them: symbols as text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,8 +33,12 @@ class Fact:
 
 
 def spelled_predicate(name: str) -> str:
-    """A predicate as it stands in a rule: an IRI in angle brackets, other names as they are."""
-    return f"<{name}>" if ":" in name or "/" in name else name
+    """A predicate as it stands in a rule: a name as it is, all else in angle brackets."""
+    return name if _NAME.fullmatch(name) and name.lower() not in _WORDS else f"<{name}>"
+
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_WORDS = ("not", "bind", "comp", "aggregate")
 
 
 @dataclass(frozen=True, slots=True)
