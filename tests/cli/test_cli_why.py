@@ -192,10 +192,50 @@ def test_colours_on_a_terminal(farm: Path) -> None:
     """And the same text without them."""
     for arguments, plain in (("why", "hot(wt2)"), HOT), (("why-not", "hot(wt1)"), NOT_HOT):
         command, fact = arguments
-        seen = on_terminal(command, str(farm), fact)
-        assert "\x1b[" in seen
-        assert re.sub(r"\x1b\[[0-9;]*m", "", seen).replace("\r\n", "\n") == plain
+        assert "\x1b[" in on_terminal(command, str(farm), fact)
+        assert without_colours(command, str(farm), fact) == plain
         assert "\x1b[" not in on_terminal(command, str(farm), fact, NO_COLOR="1", TERM="dumb")
+
+
+def test_a_narrow_terminal(farm: Path) -> None:
+    """What is long stands on several lines, below the branches of the tree."""
+    narrow = HOT.replace("T), T > 25.", "T),\n│        T > 25.")
+    assert narrow != HOT and without_colours("why", str(farm), "hot(wt2)", COLUMNS="40") == narrow
+    narrow = NOT_HOT.replace("T > 25.", "T >\n         25.")
+    assert without_colours("why-not", str(farm), "hot(wt1)", COLUMNS="40") == narrow
+    assert without_colours("why", str(farm), "hot(wt2)", COLUMNS="20") == HOT
+
+
+def test_names_of_rdf_are_short(here: Path) -> None:
+    """In what people read, and in the commands that show more."""
+    (here / "b.ttl").write_text(
+        "@prefix b: <http://b.org/#> . b:s1 b:of b:r1 ; b:value 31.5 . b:s2 b:of b:r2 ."
+    )
+    (here / "b.rules").write_text(
+        "@prefix b: <http://b.org/#> .\nw: b:warm(R) :- b:of(S, R), seen(S, V), V > 25.\n"
+        "seen(S, V) :- b:value(S, V).\n"
+    )
+    answered("run", "b.duckdb", "-r", "b.rules", "-d", "b.ttl")
+    out = answered("why", "b.duckdb", "b:warm(b:r1)", "--all")
+    more = "zodiac why b.duckdb 'seen(b:s1, 31.5)' --all"
+    assert (
+        out.startswith("b:warm(b:r1)\n") and f"seen(b:s1, 31.5)  not explained here: {more}" in out
+    )
+    assert answered("why", "b.duckdb", "seen(b:s1, 31.5)", "--all").startswith("seen(b:s1, 31.5)\n")
+    assert "      ✗ no b:of(b:s1, b:r2)\n" in answered("why-not", "b.duckdb", "b:warm(b:r2)")
+    lost = ("drop-rules", "b.duckdb", "w", "--preview", "--why", "b:warm(b:r1)")
+    assert "\nb:warm(b:r1) left\n" in answered(*lost)
+    event = told(*lost)["why"]["events"][0]
+    assert (event["fact"], event["rule_moved"]) == (
+        "<http://b.org/#warm>(<http://b.org/#r1>)",
+        True,
+    )
+    assert told("why", "b.duckdb", "b:warm(b:r1)")["nodes"][0]["text"] == event["fact"]
+
+
+def without_colours(*arguments: str, **settings: str) -> str:
+    seen = on_terminal(*arguments, **settings)
+    return re.sub(r"\x1b\[[0-9;]*m", "", seen).replace("\r\n", "\n")
 
 
 def on_terminal(*arguments: str, **settings: str) -> str:

@@ -84,13 +84,13 @@ class _Sides:
         rule = here.rules.get(cause.rule)
         if rule is None or rule.head.predicate != fact[0]:
             raise WrongProof("there is no such rule")
-        if cause.is_new != (there.rules.get(cause.rule) != rule):
-            raise WrongProof(f"{cause.is_new=}")
-        if not cause.because and not cause.is_new:
+        if cause.rule_moved != (there.rules.get(cause.rule) != rule):
+            raise WrongProof(f"{cause.rule_moved=}")
+        if not cause.because and not cause.rule_moved:
             raise WrongProof("nothing made a difference")
         solution = self._solution(rule, fact, cause, here)
         uses = [self.ground(text) for text in cause.uses]
-        if not cause.is_new and self._holds(rule, fact, uses, solution, there):
+        if not cause.rule_moved and self._holds(rule, fact, uses, solution, there):
             raise WrongProof("it holds on the other side of the change, too")
         because = [self.moved(one) for one in cause.because]
         same = {(event.kind, use) for use in uses if not there.holds(use)}

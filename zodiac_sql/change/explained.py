@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from zodiac_sql.language.prefixed import prefixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +25,17 @@ class Cause:
     """What made an event.
 
     Either the change itself inserted or deleted the explicit fact; or a rule derives the fact since
-    the change, or derived it before. Then `rule` and `text` are its name and text, and `is_new`
-    says that the change added the rule or dropped it. `uses` are the facts of its body, `absent`
-    what it negates, `others` its comparisons and computed values, all with the values put in.
-    `because` are the events that made its body hold, or broke it.
+    the change, or derived it before. Then `rule` and `text` are its name and text. `rule_moved`
+    says that the rule itself came or went with the change: if the fact entered, the change added
+    the rule; if it left, the change dropped it. `uses` are the facts of its body, `absent` what it
+    negates, `others` its computed values and comparisons, all with the values put in. `because` are
+    the events that made its body hold, or broke it.
     """
 
     kind: Literal["inserted", "deleted", "rule"]
     rule: str = ""
     text: str = ""
-    is_new: bool = False
+    rule_moved: bool = False
     uses: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
@@ -49,6 +52,8 @@ class ChangeExplanation:
 
     goal: Event
     causes: Mapping[Event, Cause]
+    prefixes: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Prefixes, each with its IRI: the text has them, to_dict has not."""
 
     def events(self) -> Iterator[Event]:
         """All events, each once: the goal first, then what it goes back to."""
@@ -81,7 +86,7 @@ class ChangeExplanation:
                     "cause": cause.kind,
                     "rule": cause.rule,
                     "text": cause.text,
-                    "rule_is_new": cause.is_new,
+                    "rule_moved": cause.rule_moved,
                     "uses": list(cause.uses),
                     "absent": list(cause.absent),
                     "others": list(cause.others),
@@ -98,21 +103,24 @@ class ChangeExplanation:
             event, depth = waiting.pop()
             indent = "   " * depth
             cause = self.causes[event]
+            name = self._shown(str(event))
             if event in told:
-                yield f"{indent}{event} (see above)"
+                yield f"{indent}{name} (see above)"
                 continue
             told.add(event)
             if cause.kind != "rule":
-                yield f"{indent}{event}: {cause.kind} by the change"
+                yield f"{indent}{name}: {cause.kind} by the change"
                 continue
-            yield f"{indent}{event}"
+            yield f"{indent}{name}"
             verb = "derives" if event.kind == "entered" else "derived"
-            new = "added" if event.kind == "entered" else "dropped"
-            note = f" ({new} by the change)" if cause.is_new else ""
-            text = " ".join(cause.text.split())
-            yield f"{indent}└─ {cause.rule} {verb} it{note}: {text}"
-            moved = {other.fact for other in cause.because}
+            moved = "added" if event.kind == "entered" else "dropped"
+            note = f" ({moved} by the change)" if cause.rule_moved else ""
+            yield f"{indent}└─ {cause.rule} {verb} it{note}: {' '.join(cause.text.split())}"
+            others = {other.fact for other in cause.because}
             for text in (*cause.uses, *cause.absent, *cause.others):
-                if text.removeprefix("not ") not in moved:
-                    yield f"{indent}   {text}"
+                if text.removeprefix("not ") not in others:
+                    yield f"{indent}   {self._shown(text)}"
             waiting += [(other, depth + 1) for other in reversed(cause.because)]
+
+    def _shown(self, text: str) -> str:
+        return prefixed(text, self.prefixes)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 import shlex
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -139,13 +140,13 @@ def _limits(db: str) -> Limits:
     """How much is printed, and which command shows more."""
     from dataclasses import replace
 
-    from zodiac_sql.read.why.show_parts import LONGEST, plain
+    from zodiac_sql.read.why.show_parts import goal_text
     from zodiac_sql.read.why.show_text import LIMITS
 
     def ask(fact: Fact, explanation: Explanation, whole: bool = False) -> str:
-        text = str(fact)
+        text = goal_text(fact, explanation)
         options = (" --all" if explanation.every else "") + (" --json" if whole else "")
-        if len(text) > LONGEST or plain(text) != text:
+        if text is None:
             return f"zodiac why{options} of this fact"
         return f"zodiac why {shlex.quote(db)} {shlex.quote(text)}{options}"
 
@@ -163,9 +164,30 @@ STYLES = {
 }
 """How the parts of a tree look on a terminal."""
 
+NARROWEST = 30
+"""Nothing is put on several lines if there is less room for it beside the branches."""
+
+
+def _lines(row: Row, width: int) -> Iterator[Row]:
+    """A row on as many lines as it needs beside the branches.
+
+    Facts, and commands that show more, stay on one line, so that they can be pasted.
+    """
+    from dataclasses import replace
+
+    room = width - len(row.branches)
+    if row.kind in ("fact", "fold") or len(row.text) <= room or room < NARROWEST:
+        yield row
+        return
+    below = row.branches.replace("├─", "│ ").replace("└─", "  ")
+    lines = textwrap.wrap(row.text, room, subsequent_indent=" " * 6, break_on_hyphens=False)
+    for place, line in enumerate(lines, 1):
+        branches = row.branches if place == 1 else below
+        yield replace(row, branches=branches, text=line, note=row.note * (place == len(lines)))
+
 
 def _print_rows(rows: Iterable[Row]) -> None:
-    """Print a tree, on a terminal in colours."""
+    """Print a tree, on a terminal in colours, and on lines of its width."""
     import sys
 
     if not sys.stdout.isatty():
@@ -177,4 +199,6 @@ def _print_rows(rows: Iterable[Row]) -> None:
     console = Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
     for row in rows:
         style = "green" if row.explicit else STYLES.get(row.kind, "")
-        console.print(Text.assemble((row.branches, "dim"), (row.text, style), (row.note, "dim")))
+        for line in _lines(row, console.width):
+            parts = (line.branches, "dim"), (line.text, style), (line.note, "dim")
+            console.print(Text.assemble(*parts))

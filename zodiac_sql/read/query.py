@@ -19,7 +19,7 @@ from zodiac_sql.errors import EvaluationError, ProgramError, QueryError, Resourc
 from zodiac_sql.language.binding import arrange, expressions_of, functions_in, symbols_in, variables
 from zodiac_sql.language.functions import Functions, require
 from zodiac_sql.language.parse import parse_goals
-from zodiac_sql.language.schema import Predicate, resolve
+from zodiac_sql.language.schema import Predicate, local_name, resolve
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -250,7 +250,7 @@ def known_predicate(name: str, state: State) -> str:
     if found in state.schema:
         return found
     names = [p.sql_name for p in state.schema.values()]
-    close = difflib.get_close_matches(name.split(":")[-1], names, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(local_name(name), names, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     raise QueryError(f"there is no predicate {name}.{hint}")
 

@@ -141,7 +141,7 @@ def test_right_causes_are_accepted() -> None:
         {"absent": ("not off(a)",)},
         {"rule": "seen"},
         {"rule": "gone"},
-        {"is_new": True},
+        {"rule_moved": True},
         {"kind": "inserted"},
     ],
 )

@@ -5,10 +5,11 @@ All of it is plain frozen data, with values as people see them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.syntax import Value
 from zodiac_sql.read.drawing.panel import printable
 from zodiac_sql.read.why.show_json import typed
@@ -30,10 +31,11 @@ class Attempt:
     """A rule that could derive a fact, and what it lacks.
 
     `holds` is the largest part of its body that can hold at once, with the values put in; `values`
-    are those of its variables. `fails` says what fails then, and `literal` is that literal of the
-    body as written: a fact that is not there ("no reading(wt3, _)"), a comparison ("24.0 > 30 is
-    false"), a negated fact that is there ("blocked by maintenance(wt3)"), an aggregate without a
-    group, or a computed value that is another one.
+    are those of its variables. `literal` is the literal of the body that fails then, without
+    values, and `fails` says it with them: a fact that is not there ("no reading(wt3, _)"), a
+    comparison ("24.0 > 30 is false"), a negated fact that is there ("blocked by maintenance(wt3)"),
+    an aggregate without a group ("no group: avg(T) of reading(W, T) with W = wt3"), or a computed
+    value that is another one.
     """
 
     rule: str
@@ -58,6 +60,8 @@ class WhyNot:
     attempts: tuple[Attempt, ...]
     notes: tuple[str, ...] = ()
     holds: Explanation | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Prefixes, each with its IRI: the text has them, to_dict has not."""
 
     def __str__(self) -> str:
         return "\n".join(map(str, rows(self, LIMITS)))
@@ -93,10 +97,10 @@ class WhyNot:
 def rows(told: WhyNot, limits: Limits) -> Iterator[Row]:
     """The tree from top to bottom."""
     if told.holds is not None:
-        yield Row("", f"{plain(told.goal)} holds:", kind="fact")
+        yield Row("", f"{_shown(told.goal, told)} holds:", kind="fact")
         yield from explanation_rows(told.holds, limits)
         return
-    yield Row("", f"{plain(told.goal)} does not hold", kind="fact")
+    yield Row("", f"{_shown(told.goal, told)} does not hold", kind="fact")
     yield from _branches(told, "")
 
 
@@ -107,9 +111,13 @@ def _branches(told: WhyNot, guides: str) -> Iterator[Row]:
         branch, stem = ("└─ ", "   ") if place == last else ("├─ ", "│  ")
         yield Row(guides + branch, f"{one.rule}: {printable(plain(one.text))}", kind="rule")
         for text in one.holds:
-            yield Row(f"{guides}{stem}   ", plain(text), kind="test")
-        yield Row(f"{guides}{stem}   ", f"✗ {plain(one.fails)}", kind="absent")
+            yield Row(f"{guides}{stem}   ", _shown(text, told), kind="test")
+        yield Row(f"{guides}{stem}   ", f"✗ {_shown(one.fails, told)}", kind="absent")
         if one.below is not None:
             yield from _branches(one.below, f"{guides}{stem}   ")
     for place, note in enumerate(told.notes, len(told.attempts)):
         yield Row(guides + ("└─ " if place == last else "├─ "), plain(note))
+
+
+def _shown(text: str, told: WhyNot) -> str:
+    return plain(prefixed(text, told.prefixes))

@@ -32,7 +32,7 @@ from zodiac_sql.read.why.find_proof import Derivation
 from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.read.why.paths import Path
 from zodiac_sql.read.why.proof import Absent, Bound, Fact, Group, Step, Test
-from zodiac_sql.read.why.spelling import bare, filled_in, spelled
+from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.select import compile_goals
 
@@ -161,8 +161,7 @@ class _Filled:
         return self.values.get(term.name, (None, None))
 
     def _test(self, test: Comparison) -> Test:
-        left, right = (filled_in(side, self.texts) for side in (test.left, test.right))
-        return Test(str(test), f"{bare(left)} {test.operator} {bare(right)}")
+        return Test(compared(test, {}), compared(test, self.texts))
 
     def _bound(self, binding: Binding) -> Bound:
         value, type_ = self.values[binding.variable.name]

@@ -8,6 +8,7 @@ from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.reader import WELL_KNOWN_PREFIXES
 from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.why.asked import Known
 from zodiac_sql.read.why.explain import ids_of
@@ -25,6 +26,11 @@ def known_of(store: Store, state: State, functions: Functions) -> Known:
     )
     ids = cache.get("ids", lambda: ids_of(known, sorted(symbols_in(graph.rules()))))
     return Known(store, state.schema, graph, known.sources, known.functions, ids, cache)
+
+
+def prefixes_of(state: State) -> Mapping[str, str]:
+    """The prefixes that a goal may have."""
+    return {**WELL_KNOWN_PREFIXES, **state.prefixes}
 
 
 def closures_of(state: State, known: Known) -> Mapping[tuple[int, str], Closure]:

@@ -5,6 +5,7 @@ All of it is plain frozen data, with values as people see them: symbols as text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,8 +33,12 @@ class Fact:
 
 
 def spelled_predicate(name: str) -> str:
-    """A predicate as it stands in a rule: an IRI in angle brackets, other names as they are."""
-    return f"<{name}>" if ":" in name or "/" in name else name
+    """A predicate as it stands in a rule: a name as it is, all else in angle brackets."""
+    return name if _NAME.fullmatch(name) and name.lower() not in _WORDS else f"<{name}>"
+
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_WORDS = ("not", "bind", "comp", "aggregate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +151,8 @@ class Explanation:
     """Whether all derivations of the goals were asked for, and not one proof of each."""
     cut: frozenset[Fact] = frozenset()
     """The facts that have more derivations than are here."""
+    prefixes: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Prefixes, each with its IRI: what people read has them, to_dict, json and arrow have not."""
 
     def facts(self) -> Iterator[Fact]:
         """All facts, each once: the goals first, then what they rest on."""

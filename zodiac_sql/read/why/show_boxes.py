@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Literal
 
 from zodiac_sql.read.drawing.layout import Edge
 from zodiac_sql.read.drawing.panel import BANDS, CHARACTERS_SHOWN, COLOURS, NEGATIVE, POSITIVE
-from zodiac_sql.read.why.show_parts import above, by, cut, listed, plain, size_below, unlisted
+from zodiac_sql.read.why.show_parts import (
+    above,
+    by,
+    cut,
+    listed,
+    plain,
+    shown,
+    size_below,
+    unlisted,
+)
 
 if TYPE_CHECKING:
     from zodiac_sql.read.why.proof import Explanation, Fact, Step
@@ -170,7 +179,7 @@ class _Drawer:
         elif steps and fact in self.explanation.cut:
             steps.append(self.drawn.add("aside", ["… there are more derivations"]))
         explicit = fact in self.explanation.explicit
-        texts = [str(fact)]
+        texts = [shown(fact, self.explanation)]
         if explicit and steps:
             texts.append("explicit, too")
         elif every and not steps:
@@ -191,18 +200,22 @@ class _Drawer:
         """Draw a step, and boxes for what else it rests on; returns its box."""
         uses = above(step, self.explanation)
         sources = [
-            self.drawn.add("aside", [str(use), "a cycle: this fact has a box below"])
+            self.drawn.add(
+                "aside", [shown(use, self.explanation), "a cycle: this fact has a box below"]
+            )
             if (fact, use) in closing
             else self.places[use]
             for use in uses[:WIDE]
         ]
         if len(uses) > WIDE:
             sources.append(self.rest(len(uses) - WIDE, "facts"))
-        missing = [self._absent(str(absent)) for absent in step.absent[:WIDE]]
+        missing = [self._absent(shown(absent, self.explanation)) for absent in step.absent[:WIDE]]
         if len(step.absent) > WIDE:
             missing.append(self.rest(len(step.absent) - WIDE, "absent"))
         rule = _rule(step)
-        place = self.drawn.add("rule", [*rule, *_said(step)], rule_lines=len(rule))
+        place = self.drawn.add(
+            "rule", [*rule, *_said(step, self.explanation)], rule_lines=len(rule)
+        )
         for source in sources:
             self.drawn.join(source, place)
         for source in dict.fromkeys(missing):
@@ -222,13 +235,12 @@ def _rule(step: Step) -> list[str]:
     return textwrap.wrap(text, CHARACTERS_SHOWN, max_lines=RULE_LINES, placeholder="…")
 
 
-def _said(step: Step) -> Iterator[str]:
+def _said(step: Step, explanation: Explanation) -> Iterator[str]:
     """What a step computes."""
     for group in step.groups:
-        yield str(group)
+        yield shown(group, explanation)
         members = group.members[:MEMBERS]
-        yield from (f"· {listed(member)}" for member in members)
+        yield from (f"· {shown(listed(member), explanation)}" for member in members)
         if rest := unlisted(group, len(members)):
             yield rest
-    yield from map(str, step.bindings)
-    yield from map(str, step.tests)
+    yield from (shown(part, explanation) for part in (*step.bindings, *step.tests))

@@ -19,7 +19,7 @@ from zodiac_sql.read.why.show_parts import (
     by,
     cut,
     listed,
-    plain,
+    shown,
     size_below,
     unlisted,
 )
@@ -122,7 +122,7 @@ class _Writer:
             self.path.append((depth, fact))
             rule, below = self._opened(fact, depth, steps)
         note = ", ".join(filter(None, marks))
-        return Line(depth, "fact", cut(plain(str(fact))), note, rule, explicit), below
+        return Line(depth, "fact", cut(self._shown(fact)), note, rule, explicit), below
 
     def _instead(self, fact: Fact, depth: int, steps: tuple[Step, ...]) -> str:
         """What is said of a fact instead of its steps, if they are not to be shown here."""
@@ -164,14 +164,14 @@ class _Writer:
         ]
         entries += self._rest(fact, depth, len(step.uses), "facts")
         for absent in step.absent[:wide]:
-            entries.append(Line(depth, "absent", cut(plain(str(absent))), "absent"))
+            entries.append(Line(depth, "absent", cut(self._shown(absent)), "absent"))
         entries += self._rest(fact, depth, len(step.absent), "absent")
         entries += self._groups(depth, step)
         for bound in step.bindings:
-            entries.append(Line(depth, "bound", cut(plain(str(bound)))))
+            entries.append(Line(depth, "bound", cut(self._shown(bound))))
         for test in step.tests:
-            rule = "" if test.rule_text == test.text else cut(plain(test.rule_text))
-            entries.append(Line(depth, "test", cut(plain(test.text)), rule))
+            rule = "" if test.rule_text == test.text else cut(self._shown(test.rule_text))
+            entries.append(Line(depth, "test", cut(self._shown(test)), rule))
         return entries
 
     def _rest(self, fact: Fact, depth: int, count: int, what: str) -> Iterator[Line]:
@@ -180,16 +180,19 @@ class _Writer:
             text = f"… {count - self.limits.wide:,} more {what}"
             yield Line(depth, "fold", text, f"all of them: {self._ask(fact, whole=True)}")
 
+    def _shown(self, part: object) -> str:
+        return shown(part, self.explanation)
+
     def _ask(self, fact: Fact, whole: bool = False) -> str:
         return self.limits.ask(fact, self.explanation, whole)
 
     def _groups(self, depth: int, step: Step) -> Iterator[_Place | Line]:
         """The groups of a step, each with its first solutions, and what explains those."""
         for group in step.groups:
-            yield Line(depth, "group", cut(plain(str(group))))
+            yield Line(depth, "group", cut(self._shown(group)))
             members = group.members[: self.limits.wide]
             for member in members:
-                yield Line(depth + 1, "member", cut(plain(listed(member))))
+                yield Line(depth + 1, "member", cut(self._shown(listed(member))))
                 inside = (fact for fact in member if fact in self.explanation.derivations)
                 yield from (_Place(depth + 2, fact) for fact in inside)
             if rest := unlisted(group, len(members)):

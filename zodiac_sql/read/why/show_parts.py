@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.read.drawing.panel import printable
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ def plain(text: str) -> str:
     return _UNSHOWN.sub(lambda found: " " if found[0] in "\t\n\r" else "\ufffd", text)
 
 
+def shown(part: object, explanation: Explanation) -> str:
+    """The text of a part of an explanation on one line, its IRIs with prefixes."""
+    return plain(prefixed(str(part), explanation.prefixes))
+
+
 def cut(text: str, longest: int = LONGEST) -> str:
     """The text, or its beginning if it is long."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
@@ -45,13 +51,20 @@ def ask(fact: Fact, explanation: Explanation, whole: bool = False) -> str:
 
     Or for the whole of it, in a form that leaves nothing out.
     """
-    text = str(fact)
+    text = goal_text(fact, explanation)
     every = ", all=True" if explanation.every else ""
     as_json = ".json()" if whole else ""
-    if len(text) > LONGEST or plain(text) != text:
+    if text is None:
         return f"kb.why(...{every}){as_json} of this fact"
     quoted = repr(text) if '"' in text or "\\" in text else f'"{text}"'
     return f"kb.why({quoted}{every}){as_json}"
+
+
+def goal_text(fact: Fact, explanation: Explanation) -> str | None:
+    """The fact as a goal to type, with prefixes; None if that is too long, or cannot be typed."""
+    text = prefixed(str(fact), explanation.prefixes)
+    blank = any(isinstance(value, str) and value.startswith("_:") for value in fact.values)
+    return None if blank or len(text) > LONGEST or plain(text) != text else text
 
 
 def above(step: Step, explanation: Explanation) -> list[Fact]:

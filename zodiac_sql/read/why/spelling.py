@@ -7,8 +7,16 @@ import re
 from collections.abc import Mapping
 from math import inf, isfinite
 
-from zodiac_sql.language.symbols import quoted
-from zodiac_sql.language.syntax import Call, Constant, Expression, Type, Value, Variable
+from zodiac_sql.language.symbols import iri, quoted
+from zodiac_sql.language.syntax import (
+    Call,
+    Comparison,
+    Constant,
+    Expression,
+    Type,
+    Value,
+    Variable,
+)
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 _WORDS = ("true", "false", "not")
@@ -35,7 +43,7 @@ _NOT_FINITE = {inf: "INF", -inf: "-INF"}
 def _symbol(text: str) -> str:
     if text.startswith(("<", '"', "_:")):
         return text
-    if "://" in text or text.startswith("urn:"):
+    if iri(text) == text:
         return f"<{text}>"
     return text if _NAME.fullmatch(text) and text not in _WORDS else quoted(text)
 
@@ -51,6 +59,12 @@ def filled_in(expression: Expression, values: Mapping[str, str]) -> str:
     if len(arguments) == 2 and not expression.function.isidentifier():
         return f"({arguments[0]} {expression.function} {arguments[1]})"
     return f"{expression.function}({', '.join(map(bare, arguments))})"
+
+
+def compared(test: Comparison, values: Mapping[str, str]) -> str:
+    """A comparison with the texts of its variables' values put in."""
+    left, right = (bare(filled_in(side, values)) for side in (test.left, test.right))
+    return f"{left} {test.operator} {right}"
 
 
 def bare(text: str) -> str:

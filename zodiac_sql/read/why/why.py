@@ -19,7 +19,7 @@ from zodiac_sql.read.why.asked import Key, Known, one_nan
 from zodiac_sql.read.why.check_proof import is_proof
 from zodiac_sql.read.why.explain import Words, ids_of, mentioned, solutions, step_of, words
 from zodiac_sql.read.why.find_proof import Derivation, Search, by_rules, find_proofs
-from zodiac_sql.read.why.known import closures_of, known_of
+from zodiac_sql.read.why.known import closures_of, known_of, prefixes_of
 from zodiac_sql.read.why.proof import Explanation, Fact, Step
 
 FIRST_ANSWERS = 3
@@ -45,8 +45,10 @@ def why(
     if not goals:
         raise QueryError(f"{goal.strip()} does not hold: ask why_not")
     if every or limit is not None:
-        return _every(search, goals, MOST_DERIVATIONS if limit is None else limit)
-    return proof_of(search, goals)
+        told = _every(search, goals, MOST_DERIVATIONS if limit is None else limit)
+    else:
+        told = proof_of(search, goals)
+    return replace(told, prefixes=prefixes_of(state))
 
 
 def proof_of(search: Search, goals: list[Key]) -> Explanation:

@@ -29,6 +29,7 @@ from zodiac_sql.program.state import State
 from zodiac_sql.read.why.asked import Instance, Key, Known, instances, one_nan, places, stored, uses
 from zodiac_sql.read.why.explain import Words, ids_of, step_of, words
 from zodiac_sql.read.why.find_proof import Derivation
+from zodiac_sql.read.why.known import prefixes_of
 from zodiac_sql.read.why.moved_groups import moved_in_group
 from zodiac_sql.read.why.why import key_of
 from zodiac_sql.sql.relations import columns_of, relation_query
@@ -48,7 +49,7 @@ class _Cause:
     """What made an event: the change itself, or an instance of a rule and other events."""
 
     instance: Instance | None
-    is_new: bool = False
+    rule_moved: bool = False
     because: tuple[_Event, ...] = ()
 
 
@@ -101,7 +102,7 @@ def why_changed(
             f"why {goal.strip()} {event[0]} cannot be told: more than {MOST_EVENTS:,} facts moved "
             "with it, or the file is not as it should be, which verify tells"
         )
-    return _told(ways, event, causes)
+    return replace(_told(ways, event, causes), prefixes=prefixes_of(state))
 
 
 def _goal(ways: Mapping[str, _Way], state: State, goal: str) -> _Event:
@@ -205,10 +206,10 @@ def _cause(ways: Mapping[str, _Way], name: str, instance: Instance) -> _Cause | 
             because += _matching(ways[opposite], opposite, literal.atom, instance)
         elif isinstance(literal, Aggregate):
             because += _in_group(ways, literal, instance)
-    is_new = not _has_rule(way.other, instance.rule)
-    if not because and not is_new:
+    rule_moved = not _has_rule(way.other, instance.rule)
+    if not because and not rule_moved:
         return None
-    return _Cause(instance, is_new, tuple(dict.fromkeys(because)))
+    return _Cause(instance, rule_moved, tuple(dict.fromkeys(because)))
 
 
 def _has_rule(side: Side, rule: Rule) -> bool:
@@ -293,12 +294,12 @@ def _cause_told(
     if cause.instance is None:
         return Cause("inserted" if name == "entered" else "deleted")
     step = step_of(said, Derivation(cause.instance, tuple(uses(way.known, cause.instance))))
-    others = (*step.tests, *step.bindings, *step.groups)
+    others = (*step.groups, *step.bindings, *step.tests)
     return Cause(
         "rule",
         step.rule,
         step.text,
-        cause.is_new,
+        cause.rule_moved,
         tuple(map(str, step.uses)),
         tuple(map(str, step.absent)),
         tuple(map(str, others)),

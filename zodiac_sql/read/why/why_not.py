@@ -8,7 +8,7 @@ that fails, if that is more.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -35,9 +35,9 @@ from zodiac_sql.read.why.absence import Attempt, Kind, WhyNot
 from zodiac_sql.read.why.asked import Known
 from zodiac_sql.read.why.explain import solutions
 from zodiac_sql.read.why.find_proof import Search
-from zodiac_sql.read.why.known import closures_of, known_of
+from zodiac_sql.read.why.known import closures_of, known_of, prefixes_of
 from zodiac_sql.read.why.proof import spelled_predicate
-from zodiac_sql.read.why.spelling import bare, filled_in, spelled
+from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
 from zodiac_sql.read.why.why import answers, goal_of, proof_of
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import goals_are_empty
@@ -55,8 +55,9 @@ def why_not(store: Store, state: State, functions: Functions, goal: str, depth: 
     atom = goal_of(state, goal)
     search = Search(known, closures_of(state, known))
     if found := answers(search, state, atom):
-        return WhyNot(shown(atom, {}), (), (), proof_of(search, found))
-    return _Tried(known).absent(atom, depth)
+        proof = replace(proof_of(search, found), prefixes=prefixes_of(state))
+        return WhyNot(shown(atom, {}), (), (), proof, proof.prefixes)
+    return _Tried(known, prefixes_of(state)).absent(atom, depth)
 
 
 @dataclass(slots=True)
@@ -64,6 +65,7 @@ class _Tried:
     """The rules that are tried, and how many more may be."""
 
     known: Known
+    prefixes: Mapping[str, str]
     left: int = MOST_ATTEMPTS
 
     def absent(self, atom: Atom, depth: int) -> WhyNot:
@@ -84,7 +86,7 @@ class _Tried:
             attempts.append(self._attempt(rule, atom, depth))
         if not rules:
             notes.append("no rule derives it, and it is not among the explicit facts")
-        return WhyNot(shown(atom, {}), tuple(attempts), tuple(notes))
+        return WhyNot(shown(atom, {}), tuple(attempts), tuple(notes), prefixes=self.prefixes)
 
     def _attempt(self, rule: Rule, atom: Atom, depth: int) -> Attempt:
         given = _given(rule.head, atom)
@@ -173,13 +175,13 @@ class _Tried:
     # What fails
 
     def _failure(self, literal: Literal, values: Values) -> tuple[Kind, str]:
-        text = shown(literal, values)
         if isinstance(literal, Atom):
-            return "no fact", f"no {text}"
+            return "no fact", f"no {shown(literal, values)}"
         if isinstance(literal, Negation):
             return "blocked", f"blocked by {self._blocking(literal.atom, values)}"
         if isinstance(literal, Aggregate):
-            return "no group", f"no group: {text}"
+            return "no group", f"no group: {_of_group(literal, values)}"
+        text = shown(literal, values)
         if isinstance(literal, Binding):
             return "no value", f"{text} has no value"
         if literal.span is None:  # what _ties adds
@@ -290,11 +292,19 @@ def shown(literal: Literal, values: Values) -> str:
     if isinstance(literal, Negation):
         return f"not {shown(literal.atom, values)}"
     if isinstance(literal, Comparison):
-        left, right = (bare(filled_in(side, texts)) for side in (literal.left, literal.right))
-        return f"{left} {literal.operator} {right}"
+        return compared(literal, texts)
     if isinstance(literal, Binding):
         value = texts.get(literal.variable.name)
         text = f"{literal.variable} = {bare(filled_in(literal.expression, texts))}"
         return text if value is None else f"{text} = {value}"
-    on = ", ".join(f"{v} = {texts[v.name]}" for v in literal.group if v.name in texts)
-    return f"{literal.function}({literal.argument}) of {literal!s}" + (f" with {on}" if on else "")
+    result = texts.get(literal.result.name)
+    text = _of_group(literal, values)
+    return text if result is None else f"{text}: {literal.result} = {result}"
+
+
+def _of_group(aggregate: Aggregate, values: Values) -> str:
+    """What an aggregate computes of what, and in which group."""
+    of = ", ".join(shown(literal, {}) for literal in aggregate.body)
+    group = [v for v in aggregate.group if v.name in values]
+    on = ", ".join(f"{v} = {spelled(*values[v.name])}" for v in group)
+    return f"{aggregate.function}({aggregate.argument}) of {of}" + (f" with {on}" if on else "")
