@@ -164,7 +164,7 @@ def test_arrow() -> None:
             "absent": [],
             "tests": [],
             "bindings": [],
-            "groups": ["M = med(T) of 4 with X = wt2 = 11.5"],
+            "groups": ["M = 11.5 = med(T) of 4 solutions with X = wt2"],
         },
     ]
 

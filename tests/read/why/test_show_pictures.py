@@ -144,7 +144,7 @@ def test_svg_of_a_small_explanation() -> None:
         [
             "r4: usual(X, M) :- AGGREGATE(near(X, Y), hasTemperature(Y,",
             "T)) ON X WITH MED(T) AS M.",
-            "M = med(T) of 4 with X = wt2 = 11.5",
+            "M = 11.5 = med(T) of 4 solutions with X = wt2",
             "· near(wt2, wt1), hasTemperature(wt1, 11.0)",
             "· near(wt2, wt3), hasTemperature(wt3, 12.0)",
             "… 2 more",
@@ -210,7 +210,7 @@ config:
 ---
 flowchart TB
     b1("r4: usual(X, M) :- AGGREGATE(near(X, Y), hasTemperature(Y,<br/>"""
-        """T)) ON X WITH MED(T) AS M.<br/>M = med(T) of 4 with X = wt2 = 11.5<br/>"""
+        """T)) ON X WITH MED(T) AS M.<br/>M = 11.5 = med(T) of 4 solutions with X = wt2<br/>"""
         """#183; near(wt2, wt1), hasTemperature(wt1, 11.0)<br/>"""
         """#183; near(wt2, wt3), hasTemperature(wt3, 12.0)<br/>… 2 more"):::rule
     b2["usual(wt2, 11.5)"]:::derived
@@ -309,7 +309,7 @@ def test_html_folds_what_has_something_below() -> None:
         f"{rule}BIND(abs(T - M) AS D), D > 5.",
         "usual(wt2, 11.5)",
         "by r4: usual(X, M) :- AGGREGATE(near(X, Y), hasTemperature(Y, T)) ON X WITH MED(T) AS M.",
-        "M = med(T) of 4 with X = wt2 = 11.5",
+        "M = 11.5 = med(T) of 4 solutions with X = wt2",
         "near(wt2, wt1), hasTemperature(wt1, 11.0)",
         "near(wt2, wt3), hasTemperature(wt3, 12.0)",
         "… 2 more",

@@ -98,7 +98,7 @@ anomaly(wt2)
         """BIND(abs(T - M) AS D), D > 5.
 ├─ usual(wt2, 11.5)
 │  │  by r4: usual(X, M) :- AGGREGATE(near(X, Y), hasTemperature(Y, T)) ON X WITH MED(T) AS M.
-│  └─ M = med(T) of 4 with X = wt2 = 11.5
+│  └─ M = 11.5 = med(T) of 4 solutions with X = wt2
 │     ├─ near(wt2, wt1), hasTemperature(wt1, 11.0)
 │     ├─ near(wt2, wt3), hasTemperature(wt3, 12.0)
 │     └─ … 2 more
@@ -123,7 +123,7 @@ def test_members_of_a_group_are_explained_if_they_were_asked_for() -> None:
     assert str(explanation) == text("""
 many(1)
 │  by m: many(N) :- AGGREGATE(near(X, Y)) WITH COUNT(Y) AS N.
-└─ N = count(Y) of 1 = 1
+└─ N = 1 = count(Y) of 1 solution
    └─ near(a, b)
       └─ near(a, b)
          │  by n: near(X, Y) :- link(X, Y).

@@ -108,8 +108,10 @@ class Group:
 
     def __str__(self) -> str:
         on = ", ".join(f"{name} = {value}" for name, value in self.on)
-        of = f" of {self.count:,} with {on}" if on else f" of {self.count:,}"
-        return f"{self.variable} = {self.function}{of} = {spelled(self.result, self.type)}"
+        count = "1 solution" if self.count == 1 else f"{self.count:,} solutions"
+        result = spelled(self.result, self.type)
+        text = f"{self.variable} = {result} = {self.function} of {count}"
+        return f"{text} with {on}" if on else text
 
 
 @dataclass(frozen=True, slots=True)
