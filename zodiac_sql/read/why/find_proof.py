@@ -8,13 +8,22 @@ or, in a recursive hypernode, facts of lower ranks (maintain/contract.py).
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.read.why.asked import Below, Instance, Key, Known, Place, instances, places, uses
-from zodiac_sql.read.why.paths import Closure, Path, path_among, shortest_path
+from zodiac_sql.read.why.paths import (
+    MOST_EDGES,
+    Closure,
+    Graph,
+    Path,
+    all_edges,
+    edges_near,
+    path_among,
+    path_in_database,
+)
 from zodiac_sql.storage.owners import EXPLICIT
 
 SMALL = 20_000
@@ -23,8 +32,20 @@ SMALL = 20_000
 MOST_INSTANCES = 60
 """So many instances of a rule are followed for each fact, where all are."""
 
+ALL_EDGES = 2_000
+"""If a closure has at most so many edges, all are read at once, for all facts."""
+
+SEVERAL = 3
+"""After so many facts of a closure, all its edges are read, if they are at most MOST_EDGES."""
+
+FEW_FACTS = 100
+"""If more facts than this take part, a proof is looked for in the other way, too."""
+
+HIGHER = 2
+"""In a small database, a proof may be so much higher than the lowest."""
+
 MOST_FACTS = 3_000
-"""If more facts than this take part, the search for a proof of least height ends."""
+"""If more facts than this take part, a lower proof than the one at hand is not looked for."""
 
 MOST_FACTS_AT_LAST = 100_000
 """The same where no other way is left."""
@@ -46,7 +67,10 @@ class Search:
     closures: Mapping[tuple[int, str], Closure]
     """The closures at work, by hypernode and predicate."""
     places: dict[Key, list[Place]] = field(default_factory=dict)
-    paths: dict[Key, Path | None] = field(default_factory=dict)
+    graphs: dict[tuple[int, str], Graph | None] = field(default_factory=dict)
+    """All edges of closures, by hypernode and predicate; None where they are too many."""
+    asked: Counter[tuple[int, str]] = field(default_factory=Counter)
+    """How often edges near a fact were read."""
 
     def is_explicit(self, fact: Key) -> bool:
         """Whether a fact that was located is explicit."""
@@ -114,14 +138,27 @@ class Search:
         hypernodes = self.known.graph.derivers.get(predicate, ())
         return [rule for h in hypernodes for rule in self.rules(h.id, predicate)]
 
+    def graph(self, closure: Closure, fact: Key) -> Graph | None:
+        """Edges of a closure with all that can be on the way of a fact; None if too many are."""
+        key = closure.hypernode, closure.row.predicate
+        if key not in self.graphs:
+            self.graphs[key] = all_edges(self.known, closure, ALL_EDGES)
+        elif self.graphs[key] is None:
+            self.asked[key] += 1
+            if self.asked[key] == SEVERAL:
+                self.graphs[key] = all_edges(self.known, closure, MOST_EDGES)
+        return self.graphs[key] or edges_near(self.known, closure, fact)
+
     def path(self, closure: Closure, fact: Key) -> Path | None:
         """A shortest path for a fact of a closure, unless it is the fact itself."""
-        if fact not in self.paths:
-            found = shortest_path(self.known, closure, fact)
-            if found and not closure.row.fed:
-                self._locate_edges(closure, found)
-            self.paths[fact] = None if found is None or fact in found.facts else found
-        return self.paths[fact]
+        graph = self.graph(closure, fact)
+        if graph is None:
+            found = path_in_database(self.known, closure, fact)
+        else:
+            found = graph.shortest(fact)
+        if found and not closure.row.fed:
+            self._locate_edges(closure, found)
+        return found
 
 
 def find_proofs(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] | None:
@@ -129,65 +166,104 @@ def find_proofs(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] |
 
     The goals have been located.
     """
+    lowest = 0
     if sum(search.known.rows()) <= SMALL:
-        found = least(search, goals, MOST_FACTS)
+        found, lowest = least(search, goals, FEW_FACTS)
         if found is not None:
-            return with_paths(search, found)
+            return found
     found = downwards(search, goals)
-    if found is not None:
+    if found is not None and (not lowest or height(search, goals, found) <= lowest + HIGHER):
         return found
-    found = least(search, goals, MOST_FACTS_AT_LAST)
-    return None if found is None else with_paths(search, found)
+    lower, _ = least(search, goals, MOST_FACTS if found else MOST_FACTS_AT_LAST)
+    return lower or found
+
+
+def height(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> int:
+    """The steps on the longest way from a goal to an explicit fact."""
+    heights: dict[Key, int] = {}
+    waiting = list(goals)
+    while waiting:
+        fact = waiting[-1]
+        below = [] if search.is_explicit(fact) else found[fact].uses
+        open_ = [use for use in below if use not in heights]
+        if open_:
+            waiting += open_
+        else:
+            heights[fact] = 1 + max((heights[use] for use in below), default=-1)
+            waiting.pop()
+    return max((heights[goal] for goal in goals), default=0)
 
 
 # --- one of least height --------------------------------------------------------------------------
 
 
-def least(search: Search, goals: Sequence[Key], most: int) -> dict[Key, Derivation] | None:
-    """Proofs of least height, found by following everything; None if that is too much.
+@dataclass(slots=True)
+class _Seen:
+    """What the search for a proof of least height has followed."""
+
+    derivations: dict[Key, list[Derivation]] = field(default_factory=dict)
+    """The rule instances that derive each fact."""
+    edges: dict[Key, tuple[Closure, tuple[Key, ...]]] = field(default_factory=dict)
+    """The facts among which a path for a fact of a closure is to be found."""
+
+
+def least(
+    search: Search, goals: Sequence[Key], most: int
+) -> tuple[dict[Key, Derivation] | None, int]:
+    """Proofs of least height, found by following everything.
 
     After n levels, every proof of at most that height has been seen. So when proofs are found, the
-    search goes on until it has seen all that could be lower.
+    search goes on until it has seen all that could be lower. If more than some facts take part, it
+    ends: then it returns what it has, or None, and the height that a proof has at least.
     """
-    found: dict[Key, list[Derivation]] = {}
+    seen = _Seen()
     frontier = list(dict.fromkeys(goals))
     level = 0
     while True:
         level += 1
-        search.locate_used(frontier)
-        for fact in frontier:
-            found[fact] = []
-        open_ = [fact for fact in frontier if not search.is_explicit(fact)]
-        for fact, derivation in every_derivation(search, open_, MOST_INSTANCES):
-            found[fact].append(derivation)
-        best = _best(search, found)
-        below = (use for fact in frontier for d in found[fact] for use in d.uses)
-        frontier = list(dict.fromkeys(use for use in below if use not in found))
+        below = _follow(search, frontier, seen)
+        frontier = [use for use in dict.fromkeys(below) if use not in seen.derivations]
+        best = _best(search, seen)
         heights = [best[goal][0] for goal in goals if goal in best]
         is_proven = all(goal in best or search.is_explicit(goal) for goal in goals)
-        ends = not frontier or len(found) > most
+        ends = not frontier or len(seen.derivations) + len(frontier) > most
         if is_proven and (ends or level >= max(heights, default=0) - 1):
-            return {fact: derivation for fact, (_, derivation) in best.items()}
+            return {fact: derivation for fact, (_, derivation) in best.items()}, 0
         if ends:
-            return None
+            return None, level + 1
 
 
-def every_derivation(
-    search: Search, facts: Iterable[Key], most: int
-) -> Iterable[tuple[Key, Derivation]]:
-    """The derivations of facts that were located: paths for closures, else instances of rules."""
+def _follow(search: Search, facts: Sequence[Key], seen: _Seen) -> list[Key]:
+    """Find all that facts can be derived from; returns it."""
+    search.locate_used(facts)
     groups: dict[tuple[int, str], list[Key]] = defaultdict(list)
     for fact in facts:
-        for owner, _ in search.owners(fact):
-            groups[owner, fact[0]].append(fact)
+        seen.derivations[fact] = []
+        if not search.is_explicit(fact):
+            for owner, _ in search.owners(fact):
+                groups[owner, fact[0]].append(fact)
+    below: list[Key] = []
     for (owner, predicate), some in groups.items():
         rules = search.rules(owner, predicate)
-        closure = search.closures.get((owner, predicate))
-        if closure is not None:
+        if closure := search.closures.get((owner, predicate)):
+            rules = [rule for rule in rules if rule not in closure.rules]
             for fact in some:
-                if path := search.path(closure, fact):
-                    yield fact, Derivation(path, path.facts)
-        yield from by_rules(search, rules, some, most)
+                below += _follow_edges(search, closure, fact, seen)
+        for fact, derivation in by_rules(search, rules, some, MOST_INSTANCES):
+            seen.derivations[fact].append(derivation)
+            below += derivation.uses
+    return below
+
+
+def _follow_edges(search: Search, closure: Closure, fact: Key, seen: _Seen) -> tuple[Key, ...]:
+    """The facts that a path for a fact can consist of; if they are many, those of a shortest."""
+    graph = search.graph(closure, fact)
+    near = () if graph is None else graph.near(fact)
+    if graph is None or len(near) > FEW_FACTS:
+        path = search.path(closure, fact)
+        near = path.facts if path else ()
+    seen.edges[fact] = closure, near
+    return near
 
 
 def by_rules(
@@ -200,58 +276,36 @@ def by_rules(
                 yield fact, Derivation(instance, tuple(uses(search.known, instance)))
 
 
-def _best(
-    search: Search, found: Mapping[Key, Sequence[Derivation]]
-) -> dict[Key, tuple[int, Derivation]]:
+def _best(search: Search, seen: _Seen) -> dict[Key, tuple[int, Derivation]]:
     """The derivation of least height for each fact that has one down to explicit facts.
 
     Heights are settled in ascending order, so no derivation rests on its own fact.
     """
     best: dict[Key, tuple[int, Derivation]] = {}
-    settled = {fact for fact in found if search.is_explicit(fact)}
-    height = 0
+    settled = {fact for fact in seen.derivations if search.is_explicit(fact)}
+    level = 0
     while True:
-        height += 1
+        level += 1
         new = {}
-        for fact, several in found.items():
-            if fact in settled:
-                continue
-            for derivation in several:
-                if settled.issuperset(derivation.uses):
-                    new[fact] = (height, derivation)
-                    break
+        for fact in seen.derivations:
+            if fact not in settled and (derivation := _derivation(fact, seen, settled)):
+                new[fact] = (level, derivation)
         if not new:
             return best
         best |= new
         settled |= new.keys()
 
 
-def with_paths(search: Search, found: Mapping[Key, Derivation]) -> dict[Key, Derivation]:
-    """Derivations with paths in place of trees of instances of rules that close a predicate."""
-    closures = {rule.name: one for one in search.closures.values() for rule in one.rules}
-
-    def closure_of(fact: Key) -> Closure | None:
-        derivation = found.get(fact)
-        if derivation is None or isinstance(derivation.by, Path) or search.is_explicit(fact):
-            return None
-        return closures.get(derivation.by.rule.name)
-
-    told = dict(found)
-    for fact in found:
-        closure = closure_of(fact)
-        if closure is None:
-            continue
-        leaves: list[Key] = []
-        waiting = list(found[fact].uses)
-        while waiting:
-            use = waiting.pop()
-            if closure_of(use) is closure:
-                waiting += found[use].uses
-            else:
-                leaves.append(use)
-        if path := path_among(closure, fact, leaves):
-            told[fact] = Derivation(path, path.facts)
-    return told
+def _derivation(fact: Key, seen: _Seen, settled: set[Key]) -> Derivation | None:
+    """The first derivation of a fact that uses nothing but what is settled."""
+    if fact in seen.edges:
+        closure, near = seen.edges[fact]
+        if path := path_among(closure, fact, (one for one in near if one in settled)):
+            return Derivation(path, path.facts)
+    for derivation in seen.derivations[fact]:
+        if settled.issuperset(derivation.uses):
+            return derivation
+    return None
 
 
 # --- one downwards --------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ no part of a path: it consists of facts from outside, and of those that other ru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 from sqlglot import exp
 
@@ -56,59 +56,142 @@ class Path:
 MOST_EDGES = 20_000
 """If at most so many edges can be on the way, they are searched in memory; else DuckDB does it."""
 
+Edge = tuple[object, object, bool]
+"""A node, the next one, and whether the fact leads from the second to the first."""
 
-def shortest_path(known: Known, closure: Closure, fact: Key) -> Path | None:
-    """The facts of a shortest path, if there is one; if several are, always the same one."""
-    predicate, (start, end) = fact
-    near = known.store.rows(*_between(known, closure, start, end))
-    if len(near) <= MOST_EDGES:
-        edges = _search(near, start, end)
-    else:
-        known.store.run(create_temp_view(_EDGES, _all_edges(known, closure)))
-        edges = known.store.rows(_SHORTEST, {"start": start, "end": end})
-    facts = (
-        (predicate, (right, left) if turned else (left, right)) for left, right, turned in edges
-    )
-    return Path(closure, found) if (found := tuple(facts)) else None
+_Links = Mapping[object, Mapping[object, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Edges of a closure, by the node where they begin; the value tells whether one is turned."""
+
+    closure: Closure
+    links: _Links
+
+    def shortest(self, fact: Key) -> Path | None:
+        """The facts of a shortest path other than the fact itself, if there is one.
+
+        If several paths are, it is always the same one.
+        """
+        predicate, (start, end) = fact
+        edges = _search(self.links, start, end, self.closure.symmetric)
+        return Path(self.closure, _facts(predicate, edges)) if edges else None
+
+    def near(self, fact: Key) -> tuple[Key, ...]:
+        """The facts that can be in a path for a fact, without itself."""
+        predicate, (start, end) = fact
+        turned: dict[object, dict[object, bool]] = {}
+        for left, others in self.links.items():
+            for right, turn in others.items():
+                turned.setdefault(right, {})[left] = turn
+        after, before = _reached(self.links, start), _reached(turned, end)
+        edges = (
+            (left, right, turn)
+            for left in after
+            for right, turn in self.links.get(left, {}).items()
+            if right in before
+        )
+        found = dict.fromkeys(_facts(predicate, edges))
+        if self.closure.symmetric:  # an edge that can be passed both ways stands for two facts
+            found |= {
+                (predicate, (b, a)): None
+                for _, (a, b) in list(found)
+                if self.links.get(b, {}).get(a) is False
+            }
+        return tuple(one for one in found if one != fact)
+
+
+def graph_of(closure: Closure, edges: Iterable[Edge]) -> Graph:
+    """The edges of a closure as a graph; of two between the same nodes, one not turned is kept."""
+    links: dict[object, dict[object, bool]] = {}
+    for left, right, turned in edges:
+        others = links.setdefault(left, {})
+        others[right] = turned and others.get(right, True)
+    return Graph(closure, links)
 
 
 def path_among(closure: Closure, fact: Key, facts: Iterable[Key]) -> Path | None:
     """A shortest path for a fact that consists of some of the given facts."""
-    predicate, (start, end) = fact
     edges: list[Edge] = []
-    for _, (left, right) in dict.fromkeys(facts):
+    for _, (left, right) in facts:
         edges.append((left, right, False))
         if closure.symmetric:
             edges.append((right, left, True))
-    found = tuple(
-        (predicate, (right, left) if turned else (left, right))
-        for left, right, turned in _search(edges, start, end)
+    return graph_of(closure, edges).shortest(fact)
+
+
+def _facts(predicate: str, edges: Iterable[Edge]) -> tuple[Key, ...]:
+    return tuple(
+        (predicate, (right, left) if turned else (left, right)) for left, right, turned in edges
     )
-    return Path(closure, found) if found else None
 
 
-Edge = tuple[object, object, bool]
-"""A node, the next one, and whether the fact leads from the second to the first."""
+def _reached(links: _Links, start: object) -> dict[object, None]:
+    """A node, and what links lead to from it."""
+    found = {start: None}
+    waiting = [start]
+    while waiting:
+        for other in links.get(waiting.pop(), ()):
+            if other not in found:
+                found[other] = None
+                waiting.append(other)
+    return found
 
 
-def _search(edges: Sequence[Edge], start: object, end: object) -> list[Edge]:
-    """The edges of a shortest path, none if there is no path."""
-    import networkx as nx
+def _search(links: _Links, start: object, end: object, symmetric: bool) -> list[Edge]:
+    """The edges of a shortest path, without one from start to end that is not turned.
 
-    # The start is twice in the graph, because a path can come back to it.
-    graph = nx.DiGraph()
-    for left, right, turned in edges:
-        if not (turned and graph.has_edge((left,), (right,))):
-            graph.add_edge((left,), (right,), turned=turned)
-            if left == start:
-                graph.add_edge("start", (right,), turned=turned)
-    try:
-        nodes = nx.shortest_path(graph, "start", (end,))
-    except (nx.NodeNotFound, nx.NetworkXNoPath):
-        return []
-    turns = [graph.edges[pair]["turned"] for pair in pairwise(nodes)]
-    names = [start, *(name for (name,) in nodes[1:])]
-    return [(a, b, turn) for (a, b), turn in zip(pairwise(names), turns, strict=True)]
+    None if there is no path. The end can be the start.
+    """
+    before: dict[object, Edge] = {}
+    waiting = deque([start])
+    while waiting and end not in before:
+        node = waiting.popleft()
+        for other, turned in links.get(node, {}).items():
+            if other in before:
+                continue
+            if (node, other, turned) == (start, end, False):
+                if not symmetric or links.get(end, {}).get(start) is not False:
+                    continue
+                turned = True
+            before[other] = (node, other, turned)
+            waiting.append(other)
+    edges: list[Edge] = []
+    while end in before and (not edges or edges[-1][0] != start):
+        edges.append(before[edges[-1][0] if edges else end])
+    return edges[::-1]
+
+
+# --- the edges in the file ------------------------------------------------------------------------
+
+
+def edges_near(known: Known, closure: Closure, fact: Key) -> Graph | None:
+    """The edges that can be on the way of a fact; None if they are too many."""
+    _, (start, end) = fact
+    edges = known.store.rows(*_between(known, closure, start, end))
+    return graph_of(closure, edges) if len(edges) <= MOST_EDGES else None
+
+
+def all_edges(known: Known, closure: Closure, most: int) -> Graph | None:
+    """All edges of a closure; None if they are more than some."""
+    outside = known.sources.relation(closure.row.predicate, without=closure.hypernode)
+    if outside.rows > most:
+        return None
+    key = ("edges", most, closure.hypernode, relation_key(outside))
+    query = partial(_edges_of, known, closure)
+    text = known.cache.get(key, lambda: render(_limited(query(), most)))
+    edges = known.store.rows(text)
+    return graph_of(closure, edges) if len(edges) <= most else None
+
+
+def path_in_database(known: Known, closure: Closure, fact: Key) -> Path | None:
+    """The facts of a shortest path, which DuckDB finds, however many edges there are."""
+    predicate, (start, end) = fact
+    known.store.run(create_temp_view(_EDGES, _all_edges(known, closure)))
+    edges = known.store.rows(_SHORTEST, {"start": start, "end": end})
+    found = _facts(predicate, edges)
+    return Path(closure, found) if found and fact not in found else None
 
 
 def _between(
@@ -128,12 +211,12 @@ def _between(
     else:
         make, given = partial(_reaching, query, relation, kind), {"start": start, "end": end}
     key = ("between", closure.hypernode, relation_key(relation))
-    text = known.cache.get(key, lambda: render(_limited(make())))
+    text = known.cache.get(key, lambda: render(_limited(make(), MOST_EDGES)))
     return text, given
 
 
-def _limited(query: exp.Select) -> exp.Select:
-    return query.distinct().order_by("1", "2", "3").limit(MOST_EDGES + 1)
+def _limited(query: exp.Select, most: int) -> exp.Select:
+    return query.distinct().order_by("1", "2", "3").limit(most + 1)
 
 
 def _edges_of(known: Known, closure: Closure) -> exp.Select:
