@@ -116,9 +116,16 @@ class Search:
         if len(tables) != 1:
             return None
         ((owner, part),) = tables
-        if owner == EXPLICIT or not part.ranked or (owner, predicate) in self.closures:
+        if owner == EXPLICIT or not part.ranked:
             return Place(owner, None)
-        return None
+        assert isinstance(owner, int)
+        closure = self.closures.get((owner, predicate))
+        return Place(owner, None) if closure and not self.beside(closure) else None
+
+    def beside(self, closure: Closure) -> list[Rule]:
+        """The rules of a closure's hypernode that derive its facts, and do not close it."""
+        rules = self.rules(closure.hypernode, closure.row.predicate)
+        return [rule for rule in rules if rule not in closure.rules]
 
     def owners(self, fact: Key) -> list[tuple[int, int | None]]:
         """The hypernodes that derive a fact, first those that read less, with its ranks there."""
@@ -246,7 +253,9 @@ def _follow(search: Search, facts: Sequence[Key], seen: _Seen) -> list[Key]:
     for (owner, predicate), some in groups.items():
         rules = search.rules(owner, predicate)
         if closure := search.closures.get((owner, predicate)):
-            rules = [rule for rule in rules if rule not in closure.rules]
+            beside = search.beside(closure)
+            # If those feed it, their facts are among the edges. Else only the rules reach them.
+            rules = beside if closure.row.fed or not beside else rules
             for fact in some:
                 below += _follow_edges(search, closure, fact, seen)
         for fact, derivation in by_rules(search, rules, some, MOST_INSTANCES):
@@ -352,7 +361,8 @@ def _one_each(
             if path := search.path(closure, fact):
                 found[fact] = Derivation(path, path.facts)
                 del waiting[fact]
-        return not waiting
+        if not waiting or not search.beside(closure):
+            return not waiting
     recursive = search.known.graph[owner].recursive
     if recursive and any(rank is None for rank in waiting.values()):
         return False
