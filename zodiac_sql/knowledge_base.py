@@ -62,31 +62,52 @@ class KnowledgeBase:
         self,
         rules: str | Path,
         *,
+        set: str = "main",
         replace: bool = False,
         strict: bool = False,
         progress: Progress | None = None,
     ) -> Change:
-        """Add rules, and facts, declarations and prefixes, from a text or a file (.rules, .dl).
+        """Add rules, facts, declarations and prefixes from a text or a file (.rules, .dl) to a set.
 
-        A rule that is there already, up to the names of variables and the order of the body, is
+        A rule that the set has already, up to the names of variables and the order of the body, is
         passed over and reported in the change's notes; with `strict` it is an error. So is a rule
-        with another one's name, unless it may `replace` that. Raises ProgramError for all problems.
+        with another one's name, unless it may `replace` that. A rule that other sets have, too, is
+        there once. Facts for another set than main belong to it. Raises ProgramError for all
+        problems.
         """
         with self.update(progress=progress) as update:
-            update.add_rules(rules, replace=replace, strict=strict)
+            update.add_rules(rules, set=set, replace=replace, strict=strict)
+        return update.change
+
+    def replace_rules(
+        self, rules: str | Path, *, set: str, progress: Progress | None = None
+    ) -> Change:
+        """Make the rules and facts of a text or a file those of a rule set.
+
+        Only the difference from what the set has is added and dropped. Raises ProgramError.
+        """
+        with self.update(progress=progress) as update:
+            update.replace_rules(rules, set=set)
         return update.change
 
     def drop_rules(
-        self, *rules: str | Path, strict: bool = False, progress: Progress | None = None
+        self,
+        *rules: str | Path,
+        set: str | None = None,
+        strict: bool = False,
+        progress: Progress | None = None,
     ) -> Change:
         """Remove rules: by name ("r4"), as text ("p(X) :- q(X)."), or all of a file ("wind.rules").
 
+        They are those of the set main, or of the one named: "heat/r4", or `set`. With a `set` and
+        no rules, the whole set goes, with its facts. A rule stays for other sets that have it.
+
         For rules given as text, labels, names of variables and the order of the body do not matter.
-        A rule that is not there is passed over and reported in the change's notes; with `strict` it
-        is a QueryError. Facts in a file stay. Raises ProgramError for a text that cannot be read.
+        What is not there is passed over and reported in the change's notes; with `strict` it is a
+        QueryError. Facts in a file stay. Raises ProgramError for a text that cannot be read.
         """
         with self.update(progress=progress) as update:
-            update.drop_rules(*rules, strict=strict)
+            update.drop_rules(*rules, set=set, strict=strict)
         return update.change
 
     def insert(self, predicate: str, rows: object) -> Change:
@@ -305,10 +326,21 @@ class KnowledgeBase:
 
     @exclusive
     def rules(self) -> Answer:
-        """The rules: `name: string, rule: string, hypernode: string, added_at: string` (UTC)."""
+        """The rules: `name: string, rule: string, hypernode: string, added_at: string` (UTC), and
+        `sets: list<string>`.
+        """
         from zodiac_sql.read.describe import rules
 
         return rules(self._session.current())
+
+    @exclusive
+    def rule_sets(self) -> Answer:
+        """The rule sets: `set: string, rules: int64, source: string` (the file, or null), `digest:
+        string` (SHA-256 of its text), `changed_at: string` (UTC), `prefixes: string`.
+        """
+        from zodiac_sql.read.describe import rule_sets
+
+        return rule_sets(self._session.current())
 
     @exclusive
     def predicates(self) -> Answer:

@@ -42,6 +42,7 @@ from zodiac_sql.program.build import (
     without_unused,
 )
 from zodiac_sql.program.check import in_order
+from zodiac_sql.program.rule_sets import sets_after
 from zodiac_sql.program.state import HypernodeRow, State
 from zodiac_sql.storage.publish import Publication, publish
 
@@ -133,6 +134,7 @@ def _planned(collected: Collected) -> Planned:
             explicit=explicit_predicates(collected),
             functions=collected.functions,
             names=collected.names(),
+            places=collected.rules.places,
         )
     except ProgramError as error:
         raise ProgramError(in_order([*collected.problems, *error.problems])) from None
@@ -272,9 +274,12 @@ def _state_after(collected: Collected, work: Materialisation, net: NetFacts) -> 
     schema = without_unused(planned.schema, planned.rules, explicit)
     rules, hypernodes = stored(before, planned, work.ranked, work.modules, work.trees)
     numbers = [h.id for h in planned.graph.hypernodes]
+    edits = collected.rules
+    sets = sets_after(before.sets, planned.places, edits.changed, edits.prefixes)
     return replace(
         before,
         rules=before.rules if rules == before.rules else rules,
+        sets=before.sets if sets == before.sets else sets,
         hypernodes=before.hypernodes if hypernodes == before.hypernodes else hypernodes,
         positive=planned.graph.positive,
         negative=planned.graph.negative,

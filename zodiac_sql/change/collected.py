@@ -19,7 +19,7 @@ from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import Problem
-from zodiac_sql.facts.stage import stage_rows
+from zodiac_sql.facts.stage import stage_rows, staged_explicit
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate, Staged, resolve
@@ -28,6 +28,8 @@ from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.build import Names, SqlNames, declare, with_staged
 from zodiac_sql.program.rule_edits import RuleEdits
+from zodiac_sql.program.rule_sets import Into
+from zodiac_sql.program.set_facts import is_of_facts, with_facts_of_set
 from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.catalog import others_names
@@ -87,7 +89,7 @@ class Collected:
     def __post_init__(self) -> None:
         self.schema = self.state.schema
         self.prefixes = dict(self.state.prefixes)
-        self.rules = RuleEdits(self.state.rules, self.graph_before)
+        self.rules = RuleEdits(self.state.rules, self.state.sets, self.graph_before)
         self.sql_names = SqlNames(self._taken_names)
 
     def graph_before(self) -> Hypergraph:
@@ -110,10 +112,37 @@ class Collected:
         """The function that gives new predicates their SQL names."""
         return lambda name: self.sql_names.name(name, self.prefixes)
 
-    def add_program(self, program: Program, replace: bool, strict: bool) -> None:
+    def add_program(self, program: Program, replace: bool, strict: bool, into: Into) -> None:
         """Collect a parsed text of rules."""
+        self._note(program)
+        self.rules.add(with_facts_of_set(program, into.name), replace, strict, into)
+
+    def replace_set(self, program: Program, into: Into) -> None:
+        """Collect a parsed text as the rules and facts of a set."""
+        self._note(program)
+        self._delete_facts_of_set(into.name)
+        self.rules.replace_set(with_facts_of_set(program, into.name), into)
+
+    def drop_set(self, name: str, strict: bool) -> None:
+        """Collect that a set goes, with its facts."""
+        self._delete_facts_of_set(name)
+        self.rules.drop_set(name, strict)
+
+    def _delete_facts_of_set(self, name: str) -> None:
+        """Collect that the facts in the file that a set states go, unless it states them again."""
+        graph = self.graph_before() if any(one.name == name for one in self.state.sets) else None
+        members = dict(self.rules.places.labels(name)) if graph else {}
+        rules = {rule.name: rule for rule in graph.rules()} if graph else {}
+        for label, rule_name in members.items():
+            if is_of_facts(label):
+                (stated,) = rules[rule_name].positive_atoms()
+                known = self.state.schema[stated.predicate]
+                with self.timed("stage"):
+                    self.deletes[known.name].append(staged_explicit(self.store, known))
+
+    def _note(self, program: Program) -> None:
+        """Collect what a text says besides its rules and facts."""
         self.prefixes.update(program.prefixes)
-        self.rules.add(program, replace, strict)
         self._by_sql_name = None
         for declaration in program.declarations:
             self.schema, problems = declare(self.schema, declaration, self.names())

@@ -15,8 +15,10 @@ from zodiac_sql.errors import QueryError
 from zodiac_sql.facts.stage import staged_explicit
 from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.schema import Staged
+from zodiac_sql.language.syntax import Program
 from zodiac_sql.names import EXPLICIT_SCHEMA
-from zodiac_sql.program.rule_edits import rule_text
+from zodiac_sql.program.rule_edits import rule_text, source_of
+from zodiac_sql.program.rule_sets import MAIN, Into, require_name
 from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
@@ -47,32 +49,62 @@ class Update:
         return self._collected.store.guard
 
     @exclusive
-    def add_rules(self, rules: str | Path, *, replace: bool = False, strict: bool = False) -> None:
-        """Add rules, facts, declarations and prefixes from a text or a file.
+    def add_rules(
+        self,
+        rules: str | Path,
+        *,
+        set: str = MAIN,
+        replace: bool = False,
+        strict: bool = False,
+    ) -> None:
+        """Add rules, facts, declarations and prefixes from a text or a file to a rule set.
 
-        A string is a path if it ends in .rules or .dl. A rule that is there already, up to the
+        A string is a path if it ends in .rules or .dl. A rule that the set has already, up to the
         names of variables and the order of the body, is passed over and reported in the change's
         notes; with `strict` it is an error. With `replace`, a rule replaces the one of the same
-        name. Errors in the text are reported together when the update is applied. A file that
-        cannot be read raises ProgramError immediately.
+        name. Facts in a text for another set than main belong to the set. Errors in the text are
+        reported together when the update is applied. A file that cannot be read raises ProgramError
+        immediately, a name that no set can have QueryError.
         """
-        text, name = rule_text(rules)
-        program, problems = parse_what_can_be(text, name, self._collected.prefixes)
-        self._collected.problems += problems
-        self._collected.add_program(program, replace, strict)
+        program, into = self._parsed(rules, set)
+        self._collected.add_program(program, replace, strict, into)
 
     @exclusive
-    def drop_rules(self, *rules: str | Path, strict: bool = False) -> None:
-        """Remove rules: by name, as text, or all of a file.
+    def replace_rules(self, rules: str | Path, *, set: str) -> None:
+        """Make the rules and facts of a text or a file those of a rule set.
+
+        Only the difference is a change: what the set has already stays, up to the names of
+        variables and the order of the body. Raises the errors of `add_rules`.
+        """
+        program, into = self._parsed(rules, set)
+        self._collected.replace_set(program, into)
+
+    def _parsed(self, rules: str | Path, name: str) -> tuple[Program, Into]:
+        """A text or file, and the rule set that it is for."""
+        require_name(name)
+        text, source = rule_text(rules)
+        program, problems = parse_what_can_be(text, source, self._collected.prefixes)
+        self._collected.problems += problems
+        return program, Into(name, *source_of(rules, text))
+
+    @exclusive
+    def drop_rules(self, *rules: str | Path, set: str | None = None, strict: bool = False) -> None:
+        """Remove rules from a rule set: by name, as text, or all of a file.
+
+        Without rules, the whole set goes, and the facts that it states. Without a `set`, the rules
+        are those of main; the name "heat/r1" means r1 of the set heat. A rule that other sets have,
+        too, stays for them.
 
         A string that is no rule's name is a path if it ends in .rules or .dl, and text if it has an
         arrow. A rule given as text need not be written as it was added: labels, names of variables
-        and the order of the body do not matter. A rule that is not there is passed over and
+        and the order of the body do not matter. A rule or set that is not there is passed over and
         reported in the change's notes; with `strict` it is an error (QueryError). Raises
         ProgramError for a text that cannot be read.
         """
+        if not rules and set is not None:
+            self._collected.drop_set(set, strict)
         for given in rules:
-            self._collected.rules.drop(given, self._collected.prefixes, strict)
+            self._collected.rules.drop(given, self._collected.prefixes, strict, set)
 
     @exclusive
     def insert(self, predicate: str, rows: object) -> None:

@@ -1,26 +1,35 @@
 """Rules that arrive: which of them are new, and what they are called.
 
-A rule that is there already, under whatever name, is not added again, but reported. A rule whose
-text has no label gets the first free name of r1, r2, ...
+A rule that its set has already, under whatever name, is not added again, but reported. One that
+another set has gets a second place. A rule whose text has no label gets the first free one of r1,
+r2, ... in its set.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from zodiac_sql.errors import Problem
 from zodiac_sql.language.equivalence import outline, same
 from zodiac_sql.language.syntax import Program, Rule
+from zodiac_sql.program.rule_sets import INTO_MAIN, Into, Places, qualified
+from zodiac_sql.program.set_facts import is_of_facts
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A text that is added. With `strict`, a rule in it that is there already is a problem."""
+    """A text that is added to a rule set.
+
+    With `strict`, a rule in it that the set has already is a problem; if it `replaces` the whole
+    set, nothing is said of such rules.
+    """
 
     program: Program
     strict: bool = False
+    into: Into = INTO_MAIN
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,37 +41,89 @@ class Arrived:
     problems: tuple[Problem, ...]
 
 
-def arrive(arrivals: Sequence[Arrival], there: Sequence[Rule], gone: Collection[str]) -> Arrived:
-    """Sort out the rules of some texts. `gone` are names of rules that the same change drops."""
+def arrive(
+    arrivals: Sequence[Arrival], there: Sequence[Rule], gone: Collection[str], places: Places
+) -> Arrived:
+    """Sort out the rules of some texts, and give each a place in its set.
+
+    `gone` are names of rules that the same change drops.
+    """
+    labels: dict[str, set[str]] = defaultdict(set)
+    for arrival in arrivals:
+        labels[arrival.into.name].update(rule.name for rule in arrival.program.rules)
+    sorting = _Sorting(places, set(gone), labels, _outlines(arrivals, there))
+    for arrival in arrivals:
+        for rule in arrival.program.rules:
+            sorting.sort(rule, arrival)
+    return Arrived(tuple(sorting.rules), tuple(sorting.remarks), tuple(sorting.problems))
+
+
+def _outlines(arrivals: Sequence[Arrival], there: Sequence[Rule]) -> dict[object, list[Rule]]:
+    """The rules that arriving ones can be the same as, by their outlines."""
     known: dict[object, list[Rule]] = defaultdict(list)
     heads = {rule.head.predicate for arrival in arrivals for rule in arrival.program.rules}
     for rule in there:
-        if rule.head.predicate in heads:  # no other rule can be the same
+        if rule.head.predicate in heads:
             known[outline(rule)].append(rule)
-    labels = (rule.name for arrival in arrivals for rule in arrival.program.rules)
-    taken = {*(rule.name for rule in there), *labels, *gone}
-    rules, remarks, problems = [], [], []
-    number = 1
-    for arrival in arrivals:
-        for rule in arrival.program.rules:
-            alike = known[outline(rule)]
-            twin = next((other for other in alike if same(rule, other)), None)
-            if twin is not None:
-                remark = already_there(rule, twin)
-                if arrival.strict:
-                    problems.append(
-                        Problem(remark, rule.span, "Without strict, it is passed over.")
-                    )
-                remarks.append(remark)
-                continue
-            name = rule.name
-            while not name:
-                name = f"r{number}" if f"r{number}" not in taken else ""
-                number += 1
-            taken.add(name)
-            rules.append(replace(rule, name=name))
-            alike.append(rules[-1])
-    return Arrived(tuple(rules), tuple(remarks), tuple(problems))
+    return known
+
+
+@dataclass(slots=True)
+class _Sorting:
+    places: Places
+    gone: set[str]
+    given: Mapping[str, Collection[str]]
+    """The labels that texts give, by set."""
+    known: dict[object, list[Rule]]
+    rules: list[Rule] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    numbers: Counter[str] = field(default_factory=Counter)
+    """The number of the last rule of each set that got a name of its own."""
+
+    def sort(self, rule: Rule, arrival: Arrival) -> None:
+        """Add a rule, or say why it is passed over."""
+        own = arrival.into.name
+        alike = self.known[outline(rule)]
+        twin = next((other for other in alike if same(rule, other)), None)
+        if twin is None:
+            label = rule.name or self._free_label(own)
+            self._require_free(rule, own)
+            self.rules.append(replace(rule, name=qualified(own, label)))
+            self.places.put(own, label, self.rules[-1].name)
+            alike.append(self.rules[-1])
+            return
+        here = [label for name, label in self.places.of_rule(twin.name) if name == own]
+        if not here:
+            self._require_free(rule, own)
+            self.places.put(own, rule.name or self._free_label(own), twin.name)
+            self.remarks.append(f"{already_there(rule, twin)}: now {own} has it, too")
+        elif not arrival.replaces and not is_of_facts(rule.name):
+            remark = already_there(rule, twin)
+            if arrival.strict:
+                problem = Problem(remark, rule.span, "Without strict, it is passed over.")
+                self.problems.append(problem)
+            self.remarks.append(remark)
+
+    def _require_free(self, rule: Rule, own: str) -> None:
+        """Report a label that the set has for another rule, which check.py cannot see."""
+        other = self.places.labels(own).get(rule.name)
+        if other is not None and other != qualified(own, rule.name):
+            self.problems.append(
+                Problem(
+                    f"the rule set {own} has a rule named {rule.name} already", rule.span,
+                    "Choose another name, or replace the rules of the set.",
+                )
+            )  # fmt: skip
+
+    def _free_label(self, own: str) -> str:
+        """The first free one of r1, r2, ... that no text gives to another rule."""
+        while True:
+            self.numbers[own] += 1
+            label = f"r{self.numbers[own]}"
+            taken = label in self.places.labels(own) or qualified(own, label) in self.gone
+            if not taken and label not in self.given[own]:
+                return label
 
 
 def already_there(rule: Rule, twin: Rule) -> str:

@@ -28,6 +28,7 @@ from zodiac_sql.language.types import Inferred, infer
 from zodiac_sql.names import DERIVED_SCHEMA, RESERVED, derived, why_not
 from zodiac_sql.program.arrivals import Arrival, arrive
 from zodiac_sql.program.check import Candidate, arities, check, in_order
+from zodiac_sql.program.rule_sets import Places
 from zodiac_sql.program.state import HypernodeRow, State, StoredRule
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -46,6 +47,8 @@ class Planned:
     functions: Mapping[str, Function]
     """Registered functions that the rules use."""
     restructuring: Restructuring
+    places: Places
+    """The places of rules in sets."""
     remarks: tuple[str, ...] = ()
     """On rules that are there already."""
 
@@ -59,16 +62,19 @@ def plan_program(
     explicit: Collection[str],
     functions: Functions,
     names: Names,
+    places: Places,
 ) -> Planned:
     """The program that a change makes of `state`, whose HRDG is `before`.
 
-    `dropped` are names of rules that go, `explicit` the predicates that have explicit facts, or get
+    `dropped` are names of rules that go, `places` those that the others have left in rule sets: it
+    gets those of new rules, too. `explicit` the predicates that have explicit facts, or get
     some. `provisional` is the schema with what declarations and staged facts have settled. Raises
     ProgramError with all problems.
     """
     parsed = {rule.name: rule for rule in before.rules()}
     kept = [parsed[rule.name] for rule in state.rules if rule.name not in dropped]
-    new = arrive(arrivals, kept, dropped)
+    kept = _renamed(kept, places)
+    new = arrive(arrivals, kept, dropped, places)
     rules = (*kept, *new.rules)
     facts = tuple(fact for arrival in arrivals for fact in arrival.program.facts)
     declarations = tuple(d for arrival in arrivals for d in arrival.program.declarations)
@@ -95,8 +101,17 @@ def plan_program(
         schema,
         {n: f for n, f in known.items() if n in used},
         restructure(before, graph, lambda h, p: _rows(state, h, p)),
+        places,
         new.remarks,
     )
+
+
+def _renamed(rules: Sequence[Rule], places: Places) -> list[Rule]:
+    """Rules with the name of a place that they still have, if the one of their name is gone."""
+    names = places.renamed(rule.name for rule in rules)
+    for old, new in names.items():
+        places.rename(old, new)
+    return [replace(r, name=names[r.name]) if r.name in names else r for r in rules]
 
 
 def _renewed(

@@ -1,78 +1,138 @@
 """The rules that an update adds and drops, collected verb by verb.
 
-Rules can be dropped by name, as text or by file, even if the same update has added them. A rule
-given as text drops every rule that says the same (language/equivalence.py).
+Rules can be dropped by name, as text, by file or by set, even if the same update has added them. A
+rule given as text drops every rule of a set that says the same (language/equivalence.py). What is
+dropped is a rule's place in a set: the rule goes with its last place.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.graph.hypergraph import Hypergraph
-from zodiac_sql.language.equivalence import same
+from zodiac_sql.language.equivalence import outline, same
 from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.syntax import Atom, Program, Rule
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.check import in_order
+from zodiac_sql.program.rule_sets import MAIN, Into, Places, RuleSet, qualified
 from zodiac_sql.program.state import StoredRule
 
 
 @dataclass(slots=True)
 class RuleEdits:
-    """The rules to add and to drop. `there` are those in the file.
+    """The rules to add and to drop. `there` are those in the file, `sets` the rule sets.
 
     `graph` returns these rules parsed, which costs time: most updates never call it.
     """
 
     there: Collection[StoredRule]
+    sets: Collection[RuleSet]
     graph: Callable[[], Hypergraph]
     arrivals: list[Arrival] = field(default_factory=list)
-    dropped: set[str] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
+    changed: dict[str, Into] = field(default_factory=dict)
+    """The sets that were added to or replaced, and from where."""
+    prefixes: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The prefixes that the texts of sets declare."""
+    _places: Places | None = None
+    _has_dropped: bool = False
+    _known: tuple[dict[str, Rule], dict[str, list[Rule]]] | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.arrivals or self.dropped)
+        return bool(self.arrivals or self._has_dropped)
+
+    @property
+    def places(self) -> Places:
+        """The places of rules in sets that are left."""
+        if self._places is None:
+            self._places = Places(self.sets)
+        return self._places
+
+    @property
+    def dropped(self) -> set[str]:
+        """The names of rules in the file that have no place left."""
+        if not self._has_dropped:
+            return set()
+        return {rule.name for rule in self.there if not self.places.of_rule(rule.name)}
 
     def facts(self) -> Iterable[Atom]:
         """The facts in the texts that were added."""
         return (fact for arrival in self.arrivals for fact in arrival.program.facts)
 
-    def add(self, program: Program, replaces: bool, strict: bool) -> None:
+    def add(self, program: Program, replaces: bool, strict: bool, into: Into) -> None:
         """Add a parsed text. If it `replaces`, its rules drop others that have their names."""
         if replaces:
-            there = {rule.name: rule for rule in (*self._left(), *self._waiting())}
-            self._drop_named(
-                {
-                    rule.name
-                    for rule in program.rules
-                    if rule.name in there and not same(rule, there[rule.name])
-                }
-            )
-        self.arrivals.append(Arrival(program, strict))
+            for rule in program.rules:
+                name = self.places.labels(into.name).get(rule.name)
+                if name is not None and not same(rule, self._by_name[name]):
+                    self._let_go(into.name, rule.name)
+            named = {rule.name: rule for rule in program.rules if rule.name}
+            self._forget(into.name, lambda r: r.name in named and not same(named[r.name], r))
+        self._arrive(Arrival(program, strict, into))
 
-    def drop(self, given: str | Path, prefixes: Mapping[str, str], strict: bool) -> None:
-        """Drop what is given by name, as text or as a file.
+    def replace_set(self, program: Program, into: Into) -> None:
+        """Make the rules of a parsed text those of a set: only the difference is a change."""
+        self._withdraw(into.name)
+        known: dict[object, list[tuple[Rule, str]]] = {}
+        for label, name in self.places.labels(into.name).items():
+            rule = self._by_name[name]
+            known.setdefault(outline(rule), []).append((rule, label))
+        kept = {
+            label
+            for new in program.rules
+            for rule, label in known.get(outline(new), ())
+            if new.name in ("", label) and same(new, rule)
+        }
+        for label in [one for one in self.places.labels(into.name) if one not in kept]:
+            self._let_go(into.name, label)
+        self._arrive(Arrival(program, False, into, replaces=True))
+
+    def _arrive(self, arrival: Arrival) -> None:
+        self.arrivals.append(arrival)
+        self.changed[arrival.into.name] = arrival.into
+        self.prefixes.setdefault(arrival.into.name, {}).update(arrival.program.prefixes)
+
+    def drop_set(self, name: str, strict: bool) -> None:
+        """Drop all rules of a set. If there is none, that is a remark, or if `strict` an error."""
+        waiting = [arrival for arrival in self.arrivals if arrival.into.name == name]
+        if not self.places.labels(name) and not waiting:
+            sets = ", ".join(sorted(one for one in self.places.sets() if self.places.labels(one)))
+            told = f"there is no rule set named {name}. The rule sets are: {sets or 'none'}"
+            if strict:
+                raise QueryError(told)
+            self.remarks.append(told)
+        self._withdraw(name)
+        for label in list(self.places.labels(name)):
+            self._let_go(name, label)
+
+    def drop(
+        self, given: str | Path, prefixes: Mapping[str, str], strict: bool, set_name: str | None
+    ) -> None:
+        """Drop what is given by name, as text or as a file, from a set: from main if None is named.
 
         A rule that is not there gives a remark, or if `strict` a QueryError. A text or file that
         cannot be read raises ProgramError.
         """
-        absent = self._drop(given, prefixes)
+        absent = self._drop(given, prefixes, set_name)
         if absent and strict:
             told = "; ".join(absent).removesuffix(".")
             raise QueryError(f"{told}. The rules are: {', '.join(sorted(self._names()))}")
         self.remarks += absent
 
-    def _drop(self, given: str | Path, prefixes: Mapping[str, str]) -> list[str]:
+    def _drop(
+        self, given: str | Path, prefixes: Mapping[str, str], set_name: str | None
+    ) -> list[str]:
         """Drop something. Returns what is not there, in words."""
-        if isinstance(given, str) and given in self._names():
-            self._drop_named({given})
+        if isinstance(given, str) and self._drop_named(given, set_name):
             return []
         if isinstance(given, str) and not _is_text(given):
-            return [f"there is no rule named {given}"]
+            return [f"there is no rule named {qualified(set_name or MAIN, given)}"]
         text, name = rule_text(given)
         program, problems = parse_what_can_be(text, name, prefixes)
         if problems:
@@ -81,42 +141,83 @@ class RuleEdits:
             count = len(program.facts)
             facts = "1 fact stays" if count == 1 else f"{count} facts stay"
             self.remarks.append(f"{name}: {facts}, for dropping rules deletes none")
-        return [told for rule in program.rules if (told := self._drop_equal(rule))]
+        own = set_name or MAIN
+        return [told for rule in program.rules if (told := self._drop_equal(rule, own))]
 
-    def _drop_equal(self, rule: Rule) -> str:
-        """Drop the rules that say the same. Returns what to say if there is none."""
-        found = {other.name for other in self._left() if same(rule, other)}
-        waiting = {other for other in self._waiting() if same(rule, other)}
-        if not found and not waiting:
-            return f"there is no rule {' '.join(rule.text.split())}"
-        self.dropped |= found
-        self._forget(waiting)
-        return ""
+    def _drop_equal(self, rule: Rule, own: str) -> str:
+        """Drop the rules of a set that say the same. Returns what to say if there is none."""
+        heads = self._by_head.get(rule.head.predicate, ())
+        alike = [other for other in heads if same(rule, other)]
+        places = [place for other in alike for place in self.places.of_rule(other.name)]
+        found = [label for name, label in places if name == own]
+        for label in found:
+            self._let_go(own, label)
+        if self._forget(own, lambda other: same(rule, other)) or found:
+            return ""
+        others = ", ".join(sorted({name for name, _ in places}))
+        where = f", but in the rule set {others}" if others else ""
+        return f"there is no rule {' '.join(rule.text.split())}{where}"
 
-    def _drop_named(self, names: Collection[str]) -> None:
-        self.dropped |= {rule.name for rule in self.there}.intersection(names)
-        self._forget({rule for rule in self._waiting() if rule.name in names})
+    def _drop_named(self, given: str, set_name: str | None) -> bool:
+        """Drop a rule by name, "r1" or "heat/r1". Returns whether there is one."""
+        own, _, label = given.rpartition("/") if set_name is None else (set_name, "", given)
+        own = own or MAIN
+        is_there = label in self.places.labels(own)
+        if is_there:
+            self._let_go(own, label)
+        return self._forget(own, lambda rule: rule.name == label) or is_there
 
-    def _forget(self, rules: Collection[Rule]) -> None:
-        """Take back rules that this update has added."""
+    def _withdraw(self, set_name: str) -> None:
+        """Take back what this update has added to a set. (Facts of main are nobody's.)"""
+        if set_name == MAIN:
+            self._forget(MAIN, lambda _: True)
+        else:
+            self.arrivals = [one for one in self.arrivals if one.into.name != set_name]
 
-        def without(program: Program) -> Program:
-            return replace(program, rules=tuple(r for r in program.rules if r not in rules))
+    def _let_go(self, set_name: str, label: str) -> None:
+        self.places.let_go(set_name, label)
+        self._has_dropped = True
 
-        self.arrivals = [replace(one, program=without(one.program)) for one in self.arrivals]
+    def _forget(self, set_name: str, goes: Callable[[Rule], bool]) -> bool:
+        """Take back rules that this update has added to a set. Returns whether there are any."""
+        kept = []
+        for arrival in self.arrivals:
+            rules = arrival.program.rules
+            if arrival.into.name == set_name:
+                rules = tuple(rule for rule in rules if not goes(rule))
+            kept.append(replace(arrival, program=replace(arrival.program, rules=rules)))
+        count = sum(len(arrival.program.rules) for arrival in self.arrivals)
+        self.arrivals = kept
+        return count > sum(len(arrival.program.rules) for arrival in kept)
 
     def _names(self) -> set[str]:
         """The names of all rules: those that are left in the file, and those added so far."""
         left = {rule.name for rule in self.there} - self.dropped
-        return left.union(rule.name for rule in self._waiting() if rule.name)
+        return left.union(
+            qualified(arrival.into.name, rule.name)
+            for arrival in self.arrivals
+            for rule in arrival.program.rules
+            if rule.name
+        )
 
-    def _left(self) -> Iterable[Rule]:
-        """The rules in the file that were not dropped."""
-        return (rule for rule in self.graph().rules() if rule.name not in self.dropped)
+    @property
+    def _by_name(self) -> Mapping[str, Rule]:
+        """The rules in the file."""
+        return self._parsed[0]
 
-    def _waiting(self) -> Iterable[Rule]:
-        """The rules that were added."""
-        return (rule for arrival in self.arrivals for rule in arrival.program.rules)
+    @property
+    def _by_head(self) -> Mapping[str, Sequence[Rule]]:
+        """The rules in the file by the predicate of their head."""
+        return self._parsed[1]
+
+    @property
+    def _parsed(self) -> tuple[dict[str, Rule], dict[str, list[Rule]]]:
+        if self._known is None:
+            self._known = {}, {}
+            for rule in self.graph().rules():
+                self._known[0][rule.name] = rule
+                self._known[1].setdefault(rule.head.predicate, []).append(rule)
+        return self._known
 
 
 _PATH = re.compile(r"[^\n%()]+\.(rules|dl)")
@@ -138,3 +239,10 @@ def rule_text(rules: str | Path) -> tuple[str, str]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ProgramError([Problem(f"cannot read {path}: {reason}")]) from error
+
+
+def source_of(rules: str | Path, text: str) -> tuple[str | None, str]:
+    """The file that a text comes from, None if it was given as text, and the text's SHA-256."""
+    is_file = isinstance(rules, Path) or _PATH.fullmatch(rules.strip())
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return (str(rules).strip() if is_file else None), digest

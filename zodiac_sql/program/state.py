@@ -18,6 +18,7 @@ from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.names import EXPLICIT_SCHEMA
+from zodiac_sql.program.rule_sets import RuleSet
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 
@@ -79,6 +80,7 @@ class State:
     """
 
     rules: tuple[StoredRule, ...] = ()
+    sets: tuple[RuleSet, ...] = ()
     hypernodes: tuple[HypernodeRow, ...] = ()
     positive: frozenset[tuple[int, int]] = frozenset()
     negative: frozenset[tuple[int, int]] = frozenset()
@@ -109,6 +111,7 @@ class State:
         """Whether the two differ in facts alone. It is quick, and may fail to see that."""
         return (
             self.rules is other.rules
+            and self.sets is other.sets
             and self.hypernodes is other.hypernodes
             and self.schema is other.schema
         )

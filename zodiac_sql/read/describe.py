@@ -25,13 +25,40 @@ def rules(state: State) -> Answer:
     rule: string          its text, without the name
     hypernode: string     the hypernode that it belongs to: "h3"
     added_at: string      when it was added: UTC, ISO 8601, in seconds
+    sets: list<string>    the rule sets that it stands in
     """
+    sets: dict[str, list[str]] = {}
+    for one in state.sets:
+        for _, rule in one.members:
+            sets.setdefault(rule, []).append(one.name)
     owner = {name: f"h{row.id}" for row in state.hypernodes for name in row.rules}
     return _answer(
         name=("string", [rule.name for rule in state.rules]),
         rule=("string", [rule.text for rule in state.rules]),
         hypernode=("string", [owner[rule.name] for rule in state.rules]),
         added_at=("string", [rule.added_at for rule in state.rules]),
+        sets=("list<string>", [sets[rule.name] for rule in state.rules]),
+    )
+
+
+def rule_sets(state: State) -> Answer:
+    """The rule sets, in the order in which they came.
+
+    set: string           what the set is called
+    rules: int64          how many rules it has
+    source: string        the file that it was read from last; null for a text
+    digest: string        the SHA-256 of that text, in hexadecimal
+    changed_at: string    when rules or facts were last added to it: UTC, ISO 8601, in seconds
+    prefixes: string      those that its texts declare: "ex: <http://e/>, ..."
+    """
+    sets = state.sets
+    return _answer(
+        set=("string", [one.name for one in sets]),
+        rules=("int64", [len(one.members) for one in sets]),
+        source=("string", [one.source for one in sets]),
+        digest=("string", [one.digest for one in sets]),
+        changed_at=("string", [one.changed_at for one in sets]),
+        prefixes=("string", [", ".join(f"{p}: <{i}>" for p, i in one.prefixes) for one in sets]),
     )
 
 

@@ -17,6 +17,7 @@ from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.build import Planned, SqlNames, declare, plan_program, with_staged
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.rule_edits import rule_text
+from zodiac_sql.program.rule_sets import Places
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import HOLDS
 
@@ -92,7 +93,7 @@ def plan_rules(
     arrivals = [Arrival(program) for program in programs]
     try:
         planned = plan_program(
-            State(), Hypergraph(), arrivals, (), schema, set(meant.values()), known, names
+            State(), Hypergraph(), arrivals, (), schema, set(meant.values()), known, names, Places()
         )
     except ProgramError as error:
         raise ProgramError(in_order([*problems, *error.problems])) from None

@@ -14,6 +14,7 @@ from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import DERIVED_SCHEMA
+from zodiac_sql.program.rule_sets import RuleSet
 from zodiac_sql.program.state import HypernodeRow, State, StoredRule
 from zodiac_sql.rewrite.hypertree.stored import StoredNode, StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -82,6 +83,7 @@ def _load(store: Store) -> State:
         for id_, stratum, recursive, ranked, modules in hypernodes
     )  # fmt: skip
     return State(
+        sets=_load_sets(store),
         rules=tuple(
             StoredRule(
                 name=name,
@@ -104,6 +106,24 @@ def _load(store: Store) -> State:
         positions=dict(store.rows("SELECT name, position FROM zodiac.stream")),
         next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
         generation=generation(store),
+    )
+
+
+def _load_sets(store: Store) -> tuple[RuleSet, ...]:
+    """The rule sets, with their members in the order in which they came."""
+    members: dict[str, list[tuple[str, str]]] = {}
+    rows = store.rows("SELECT set_name, label, rule FROM zodiac.rule_member ORDER BY rowid")
+    for name, label, rule in rows:
+        members.setdefault(name, []).append((label, rule))
+    sets = store.rows(
+        "SELECT name, source, digest, strftime(changed_at, '%Y-%m-%dT%H:%M:%SZ'), prefixes"
+        " FROM zodiac.rule_set ORDER BY rowid"
+    )
+    return tuple(
+        RuleSet(
+            name, source, digest, changed_at, tuple(sorted(prefixes.items())), tuple(members[name])
+        )
+        for name, source, digest, changed_at, prefixes in sets
     )
 
 

@@ -22,6 +22,7 @@ def what_is_wrong(state: State) -> Iterator[str]:
     placed = sorted(name for row in state.hypernodes for name in row.rules)
     if placed != sorted(rule.name for rule in state.rules):
         yield "a rule is in no hypernode"
+    yield from _wrong_in_sets(state)
     places = {row.id: place for place, row in enumerate(state.hypernodes)}
     if not all(0 < id_ < state.next_hypernode for id_ in places):
         yield "a hypernode has a number that is not given yet"
@@ -30,6 +31,15 @@ def what_is_wrong(state: State) -> Iterator[str]:
             yield f"h{before} cannot come before h{after}"
     for row in state.hypernodes:
         yield from _wrong_in_hypernode(row, state.schema)
+
+
+def _wrong_in_sets(state: State) -> Iterator[str]:
+    yield from _repeated("rule set", [one.name for one in state.sets])
+    placed = {rule for one in state.sets for _, rule in one.members}
+    if placed != {rule.name for rule in state.rules}:
+        yield "a rule is in no rule set, or a rule set has one that is not there"
+    for one in state.sets:
+        yield from _repeated(f"rule of the set {one.name}", [label for label, _ in one.members])
 
 
 def _wrong_in_predicate(predicate: Predicate) -> Iterator[str]:

@@ -113,6 +113,7 @@ def _has_any(store: Store, publication: Publication) -> bool:
         or old.aside
         or dictionary.waits(store)
         or (new.prefixes, new.positions) != (old.prefixes, old.positions)
+        or new.sets != old.sets
         or new.functions != old.functions
     )
 

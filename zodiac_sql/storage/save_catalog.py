@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 
 from zodiac_sql.database.store import Store
@@ -35,6 +35,8 @@ def save(store: Store, old: State, new: State) -> None:
         store.run("DELETE FROM zodiac.prefix")
         for prefix, iri in new.prefixes.items():
             store.run("INSERT INTO zodiac.prefix VALUES ($1, $2)", [prefix, iri])
+    if new.sets != old.sets:
+        _save_sets(store, old, new)
     _save_positions(store, old.positions, new.positions)
     if new.functions != old.functions:
         store.run("DELETE FROM zodiac.function")
@@ -54,6 +56,48 @@ def _save_program(store: Store, old: State, new: State) -> None:
         _save_edges(store, old, new)
     if new.schema != old.schema:
         _save_schema(store, old, new)
+
+
+def _save_sets(store: Store, old: State, new: State) -> None:
+    before, after = ({one.name: one for one in state.sets} for state in (old, new))
+    gone = [name for name, one in before.items() if after.get(name) != one]
+    written = [one for name, one in after.items() if before.get(name) != one]
+    if gone:
+        store.run("DELETE FROM zodiac.rule_set WHERE name IN (SELECT unnest($1))", [gone])
+    for one in written:
+        store.run(
+            "INSERT INTO zodiac.rule_set"
+            " SELECT $1, $2, $3, $4::TIMESTAMP,"
+            " map_from_entries($5::STRUCT(k VARCHAR, v VARCHAR)[])",
+            [
+                one.name, one.source, one.digest, one.changed_at.removesuffix("Z"),
+                [{"k": k, "v": v} for k, v in one.prefixes],
+            ],
+        )  # fmt: skip
+    there, wanted = _members(old), _members(new)
+    _save_members(store, {*there} - {*wanted}, [place for place in wanted if place not in {*there}])
+
+
+def _members(state: State) -> list[tuple[str, str, str]]:
+    """The rows of zodiac.rule_member, in order."""
+    return [(one.name, label, rule) for one in state.sets for label, rule in one.members]
+
+
+def _save_members(
+    store: Store, gone: Collection[tuple[str, str, str]], come: Collection[tuple[str, str, str]]
+) -> None:
+    if gone:
+        store.run(
+            "DELETE FROM zodiac.rule_member AS m"
+            " USING (SELECT unnest($1) AS s, unnest($2) AS l, unnest($3) AS r) AS g"
+            " WHERE (m.set_name, m.label, m.rule) = (g.s, g.l, g.r)",
+            [list(column) for column in zip(*gone, strict=True)],
+        )
+    if come:
+        store.run(
+            "INSERT INTO zodiac.rule_member SELECT unnest($1), unnest($2), unnest($3)",
+            [list(column) for column in zip(*come, strict=True)],
+        )
 
 
 def _save_positions(store: Store, old: Mapping[str, int], new: Mapping[str, int]) -> None:
