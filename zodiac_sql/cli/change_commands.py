@@ -120,6 +120,13 @@ def add_rules(
         bool,
         typer.Option("--strict", help="Refuse rules that are there already, and change nothing."),
     ] = False,
+    set_name: Annotated[
+        str, typer.Option("--set", metavar="SET", help="The rule set that the rules are for.")
+    ] = "main",
+    replace_set: Annotated[
+        bool,
+        typer.Option("--replace-set", help="Let FILE be all of the set: drop its other rules."),
+    ] = False,
     preview: Preview = False,
     samples: Samples = None,
     why: WhyMoved = None,
@@ -129,10 +136,13 @@ def add_rules(
 
     Rules that are there already, up to the names of variables and the order of the body, are passed
     over, and told. A rule that has the name of another one is refused, unless it may replace it.
+    Rules of a set leave together (zodiac drop-rules --set), with the facts of its files.
 
     \b
     Examples:
       zodiac add-rules farm.duckdb wind.rules
+      zodiac add-rules farm.duckdb heat.rules --set heat
+      zodiac add-rules farm.duckdb heat2.rules --set heat --replace-set --preview
       zodiac add-rules farm.duckdb -e 'hot: hot(X) :- hasTemperature(X, T), T > 40.' --replace
       zodiac add-rules farm.duckdb wind.rules --preview
     """
@@ -143,7 +153,12 @@ def add_rules(
     if preview:
         require_database(db, preview)
     require_files(files or [])
-    _change(db, Wanted(rules=given, replace=replace, strict=strict), shown, as_json)
+    if replace_set and len(given) > 1:
+        raise typer.BadParameter("--replace-set needs one FILE, or one text: it is all of the set")
+    wanted = Wanted(
+        rules=given, into=set_name, replace=replace, replace_set=replace_set, strict=strict
+    )
+    _change(db, wanted, shown, as_json)
 
 
 def drop_rules(
@@ -159,6 +174,10 @@ def drop_rules(
         bool,
         typer.Option("--strict", help="Refuse rules that are not there, and change nothing."),
     ] = False,
+    set_name: Annotated[
+        str | None,
+        typer.Option("--set", metavar="SET", help="The rule set; without rules, all of it."),
+    ] = None,
     preview: Preview = False,
     samples: Samples = None,
     why: WhyMoved = None,
@@ -168,21 +187,23 @@ def drop_rules(
 
     What followed only from them goes, too. Rules of a text or a file are found whatever their
     names, the names of variables and the order of the body. Rules that are not there are passed
-    over, and told. Facts in a file stay. `zodiac show DB rules` lists the names.
+    over, and told. Facts in a file stay. `zodiac show DB rules` lists the names. With --set and
+    nothing else, the whole rule set goes, with its facts. A rule stays for other sets that have it.
 
     \b
     Examples:
+      zodiac drop-rules farm.duckdb --set heat
       zodiac drop-rules farm.duckdb r4 r5
       zodiac drop-rules farm.duckdb wind.rules --preview
       zodiac drop-rules farm.duckdb r4 --preview --why 'anomaly(wt2)'
       zodiac drop-rules farm.duckdb -e 'hot(X) :- hasTemperature(X, T), T > 40.'
     """
-    if not given and not rules:
-        raise typer.BadParameter("give a NAME or a FILE of rules, or rules as text with -e")
+    if not given and not rules and set_name is None:
+        raise typer.BadParameter("give a NAME or a FILE of rules, rules as text with -e, or --set")
     shown = _shown(preview, samples, why)
     require_database(db, preview)
     dropped = [*names_and_files(given or []), *(rules or [])]
-    _change(db, Wanted(dropped=dropped, strict=strict), shown, as_json)
+    _change(db, Wanted(dropped=dropped, dropped_set=set_name, strict=strict), shown, as_json)
 
 
 def insert(

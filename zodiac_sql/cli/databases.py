@@ -29,7 +29,13 @@ class Wanted:
     """
 
     dropped: Sequence[Path | str] = ()
+    dropped_set: str | None = None
+    """The rule set that rules are dropped from: without rules, it goes as a whole."""
     rules: Sequence[Path | str] = ()
+    into: str = "main"
+    """The rule set that rules are added to."""
+    replace_set: bool = False
+    """Whether the rules added, from one file or text, are to be all that the set has."""
     data: Sequence[Path] = ()
     unloaded: Sequence[Path] = ()
     predicate: str | None = None
@@ -39,9 +45,12 @@ class Wanted:
 
     def tell(self, update: Update, report: Report) -> None:
         """Pass all of it to an update."""
-        update.drop_rules(*self.dropped, strict=self.strict)
+        update.drop_rules(*self.dropped, set=self.dropped_set, strict=self.strict)
         for given in self.rules:
-            update.add_rules(given, replace=self.replace, strict=self.strict)
+            if self.replace_set:
+                update.replace_rules(given, set=self.into)
+            else:
+                update.add_rules(given, set=self.into, replace=self.replace, strict=self.strict)
         for file in self.data:
             report.reading(file)
             update.load(file, self.predicate, skip_bad=self.skip_bad)

@@ -20,6 +20,7 @@ class What(enum.StrEnum):
     """The lists that show can print."""
 
     RULES = "rules"
+    SETS = "sets"
     PREDICATES = "predicates"
     HYPERNODES = "hypernodes"
 

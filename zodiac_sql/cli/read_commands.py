@@ -69,10 +69,10 @@ def query(
 
 def show(
     db: Database,
-    what: Annotated[What, typer.Argument(metavar="rules|predicates|hypernodes")],
+    what: Annotated[What, typer.Argument(metavar="rules|sets|predicates|hypernodes")],
     as_json: Json = False,
 ) -> None:
-    """List rules, predicates or hypernodes.
+    """List rules, rule sets, predicates or hypernodes.
 
     Predicates come with the numbers of their facts. A hypernode is a set of rules that are
     evaluated together: rules that depend on each other, or one rule alone. Its modules are
@@ -88,6 +88,7 @@ def show(
     with reading(db) as kb:
         tables: dict[What, Callable[[], Answer]] = {
             What.RULES: kb.rules,
+            What.SETS: kb.rule_sets,
             What.PREDICATES: kb.predicates,
             What.HYPERNODES: kb.hypernodes,
         }
