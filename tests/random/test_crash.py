@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from support import budget, crash_child
 from support.changes_of_crash import _value
-from support.crash_child import CHANGES, RULES, Change, planned
+from support.crash_child import CHANGES, EXTRA, RULES, Change, planned
 from support.oracle import only_model
 
 from zodiac_sql import KnowledgeBase
@@ -135,17 +135,24 @@ def from_scratch(changes: list[Change]) -> State:
     """The state after these changes by clingo; most of the rules are in its language."""
     rules: set[str] = set()
     facts: set[tuple[str, tuple[str, str]]] = set()
+    extra: tuple[str, ...] = ()
     for change in changes:
+        extra = extra if change.extra is None else change.extra
         rules.symmetric_difference_update(change.added + change.dropped)
         facts.difference_update(change.deleted)
         facts.update(change.inserted)
     lines = [f"{predicate}({', '.join(row)})." for predicate, row in sorted(facts)]
     lines += [CLINGO.get(name, RULES[name]) for name in sorted(rules)]
+    lines += [EXTRA[name] for name in extra]
     shown: dict[str, set[tuple[object, ...]]] = defaultdict(set)
     for symbol in only_model("\n".join(lines)):
         shown[symbol.name].add(tuple(_value(term) for term in symbol.arguments))
-    texts = frozenset((name, RULES[name]) for name in rules)
-    return texts, {name: frozenset(rows) for name, rows in shown.items()}
+    texts = {(name, RULES[name]) for name in rules}
+    texts |= {(f"extra/{name}", EXTRA[name]) for name in extra if name != "fact"}
+    if "fact" in extra:
+        texts.add(("extra/facts:tip", "<tip>(V1) :- <tip@extra>(V1)."))
+        shown["tip@extra"].add(("a",))
+    return frozenset(texts), {name: frozenset(rows) for name, rows in shown.items()}
 
 
 def state_of(kb: KnowledgeBase) -> State:

@@ -50,6 +50,15 @@ FIRST = ("copy", "square", "cut", "trail", "back", "turn", "join", "seen", "ring
 """Rules that are there from the first change on, until they are dropped."""
 
 
+EXTRA = {
+    "x1": "tip(X) :- edge(X, Y).",
+    "x2": "path(X, Y) :- link(X, Y), tip(X).",
+    "x3": "tip(X) :- link(X, X).",
+    "fact": "tip(a).",
+}
+"""Of these, the rule set "extra" has some, and others after it was replaced."""
+
+
 @dataclass(frozen=True)
 class Change:
     """One atomic change. What is dropped is there, what is added is not."""
@@ -58,6 +67,8 @@ class Change:
     deleted: tuple[tuple[str, tuple[str, str]], ...]
     added: tuple[str, ...]
     dropped: tuple[str, ...]
+    extra: tuple[str, ...] | None
+    """What the rule set "extra" has from now on; None leaves it as it is."""
 
 
 def planned(seed: int) -> Iterator[Change]:
@@ -76,7 +87,11 @@ def planned(seed: int) -> Iterator[Change]:
             toggled = set(FIRST)
         added, dropped = tuple(sorted(toggled - rules)), tuple(sorted(toggled & rules))
         rules.symmetric_difference_update(toggled)
-        yield Change(tuple(facts), tuple(f for f in gone if f not in facts), added, dropped)
+        extra = None
+        if chance.random() < 0.25:
+            extra = tuple(name for name in EXTRA if chance.random() < 0.5)
+        kept = tuple(fact for fact in gone if fact not in facts)
+        yield Change(tuple(facts), kept, added, dropped, extra)
 
 
 def _fact(chance: random.Random, number: int) -> tuple[str, tuple[str, str]]:
@@ -93,6 +108,12 @@ def make(kb: KnowledgeBase, change: Change) -> None:
             update.insert(predicate, [row])
         update.drop_rules(*change.dropped)
         update.add_rules("\n".join(f"{name}: {RULES[name]}" for name in change.added))
+        if change.extra is not None:
+            update.replace_rules("\n".join(map(_extra, change.extra)), set="extra")
+
+
+def _extra(name: str) -> str:
+    return EXTRA[name] if name == "fact" else f"{name}: {EXTRA[name]}"
 
 
 def main(file: str, seed: str, strategy: str) -> None:
