@@ -1,4 +1,7 @@
-"""The façade that users import. Each verb has a few lines; other modules do the work."""
+"""The façade that users import. Each verb has a few lines; other modules do the work.
+
+The verbs that change nothing are in questions.py.
+"""
 
 from __future__ import annotations
 
@@ -16,29 +19,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, overload
 
-from zodiac_sql.database.guard import Guard, exclusive
+from zodiac_sql.database.guard import exclusive
 from zodiac_sql.database.store import Tracer
 from zodiac_sql.errors import MissingFunctionWarning
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.python_functions import function_of
+from zodiac_sql.questions import Questions
 from zodiac_sql.session import Session
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from zodiac_sql.change.change import Change
     from zodiac_sql.change.materialise import Progress
     from zodiac_sql.change.update import Update
-    from zodiac_sql.facts.export import Exported
-    from zodiac_sql.read.drawing.draw import Drawing
-    from zodiac_sql.read.query import Answer
-    from zodiac_sql.read.verify.verify import Verification
-    from zodiac_sql.read.why.absence import WhyNot
-    from zodiac_sql.read.why.proof import Explanation
     from zodiac_sql.stream.channel import UpdateQueue
 
 
-class KnowledgeBase:
+class KnowledgeBase(Questions):
     """Facts, rules and all their consequences. Get one from `connect`; close it after use.
 
     Every verb that changes something is atomic and returns a `Change`. Only the thread that opened
@@ -46,15 +42,11 @@ class KnowledgeBase:
     """
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        super().__init__(session)
         if missing := ", ".join(self.missing_functions):
             said = f"rules of {session.path} use functions that are not registered: {missing}."
             said += " Reading works; a change that needs one is refused until it is registered."
             warnings.warn(said, MissingFunctionWarning, stacklevel=3)
-
-    @property
-    def _guard(self) -> Guard:
-        return self._session.guard
 
     # Changing
 
@@ -246,164 +238,6 @@ class KnowledgeBase:
         options = Options(name, coalesce, queue, skip_bad)
         self._session.guard.check()
         return stream(updates, self._session.streaming, self.position, self._session.guard, options)
-
-    # Reading
-
-    @exclusive
-    def sql(self, text: str, parameters: Sequence[object] | None = None) -> Answer:
-        """Answer an SQL statement over the views. Each predicate has a view.
-
-        `?` or `$1` stand for parameters. Raises QueryError if the statement would change anything.
-        """
-        from zodiac_sql.read.query import answer_sql
-
-        return answer_sql(self._session.store, text, parameters)
-
-    @exclusive
-    def query(self, goals: str) -> Answer:
-        """Answer goals in the rule language: `anomaly(X), hasTemperature(X, T), T > 30`.
-
-        One column per variable, each solution once; without variables `holds: bool`. `Answer` tells
-        the types. Raises ProgramError or QueryError; EvaluationError if a value cannot be computed.
-        """
-        from zodiac_sql.read.query import answer_goals
-
-        session = self._session
-        return session.read(
-            lambda state: answer_goals(session.store, state, session.functions, goals)
-        )
-
-    @exclusive
-    def why(self, goal: str, *, all: bool = False, limit: int | None = None) -> Explanation:
-        """Why a fact holds: one proof of small height, down to explicit facts.
-
-        `goal` is a fact as in rules, "anomaly(wt2)"; with variables, its first answers are
-        explained. With `all`, or at most `limit` of them, the answer has all rule instances that
-        derive the fact directly. Every proof is checked before it is returned.
-
-        Raises ProgramError for a goal that cannot be read, QueryError if it does not hold,
-        FunctionError if it needs a function that is not registered, StoreError if there is no proof
-        for a fact that is in the file.
-        """
-        from zodiac_sql.read.why.why import why
-
-        session = self._session
-        return session.read(
-            lambda state: why(session.store, state, session.functions, goal, all, limit)
-        )
-
-    @exclusive
-    def why_not(self, goal: str, *, depth: int = 1) -> WhyNot:
-        """Why a fact does not hold: for each rule that could derive it, what the rule lacks.
-
-        `goal` is a fact as in `why`; with variables, it is asked why no fact is like that. With a
-        larger `depth`, the facts that are missing are explained in the same way. If the goal does
-        hold, the answer says so and why. Raises the errors of `why`.
-        """
-        from zodiac_sql.read.why.why_not import why_not
-
-        session = self._session
-        return session.read(
-            lambda state: why_not(session.store, state, session.functions, goal, depth)
-        )
-
-    @exclusive
-    def table(self, predicate: str) -> Answer:
-        """All facts of a predicate, explicit and derived, each once. Raises QueryError."""
-        from zodiac_sql.read.query import answer_table
-
-        return self._session.read(lambda state: answer_table(self._session.store, state, predicate))
-
-    @contextmanager
-    def batches(self, predicate: str, rows: int = 100_000) -> Iterator[pa.RecordBatchReader]:
-        """The answer of `table` in Arrow batches, for answers too large for memory. Use `with`."""
-        from zodiac_sql.read.query import stream_table
-
-        with self._session.holding(
-            lambda state: stream_table(self._session.store, state, predicate, rows)
-        ) as reader:
-            yield reader
-
-    @exclusive
-    def rules(self) -> Answer:
-        """The rules: `name: string, rule: string, hypernode: string, added_at: string` (UTC), and
-        `sets: list<string>`.
-        """
-        from zodiac_sql.read.describe import rules
-
-        return rules(self._session.current())
-
-    @exclusive
-    def rule_sets(self) -> Answer:
-        """The rule sets: `set: string, rules: int64, source: string` (the file, or null), `digest:
-        string` (SHA-256 of its text), `changed_at: string` (UTC), `prefixes: string`.
-        """
-        from zodiac_sql.read.describe import rule_sets
-
-        return rule_sets(self._session.current())
-
-    @exclusive
-    def predicates(self) -> Answer:
-        """The predicates: `predicate: string, sql_name: string, columns: string`, and how many
-        facts each has: `explicit: int64, derived: int64, extension: int64`.
-        """
-        from zodiac_sql.read.describe import predicates
-
-        return self._session.read(lambda state: predicates(self._session.store, state))
-
-    @exclusive
-    def position(self, stream: str) -> int | None:
-        """How far a stream of updates has come, as `Update.record` last recorded it; or None."""
-        return self._session.current().positions.get(stream)
-
-    @exclusive
-    def hypernodes(self) -> Answer:
-        """The hypernodes (rules that are evaluated together) in the order of evaluation.
-
-        `hypernode: string, stratum: int64, recursive: bool, modules: list<string>` ("tc(path)"),
-        `rules: list<string>, derives: list<string>, reads: list<string>, rows: int64` (facts in its
-        tables), `trees: list<string>` (what was decided for its cyclic rules, and why).
-        """
-        from zodiac_sql.read.describe import hypernodes
-
-        return hypernodes(self._session.current())
-
-    @exclusive
-    def graph(self, change: Change | None = None) -> Drawing:
-        """The graph of hypernodes, to draw: `.svg()`, `.mermaid()`, `.dot()`, `.save(path)`.
-
-        With a change, or the preview of one, it shows both graphs, and marks what changed.
-        """
-        from zodiac_sql.read.describe import drawing
-
-        return drawing(self._session.current(), change)
-
-    @exclusive
-    def export(self, directory: str | Path, format: str = "parquet", *predicates: str) -> Exported:
-        """Write extensions to files, one per predicate ("parquet", "csv") or together ("nt").
-
-        By default all predicates are exported. Raises DataError for an unknown format, QueryError
-        for an unknown predicate, StoreError if the files cannot be written.
-        """
-        from zodiac_sql.facts.export import export_predicates
-        from zodiac_sql.read.query import known_predicates
-
-        return self._session.read(
-            lambda state: export_predicates(
-                self._session.store, known_predicates(predicates, state), directory, format
-            )
-        )
-
-    @exclusive
-    def verify(self, *, progress: Progress | None = None) -> Verification:
-        """Derive everything once more in temporary tables, and compare it with the file.
-
-        The result is true if nothing differs. This takes as long as all rules from scratch, or
-        longer. Raises FunctionError if rules use a function that is not registered.
-        """
-        from zodiac_sql.read.verify.verify import verify
-
-        return verify(self._session.store, self._session.functions, progress)
 
     # Functions
 

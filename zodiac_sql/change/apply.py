@@ -35,6 +35,7 @@ from zodiac_sql.language.syntax import Atom, Constant, Rule
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.build import (
+    Edited,
     Planned,
     plan_program,
     stored,
@@ -124,17 +125,16 @@ def _check(collected: Collected) -> Prepared:
 
 
 def _planned(collected: Collected) -> Planned:
+    edits = collected.rules
     try:
         planned = plan_program(
             collected.state,
             before=collected.graph_before(),
-            arrivals=collected.rules.arrivals,
-            dropped=collected.rules.dropped,
+            edits=Edited(edits.arrivals, edits.dropped, edits.places),
             provisional=collected.schema,
             explicit=explicit_predicates(collected),
             functions=collected.functions,
             names=collected.names(),
-            places=collected.rules.places,
         )
     except ProgramError as error:
         raise ProgramError(in_order([*collected.problems, *error.problems])) from None

@@ -48,6 +48,12 @@ RuleTexts = Annotated[
     list[str] | None,
     typer.Option("-e", metavar="RULES", help="Rules as text; may be repeated."),
 ]
+IntoSet = Annotated[
+    str, typer.Option("--set", metavar="SET", help="The rule set that the rules are for.")
+]
+ReplaceSet = Annotated[
+    bool, typer.Option("--replace-set", help="Let FILE be all of the set: drop its other rules.")
+]
 FactFiles = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of facts.")]
 RowsOf = Annotated[
     str | None,
@@ -120,13 +126,8 @@ def add_rules(
         bool,
         typer.Option("--strict", help="Refuse rules that are there already, and change nothing."),
     ] = False,
-    set_name: Annotated[
-        str, typer.Option("--set", metavar="SET", help="The rule set that the rules are for.")
-    ] = "main",
-    replace_set: Annotated[
-        bool,
-        typer.Option("--replace-set", help="Let FILE be all of the set: drop its other rules."),
-    ] = False,
+    set_name: IntoSet = "main",
+    replace_set: ReplaceSet = False,
     preview: Preview = False,
     samples: Samples = None,
     why: WhyMoved = None,

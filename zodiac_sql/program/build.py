@@ -38,6 +38,18 @@ Names = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
+class Edited:
+    """The rules that a change adds, the names of those that go, and the places that are left.
+
+    `places` gets those of the new rules, too.
+    """
+
+    arrivals: Sequence[Arrival]
+    dropped: Collection[str] = ()
+    places: Places = field(default_factory=Places)
+
+
+@dataclass(frozen=True, slots=True)
 class Planned:
     """A program that has passed every check, not yet evaluated."""
 
@@ -56,28 +68,23 @@ class Planned:
 def plan_program(
     state: State,
     before: Hypergraph,
-    arrivals: Sequence[Arrival],
-    dropped: Collection[str],
+    edits: Edited,
     provisional: Mapping[str, Predicate],
     explicit: Collection[str],
     functions: Functions,
     names: Names,
-    places: Places,
 ) -> Planned:
     """The program that a change makes of `state`, whose HRDG is `before`.
 
-    `dropped` are names of rules that go, `places` those that the others have left in rule sets: it
-    gets those of new rules, too. `explicit` the predicates that have explicit facts, or get
+    `explicit` the predicates that have explicit facts, or get
     some. `provisional` is the schema with what declarations and staged facts have settled. Raises
     ProgramError with all problems.
     """
-    parsed = {rule.name: rule for rule in before.rules()}
-    kept = [parsed[rule.name] for rule in state.rules if rule.name not in dropped]
-    kept = _renamed(kept, places)
-    new = arrive(arrivals, kept, dropped, places)
+    kept = _kept(state, before, edits)
+    new = arrive(edits.arrivals, kept, edits.dropped, edits.places)
     rules = (*kept, *new.rules)
-    facts = tuple(fact for arrival in arrivals for fact in arrival.program.facts)
-    declarations = tuple(d for arrival in arrivals for d in arrival.program.declarations)
+    facts = tuple(fact for arrival in edits.arrivals for fact in arrival.program.facts)
+    declarations = tuple(d for arrival in edits.arrivals for d in arrival.program.declarations)
     provisional = _renewed(provisional, kept, explicit, [*_atoms(new.rules), *facts])
     known = {**state.functions, **functions}
     added = frozenset(rule.name for rule in new.rules)
@@ -101,16 +108,21 @@ def plan_program(
         schema,
         {n: f for n, f in known.items() if n in used},
         restructure(before, graph, lambda h, p: _rows(state, h, p)),
-        places,
+        edits.places,
         new.remarks,
     )
 
 
-def _renamed(rules: Sequence[Rule], places: Places) -> list[Rule]:
-    """Rules with the name of a place that they still have, if the one of their name is gone."""
-    names = places.renamed(rule.name for rule in rules)
+def _kept(state: State, before: Hypergraph, edits: Edited) -> list[Rule]:
+    """The rules that stay.
+
+    They get the name of a place that they still have, if the one of their name is gone.
+    """
+    parsed = {rule.name: rule for rule in before.rules()}
+    rules = [parsed[rule.name] for rule in state.rules if rule.name not in edits.dropped]
+    names = edits.places.renamed(rule.name for rule in rules)
     for old, new in names.items():
-        places.rename(old, new)
+        edits.places.rename(old, new)
     return [replace(r, name=names[r.name]) if r.name in names else r for r in rules]
 
 

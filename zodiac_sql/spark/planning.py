@@ -14,10 +14,9 @@ from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.schema import Predicate, resolve
 from zodiac_sql.language.syntax import Column, Constant, Program, atoms_of
 from zodiac_sql.program.arrivals import Arrival
-from zodiac_sql.program.build import Planned, SqlNames, declare, plan_program, with_staged
+from zodiac_sql.program.build import Edited, Planned, SqlNames, declare, plan_program, with_staged
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.rule_edits import rule_text
-from zodiac_sql.program.rule_sets import Places
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import HOLDS
 
@@ -93,7 +92,7 @@ def plan_rules(
     arrivals = [Arrival(program) for program in programs]
     try:
         planned = plan_program(
-            State(), Hypergraph(), arrivals, (), schema, set(meant.values()), known, names, Places()
+            State(), Hypergraph(), Edited(arrivals), schema, set(meant.values()), known, names
         )
     except ProgramError as error:
         raise ProgramError(in_order([*problems, *error.problems])) from None
