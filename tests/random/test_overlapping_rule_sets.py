@@ -2,7 +2,7 @@
 
 The model has the rules and facts of each set, and the explicit facts; clingo, or naive evaluation,
 says what follows from all of them. To look for new examples:
-    pytest --hypothesis-profile=explore tests/random/test_rule_sets.py
+    pytest --hypothesis-profile=explore tests/random/test_overlapping_rule_sets.py
 """
 
 from __future__ import annotations
