@@ -95,11 +95,9 @@ class History:
     def ranks(self, facts: Sequence[Key]) -> dict[Key, int]:
         """The iteration from which on each fact holds, if it does."""
         nodes = list({node for _, values in facts for node in values})
-        named = exp.cast(exp.func("unnest", parameter("nodes"), dialect="duckdb"), self._type)
-        query = exp.select(*_columns(*_CLASSES, "since", "until")).from_(temp_table(self._spans))
-        query = query.where(exp.column(NODE, quoted=True).isin(query=exp.select(named)))
+        text = self.store.cached(self._spans, self._spans_of_nodes)
         spans: dict[object, list[tuple[object, bool, int, int]]] = defaultdict(list)
-        for node, *span in self.store.rows(query, {"nodes": nodes}):
+        for node, *span in self.store.rows(text, {"nodes": nodes}):
             spans[node].append(tuple(span))
         found = {}
         for fact in facts:
@@ -115,9 +113,11 @@ class History:
                 found[fact] = min(ranks)
         return found
 
-    @property
-    def _type(self) -> str:
-        return SQL_TYPES[self.node]
+    def _spans_of_nodes(self) -> exp.Select:
+        nodes = exp.func("unnest", parameter("nodes"), dialect="duckdb")
+        named = exp.select(exp.cast(nodes, SQL_TYPES[self.node]))
+        query = exp.select(*_columns(*_CLASSES, "since", "until")).from_(temp_table(self._spans))
+        return query.where(exp.column(NODE, quoted=True).isin(query=named))
 
     def after(self, iteration: int) -> Part:
         """The relation as it was after an iteration; the next call takes it away."""

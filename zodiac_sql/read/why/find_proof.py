@@ -3,7 +3,8 @@
 Two ways lead down. In a small database, all instances of all rules are followed until a proof is
 complete: then it is one of least height. In a large one, each fact gets one instance. That ends,
 because an instance reads facts that are older in one of two orders: those of hypernodes before it,
-or, in a recursive hypernode, facts of lower ranks (maintain/contract.py).
+or, in a recursive hypernode, facts of lower ranks (maintain/contract.py). Where the file has no
+ranks, they are found once more (evaluated_again.py).
 """
 
 from __future__ import annotations

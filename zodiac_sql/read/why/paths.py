@@ -299,7 +299,7 @@ WITH RECURSIVE reached(node, before, turned, steps) USING KEY (node) AS (
     SELECT b, min(a), bool_and(turned), 1
     FROM temp.main."zodiac$why_edges" WHERE a = $start GROUP BY b
     UNION
-    SELECT e.b, min(e.a), bool_and(e.turned), any_value(r.steps) + 1
+    SELECT e.b, min(e.a), arg_min(e.turned, (e.a, e.turned)), any_value(r.steps) + 1
     FROM reached AS r JOIN temp.main."zodiac$why_edges" AS e ON e.a = r.node
     LEFT JOIN recurring.reached AS known ON known.node = e.b
     WHERE known.node IS NULL
@@ -319,7 +319,7 @@ _TREE = """
 WITH RECURSIVE reached(node, before, turned) USING KEY (node) AS (
     SELECT DISTINCT a, a, false FROM temp.main."zodiac$why_edges" WHERE a = $start
     UNION
-    SELECT e.b, min(e.a), bool_and(e.turned)
+    SELECT e.b, min(e.a), arg_min(e.turned, (e.a, e.turned))
     FROM reached AS r JOIN temp.main."zodiac$why_edges" AS e ON e.a = r.node
     LEFT JOIN recurring.reached AS known ON known.node = e.b
     WHERE known.node IS NULL GROUP BY e.b
