@@ -62,7 +62,7 @@ def evaluate(
     """
     if not hypernode.recursive:
         return _in_order(store, hypernode, schema, context, cache)
-    if closures := _closures(store, hypernode, schema, context, modules):
+    if closures := closures_at_work(store, hypernode, schema, context, modules):
         return semi_naive(store, hypernode, schema, context=context, cache=cache, closures=closures)
     empty = all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives)
     if empty and not any(map(is_node, hypernode.derives)):
@@ -76,7 +76,7 @@ def evaluate(
     return semi_naive(store, hypernode, schema, context=context, cache=cache, closures={})
 
 
-def _closures(
+def closures_at_work(
     store: Store,
     hypernode: Hypernode,
     schema: Schema,

@@ -249,6 +249,8 @@ def _read(known: Known, name: str, ranked: int | None) -> Relation:
     if ranked is None or name not in known.graph[ranked].derives:
         return relation
     own = known.sources.owners(name).get(ranked, ())
+    if not any(part.ranked for part in own):
+        return relation
     parts = (p if p in own else replace(p, ranked=False) for p in relation.parts)
     return Relation(relation.columns, tuple(parts), ranked=True)
 

@@ -3,7 +3,8 @@
 Two ways lead down. In a small database, all instances of all rules are followed until a proof is
 complete: then it is one of least height. In a large one, each fact gets one instance. That ends,
 because an instance reads facts that are older in one of two orders: those of hypernodes before it,
-or, in a recursive hypernode, facts of lower ranks (maintain/contract.py).
+or, in a recursive hypernode, facts of lower ranks (maintain/contract.py). Where the file has no
+ranks, they are found once more (evaluated_again.py).
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zodiac_sql.language.syntax import Rule
+from zodiac_sql.program.state import State
 from zodiac_sql.read.why.asked import Below, Instance, Key, Known, Place, instances, places, uses
+from zodiac_sql.read.why.evaluated_again import Again
 from zodiac_sql.read.why.paths import (
     MOST_EDGES,
     Closure,
@@ -47,9 +50,6 @@ HIGHER = 2
 MOST_FACTS = 3_000
 """If more facts than this take part, a lower proof than the one at hand is not looked for."""
 
-MOST_FACTS_AT_LAST = 100_000
-"""The same where no other way is left."""
-
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
@@ -64,12 +64,14 @@ class Search:
     """What the search has found so far."""
 
     known: Known
+    state: State
     closures: Mapping[tuple[int, str], Closure]
     """The closures at work, by hypernode and predicate."""
     places: dict[Key, list[Place]] = field(default_factory=dict)
-    graphs: dict[tuple[int, str], Graph | None] = field(default_factory=dict)
-    """All edges of closures, by hypernode and predicate; None where they are too many."""
-    asked: Counter[tuple[int, str]] = field(default_factory=Counter)
+    graphs: dict[tuple[int, str, bool], Graph | None] = field(default_factory=dict)
+    """All edges of closures, by hypernode and predicate, and whether those that rules feed are
+    among them; None where they are too many."""
+    asked: Counter[tuple[int, str, bool]] = field(default_factory=Counter)
     """How often edges near a fact were read."""
 
     def is_explicit(self, fact: Key) -> bool:
@@ -147,7 +149,7 @@ class Search:
 
     def graph(self, closure: Closure, fact: Key) -> Graph | None:
         """Edges of a closure with all that can be on the way of a fact; None if too many are."""
-        key = closure.hypernode, closure.row.predicate
+        key = closure.hypernode, closure.row.predicate, closure.row.fed
         if key not in self.graphs:
             self.graphs[key] = all_edges(self.known, closure, ALL_EDGES)
         elif self.graphs[key] is None:
@@ -173,15 +175,19 @@ def find_proofs(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] |
 
     The goals have been located.
     """
+    is_small = sum(search.known.rows()) <= SMALL
+    if not is_small and (found := downwards(search, goals, None)):
+        return found
     lowest = 0
-    if sum(search.known.rows()) <= SMALL:
+    if is_small or not any(closure.row.fed for closure in search.closures.values()):
         found, lowest = least(search, goals, FEW_FACTS)
         if found is not None:
             return found
-    found = downwards(search, goals)
-    if found is not None and (not lowest or height(search, goals, found) <= lowest + HIGHER):
+    with Again(search.known, search.state, search.closures) as again:
+        found = downwards(search, goals, again)
+    if found is None or not is_small or height(search, goals, found) <= lowest + HIGHER:
         return found
-    lower, _ = least(search, goals, MOST_FACTS if found else MOST_FACTS_AT_LAST)
+    lower, _ = least(search, goals, MOST_FACTS)
     return lower or found
 
 
@@ -267,8 +273,8 @@ def _follow(search: Search, facts: Sequence[Key], seen: _Seen) -> list[Key]:
 def _follow_edges(search: Search, closure: Closure, fact: Key, seen: _Seen) -> tuple[Key, ...]:
     """The facts that a path for a fact can consist of; if they are many, those of a shortest."""
     graph = search.graph(closure, fact)
-    near = () if graph is None else graph.near(fact)
-    if graph is None or len(near) > FEW_FACTS:
+    near = graph.near(fact, FEW_FACTS) if graph else None
+    if near is None:
         path = search.path(closure, fact)
         near = path.facts if path else ()
     seen.edges[fact] = closure, near
@@ -320,28 +326,49 @@ def _derivation(fact: Key, seen: _Seen, settled: set[Key]) -> Derivation | None:
 # --- one downwards --------------------------------------------------------------------------------
 
 
-def downwards(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] | None:
-    """Proofs with one derivation for each fact, found going down; None if an order is missing."""
+def downwards(
+    search: Search, goals: Sequence[Key], again: Again | None
+) -> dict[Key, Derivation] | None:
+    """Proofs with one derivation for each fact, found going down.
+
+    Where ranks are missing, hypernodes are evaluated again. None if that is not allowed.
+    """
     found: dict[Key, Derivation] = {}
     frontier = list(dict.fromkeys(goals))
     seen = set(frontier)
-    while frontier:
+    while frontier or (again and again.waits()):
         search.locate_used(frontier)
-        open_ = [fact for fact in frontier if not search.is_explicit(fact)]
         groups: dict[tuple[int, str], list[tuple[Key, int | None]]] = defaultdict(list)
-        for fact in open_:
+        for fact in frontier:
+            if search.is_explicit(fact):
+                continue
             owners = search.owners(fact)
             if not owners:
                 return None
             owner, rank = owners[0]
             groups[owner, fact[0]].append((fact, rank))
+        new: dict[Key, Derivation] = {}
         for (owner, predicate), some in groups.items():
-            if not _one_each(search, owner, predicate, some, found):
+            if again and again.closes(owner, predicate):
+                left = [fact for fact, _ in some]
+            else:
+                left = _one_each(search, owner, predicate, some, new)
+            if left and not (again and again.take(owner, predicate, left)):
                 return None
-        below = (use for fact in open_ for use in found[fact].uses)
+        for order in again.orders.values() if again else ():
+            derived = order.next()
+            if derived is None:
+                return None
+            new |= {fact: _derivation_by(search, by) for fact, by in derived.items()}
+        found |= new
+        below = (use for derivation in new.values() for use in derivation.uses)
         frontier = [use for use in dict.fromkeys(below) if use not in seen]
         seen.update(frontier)
     return found
+
+
+def _derivation_by(search: Search, by: Instance | Path) -> Derivation:
+    return Derivation(by, by.facts if isinstance(by, Path) else tuple(uses(search.known, by)))
 
 
 def _one_each(
@@ -350,33 +377,31 @@ def _one_each(
     predicate: str,
     facts: Sequence[tuple[Key, int | None]],
     found: dict[Key, Derivation],
-) -> bool:
-    """Find one derivation for each fact of a hypernode's table. Returns whether all have one."""
+) -> list[Key]:
+    """Find one derivation for each fact of a hypernode's table. Returns those that have none."""
     closure = search.closures.get((owner, predicate))
     waiting = dict(facts)
     if closure is not None:
-        if closure.row.fed:
-            return False
         for fact in list(waiting):
-            if path := search.path(closure, fact):
+            if path := search.path(closure.of_given, fact):
                 found[fact] = Derivation(path, path.facts)
                 del waiting[fact]
-        if not waiting or not search.beside(closure):
-            return not waiting
+        if closure.row.fed or not search.beside(closure):
+            return list(waiting)
     recursive = search.known.graph[owner].recursive
     if recursive and any(rank is None for rank in waiting.values()):
-        return False
+        return list(waiting)
     for rule in search.rules(owner, predicate):
         if not waiting:
-            return True
+            break
         some = list(waiting)
         ranks = tuple(rank for rank in waiting.values() if rank is not None)
         below = Below(owner, ranks) if recursive else None
         for fact, several in zip(some, instances(search.known, rule, some, 1, below), strict=True):
             if several:
-                found[fact] = Derivation(several[0], tuple(uses(search.known, several[0])))
+                found[fact] = _derivation_by(search, several[0])
                 del waiting[fact]
-    return not waiting
+    return list(waiting)
 
 
 def _by_predicate(facts: Iterable[Key]) -> dict[str, list[Key]]:

@@ -8,8 +8,8 @@ no part of a path: it consists of facts from outside, and of those that other ru
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 from sqlglot import exp
@@ -19,7 +19,7 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import create_temp_view, parameter
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.language.syntax import Rule, Type
-from zodiac_sql.names import DERIVED_SCHEMA, derived, external_table
+from zodiac_sql.names import external
 from zodiac_sql.read.why.asked import Key, Known
 from zodiac_sql.rewrite.closures.module import NODE, Module
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -43,6 +43,11 @@ class Closure:
     def symmetric(self) -> bool:
         """Whether facts may be passed backwards."""
         return self.row.kind == "stc"
+
+    @property
+    def of_given(self) -> Closure:
+        """The same, with paths of facts from outside the hypernode alone."""
+        return replace(self, row=replace(self.row, fed=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +81,15 @@ class Graph:
         """
         predicate, (start, end) = fact
         edges = _search(self.links, start, end, self.closure.symmetric)
-        return Path(self.closure, _facts(predicate, edges)) if edges else None
+        return Path(self.closure, tuple(_facts(predicate, edges))) if edges else None
 
-    def near(self, fact: Key) -> tuple[Key, ...]:
-        """The facts that can be in a path for a fact, without itself."""
+    def near(self, fact: Key, most: int) -> tuple[Key, ...] | None:
+        """The facts that can be in a path for a fact, without itself; None if they are too many."""
         predicate, (start, end) = fact
-        turned: dict[object, dict[object, bool]] = {}
+        turned: dict[object, list[object]] = {}
         for left, others in self.links.items():
-            for right, turn in others.items():
-                turned.setdefault(right, {})[left] = turn
+            for right in others:
+                turned.setdefault(right, []).append(left)
         after, before = _reached(self.links, start), _reached(turned, end)
         edges = (
             (left, right, turn)
@@ -92,13 +97,14 @@ class Graph:
             for right, turn in self.links.get(left, {}).items()
             if right in before
         )
-        found = dict.fromkeys(_facts(predicate, edges))
-        if self.closure.symmetric:  # an edge that can be passed both ways stands for two facts
-            found |= {
-                (predicate, (b, a)): None
-                for _, (a, b) in list(found)
-                if self.links.get(b, {}).get(a) is False
-            }
+        found: dict[Key, None] = {}
+        for one in _facts(predicate, edges):
+            _, (a, b) = one
+            found[one] = None
+            if self.closure.symmetric and self.links.get(b, {}).get(a) is False:
+                found[predicate, (b, a)] = None  # it can be passed both ways, and is two facts
+            if len(found) > most + 1:
+                return None
         return tuple(one for one in found if one != fact)
 
 
@@ -121,13 +127,12 @@ def path_among(closure: Closure, fact: Key, facts: Iterable[Key]) -> Path | None
     return graph_of(closure, edges).shortest(fact)
 
 
-def _facts(predicate: str, edges: Iterable[Edge]) -> tuple[Key, ...]:
-    return tuple(
-        (predicate, (right, left) if turned else (left, right)) for left, right, turned in edges
-    )
+def _facts(predicate: str, edges: Iterable[Edge]) -> Iterator[Key]:
+    for left, right, turned in edges:
+        yield predicate, (right, left) if turned else (left, right)
 
 
-def _reached(links: _Links, start: object) -> dict[object, None]:
+def _reached(links: Mapping[object, Iterable[object]], start: object) -> dict[object, None]:
     """A node, and what links lead to from it."""
     found = {start: None}
     waiting = [start]
@@ -175,10 +180,10 @@ def edges_near(known: Known, closure: Closure, fact: Key) -> Graph | None:
 
 def all_edges(known: Known, closure: Closure, most: int) -> Graph | None:
     """All edges of a closure; None if they are more than some."""
-    outside = known.sources.relation(closure.row.predicate, without=closure.hypernode)
-    if outside.rows > most:
+    consists_of = _edge_facts(known, closure)
+    if consists_of.rows > most:
         return None
-    key = ("edges", most, closure.hypernode, relation_key(outside))
+    key = ("edges", most, closure.hypernode, relation_key(consists_of))
     query = partial(_edges_of, known, closure)
     text = known.cache.get(key, lambda: render(_limited(query(), most)))
     edges = known.store.rows(text)
@@ -190,8 +195,18 @@ def path_in_database(known: Known, closure: Closure, fact: Key) -> Path | None:
     predicate, (start, end) = fact
     known.store.run(create_temp_view(_EDGES, _all_edges(known, closure)))
     edges = known.store.rows(_SHORTEST, {"start": start, "end": end})
-    found = _facts(predicate, edges)
+    found = tuple(_facts(predicate, edges))
     return Path(closure, found) if found and fact not in found else None
+
+
+def tree_of_edges(known: Known, closure: Closure, root: object) -> Graph:
+    """The edges of shortest paths from a node to all others that it is related to.
+
+    Of a symmetric closure these are enough for a path between any two.
+    """
+    known.store.run(create_temp_view(_EDGES, _all_edges(known, closure)))
+    edges = known.store.rows(_TREE, {"start": root})
+    return graph_of(closure, [*edges, *((b, a, not turned) for a, b, turned in edges)])
 
 
 def _between(
@@ -210,7 +225,8 @@ def _between(
         make, given = partial(_in_class, query, part, kind), {"start": start}
     else:
         make, given = partial(_reaching, query, relation, kind), {"start": start, "end": end}
-    key = ("between", closure.hypernode, relation_key(relation))
+    consists_of = relation_key(_edge_facts(known, closure))
+    key = ("between", closure.hypernode, relation_key(relation), consists_of)
     text = known.cache.get(key, lambda: render(_limited(make(), MOST_EDGES)))
     return text, given
 
@@ -253,18 +269,22 @@ def _all_edges(known: Known, closure: Closure) -> exp.Query:
 
     `turned` tells whether the fact that it comes from leads from `b` to `a`.
     """
-    predicate = known.schema[closure.row.predicate]
-    outside = known.sources.relation(predicate.name, without=closure.hypernode)
-    parts = list(outside.parts)
-    if closure.row.fed:
-        table = derived(closure.hypernode, external_table(predicate.sql_name))
-        parts.append(Part(DERIVED_SCHEMA, table, 1))
-    relation = Relation(predicate.columns, tuple(parts))
-    first, second = (exp.column(c.name, table="e", quoted=True) for c in predicate.columns)
+    relation = _edge_facts(known, closure)
+    first, second = (exp.column(c.name, table="e", quoted=True) for c in relation.columns)
     queries = [_edges(relation, first, second, turned=False)]
     if closure.symmetric:
         queries.append(_edges(relation, second, first, turned=True))
     return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+
+
+def _edge_facts(known: Known, closure: Closure) -> Relation:
+    """The facts that paths consist of: those from outside, and those that other rules derive."""
+    predicate = closure.row.predicate
+    outside = known.sources.relation(predicate, without=closure.hypernode)
+    if not closure.row.fed:
+        return outside
+    fed = known.sources.owners(external(predicate)).get(closure.hypernode, ())
+    return Relation(outside.columns, (*outside.parts, *(part for part in fed if part.rows)))
 
 
 def _edges(relation: Relation, a: exp.Column, b: exp.Column, *, turned: bool) -> exp.Select:
@@ -279,7 +299,7 @@ WITH RECURSIVE reached(node, before, turned, steps) USING KEY (node) AS (
     SELECT b, min(a), bool_and(turned), 1
     FROM temp.main."zodiac$why_edges" WHERE a = $start GROUP BY b
     UNION
-    SELECT e.b, min(e.a), bool_and(e.turned), any_value(r.steps) + 1
+    SELECT e.b, min(e.a), arg_min(e.turned, (e.a, e.turned)), any_value(r.steps) + 1
     FROM reached AS r JOIN temp.main."zodiac$why_edges" AS e ON e.a = r.node
     LEFT JOIN recurring.reached AS known ON known.node = e.b
     WHERE known.node IS NULL
@@ -293,4 +313,16 @@ WITH RECURSIVE reached(node, before, turned, steps) USING KEY (node) AS (
 )
 SELECT r.before, r.node, r.turned
 FROM path AS p JOIN reached AS r ON r.node = p.node ORDER BY p.steps
+"""
+
+_TREE = """
+WITH RECURSIVE reached(node, before, turned) USING KEY (node) AS (
+    SELECT DISTINCT a, a, false FROM temp.main."zodiac$why_edges" WHERE a = $start
+    UNION
+    SELECT e.b, min(e.a), arg_min(e.turned, (e.a, e.turned))
+    FROM reached AS r JOIN temp.main."zodiac$why_edges" AS e ON e.a = r.node
+    LEFT JOIN recurring.reached AS known ON known.node = e.b
+    WHERE known.node IS NULL GROUP BY e.b
+)
+SELECT before, node, turned FROM reached WHERE before <> node
 """

@@ -40,7 +40,7 @@ def why(
     """Why a goal holds. Raises QueryError if it does not, or is no single atom."""
     known = known_of(store, state, functions)
     atom = goal_of(state, goal)
-    search = Search(known, closures_of(state, known))
+    search = Search(known, state, closures_of(state, known))
     goals = answers(search, state, atom)
     if not goals:
         raise QueryError(f"{goal.strip()} does not hold: ask why_not")

@@ -53,7 +53,7 @@ def why_not(store: Store, state: State, functions: Functions, goal: str, depth: 
     """Why a goal does not hold. Raises QueryError if it is no single atom of a known predicate."""
     known = known_of(store, state, functions)
     atom = goal_of(state, goal)
-    search = Search(known, closures_of(state, known))
+    search = Search(known, state, closures_of(state, known))
     if found := answers(search, state, atom):
         proof = replace(proof_of(search, found), prefixes=prefixes_of(state))
         return WhyNot(shown(atom, {}), (), (), proof, proof.prefixes)
