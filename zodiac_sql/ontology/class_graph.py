@@ -30,6 +30,11 @@ class Edge:
     axiom: Triple | None = None
     implied: bool = False
 
+    @property
+    def by_schema(self) -> bool:
+        """Whether the edge follows from others: then so does what follows from `sup` itself."""
+        return self.w3c.startswith("scm-")
+
 
 @dataclass(frozen=True, slots=True)
 class End:

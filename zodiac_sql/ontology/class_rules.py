@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import combinations, product
 
-from zodiac_sql.language.syntax import Atom, Variable
+from zodiac_sql.language.syntax import Atom, Comparison, Variable
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.expressions import Effect, Expressions, Way
 from zodiac_sql.ontology.limits import LITERALS, Limits
 from zodiac_sql.ontology.rules import INCONSISTENT, Collector, inconsistent, new_variables
 from zodiac_sql.ontology.triples import Node, Triple, is_blank
 from zodiac_sql.ontology.wording import Wording
+from zodiac_sql.ontology.writing import constant
 
 _X = Variable("x")
 
@@ -35,6 +36,7 @@ class ClassRules:
         self._set_apart()
         for node in self._classes.nodes():
             self._from_node(node)
+        self._members_of_expressions()
         for axiom, first, second, w3c in self._disjoint():
             self._never_both(axiom, first, second, w3c)
         self._say_what_is_left_out()
@@ -91,6 +93,15 @@ class ClassRules:
     ) -> None:
         first = sorted(dict.fromkeys(w3c), key=lambda label: label.startswith(("cax", "scm")))
         self._collector.rule(first, axioms, head, body)  # type: ignore[arg-type]
+
+    def _members_of_expressions(self) -> None:
+        """What follows from `a rdf:type [ ... ]`: a fact, or a rule with a constant."""
+        for triple in self._graph.uses(v.TYPE):
+            if is_blank(triple.object) and isinstance(triple.object, str):
+                member = Comparison(_X, "=", constant(triple.subject))
+                for effect in self._expressions.effects(triple.object, _X, new_variables()):
+                    self._rule(Way((member,), axioms=(triple,)), effect)
+                self._limit(triple, self._limits.above(triple.object))
 
     # What cannot be
 

@@ -43,7 +43,7 @@ def make(
     collector.rule(("eq-trans",), (), Atom(v.SAME_AS, (_X, _Z)), body)
     classes, properties = _replaced(graph, collector, stated, given is None)
     for name in sorted(classes):
-        collector.rule(("eq-rep-o",), (), Atom(name, (_Y,)), (Atom(name, (_X,)), same))
+        collector.rule(("eq-rep-s",), (), Atom(name, (_Y,)), (Atom(name, (_X,)), same))
     objects = {predicate(iri) for iri in graph.object_properties}
     for name in sorted(properties):
         first, second = Atom(name, (_X, _Z)), Atom(name, (_Z, _X))

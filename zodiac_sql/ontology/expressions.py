@@ -7,7 +7,7 @@ this takes few rules; otherwise it gets a predicate of its own (names.EXPRESSION
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -50,8 +50,9 @@ def relates(property_: Property, first: Term, second: Term) -> Atom:
 class Expressions:
     """The classes of an ontology as parts of rules. `apart` are expressions with a predicate."""
 
-    def __init__(self, classes: ClassGraph, wording: Wording) -> None:
-        self.classes, self.graph, self._wording = classes, classes.graph, wording
+    def __init__(self, classes: ClassGraph) -> None:
+        self.classes, self.graph = classes, classes.graph
+        self._wording = Wording(classes.graph, {})
         self.apart: set[Node] = set()
 
     def is_atom(self, node: Node) -> bool:
@@ -182,14 +183,26 @@ class Expressions:
             axioms = () if is_blank(node) else (triple,)
             for effect in self._consequences(triple, x, new, seen):
                 found.append(replace(effect, axioms=(*axioms, *effect.axioms)))
+        return [*found, *self._above(node, x, new, seen | {node}, defined)]
+
+    def _above(
+        self, node: Node, x: Term, new: Names, seen: frozenset[Node], defined: bool
+    ) -> Iterator[Effect]:
+        """What follows from being in the classes above."""
         for edge in self.classes.out_of(node):
             if defined and edge.implied:
                 continue
+            effects: Iterable[Effect]
+            if not edge.by_schema or self.is_atom(edge.sup):
+                effects = self.effects(edge.sup, x, new, seen)
+            elif edge.sup not in seen:
+                effects = self._above(edge.sup, x, new, seen | {edge.sup}, False)
+            else:
+                continue
             axioms = (edge.axiom,) if edge.axiom else ()
-            for effect in self.effects(edge.sup, x, new, seen):
+            for effect in effects:
                 labels = (edge.w3c, *effect.w3c)
-                found.append(replace(effect, w3c=labels, axioms=(*axioms, *effect.axioms)))
-        return found
+                yield replace(effect, w3c=labels, axioms=(*axioms, *effect.axioms))
 
     def _consequences(
         self, triple: Triple, x: Term, new: Names, seen: frozenset[Node]

@@ -107,6 +107,17 @@ class Graph:
         found |= {str(triple.object) for triple in self.uses(v.ON_PROPERTY)}
         return frozenset(node for node in found if not is_blank(node))
 
+    @cached_property
+    def arities(self) -> dict[Node, int]:
+        """How many columns names have: 2 for properties, 1 for classes. A predicate cannot be both.
+
+        What is declared counts, then what has members, then what relates things.
+        """
+        found: dict[Node, int] = {t.predicate: 2 for t in self.triples}
+        found |= {str(type_): 1 for type_ in self._by_type}
+        found |= {t.subject: 1 for type_ in v.CLASS_TYPES for t in self.typed(type_)}
+        return found | {t.subject: 2 for type_ in v.PROPERTY_TYPES for t in self.typed(type_)}
+
     def is_datatype(self, node: Object | None) -> bool:
         """Whether a class has literals as members."""
         if not isinstance(node, str):
@@ -134,6 +145,11 @@ class Graph:
         for triple in self.uses(f"{v.OWL}inverseOf"):
             found |= {triple.subject, str(triple.object)}
         found |= {t.subject for t in self.uses(f"{v.RDFS}range") if not self.is_datatype(t.object)}
+        found |= {t.predicate for t in self.triples if isinstance(t.object, str)}
+        for name in ("someValuesFrom", "allValuesFrom", "hasValue", "onClass"):
+            for triple in self.uses(f"{v.OWL}{name}"):
+                if isinstance(triple.object, str) and not self.is_datatype(triple.object):
+                    found |= {str(on) for on in self.objects(triple.subject, v.ON_PROPERTY)}
         return frozenset(self._with_relatives(found) - self.data_properties)
 
     @cached_property

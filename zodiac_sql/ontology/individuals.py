@@ -8,7 +8,7 @@ expressions and shapes of SHACL are no facts.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.language import symbols
@@ -16,6 +16,7 @@ from zodiac_sql.language.literals import xsd_type
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.graph import Graph
+from zodiac_sql.ontology.rules import Collector
 from zodiac_sql.ontology.translation import ReportRow, Row
 from zodiac_sql.ontology.triples import Literal, Node, Object, Triple, is_blank
 from zodiac_sql.ontology.writing import constant, predicate
@@ -23,9 +24,18 @@ from zodiac_sql.ontology.writing import constant, predicate
 Facts = dict[str, dict[tuple[Object, ...], None]]
 
 
-def facts_of(graph: Graph) -> Facts:
+def facts_of(graph: Graph, collector: Collector) -> Facts:
     """The facts, by predicate, each once."""
-    return _Finder(graph).found()
+    facts: Facts = defaultdict(dict)
+    for triple in _Finder(graph).found():
+        typed = triple.predicate == v.TYPE
+        name = predicate(str(triple.object) if typed else triple.predicate)
+        row = (triple.subject,) if typed else (triple.subject, triple.object)
+        if why := collector.misused(name, len(row)):
+            collector.leave_out(triple, why)
+        else:
+            facts[name][row] = None
+    return facts
 
 
 class _Finder:
@@ -40,17 +50,9 @@ class _Finder:
             for t in graph.typed(f"{v.OWL}{kind}")
         }
 
-    def found(self) -> Facts:
-        facts: Facts = defaultdict(dict)
-        for triple in self._graph.triples:
-            if not self._is_fact(triple):
-                continue
-            if triple.predicate == v.TYPE:
-                facts[predicate(str(triple.object))][(triple.subject,)] = None
-            else:
-                row = (triple.subject, triple.object)
-                facts[predicate(triple.predicate)][row] = None
-        return facts
+    def found(self) -> Iterator[Triple]:
+        """The statements about individuals."""
+        return (triple for triple in self._graph.triples if self._is_fact(triple))
 
     def _is_fact(self, triple: Triple) -> bool:
         subject = triple.subject

@@ -177,8 +177,7 @@ class PropertyRules:
             for p, value, w3c in self._denied(triple.subject):
                 first, second = constant(triple.object), constant(value)
                 end = first if isinstance(value, Literal) else second
-                said = f"not {self._wording.thing(triple.object)} {self._wording.thing(p)} "
-                head = inconsistent(f"{said}{self._wording.thing(value)}", first, end)
+                head = self._impossible(triple, first, end)
                 self._rule(w3c, triple, head, Atom(predicate(p), (first, second)))
 
     def _denied(self, node: Node) -> Iterator[tuple[str, Object, str]]:

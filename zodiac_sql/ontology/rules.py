@@ -46,8 +46,11 @@ class _Made:
 class Collector:
     """The rules made so far, and the report."""
 
-    def __init__(self, writing: Writing, wording: Wording, *, equality: bool) -> None:
+    def __init__(
+        self, writing: Writing, wording: Wording, arities: Mapping[str, int], *, equality: bool
+    ) -> None:
         self._writing, self._wording, self._equality = writing, wording, equality
+        self._arities = dict(arities)
         self._made: dict[str, _Made] = {}
         self._remarks: dict[Triple, dict[str, None]] = defaultdict(dict)
         self.facts: dict[str, dict[Row, None]] = defaultdict(dict)
@@ -93,11 +96,23 @@ class Collector:
         """Why there cannot be a rule."""
         if head.predicate == v.SAME_AS and not self._equality:
             return "rules for equality are left out"
-        atoms = [part for part in parts if isinstance(part, Atom)]
-        terms = [term for atom in (head, *atoms) for term in atom.terms]
+        atoms = [head, *(part for part in parts if isinstance(part, Atom))]
+        for atom in atoms:
+            if why := self.misused(atom.predicate, len(atom.terms)):
+                return why
+        terms = [term for atom in atoms for term in atom.terms]
         if parts and any(isinstance(t, Constant) and str(t.value).startswith("_:") for t in terms):
             return "a rule cannot name a blank node"
         return ""
+
+    def misused(self, predicate: str, arity: int) -> str:
+        """Why a name cannot be a class, or a property: it is the other one already."""
+        known = self._arities.setdefault(predicate, arity)
+        if known == arity:
+            return ""
+        kinds = ("a class", "a property")
+        said = self._wording.iri(predicate)
+        return f"{said} is {kinds[known - 1]}, and cannot be {kinds[arity - 1]} as well"
 
     @property
     def classes(self) -> frozenset[str]:

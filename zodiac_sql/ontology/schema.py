@@ -50,7 +50,7 @@ class Implied:
 def implied(graph: Graph) -> Implied:
     """All that an ontology implies about its classes and properties."""
     opened = partial(open_store, ":memory:", threads=1)
-    session = Session(opened, (), Settings())
+    session = Session(opened, (), Settings(hypertree=False))
     try:
         with session.updating(None) as collected:
             update = Update(collected)

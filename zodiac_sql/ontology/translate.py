@@ -31,7 +31,7 @@ from zodiac_sql.ontology.schema import implied
 from zodiac_sql.ontology.translation import ReportRow, Row, TranslatedRule, Translation
 from zodiac_sql.ontology.triples import Document, Triple, is_blank, read
 from zodiac_sql.ontology.wording import Wording
-from zodiac_sql.ontology.writing import Writing
+from zodiac_sql.ontology.writing import Writing, predicate
 
 Profile = OneOf["rl", "rdfs", "rl-without-equality"]
 
@@ -60,12 +60,13 @@ def translate(
     whole = Graph(triples[::-1])
     graph = whole if profile != "rdfs" else Graph([t for t in whole.triples if _in_rdfs(t)])
     wording = Wording(whole, prefixes)
-    collector = Collector(Writing(prefixes), wording, equality=profile == "rl")
+    arities = {predicate(iri): arity for iri, arity in graph.arities.items()}
+    collector = Collector(Writing(prefixes), wording, arities, equality=profile == "rl")
     schema = implied(graph)
-    expressions = Expressions(ClassGraph(graph, schema.wider), wording)
+    expressions = Expressions(ClassGraph(graph, schema.wider))
     ClassRules(expressions, collector, wording).make()
     PropertyRules(expressions, collector, wording).make()
-    facts = individuals.facts_of(whole)
+    facts = individuals.facts_of(whole, collector)
     if profile == "rl":
         equality.make(graph, collector, wording, {*facts, *collector.facts}, given)
     _things(graph, collector)

@@ -129,7 +129,8 @@ def _parsed(source: SourceFile, syntax: str) -> Document:
     with source.data.open("rb") as file:
         tag = hashlib.file_digest(file, "sha256").hexdigest()[:12]
     labelled = syntax in ("N_TRIPLES", "N_QUADS")
-    triples = tuple(_triples(source.path, found, _Blanks(tag, labelled)))
+    terms = _Terms(source.path, tag, labelled)
+    triples = tuple(_triples(source.path, found, terms))
     prefixes = {**quads.prefixes, **(_xml_prefixes(source) if syntax == "RDF_XML" else {})}
     return Document(source.path, triples, tuple(sorted(prefixes.items())))
 
@@ -148,45 +149,51 @@ def _xml_prefixes(source: SourceFile) -> dict[str, str]:
 _SCOPED = re.compile(r"z[0-9a-f]{12}_.+", re.DOTALL)
 
 
-class _Blanks:
-    """Names for the blank nodes of a file, by their labels or by their order."""
+class _Terms:
+    """The terms of a file. Blank nodes are named by their labels, or by their order."""
 
-    def __init__(self, tag: str, labelled: bool) -> None:
-        self._tag, self._labelled = tag, labelled
-        self._numbers: dict[str, int] = {}
+    def __init__(self, path: Path, tag: str, labelled: bool) -> None:
+        self._path, self._tag, self._labelled = path, tag, labelled
+        self._known: dict[object, Object | None] = {}
+        self._blanks = 0
 
-    def name(self, label: str) -> str:
+    def __getitem__(self, term: object) -> Object | None:
+        """The term; None for a statement about a statement."""
+        if term not in self._known:
+            self._known[term] = self._read(term)
+        return self._known[term]
+
+    def _read(self, term: object) -> Object | None:
+        import pyoxigraph
+
+        if isinstance(term, pyoxigraph.NamedNode):
+            if is_expression(term.value):
+                raise DataError(f"{self._path}: names that begin with {EXPRESSION} are ours")
+            return term.value
+        if isinstance(term, pyoxigraph.BlankNode):
+            return self._blank(term.value)
+        if isinstance(term, pyoxigraph.Literal):
+            datatype = "" if term.language else term.datatype.value
+            return Literal(term.value, (term.language or "").lower(), datatype)
+        return None
+
+    def _blank(self, label: str) -> str:
         if _SCOPED.fullmatch(label):
             return f"_:{label}"
-        own = label if self._labelled else self._numbers.setdefault(label, len(self._numbers) + 1)
-        return f"_:z{self._tag}_{own}"
+        self._blanks += 1
+        return f"_:z{self._tag}_{label if self._labelled else self._blanks}"
 
 
 def _triples(
-    path: Path, found: Sequence[tuple[pyoxigraph.Quad, int]], blanks: _Blanks
+    path: Path, found: Sequence[tuple[pyoxigraph.Quad, int]], terms: _Terms
 ) -> Iterator[Triple]:
     """The statements, each once. Statements about statements are left out."""
     seen = set()
     for quad, line in found:
-        subject, object_ = _term(quad.subject, blanks), _term(quad.object, blanks)
-        if not isinstance(subject, str) or object_ is None:
+        subject, predicate, object_ = terms[quad.subject], terms[quad.predicate], terms[quad.object]
+        if not isinstance(subject, str) or not isinstance(predicate, str) or object_ is None:
             continue
-        triple = Triple(subject, quad.predicate.value, object_, str(path), line)
-        if any(is_expression(str(term)) for term in triple.key):
-            raise DataError(f"{path}, line {line}: names that begin with {EXPRESSION} are ours")
-        if triple.key not in seen:
-            seen.add(triple.key)
-            yield triple
-
-
-def _term(term: object, blanks: _Blanks) -> Object | None:
-    import pyoxigraph
-
-    if isinstance(term, pyoxigraph.NamedNode):
-        return term.value
-    if isinstance(term, pyoxigraph.BlankNode):
-        return blanks.name(term.value)
-    if isinstance(term, pyoxigraph.Literal):
-        datatype = "" if term.language else term.datatype.value
-        return Literal(term.value, (term.language or "").lower(), datatype)
-    return None
+        key = (subject, predicate, object_)
+        if key not in seen:
+            seen.add(key)
+            yield Triple(subject, predicate, object_, str(path), line)

@@ -92,6 +92,11 @@ class Wording:
 
     def axiom(self, triple: Triple) -> str:
         """A statement as text; lists are written out."""
+        if triple.predicate == f"{v.OWL}sourceIndividual":
+            return self._denial(triple)
+        if triple.predicate in (f"{v.OWL}members", f"{v.OWL}distinctMembers"):
+            type_ = self._graph.one(triple.subject, v.TYPE) or triple.predicate
+            return f"{self.thing(type_)} ({' '.join(self.things(triple.object))})"
         listed = triple.predicate.removeprefix(v.OWL) in (
             "intersectionOf", "unionOf", "oneOf", "propertyChainAxiom", "hasKey", "members",
             "distinctMembers", "disjointUnionOf",
@@ -101,3 +106,12 @@ class Wording:
         )
         predicate = "a" if triple.predicate == v.TYPE else self.iri(triple.predicate)
         return f"{self.thing(triple.subject)} {predicate} {object_}"
+
+    def _denial(self, triple: Triple) -> str:
+        """A negative property assertion."""
+        about = {
+            t.predicate.removeprefix(v.OWL): t.object for t in self._graph.about(triple.subject)
+        }
+        value = about.get("targetIndividual", about.get("targetValue", ""))
+        parts = (triple.object, about.get("assertionProperty", ""), value)
+        return f"not {' '.join(map(self.thing, parts))}"
