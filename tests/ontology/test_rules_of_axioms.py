@@ -254,10 +254,10 @@ EQUAL = {
     ),
     "stated, and different": (
         ":a owl:sameAs :b . :b owl:differentFrom :c . :A rdfs:subClassOf owl:Thing .",
-        'eq_diff1.differentFrom.sameAs: inconsistent("owl:differentFrom", X, Y) :- '
-        "owl:differentFrom(X, Y), owl:sameAs(X, Y).\n"
         'eq_diff1.differentFrom: inconsistent("owl:differentFrom", X, X) :- '
-        "owl:differentFrom(X, X)." + EQUALITY + A_REPLACED,
+        "owl:differentFrom(X, X).\n"
+        'eq_diff1.differentFrom.sameAs: inconsistent("owl:differentFrom", X, Y) :- '
+        "owl:differentFrom(X, Y), owl:sameAs(X, Y)." + EQUALITY + A_REPLACED,
     ),
 }
 

@@ -186,3 +186,26 @@ def test_files_that_are_refused(tmp_path: Path, name: str, text: str | None, sai
         (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=said):
         translate([tmp_path / name])
+
+
+def test_rules_whose_premises_cannot_occur_can_be_left_out(file: Path) -> None:
+    text = (
+        ":A rdfs:subClassOf :B . :B rdfs:subClassOf :C . :D rdfs:subClassOf :C ."
+        "[ owl:intersectionOf ( :C :D ) ] rdfs:subClassOf :E . :x a :F . :F rdfs:subClassOf :G ."
+    )
+    found = translated(file, text)
+    chosen = found.applicable({f"{EX}A"})
+    assert [rule.name for rule in chosen] == ["cax_sco.A.B", "cax_sco.B.C", "cax_sco.F.G"]
+    assert found.text(chosen).count(":-") == 3 and len(found.rules) == 5
+
+
+def test_a_name_is_a_class_or_a_property(file: Path) -> None:
+    text = (
+        ":P a rdf:Property ; rdfs:subClassOf :Q . :x a :P . :p a owl:ObjectProperty ."
+        ":r rdfs:domain :p . :p rdfs:range :A ."
+    )
+    found = translated(file, text)
+    assert {rule.name for rule in found.rules} == {"cax_sco.P.Q", "prp_rng.p.A"}
+    assert [row.why for row in found.left_out] == [
+        ":p is a property, and cannot be a class as well"
+    ]

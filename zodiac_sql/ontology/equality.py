@@ -34,6 +34,10 @@ def make(
 ) -> None:
     """Make the rules of equality. `facts` are the predicates of the ontology's own facts."""
     stated = {*facts, *(given or ())}
+    if v.DIFFERENT_FROM in stated:
+        itself = (Atom(v.DIFFERENT_FROM, (_X, _X)),)
+        head = inconsistent(wording.iri(v.DIFFERENT_FROM), _X, _X)
+        collector.rule(("eq-diff1", "eq-ref"), (), head, itself)
     if v.SAME_AS not in {*stated, *(rule.head.predicate for rule in collector.made_rules)}:
         return
     _different(graph, collector, wording, stated)
@@ -96,8 +100,6 @@ def _different(
         said = wording.iri(v.DIFFERENT_FROM)
         both = (Atom(v.DIFFERENT_FROM, (_X, _Y)), Atom(v.SAME_AS, (_X, _Y)))
         collector.rule(("eq-diff1",), (), inconsistent(said, _X, _Y), both)
-        itself = (Atom(v.DIFFERENT_FROM, (_X, _X)),)
-        collector.rule(("eq-diff1", "eq-ref"), (), inconsistent(said, _X, _X), itself)
     for triple in graph.typed(f"{v.OWL}AllDifferent"):
         for listing in graph.about(triple.subject):
             name = listing.predicate.removeprefix(v.OWL)

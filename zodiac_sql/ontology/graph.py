@@ -111,12 +111,16 @@ class Graph:
     def arities(self) -> dict[Node, int]:
         """How many columns names have: 2 for properties, 1 for classes. A predicate cannot be both.
 
-        What is declared counts, then what has members, then what relates things.
+        Declarations of OWL count, then what has members, then what relates things. (Brick declares
+        a class as rdf:Property.)
         """
-        found: dict[Node, int] = {t.predicate: 2 for t in self.triples}
+        found = dict.fromkeys(self.classes, 1) | dict.fromkeys(self.properties, 2)
+        found |= {t.predicate: 2 for t in self.triples}
+        found |= {t.subject: 2 for t in self.typed(f"{v.RDF}Property")}
         found |= {str(type_): 1 for type_ in self._by_type}
         found |= {t.subject: 1 for type_ in v.CLASS_TYPES for t in self.typed(type_)}
-        return found | {t.subject: 2 for type_ in v.PROPERTY_TYPES for t in self.typed(type_)}
+        kinds = v.PROPERTY_TYPES - {f"{v.RDF}Property"}
+        return found | {t.subject: 2 for type_ in kinds for t in self.typed(type_)}
 
     def is_datatype(self, node: Object | None) -> bool:
         """Whether a class has literals as members."""

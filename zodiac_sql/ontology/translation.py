@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,8 +68,25 @@ class Translation:
         """The axioms of which something was left out."""
         return tuple(row for row in self.report if row.why)
 
-    def text(self) -> str:
-        """The rules as a text, with the prefixes that they use."""
-        used = {prefix for each in self.rules for prefix, _ in each.rule.prefixes}
+    def applicable(self, given: Collection[str]) -> tuple[TranslatedRule, ...]:
+        """The rules that can apply if, besides the ontology's own, only `given` have facts.
+
+        The others need a predicate that has neither facts nor a rule that can apply.
+        """
+        there = {*given, *self.facts}
+        chosen: set[str] = set()
+        left = list(self.rules)
+        while True:
+            ready = [rule for rule in left if rule.rule.positive() <= there]
+            if not ready:
+                return tuple(rule for rule in self.rules if rule.name in chosen)
+            chosen |= {rule.name for rule in ready}
+            there |= {rule.rule.head.predicate for rule in ready}
+            left = [rule for rule in left if rule.name not in chosen]
+
+    def text(self, rules: Sequence[TranslatedRule] | None = None) -> str:
+        """All rules, or some of them, as a text with the prefixes that they use."""
+        rules = self.rules if rules is None else rules
+        used = {prefix for each in rules for prefix, _ in each.rule.prefixes}
         declared = [f"@prefix {p}: <{iri}> .\n" for p, iri in self.prefixes.items() if p in used]
-        return "".join([*declared, *(f"{rule}\n" for rule in self.rules)])
+        return "".join([*declared, *(f"{rule}\n" for rule in rules)])
