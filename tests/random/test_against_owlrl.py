@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from generators.ontologies import ontologies
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from support import budget
 from support.owlrl_closure import by_owlrl, by_rules
 
@@ -20,11 +21,15 @@ if TYPE_CHECKING:
 
 
 @settings(max_examples=settings().max_examples // 4)
-@given(text=ontologies)
+@given(text=ontologies, few=st.booleans())
 def test_the_same_as_owlrl(
-    open_kb: Callable[..., KnowledgeBase], tmp_path_factory: pytest.TempPathFactory, text: str
+    open_kb: Callable[..., KnowledgeBase],
+    tmp_path_factory: pytest.TempPathFactory,
+    text: str,
+    few: bool,
 ) -> None:
-    ours, theirs = by_rules(text, tmp_path_factory.mktemp("ontology"), open_kb), by_owlrl(text)
+    ours = by_rules(text, tmp_path_factory.mktemp("ontology"), open_kb, few=few)
+    theirs = by_owlrl(text)
     assert ours.statements - theirs.statements == set()
     assert theirs.statements - ours.statements == set()
     assert ours.inconsistent == theirs.inconsistent

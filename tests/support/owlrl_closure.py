@@ -58,17 +58,20 @@ def by_owlrl(text: str) -> Closed:
     )
 
 
-def by_rules(text: str, folder: Path, open_kb: Callable[[], KnowledgeBase]) -> Closed:
-    """The closure by the rules that the text becomes."""
+def by_rules(
+    text: str, folder: Path, open_kb: Callable[[], KnowledgeBase], *, few: bool = False
+) -> Closed:
+    """The closure by the rules that the text becomes; with `few`, only by those that it needs."""
     file = folder / "ontology.ttl"
     file.write_text(text)
-    translation = translate([file])
+    translation = translate([file], given=() if few else None)
+    rules = translation.applicable(()) if few else translation.rules
     found: set[Statement] = set()
     with open_kb() as kb:
         with kb.update() as update:
             for predicate, rows in translation.facts.items():
                 update.insert(predicate, list(rows))
-            update.add_rules(translation.text())
+            update.add_rules(translation.text(rules))
         names = {row[0]: row for row in kb.predicates().fetchall()}
         for name in names:
             if not name.startswith((BASE, OWL)):

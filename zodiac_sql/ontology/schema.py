@@ -8,22 +8,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.change.update import Update
 from zodiac_sql.database.open_store import open_store
+from zodiac_sql.language.parse import parse
+from zodiac_sql.language.syntax import Rule
 from zodiac_sql.ontology import vocabulary as v
+from zodiac_sql.ontology.applicable import applicable
 from zodiac_sql.ontology.graph import Graph, Property
 from zodiac_sql.ontology.triples import Literal, Node, Object, is_blank
 from zodiac_sql.read.query import answer_goals
 from zodiac_sql.session import Session
-
-_ARITIES = {
-    "below": 2, "class": 1, "intersection": 2, "union": 2, "some": 3, "only": 3, "value": 3,
-    "under": 2, "property": 1, "domain": 2, "range": 2,
-}  # fmt: skip
 
 _SHOWN = {
     "sub": f"{v.RDFS}subClassOf",
@@ -49,29 +47,43 @@ class Implied:
 
 def implied(graph: Graph) -> Implied:
     """All that an ontology implies about its classes and properties."""
+    facts = _facts(graph)
+    rules = applicable(_rules(), facts)
+    if not rules:
+        return Implied({}, ())
     opened = partial(open_store, ":memory:", threads=1)
     session = Session(opened, (), Settings(hypertree=False))
     try:
         with session.updating(None) as collected:
             update = Update(collected)
-            for predicate, rows in _facts(graph).items():
+            for predicate, rows in facts.items():
                 update.insert(predicate, list(rows))
-            update.add_rules((files("zodiac_sql.ontology") / "schema.rules").read_text("utf-8"))
+            update.add_rules("".join(f"{rule}\n" for rule in rules))
         shown = {iri: tuple(_named(session, name)) for name, iri in _SHOWN.items()}
-        wider = sorted(tuple(row) for row in _rows(session, "wider(X, Y, R)"))
+        wider = sorted(_rows(session, "wider", "X, Y, R"))
     finally:
         session.close()
     return Implied(shown, tuple((sub, sup, w3c) for sub, sup, w3c in wider))
 
 
-def _rows(session: Session, goal: str) -> list[tuple[str, ...]]:
+@cache
+def _rules() -> tuple[Rule, ...]:
+    """All rules. They use no prefixes, so each text can stand alone."""
+    return parse((files("zodiac_sql.ontology") / "schema.rules").read_text("utf-8")).rules
+
+
+def _rows(session: Session, predicate: str, variables: str) -> list[tuple[str, ...]]:
+    """The facts of a predicate; none if no rule for it can apply."""
+    if predicate not in session.state.schema:
+        return []
+    goal = f"{predicate}({variables})"
     answer = session.read(lambda state: answer_goals(session.store, state, {}, goal))
     return [tuple(map(str, row)) for row in answer.fetchall()]
 
 
 def _named(session: Session, predicate: str) -> Iterator[tuple[str, str]]:
     """The facts about things that have names."""
-    for sub, sup in sorted(_rows(session, f"{predicate}(X, Y)")):
+    for sub, sup in sorted(_rows(session, predicate, "X, Y")):
         if sub != sup and not any(node.startswith(("_:", "^")) for node in (sub, sup)):
             yield sub, sup
 
@@ -79,8 +91,6 @@ def _named(session: Session, predicate: str) -> Iterator[tuple[str, str]]:
 def _facts(graph: Graph) -> _Facts:
     """The statements as facts of the predicates that schema.rules reads."""
     found: _Facts = defaultdict(dict)
-    for predicate, arity in _ARITIES.items():
-        found[predicate][(_NOBODY,) * arity] = None  # so that each predicate is known
     for predicate, *row in (*_class_facts(graph), *_property_facts(graph)):
         found[predicate][tuple(row)] = None
         for node in row:
@@ -88,9 +98,6 @@ def _facts(graph: Graph) -> _Facts:
             if predicate in ("below", "under", "intersection", "union"):
                 found[kind][(node,)] = None
     return found
-
-
-_NOBODY = "_:nobody"
 
 
 def _class_facts(graph: Graph) -> Iterator[tuple[str, ...]]:

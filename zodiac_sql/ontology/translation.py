@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from zodiac_sql.language.syntax import Rule
+from zodiac_sql.ontology.applicable import applicable
 
 Row = tuple[str | int | float | bool | datetime.date | datetime.datetime, ...]
 """The values of a fact, as `kb.insert` takes them."""
@@ -69,20 +70,10 @@ class Translation:
         return tuple(row for row in self.report if row.why)
 
     def applicable(self, given: Collection[str]) -> tuple[TranslatedRule, ...]:
-        """The rules that can apply if, besides the ontology's own, only `given` have facts.
-
-        The others need a predicate that has neither facts nor a rule that can apply.
-        """
-        there = {*given, *self.facts}
-        chosen: set[str] = set()
-        left = list(self.rules)
-        while True:
-            ready = [rule for rule in left if rule.rule.positive() <= there]
-            if not ready:
-                return tuple(rule for rule in self.rules if rule.name in chosen)
-            chosen |= {rule.name for rule in ready}
-            there |= {rule.rule.head.predicate for rule in ready}
-            left = [rule for rule in left if rule.name not in chosen]
+        """The rules that can apply if, besides the ontology's own, only `given` have facts."""
+        found = applicable([rule.rule for rule in self.rules], {*given, *self.facts})
+        names = {rule.name for rule in found}
+        return tuple(rule for rule in self.rules if rule.name in names)
 
     def text(self, rules: Sequence[TranslatedRule] | None = None) -> str:
         """All rules, or some of them, as a text with the prefixes that they use."""
