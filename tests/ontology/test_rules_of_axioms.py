@@ -291,10 +291,23 @@ def test_expressions_get_predicates_only_where_they_save_rules(translated: Trans
     many = translated(
         "[ owl:unionOf ( :A :B :C ) ] owl:equivalentClass [ owl:intersectionOf ( :D :E :F ) ] ."
     )
-    expression = "<urn:zodiac-sql:expression:4f25efe97bbe>"
-    assert len(many.rules) == 7
-    assert many.rules[0].text == f":D(X) :- {expression}(X)."
-    assert many.rules[3].text == f"{expression}(X) :- :D(X), :E(X), :F(X)."
+    expression = "<urn:zodiac-sql:expression:5de25f3f0389>"
+    texts = [rule.text for rule in many.rules]
+    assert len(many.rules) == 7 and f":D(X) :- {expression}(X)." in texts
+    assert f"{expression}(X) :- :D(X), :E(X), :F(X)." in texts
+
+
+def test_large_and_deep_expressions_become_few_rules(translated: Translate) -> None:
+    unions = " ".join(f"[ owl:unionOf ( :A{n} :B{n} ) ]" for n in range(30))
+    wide = translated(f"[ owl:intersectionOf ( {unions} ) ] rdfs:subClassOf :C .")
+    assert len(wide.rules) == 61
+    for word in ("some", "all"):
+        deep = ":A"
+        for _ in range(300):
+            deep = f"[ owl:onProperty :p ; owl:{word}ValuesFrom {deep} ]"
+        axiom = f"{deep} rdfs:subClassOf :B" if word == "some" else f":B rdfs:subClassOf {deep}"
+        found = translated(f"{axiom} .")
+        assert len(found.rules) == 15 and not found.left_out
 
 
 def test_an_expression_that_is_part_of_itself(translated: Translate) -> None:

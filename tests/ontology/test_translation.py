@@ -98,7 +98,7 @@ def test_statements_about_individuals_are_facts(file: Path) -> None:
         ':a a :A ; :p :b ; :d 5 ; :e 5 , "x" ; rdfs:label "Haus"@de ; :f 1 , 2.5 .\n'
         ":b a [ owl:onProperty :q ; owl:hasValue :c ] , [ owl:oneOf ( :b ) ] .\n"
         ':A a owl:Class ; rdfs:label "a" ; :p :a . :p a owl:ObjectProperty .\n'
-        "[ owl:oneOf ( :x ) ] rdfs:subClassOf :A .\n",
+        "[ owl:oneOf ( :x ) ] rdfs:subClassOf :A . :z a owl:Nothing .\n",
     )
     assert found.facts == {
         f"{EX}A": ((f"{EX}a",), (f"{EX}x",)),
@@ -110,6 +110,7 @@ def test_statements_about_individuals_are_facts(file: Path) -> None:
         f"{EX}f": ((f"{EX}a", 1.0), (f"{EX}a", 2.5)),
         f"{EX}p": ((f"{EX}a", f"{EX}b"), (f"{EX}A", f"{EX}a")),
         f"{EX}q": ((f"{EX}b", f"{EX}c"),),
+        "inconsistent": ((":z a owl:Nothing", f"{EX}z", f"{EX}z"),),
         "http://www.w3.org/2000/01/rdf-schema#label": ((f"{EX}a", '"Haus"@de'),),
     }
 

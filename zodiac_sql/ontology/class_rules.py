@@ -46,23 +46,52 @@ class ClassRules:
     def _set_apart(self) -> None:
         """Choose the expressions that would otherwise be written into too many rules."""
         expressions = self._expressions
-        fillers = set(self._fillers())
-        for node in self._classes.nodes():
-            if self._classes.is_named(node) or node in self._classes.ends:
+        most = dict(self._fillers())
+        heights: dict[Node, int] = {}
+        for node in self._inner_first():
+            inner = (heights.get(one, 0) for one in self._inside(node))
+            heights[node] = 1 + max(inner, default=0)
+            if heights[node] > _HIGHEST:
+                heights[node] = 0
+                expressions.apart.add(node)
                 continue
             new = new_variables()
             into = len(expressions.ways(node, _X, new, frozenset()))
             out = len(expressions.beyond(node, _X, new))
             many = into > 1 and out > 1 and into * out > into + out + _MORE
-            if many or (node in fillers and into > _MOST_WAYS):
+            if many or into > most.get(node, into):
                 expressions.apart.add(node)
 
-    def _fillers(self) -> Iterator[Node]:
-        """The expressions that stand inside others."""
+    def _inner_first(self) -> list[Node]:
+        """The expressions without names, those inside others first: then these are small."""
+        order: dict[Node, None] = {}
+        todo = [(node, False) for node in reversed(self._classes.nodes())]
+        entered: set[Node] = set()
+        while todo:
+            node, left = todo.pop()
+            if left:
+                order[node] = None
+            elif is_blank(node) and node not in entered and node not in self._classes.ends:
+                entered.add(node)
+                todo += [(node, True), *((inner, False) for inner in self._inside(node))]
+        return list(order)
+
+    def _inside(self, node: Node) -> Iterator[Node]:
+        """The expressions that one is made of."""
+        for triple in self._graph.about(node):
+            if triple.predicate in v.SCHEMA_PROPERTIES and isinstance(triple.object, str):
+                listed = [m for m in self._graph.items(triple.object) if isinstance(m, str)]
+                yield from listed or [triple.object]
+
+    def _fillers(self) -> Iterator[tuple[Node, int]]:
+        """The expressions that stand inside others, and how many ways they may have there."""
         for name in ("someValuesFrom", "allValuesFrom", "complementOf", "onClass"):
-            yield from (str(t.object) for t in self._graph.uses(f"{v.OWL}{name}"))
+            for triple in self._graph.uses(f"{v.OWL}{name}"):
+                yield str(triple.object), _MOST_WAYS
         for triple in self._graph.uses(f"{v.OWL}intersectionOf"):
-            yield from map(str, self._graph.items(triple.object))
+            members = self._graph.items(triple.object)
+            for member in members:
+                yield str(member), _MOST_WAYS if len(members) < 3 else 1
 
     # Rules
 
@@ -97,7 +126,7 @@ class ClassRules:
     def _members_of_expressions(self) -> None:
         """What follows from `a rdf:type [ ... ]`: a fact, or a rule with a constant."""
         for triple in self._graph.uses(v.TYPE):
-            if is_blank(triple.object) and isinstance(triple.object, str):
+            if is_blank(triple.object) or triple.object == v.NOTHING:
                 member = Comparison(_X, "=", constant(triple.subject))
                 for effect in self._expressions.effects(triple.object, _X, new_variables()):
                     self._rule(Way((member,), axioms=(triple,)), effect)
@@ -161,7 +190,11 @@ class ClassRules:
 
 
 _MOST_WAYS = 3
-"""An expression inside others is written out in each if it has up to this many ways."""
+"""An expression inside others is written out in each if it has up to this many ways; in a long
+intersection if it has one, since each member's ways go with each of the others'."""
+
+_HIGHEST = 20
+"""Expressions are nested up to this deep in one rule."""
 
 _MORE = 2
 """A predicate of its own is worth this many rules."""

@@ -74,8 +74,8 @@ class Expressions:
             return []
         if self.is_atom(node):
             return [Way((self.atom(node, x),))]
-        if node in seen:
-            self.apart.add(node)  # an expression that is part of itself
+        if node in seen or len(seen) > _DEEPEST:
+            self.apart.add(node)  # it is part of itself, or deep inside others
             return [Way((self.atom(node, x),))]
         own = self.definitions(node, x, new, seen | {node})
         return [*own, *self._from_below(node, x, new, seen | {node})]
@@ -157,7 +157,7 @@ class Expressions:
     # What follows for a member
 
     def effects(
-        self, node: Object, x: Term, new: Names, seen: frozenset[Node] = frozenset()
+        self, node: Object, x: Variable, new: Names, seen: frozenset[Node] = frozenset()
     ) -> list[Effect]:
         """All that follows if x is a member of a class."""
         if isinstance(node, Literal) or node == v.THING or self.graph.is_datatype(node):
@@ -166,12 +166,15 @@ class Expressions:
             return [Effect(inconsistent("", x, x), w3c=("cls-nothing2",))]
         if self.is_atom(node):
             return [Effect(self.atom(node, x))]
+        if len(seen) > _DEEPEST:
+            self.apart.add(node)
+            return [Effect(self.atom(node, x))]
         return [] if node in seen else self.beyond(node, x, new, seen | {node})
 
     def beyond(
         self,
         node: Node,
-        x: Term,
+        x: Variable,
         new: Names,
         seen: frozenset[Node] = frozenset(),
         *,
@@ -186,7 +189,7 @@ class Expressions:
         return [*found, *self._above(node, x, new, seen | {node}, defined)]
 
     def _above(
-        self, node: Node, x: Term, new: Names, seen: frozenset[Node], defined: bool
+        self, node: Node, x: Variable, new: Names, seen: frozenset[Node], defined: bool
     ) -> Iterator[Effect]:
         """What follows from being in the classes above."""
         for edge in self.classes.out_of(node):
@@ -205,7 +208,7 @@ class Expressions:
                 yield replace(effect, w3c=labels, axioms=(*axioms, *effect.axioms))
 
     def _consequences(
-        self, triple: Triple, x: Term, new: Names, seen: frozenset[Node]
+        self, triple: Triple, x: Variable, new: Names, seen: frozenset[Node]
     ) -> Iterator[Effect]:
         name, value = triple.predicate.removeprefix(v.OWL), triple.object
         if name == "hasValue":
@@ -219,13 +222,12 @@ class Expressions:
                         body = (relates(on, x, y), *effect.body)
                         yield replace(effect, body=body, w3c=("cls-avf", *effect.w3c))
         elif name == "complementOf":
-            inner = Variable("?") if not isinstance(x, Variable) else x
-            for way in self.ways(value, inner, new, frozenset()):
+            for way in self.ways(value, x, new, frozenset()):
                 yield Effect(inconsistent("", x, x), way.body, ("cls-com",))
         elif name in ("maxCardinality", "maxQualifiedCardinality"):
             yield from self._at_most(triple, x, new)
 
-    def _at_most(self, triple: Triple, x: Term, new: Names) -> Iterator[Effect]:
+    def _at_most(self, triple: Triple, x: Variable, new: Names) -> Iterator[Effect]:
         most, filler = cardinality(triple.object), self.graph.one(triple.subject, v.ON_CLASS)
         qualified = triple.predicate == f"{v.OWL}maxQualifiedCardinality"
         if qualified and (filler is None or self.graph.is_datatype(filler)):
@@ -246,13 +248,16 @@ class Expressions:
                     yield Effect(head, (*pair, *one.body, *two.body), (w3c, *more))
 
     def two_values(
-        self, on: Property, x: Term, y: Variable, z: Variable
+        self, on: Property, x: Variable, y: Variable, z: Variable
     ) -> tuple[Atom, tuple[str, ...]]:
         """What follows from two values: they are equal, or literals that cannot be."""
         if self.has_literals(on):
             return inconsistent("", x, x), ("dt-diff", "eq-diff1")
         return Atom(v.SAME_AS, (y, z)), ()
 
+
+_DEEPEST = 40
+"""Rules do not follow expressions into each other deeper than this."""
 
 _AT_MOST = {
     (False, 0, False): "cls-maxc1", (False, 1, False): "cls-maxc2",

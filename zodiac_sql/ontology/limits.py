@@ -37,6 +37,10 @@ _ON_THE_LEFT = {
 LITERALS = "literals are no members of classes here; the types of columns say what they are"
 
 
+_DEEPEST = 100
+"""Reasons deeper inside an expression are not looked for."""
+
+
 class Limits:
     """Finds what is left out of axioms about classes."""
 
@@ -116,6 +120,6 @@ class Limits:
 
 def _made_of(graph: Graph, node: Object, seen: frozenset[Node]) -> Iterator[tuple[Triple, str]]:
     """What an expression without a name is made of."""
-    if isinstance(node, str) and is_blank(node) and node not in seen:
+    if isinstance(node, str) and is_blank(node) and node not in seen and len(seen) < _DEEPEST:
         for triple in graph.about(node):
             yield triple, triple.predicate.removeprefix(v.OWL)

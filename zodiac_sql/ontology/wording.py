@@ -25,7 +25,7 @@ _QUANTIFIED = {
 }  # fmt: skip
 
 _DEEPEST = 50
-"""Expressions nested deeper than this are cut: a blank node may be part of itself."""
+"""Expressions nested deeper than this are only named: a blank node may be part of itself."""
 
 
 class Wording:
@@ -58,7 +58,7 @@ class Wording:
     def expression(self, node: str, depth: int = 0) -> str:
         """What a class is made of; an empty text if nothing is said of it."""
         if depth > _DEEPEST:
-            return "..."
+            return node
         said = []
         for triple in self._graph.about(node):
             name = triple.predicate.removeprefix(v.OWL)
