@@ -5,6 +5,7 @@
     other tables of idb            zodiac$...
     temporary tables               what is done, whose it is, and the user's name last: gone_h7_p
     columns                        zodiac$... and $rank, which are refused where a user gives them
+    class expressions              urn:zodiac-sql:expression:..., in the rules of ontologies
 
 The part that a user has chosen stands last, and the part before it tells where it begins, so two
 names are equal only if all their parts are. SQL that users write sees no temporary table.
@@ -53,6 +54,16 @@ DERIVED_SCHEMA = "idb"
 
 NODE_SCHEMA = "hd"
 """The schema for the nodes of hypertrees in the file."""
+
+
+EXPRESSION = "urn:zodiac-sql:expression:"
+"""Prefix of the predicates that stand for class expressions without a name. Ontologies cannot have
+such an IRI (ontology/triples.py), so these can be hidden from users."""
+
+
+def is_expression(predicate: str) -> bool:
+    """Whether a predicate stands for a class expression."""
+    return predicate.startswith(EXPRESSION)
 
 
 # --- predicates inside a hypernode ----------------------------------------------------------------

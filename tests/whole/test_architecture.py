@@ -74,6 +74,7 @@ QUESTIONS = [
     ("Where are facts written to files?", "export", "facts/export.py"),
     ("Where is a query answered?", "query", "read/query.py"),
     ("Where is a proof of a fact looked for?", "proof", "read/why/find_proof.py"),
+    ("Where does an ontology become rules?", "ontology", "ontology/translate.py"),
     ("How do several updates of a stream become one?", "coalesce", "stream/coalesce.py"),
 ]
 

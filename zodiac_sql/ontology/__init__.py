@@ -1,0 +1,1 @@
+"""OWL 2 RL and RDFS ontologies as rules: the axioms in RDF files become a set of rules."""

@@ -1,0 +1,273 @@
+"""Class expressions as parts of rules: when something is a member, and what follows if it is.
+
+A named class is an atom. An expression without a name is put into the rules that need it, where
+this takes few rules; otherwise it gets a predicate of its own (names.EXPRESSION).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from zodiac_sql.language.syntax import Atom, Comparison, Term, Variable
+from zodiac_sql.names import EXPRESSION
+from zodiac_sql.ontology import vocabulary as v
+from zodiac_sql.ontology.class_graph import ClassGraph
+from zodiac_sql.ontology.graph import Property
+from zodiac_sql.ontology.rules import Body, Names, inconsistent
+from zodiac_sql.ontology.triples import Literal, Node, Object, Triple, is_blank
+from zodiac_sql.ontology.wording import Wording
+from zodiac_sql.ontology.writing import constant, predicate
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to be a member of a class: a body, and the W3C's rules behind it."""
+
+    body: Body
+    w3c: tuple[str, ...] = ()
+    axioms: tuple[Triple, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What follows for a member of a class: a head, and what else the body must say."""
+
+    head: Atom
+    body: Body = ()
+    w3c: tuple[str, ...] = ()
+    axioms: tuple[Triple, ...] = ()
+
+
+def relates(property_: Property, first: Term, second: Term) -> Atom:
+    """The atom for a property expression."""
+    terms = (second, first) if property_.inverse else (first, second)
+    return Atom(predicate(property_.iri), terms)
+
+
+class Expressions:
+    """The classes of an ontology as parts of rules. `apart` are expressions with a predicate."""
+
+    def __init__(self, classes: ClassGraph) -> None:
+        self.classes, self.graph = classes, classes.graph
+        self._wording = Wording(classes.graph, {})
+        self.apart: set[Node] = set()
+
+    def is_atom(self, node: Node) -> bool:
+        """Whether a class is a predicate."""
+        return node in self.apart or self.classes.is_named(node)
+
+    def atom(self, node: Node, term: Term) -> Atom:
+        """The atom for a class that is a predicate."""
+        if node not in self.apart:
+            return Atom(predicate(node), (term,))
+        said = self._wording.expression(node).encode()
+        return Atom(f"{EXPRESSION}{hashlib.sha256(said).hexdigest()[:12]}", (term,))
+
+    # When something is a member
+
+    def ways(self, node: Object, x: Variable, new: Names, seen: frozenset[Node]) -> list[Way]:
+        """All ways in which x is a member of a class, each a body."""
+        if isinstance(node, Literal) or node == v.NOTHING or self.graph.is_datatype(node):
+            return []
+        if self.is_atom(node):
+            return [Way((self.atom(node, x),))]
+        if node in seen or len(seen) > _DEEPEST:
+            self.apart.add(node)  # it is part of itself, or deep inside others
+            return [Way((self.atom(node, x),))]
+        own = self.definitions(node, x, new, seen | {node})
+        return [*own, *self._from_below(node, x, new, seen | {node})]
+
+    def _from_below(self, node: Node, x: Variable, new: Names, seen: frozenset[Node]) -> list[Way]:
+        """The ways into an expression from the classes below it."""
+        found: list[Way] = []
+        for edge in self.classes.into(node):
+            below: list[Way] = []
+            if self.is_atom(edge.sub):
+                below = [Way((self.atom(edge.sub, x),))]
+            elif edge.sub not in seen:
+                inner = seen | {edge.sub}
+                own = [] if edge.implied else self.definitions(edge.sub, x, new, inner)
+                below = [*own, *self._from_below(edge.sub, x, new, inner)]
+            axioms = (edge.axiom,) if edge.axiom else ()
+            found += [
+                replace(way, w3c=(*way.w3c, edge.w3c), axioms=(*way.axioms, *axioms))
+                for way in below
+            ]
+        return found
+
+    def definitions(
+        self, node: Node, x: Variable, new: Names, seen: frozenset[Node] = frozenset()
+    ) -> list[Way]:
+        """The ways in which x is a member by what an expression is made of."""
+        if node in self.classes.ends:
+            return [Way((relates(self.classes.ends[node].property, x, new()),))]
+        found: list[Way] = []
+        for triple in self.graph.about(node):
+            axioms = () if is_blank(node) else (triple,)
+            for way in self._definition(triple, x, new, seen):
+                found.append(replace(way, axioms=(*axioms, *way.axioms)))
+        return found
+
+    def _definition(
+        self, triple: Triple, x: Variable, new: Names, seen: frozenset[Node]
+    ) -> Iterator[Way]:
+        name, value = triple.predicate.removeprefix(v.OWL), triple.object
+        if name == "intersectionOf":
+            members = [self.ways(m, x, new, seen) for m in self.graph.items(value)]
+            for chosen in product(*members):
+                w3c = tuple(label for way in chosen for label in way.w3c)
+                body = tuple(part for way in chosen for part in way.body)
+                axioms = tuple(axiom for way in chosen for axiom in way.axioms)
+                yield Way(body, ("cls-int1", *w3c), axioms)
+        elif name == "oneOf":
+            for member in self.graph.items(value):
+                if isinstance(member, str):
+                    yield Way((Comparison(x, "=", constant(member)),), ("cls-oo",))
+        elif name == "someValuesFrom":
+            yield from self._some(triple, x, new, seen)
+        elif name == "hasValue":
+            for on in self._on(triple.subject):
+                yield Way((relates(on, x, constant(value)),), ("cls-hv2",))
+
+    def _some(
+        self, triple: Triple, x: Variable, new: Names, seen: frozenset[Node]
+    ) -> Iterator[Way]:
+        for on in self._on(triple.subject):
+            if triple.object in (v.THING, f"{v.RDFS}Literal"):
+                yield Way((relates(on, x, new()),), ("cls-svf2",))
+            elif not self.has_literals(on):
+                y = new()
+                for way in self.ways(triple.object, y, new, seen):
+                    body = (relates(on, x, y), *way.body)
+                    yield Way(body, ("cls-svf1", *way.w3c), way.axioms)
+
+    def _on(self, node: Node) -> Iterator[Property]:
+        """The properties that a restriction is about."""
+        for on in self.graph.objects(node, v.ON_PROPERTY):
+            if (property_ := self.graph.property(on)) is not None:
+                yield property_
+
+    def has_literals(self, property_: Property) -> bool:
+        """Whether what a property leads to are literals."""
+        return property_.iri in self.graph.data_properties and not property_.inverse
+
+    # What follows for a member
+
+    def effects(
+        self, node: Object, x: Variable, new: Names, seen: frozenset[Node] = frozenset()
+    ) -> list[Effect]:
+        """All that follows if x is a member of a class."""
+        if isinstance(node, Literal) or node == v.THING or self.graph.is_datatype(node):
+            return []
+        if node == v.NOTHING:
+            return [Effect(inconsistent("", x, x), w3c=("cls-nothing2",))]
+        if self.is_atom(node):
+            return [Effect(self.atom(node, x))]
+        if len(seen) > _DEEPEST:
+            self.apart.add(node)
+            return [Effect(self.atom(node, x))]
+        return [] if node in seen else self.beyond(node, x, new, seen | {node})
+
+    def beyond(
+        self,
+        node: Node,
+        x: Variable,
+        new: Names,
+        seen: frozenset[Node] = frozenset(),
+        *,
+        defined: bool = False,
+    ) -> list[Effect]:
+        """What follows besides the membership itself; if `defined`, x is a member by definition."""
+        found: list[Effect] = []
+        for triple in self.graph.about(node):
+            axioms = () if is_blank(node) else (triple,)
+            for effect in self._consequences(triple, x, new, seen):
+                found.append(replace(effect, axioms=(*axioms, *effect.axioms)))
+        return [*found, *self._above(node, x, new, seen | {node}, defined)]
+
+    def _above(
+        self, node: Node, x: Variable, new: Names, seen: frozenset[Node], defined: bool
+    ) -> Iterator[Effect]:
+        """What follows from being in the classes above."""
+        for edge in self.classes.out_of(node):
+            if defined and edge.implied:
+                continue
+            effects: Iterable[Effect]
+            if not edge.by_schema or self.is_atom(edge.sup):
+                effects = self.effects(edge.sup, x, new, seen)
+            elif edge.sup not in seen:
+                effects = self._above(edge.sup, x, new, seen | {edge.sup}, False)
+            else:
+                continue
+            axioms = (edge.axiom,) if edge.axiom else ()
+            for effect in effects:
+                labels = (edge.w3c, *effect.w3c)
+                yield replace(effect, w3c=labels, axioms=(*axioms, *effect.axioms))
+
+    def _consequences(
+        self, triple: Triple, x: Variable, new: Names, seen: frozenset[Node]
+    ) -> Iterator[Effect]:
+        name, value = triple.predicate.removeprefix(v.OWL), triple.object
+        if name == "hasValue":
+            for on in self._on(triple.subject):
+                yield Effect(relates(on, x, constant(value)), w3c=("cls-hv1",))
+        elif name == "allValuesFrom":
+            for on in self._on(triple.subject):
+                if not self.has_literals(on):
+                    y = new()
+                    for effect in self.effects(value, y, new, seen):
+                        body = (relates(on, x, y), *effect.body)
+                        yield replace(effect, body=body, w3c=("cls-avf", *effect.w3c))
+        elif name == "complementOf":
+            for way in self.ways(value, x, new, frozenset()):
+                yield Effect(inconsistent("", x, x), way.body, ("cls-com",))
+        elif name in ("maxCardinality", "maxQualifiedCardinality"):
+            yield from self._at_most(triple, x, new)
+
+    def _at_most(self, triple: Triple, x: Variable, new: Names) -> Iterator[Effect]:
+        most, filler = cardinality(triple.object), self.graph.one(triple.subject, v.ON_CLASS)
+        qualified = triple.predicate == f"{v.OWL}maxQualifiedCardinality"
+        if qualified and (filler is None or self.graph.is_datatype(filler)):
+            return
+        w3c = _AT_MOST[qualified, most, filler == v.THING] if most in (0, 1) else ""
+        for on in self._on(triple.subject):
+            y, z = new(), new()
+            first = self.ways(filler, y, new, frozenset()) if filler and w3c else [Way(())]
+            second = self.ways(filler, z, new, frozenset()) if filler and w3c else [Way(())]
+            if most == 0:
+                for way in first:
+                    end = x if self.has_literals(on) else y
+                    yield Effect(inconsistent("", x, end), (relates(on, x, y), *way.body), (w3c,))
+            elif most == 1:
+                head, more = self.two_values(on, x, y, z)
+                pair = (relates(on, x, y), relates(on, x, z), Comparison(y, "!=", z))
+                for one, two in product(first, second):
+                    yield Effect(head, (*pair, *one.body, *two.body), (w3c, *more))
+
+    def two_values(
+        self, on: Property, x: Variable, y: Variable, z: Variable
+    ) -> tuple[Atom, tuple[str, ...]]:
+        """What follows from two values: they are equal, or literals that cannot be."""
+        if self.has_literals(on):
+            return inconsistent("", x, x), ("dt-diff", "eq-diff1")
+        return Atom(v.SAME_AS, (y, z)), ()
+
+
+_DEEPEST = 40
+"""Rules do not follow expressions into each other deeper than this."""
+
+_AT_MOST = {
+    (False, 0, False): "cls-maxc1", (False, 1, False): "cls-maxc2",
+    (True, 0, False): "cls-maxqc1", (True, 0, True): "cls-maxqc2",
+    (True, 1, False): "cls-maxqc3", (True, 1, True): "cls-maxqc4",
+}  # fmt: skip
+
+
+def cardinality(value: Object) -> int | None:
+    """The number in a cardinality; None if it is none."""
+    if not isinstance(value, Literal):
+        return None
+    return int(value.text) if value.text.strip().isdecimal() else None
