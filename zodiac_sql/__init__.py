@@ -33,6 +33,7 @@ from zodiac_sql.language.functions import Function
 
 if TYPE_CHECKING:
     from zodiac_sql.knowledge_base import KnowledgeBase
+    from zodiac_sql.ontology.translate import translate as read_ontology
     from zodiac_sql.opening import connect
     from zodiac_sql.stream.channel import UpdateQueue
     from zodiac_sql.stream.updates import StreamUpdate
@@ -59,6 +60,7 @@ __all__ = [
     "UpdateQueue",
     "ZodiacError",
     "connect",
+    "read_ontology",
 ]
 __version__ = "0.1.0"
 
@@ -73,6 +75,10 @@ def __getattr__(name: str) -> object:
         from zodiac_sql.opening import connect
 
         return connect
+    if name == "read_ontology":
+        from zodiac_sql.ontology.translate import translate
+
+        return translate
     if name == "UpdateQueue":
         from zodiac_sql.stream.channel import UpdateQueue
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
     from zodiac_sql.change.materialise import Progress
     from zodiac_sql.change.update import Update
+    from zodiac_sql.ontology.translate import Profile
     from zodiac_sql.stream.channel import UpdateQueue
 
 
@@ -80,6 +81,26 @@ class KnowledgeBase(Questions):
         """
         with self.update(progress=progress) as update:
             update.replace_rules(rules, set=set)
+        return update.change
+
+    def load_ontology(
+        self,
+        *files: str | Path,
+        set: str,
+        rules: Profile = "rl",
+        progress: Progress | None = None,
+    ) -> Change:
+        """Make an ontology (RDF files) a rule set: its axioms become rules, by OWL 2 RL.
+
+        `rules` chooses "rdfs", "rl", or "rl-without-equality". If the set is there already, only
+        the difference is added and dropped, so a new version is a small change. The change's notes
+        say what has no rule; `read_ontology` has a report. Raises DataError, ProgramError.
+        """
+        from zodiac_sql.ontology.translate import translate
+
+        written = translate(files, rules).written()
+        with self.update(progress=progress) as update:
+            update.replace_rules(written, set=set)
         return update.change
 
     def drop_rules(

@@ -18,7 +18,7 @@ from zodiac_sql.language.schema import Staged
 from zodiac_sql.language.syntax import Program
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.rule_edits import rule_text, source_of
-from zodiac_sql.program.rule_sets import MAIN, Into, require_name
+from zodiac_sql.program.rule_sets import MAIN, Into, Written, require_name
 from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
@@ -70,18 +70,23 @@ class Update:
         self._collected.add_program(program, replace, strict, into)
 
     @exclusive
-    def replace_rules(self, rules: str | Path, *, set: str) -> None:
+    def replace_rules(self, rules: str | Path | Written, *, set: str) -> None:
         """Make the rules and facts of a text or a file those of a rule set.
 
         Only the difference is a change: what the set has already stays, up to the names of
-        variables and the order of the body. Raises the errors of `add_rules`.
+        variables and the order of the body. `rules` can be an ontology, as `read_ontology` gives
+        it. Raises the errors of `add_rules`.
         """
         program, into = self._parsed(rules, set)
         self._collected.replace_set(program, into)
 
-    def _parsed(self, rules: str | Path, name: str) -> tuple[Program, Into]:
+    def _parsed(self, rules: str | Path | Written, name: str) -> tuple[Program, Into]:
         """A text or file, and the rule set that it is for."""
         require_name(name)
+        if isinstance(rules, Written):
+            for remark in rules.remarks:
+                self._collected.remarks.append(remark)
+            return rules.program, Into(name, rules.source, rules.digest)
         text, source = rule_text(rules)
         program, problems = parse_what_can_be(text, source, self._collected.prefixes)
         self._collected.problems += problems

@@ -150,7 +150,7 @@ def add_rules(
     given: list[Path | str] = [*(files or []), *(rules or [])]
     if not given:
         raise typer.BadParameter("give a FILE of rules, or rules as text with -e")
-    shown = _shown(preview, samples, why)
+    shown = shown_of(preview, samples, why)
     if preview:
         require_database(db, preview)
     require_files(files or [])
@@ -159,7 +159,7 @@ def add_rules(
     wanted = Wanted(
         rules=given, into=set_name, replace=replace, replace_set=replace_set, strict=strict
     )
-    _change(db, wanted, shown, as_json)
+    change_and_print(db, wanted, shown, as_json)
 
 
 def drop_rules(
@@ -201,10 +201,12 @@ def drop_rules(
     """
     if not given and not rules and set_name is None:
         raise typer.BadParameter("give a NAME or a FILE of rules, rules as text with -e, or --set")
-    shown = _shown(preview, samples, why)
+    shown = shown_of(preview, samples, why)
     require_database(db, preview)
     dropped = [*names_and_files(given or []), *(rules or [])]
-    _change(db, Wanted(dropped=dropped, dropped_set=set_name, strict=strict), shown, as_json)
+    change_and_print(
+        db, Wanted(dropped=dropped, dropped_set=set_name, strict=strict), shown, as_json
+    )
 
 
 def insert(
@@ -228,11 +230,11 @@ def insert(
       zodiac insert farm.duckdb monday.csv tuesday.csv -p hasTemperature
       zodiac insert farm.duckdb monday.csv -p hasTemperature --preview --samples 20
     """
-    shown = _shown(preview, samples, why)
+    shown = shown_of(preview, samples, why)
     if preview:
         require_database(db, preview)
     require_files(files)
-    _change(db, Wanted(data=files, predicate=predicate, skip_bad=skip_bad), shown, as_json)
+    change_and_print(db, Wanted(data=files, predicate=predicate, skip_bad=skip_bad), shown, as_json)
 
 
 def delete(
@@ -257,10 +259,12 @@ def delete(
       zodiac delete farm.duckdb monday.csv -p hasTemperature
       zodiac delete farm.duckdb monday.csv -p hasTemperature --preview
     """
-    shown = _shown(preview, samples, why)
+    shown = shown_of(preview, samples, why)
     require_database(db, preview)
     require_files(files)
-    _change(db, Wanted(unloaded=files, predicate=predicate, skip_bad=skip_bad), shown, as_json)
+    change_and_print(
+        db, Wanted(unloaded=files, predicate=predicate, skip_bad=skip_bad), shown, as_json
+    )
 
 
 def stream(
@@ -322,7 +326,7 @@ class _Shown:
     why: str | None
 
 
-def _change(db: str, wanted: Wanted, shown: _Shown | None, as_json: bool) -> None:
+def change_and_print(db: str, wanted: Wanted, shown: _Shown | None, as_json: bool) -> None:
     """Make the change and print it. If something of a preview is to be shown, only preview it."""
     with changing(db) as opened:
         if shown is None:
@@ -333,7 +337,7 @@ def _change(db: str, wanted: Wanted, shown: _Shown | None, as_json: bool) -> Non
             print_preview(change, shown.samples, told, as_json)
 
 
-def _shown(preview: bool, samples: int | None, why: str | None) -> _Shown | None:
+def shown_of(preview: bool, samples: int | None, why: str | None) -> _Shown | None:
     """What a preview shows; None without a preview."""
     if preview:
         return _Shown(_SAMPLES_BY_DEFAULT if samples is None else samples, why)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from zodiac_sql.change.update import Update
     from zodiac_sql.cli.progress import Report
     from zodiac_sql.knowledge_base import KnowledgeBase
+    from zodiac_sql.program.rule_sets import Written
 
 MEMORY = ":memory:"
 
@@ -31,7 +32,7 @@ class Wanted:
     dropped: Sequence[Path | str] = ()
     dropped_set: str | None = None
     """The rule set that rules are dropped from: without rules, it goes as a whole."""
-    rules: Sequence[Path | str] = ()
+    rules: Sequence[Path | str | Written] = ()
     into: str = "main"
     """The rule set that rules are added to."""
     replace_set: bool = False
@@ -47,7 +48,7 @@ class Wanted:
         """Pass all of it to an update."""
         update.drop_rules(*self.dropped, set=self.dropped_set, strict=self.strict)
         for given in self.rules:
-            if self.replace_set:
+            if self.replace_set or not isinstance(given, str | Path):
                 update.replace_rules(given, set=self.into)
             else:
                 update.add_rules(given, set=self.into, replace=self.replace, strict=self.strict)

@@ -22,6 +22,7 @@ from typer.core import TyperGroup
 
 from zodiac_sql.cli.change_commands import add_rules, delete, drop_rules, insert, run, stream
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
+from zodiac_sql.cli.ontology_command import ontology
 from zodiac_sql.cli.output import say
 from zodiac_sql.cli.read_commands import export, graph, query, show, verify
 from zodiac_sql.cli.why_commands import why, why_not
@@ -107,6 +108,7 @@ for _command in (
     run,
     add_rules,
     drop_rules,
+    ontology,
     insert,
     delete,
     stream,

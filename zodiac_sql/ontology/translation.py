@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from zodiac_sql.language.syntax import Rule
+from zodiac_sql.language.syntax import Atom, Constant, Program, Rule, Type
 from zodiac_sql.ontology.applicable import applicable
+from zodiac_sql.program.rule_sets import Written
 
 Row = tuple[str | int | float | bool | datetime.date | datetime.datetime, ...]
 """The values of a fact, as `kb.insert` takes them."""
@@ -81,3 +83,43 @@ class Translation:
         used = {prefix for each in rules for prefix, _ in each.rule.prefixes}
         declared = [f"@prefix {p}: <{iri}> .\n" for p, iri in self.prefixes.items() if p in used]
         return "".join([*declared, *(f"{rule}\n" for rule in rules)])
+
+    def written(self) -> Written:
+        """The rules and facts for a rule set: `update.replace_rules` takes them."""
+        rules = tuple(replace(each.rule, name=each.name) for each in self.rules)
+        facts = tuple(
+            Atom(name, tuple(Constant(_type_of(value), value) for value in row))
+            for name, rows in self.facts.items()
+            for row in rows
+        )
+        digest = hashlib.sha256()
+        for file in self.files:
+            digest.update(file.read_bytes())
+        program = Program(rules, facts, prefixes=tuple(self.prefixes.items()))
+        return Written(program, ", ".join(map(str, self.files)), digest.hexdigest(), self._remarks)
+
+    @property
+    def _remarks(self) -> tuple[str, ...]:
+        """What is to be said of what was left out."""
+        found = [f"not among the files, and so not imported: {iri}" for iri in self.imports]
+        if left := len(self.left_out):
+            axioms = "1 axiom has" if left == 1 else f"{left} axioms have"
+            found.append(f"{axioms} no rule, or not all: zodiac ontology --report tells which")
+        return tuple(found)
+
+
+def _type_of(value: object) -> Type:
+    """The type of a constant; symbols are texts."""
+    for class_, type_ in _TYPES:
+        if isinstance(value, class_):
+            return type_
+    return Type.SYMBOL
+
+
+_TYPES: tuple[tuple[type, Type], ...] = (
+    (bool, Type.BOOL),
+    (int, Type.INT),
+    (float, Type.FLOAT),
+    (datetime.datetime, Type.TIMESTAMP),
+    (datetime.date, Type.DATE),
+)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from zodiac_sql.errors import QueryError
+from zodiac_sql.language.syntax import Program
 
 MAIN = "main"
 """The set of rules that were added without naming one."""
@@ -47,6 +48,19 @@ class Into:
 
 
 INTO_MAIN = Into()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Rules and facts that were made of something else than a text of rules.
+
+    `source` and `digest` are those of what they were made of; `remarks` are for the change's notes.
+    """
+
+    program: Program
+    source: str
+    digest: str
+    remarks: tuple[str, ...] = ()
 
 
 def qualified(set_name: str, label: str) -> str:
