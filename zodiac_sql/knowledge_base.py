@@ -98,6 +98,7 @@ class KnowledgeBase(Questions):
         """
         from zodiac_sql.ontology.translate import translate
 
+        self._session.guard.check()
         written = translate(files, rules).written()
         with self.update(progress=progress) as update:
             update.replace_rules(written, set=set)

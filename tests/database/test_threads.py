@@ -46,6 +46,7 @@ HARMLESS = {"missing_functions", "trace"}
 UPDATE_CALLS: dict[str, Callable[[Update], object]] = {
     "add_rules": lambda u: u.add_rules("q(X) :- edge(X, _)."),
     "drop_rules": lambda u: u.drop_rules("r1"),
+    "replace_rules": lambda u: u.replace_rules("q(X) :- edge(X, _).", set="s"),
     "insert": lambda u: u.insert("edge", [("x", "y")]),
     "delete": lambda u: u.delete("edge", [("a", "b")]),
     "replace": lambda u: u.replace("edge", [("x", "y")]),
@@ -63,7 +64,7 @@ def test_the_calls_are_all_there_are(kb: KnowledgeBase) -> None:
     from zodiac_sql import KnowledgeBase
     from zodiac_sql.change.update import Update
 
-    assert {n for n in vars(KnowledgeBase) if n[0] != "_"} == {*CALLS, *HARMLESS}
+    assert {n for n in dir(KnowledgeBase) if n[0] != "_"} == {*CALLS, *HARMLESS}
     verbs = {n for n, value in vars(Update).items() if n[0] != "_" and callable(value)}
     assert verbs == {*UPDATE_CALLS}
 

@@ -31,6 +31,8 @@ def entered(kb: KnowledgeBase, name: str) -> None:
 CALLS: dict[str, Call] = {
     "add_rules": lambda kb: kb.add_rules("q(X) :- edge(X, _)."),
     "drop_rules": lambda kb: kb.drop_rules("r1"),
+    "replace_rules": lambda kb: kb.replace_rules("q(X) :- edge(X, _).", set="s"),
+    "load_ontology": lambda kb: kb.load_ontology("nowhere.ttl", set="s"),
     "insert": lambda kb: kb.insert("edge", [("x", "y")]),
     "delete": lambda kb: kb.delete("edge", [("a", "b")]),
     "replace": lambda kb: kb.replace("edge", [("x", "y")]),
@@ -46,6 +48,7 @@ CALLS: dict[str, Call] = {
     "table": lambda kb: kb.table("path"),
     "batches": read_batches,
     "rules": lambda kb: kb.rules(),
+    "rule_sets": lambda kb: kb.rule_sets(),
     "predicates": lambda kb: kb.predicates(),
     "position": lambda kb: kb.position("s"),
     "hypernodes": lambda kb: kb.hypernodes(),

@@ -27,16 +27,17 @@ def test_exported_names() -> None:
         "MissingFunctionWarning", "NewerFileError", "ProgramError", "PublishedError", "QueryError",
         "ResourceError",
         "SparkError", "StoreError", "StreamError", "StreamUpdate", "UpdateQueue", "ZodiacError",
-        "connect",
+        "connect", "read_ontology",
     ]  # fmt: skip
     assert all(hasattr(zodiac_sql, name) for name in zodiac_sql.__all__)
 
 
 def test_verbs() -> None:
     """The verbs that users type, each with a docstring."""
-    public = {name for name in vars(KnowledgeBase) if not name.startswith("_")}
+    public = {name for name in dir(KnowledgeBase) if not name.startswith("_")}
     assert public >= {
         "add_rules", "drop_rules", "rules", "load", "insert", "delete", "update", "sql", "query",
+        "replace_rules", "load_ontology", "rule_sets",
         "table", "hypernodes", "predicates", "graph", "export", "close", "trace",
         "register_function", "register_aggregate", "missing_functions",
     }  # fmt: skip

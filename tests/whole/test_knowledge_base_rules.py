@@ -20,7 +20,7 @@ OpenKb = Callable[..., KnowledgeBase]
 def test_rules_are_named_and_kept_as_written(kb: KnowledgeBase) -> None:
     kb.add_rules("a: p(X) :- q(X) .\np(X):-s(X), % why\n  X != b.\nr2: t(X) <- p(X).")
     table = kb.rules()
-    assert table.column_names == ["name", "rule", "hypernode", "added_at"]
+    assert table.column_names == ["name", "rule", "hypernode", "added_at", "sets"]
     assert [row[:3] for row in table] == [
         ("a", "p(X) :- q(X) .", "h1"),
         ("r1", "p(X):-s(X), % why\n  X != b.", "h2"),

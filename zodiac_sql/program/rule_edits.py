@@ -244,5 +244,5 @@ def rule_text(rules: str | Path) -> tuple[str, str]:
 def source_of(rules: str | Path, text: str) -> tuple[str | None, str]:
     """The file that a text comes from, None if it was given as text, and the text's SHA-256."""
     is_file = isinstance(rules, Path) or _PATH.fullmatch(rules.strip())
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return (str(rules).strip() if is_file else None), digest
