@@ -40,10 +40,9 @@ def ontology(
     why: WhyMoved = None,
     as_json: Json = False,
 ) -> None:
-    """Make an ontology a rule set: OWL 2 RL axioms become rules over the data's classes and
-    properties.
+    """Make an ontology a rule set: its axioms become rules.
 
-    A set that is there already gets the new version: only what differs is added and dropped.
+    They are the rules of OWL 2 RL, over the data's classes and properties. A set that is there already gets the new version: only what differs is added and dropped.
     Imported ontologies count if their files are given, too. What OWL 2 RL cannot say is left out,
     and reported. `zodiac drop-rules DB --set ontology` takes it away again.
 
