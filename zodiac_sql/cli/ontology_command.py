@@ -42,9 +42,10 @@ def ontology(
 ) -> None:
     """Make an ontology a rule set: its axioms become rules.
 
-    They are the rules of OWL 2 RL, over the data's classes and properties. A set that is there already gets the new version: only what differs is added and dropped.
-    Imported ontologies count if their files are given, too. What OWL 2 RL cannot say is left out,
-    and reported. `zodiac drop-rules DB --set ontology` takes it away again.
+    They are the rules of OWL 2 RL, over the data's classes and properties. A set that is there
+    already gets the new version: only what differs is added and dropped. Imported ontologies count
+    if their files are given, too. What OWL 2 RL cannot say is left out, and reported. `zodiac
+    drop-rules DB --set ontology` takes it away again.
 
     \b
     Examples:
