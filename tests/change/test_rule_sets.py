@@ -108,6 +108,21 @@ def test_a_label_goes_to_another_rule_while_a_second_set_keeps_the_first(
     assert kb.verify()
 
 
+def test_a_label_that_the_set_has_for_another_rule_is_refused(kb: KnowledgeBase) -> None:
+    kb.add_rules(HEAT, set="heat")
+    kb.add_rules("hot(X) :- t(X, T), T > 35.")
+    with pytest.raises(ProgramError, match="the rule set heat has a rule named r1 already"):
+        kb.add_rules("r1: hot(X) :- t(X, T), T > 35.", set="heat")
+    assert sets_of(kb) == {"heat/r1": ["heat"], "heat/r2": ["heat"], "heat/facts:limit": ["heat"], "r1": ["main"]}  # fmt: skip
+
+
+def test_a_new_version_gives_a_label_to_another_rule(kb: KnowledgeBase) -> None:
+    kb.add_rules("r1: hot(X) :- t(X, T), T > 30.", set="heat")
+    kb.replace_rules("hot(X) :- t(X, T), T > 30.\nr1: warm(X) :- hot(X).", set="heat")
+    texts = {row["name"]: row["rule"] for row in kb.rules().to_pylist()}
+    assert texts == {"heat/r1": "warm(X) :- hot(X).", "heat/r2": "hot(X) :- t(X, T), T > 30."}
+
+
 def test_rules_are_dropped_from_the_set_that_is_named(kb: KnowledgeBase) -> None:
     kb.add_rules(HEAT, set="heat")
     kb.add_rules("r1: hot(X) :- t(X, T), T > 30.")

@@ -114,9 +114,11 @@ def _go_on(kb: KnowledgeBase, model: Model, program: Program, rng: Random) -> Mo
 
     after = deepcopy(model)
     acts = [_act(after, program, rng) for _ in range(rng.choice((1, 1, 2, 3)))]
+    wrong = _wrong_acts(after, program, rng) if chance(rng, 20) else []
+    acts += wrong
     note("\n".join(["% a change", *(told for told, _ in acts)]))
     rules = after.union()
-    if not allowed(rules):
+    if wrong or not allowed(rules):
         with pytest.raises(ProgramError), kb.update() as update:
             for _, act in acts:
                 act(update)
@@ -160,6 +162,19 @@ def _act(model: Model, program: Program, rng: Random) -> tuple[str, Callable[[Up
     for predicate, rows in facts.items():
         explicit.get(predicate, set()).difference_update(rows)
     return f"% delete {facts}", lambda u: [u.delete(p, list(r)) for p, r in facts.items()]  # type: ignore[return-value]
+
+
+def _wrong_acts(
+    model: Model, program: Program, rng: Random
+) -> list[tuple[str, Callable[[Update], None]]]:
+    """Something that must be refused, if there is any: a label that a set has for another rule."""
+    name = rng.choice(SETS)
+    labels = [label for label in model.rules[name].values() if label]
+    new = [rule for rule in _some_rules(program, rng) if rule not in model.rules[name]]
+    if not labels or not new:
+        return []
+    written = _written([(rng.choice(labels), new[0])], {})
+    return [(f"% wrong: add to {name}\n{written}", lambda u: u.add_rules(written, set=name))]
 
 
 def _text(model: Model, name: str, program: Program, rng: Random) -> Text:

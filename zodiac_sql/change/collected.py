@@ -130,12 +130,14 @@ class Collected:
 
     def _delete_facts_of_set(self, name: str) -> None:
         """Collect that the facts in the file that a set states go, unless it states them again."""
-        graph = self.graph_before() if any(one.name == name for one in self.state.sets) else None
-        members = dict(self.rules.places.labels(name)) if graph else {}
-        rules = {rule.name: rule for rule in graph.rules()} if graph else {}
-        for label, rule_name in members.items():
-            if is_of_facts(label):
-                (stated,) = rules[rule_name].positive_atoms()
+        bringing = {
+            rule for label, rule in self.rules.places.labels(name).items() if is_of_facts(label)
+        }
+        if not bringing:
+            return
+        for rule in self.graph_before().rules():
+            if rule.name in bringing:
+                (stated,) = rule.positive_atoms()
                 known = self.state.schema[stated.predicate]
                 with self.timed("stage"):
                     self.deletes[known.name].append(staged_explicit(self.store, known))

@@ -74,8 +74,8 @@ class Update:
         """Make the rules and facts of a text or a file those of a rule set.
 
         Only the difference is a change: what the set has already stays, up to the names of
-        variables and the order of the body. `rules` can be an ontology, as `read_ontology` gives
-        it. Raises the errors of `add_rules`.
+        variables and the order of the body. `rules` can be an ontology: `Translation.written()`.
+        Raises the errors of `add_rules`.
         """
         program, into = self._parsed(rules, set)
         self._collected.replace_set(program, into)
@@ -84,8 +84,7 @@ class Update:
         """A text or file, and the rule set that it is for."""
         require_name(name)
         if isinstance(rules, Written):
-            for remark in rules.remarks:
-                self._collected.remarks.append(remark)
+            self._collected.remarks += rules.remarks
             return rules.program, Into(name, rules.source, rules.digest)
         text, source = rule_text(rules)
         program, problems = parse_what_can_be(text, source, self._collected.prefixes)

@@ -88,14 +88,14 @@ class _Sorting:
         twin = next((other for other in alike if same(rule, other)), None)
         if twin is None:
             label = rule.name or self._free_label(own)
-            self._require_free(rule, own)
+            self._require_free(rule, own, qualified(own, label))
             self.rules.append(replace(rule, name=qualified(own, label)))
             self.places.put(own, label, self.rules[-1].name)
             alike.append(self.rules[-1])
             return
         here = [label for name, label in self.places.of_rule(twin.name) if name == own]
         if not here:
-            self._require_free(rule, own)
+            self._require_free(rule, own, twin.name)
             self.places.put(own, rule.name or self._free_label(own), twin.name)
             self.remarks.append(f"{already_there(rule, twin)}: now {own} has it, too")
         elif not arrival.replaces and not is_of_facts(rule.name):
@@ -105,10 +105,13 @@ class _Sorting:
                 self.problems.append(problem)
             self.remarks.append(remark)
 
-    def _require_free(self, rule: Rule, own: str) -> None:
-        """Report a label that the set has for another rule, which check.py cannot see."""
+    def _require_free(self, rule: Rule, own: str, name: str) -> None:
+        """Report a label that the set has for another rule than the one of this name.
+
+        (That two rules have one name is reported by check.py.)
+        """
         other = self.places.labels(own).get(rule.name)
-        if other is not None and other != qualified(own, rule.name):
+        if other is not None and other != name:
             self.problems.append(
                 Problem(
                     f"the rule set {own} has a rule named {rule.name} already", rule.span,

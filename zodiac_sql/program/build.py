@@ -76,9 +76,8 @@ def plan_program(
 ) -> Planned:
     """The program that a change makes of `state`, whose HRDG is `before`.
 
-    `explicit` the predicates that have explicit facts, or get
-    some. `provisional` is the schema with what declarations and staged facts have settled. Raises
-    ProgramError with all problems.
+    `explicit` are the predicates that have explicit facts, or get some. `provisional` is the schema
+    with what declarations and staged facts have settled. Raises ProgramError with all problems.
     """
     kept = _kept(state, before, edits)
     new = arrive(edits.arrivals, kept, edits.dropped, edits.places)

@@ -83,11 +83,13 @@ class RuleEdits:
         for label, name in self.places.labels(into.name).items():
             rule = self._by_name[name]
             known.setdefault(outline(rule), []).append((rule, label))
+        given = {new.name for new in program.rules if new.name}
         kept = {
             label
             for new in program.rules
             for rule, label in known.get(outline(new), ())
-            if new.name in ("", label) and same(new, rule)
+            if (new.name or label) == label and same(new, rule)
+            if new.name or label not in given  # a label may be given to another rule now
         }
         for label in [one for one in self.places.labels(into.name) if one not in kept]:
             self._let_go(into.name, label)

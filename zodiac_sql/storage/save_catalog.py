@@ -75,29 +75,30 @@ def _save_sets(store: Store, old: State, new: State) -> None:
             ],
         )  # fmt: skip
     there, wanted = _members(old), _members(new)
-    _save_members(store, {*there} - {*wanted}, [place for place in wanted if place not in {*there}])
+    _run_over(
+        store,
+        "DELETE FROM zodiac.rule_member AS m"
+        " USING (SELECT unnest($1) AS s, unnest($2) AS l, unnest($3) AS r) AS g"
+        " WHERE (m.set_name, m.label, m.rule) = (g.s, g.l, g.r)",
+        [place for place in there if place not in wanted],
+    )
+    _run_over(
+        store,
+        "INSERT INTO zodiac.rule_member SELECT unnest($1), unnest($2), unnest($3)",
+        [place for place in wanted if place not in there],
+    )
 
 
-def _members(state: State) -> list[tuple[str, str, str]]:
+def _members(state: State) -> dict[tuple[str, str, str], None]:
     """The rows of zodiac.rule_member, in order."""
-    return [(one.name, label, rule) for one in state.sets for label, rule in one.members]
+    members = ((one.name, label, rule) for one in state.sets for label, rule in one.members)
+    return dict.fromkeys(members)
 
 
-def _save_members(
-    store: Store, gone: Collection[tuple[str, str, str]], come: Collection[tuple[str, str, str]]
-) -> None:
-    if gone:
-        store.run(
-            "DELETE FROM zodiac.rule_member AS m"
-            " USING (SELECT unnest($1) AS s, unnest($2) AS l, unnest($3) AS r) AS g"
-            " WHERE (m.set_name, m.label, m.rule) = (g.s, g.l, g.r)",
-            [list(column) for column in zip(*gone, strict=True)],
-        )
-    if come:
-        store.run(
-            "INSERT INTO zodiac.rule_member SELECT unnest($1), unnest($2), unnest($3)",
-            [list(column) for column in zip(*come, strict=True)],
-        )
+def _run_over(store: Store, sql: str, rows: Collection[tuple[object, ...]]) -> None:
+    """Run a statement whose parameters are the columns of some rows, if there are any."""
+    if rows:
+        store.run(sql, [list(column) for column in zip(*rows, strict=True)])
 
 
 def _save_positions(store: Store, old: Mapping[str, int], new: Mapping[str, int]) -> None:
@@ -182,19 +183,18 @@ def _placed(
 
 def _save_edges(store: Store, old: State, new: State) -> None:
     before, after = _edges(old), _edges(new)
-    gone, written = before - after, after - before
-    if gone:
-        store.run(
-            "DELETE FROM zodiac.hyperedge AS e"
-            " USING (SELECT unnest($1) AS a, unnest($2) AS b, unnest($3) AS n) AS g"
-            " WHERE (e.source, e.target, e.negative) = (g.a, g.b, g.n)",
-            [list(column) for column in zip(*gone, strict=True)],
-        )
-    if written:
-        store.run(
-            "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)",
-            [list(column) for column in zip(*sorted(written), strict=True)],
-        )
+    _run_over(
+        store,
+        "DELETE FROM zodiac.hyperedge AS e"
+        " USING (SELECT unnest($1) AS a, unnest($2) AS b, unnest($3) AS n) AS g"
+        " WHERE (e.source, e.target, e.negative) = (g.a, g.b, g.n)",
+        before - after,
+    )
+    _run_over(
+        store,
+        "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)",
+        sorted(after - before),
+    )
 
 
 def _edges(state: State) -> set[tuple[int, int, bool]]:
