@@ -69,7 +69,8 @@ class Model:
             self.facts[name].setdefault(predicate, set()).update(rows)
 
     def replace(self, name: str, text: Text, facts: Facts) -> None:
-        old = self.rules[name]
+        given_ = {label for label, _ in text}
+        old = {r: label for r, label in self.rules[name].items() if label not in given_}
         self.rules[name] = {rule: label or old.get(rule) for label, rule in text}
         if name == "main":
             self.add(name, [], facts)
