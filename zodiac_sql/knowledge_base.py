@@ -253,6 +253,19 @@ class KnowledgeBase:
         )
 
     @exclusive
+    def sparql(self, query: str) -> Answer:
+        """Answer a SPARQL query, SELECT or ASK: a class is a unary predicate, a property a binary.
+
+        One column per variable, in which NULL is unbound. ASK: `holds: bool`, with one row if so.
+        Prefixes of the knowledge base need not be declared. Needs the extra `zodiac-sql[sparql]`.
+        Raises QueryError, which names what is wrong or not supported.
+        """
+        from zodiac_sql.read.sparql.answer import answer_sparql
+
+        session = self._session
+        return session.read(lambda state: answer_sparql(session.store, state, query))
+
+    @exclusive
     def why(self, goal: str, *, all: bool = False, limit: int | None = None) -> Explanation:
         """Why a fact holds: one proof of small height, down to explicit facts.
 
