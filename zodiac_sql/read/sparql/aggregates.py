@@ -11,7 +11,7 @@ from zodiac_sql.database.statements import text
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.sparql.context import refused
-from zodiac_sql.read.sparql.expressions import Scope, compiled, order_keys
+from zodiac_sql.read.sparql.expressions import Scope, compiled, order_key
 from zodiac_sql.read.sparql.solutions import TEXT, Column, Form, Solutions, column
 from zodiac_sql.read.sparql.values import (
     Value,
@@ -117,7 +117,7 @@ def _extreme(name: str, value: Value) -> tuple[exp.Expr, Column]:
         function = exp.Min if name == "Min" else exp.Max
         return function(this=value.copy), Column(value.form, False)
     term = as_term(value)
-    key = call("row", *order_keys(Value("term", term)))
+    key = order_key(Value("term", term))
     return call("arg_min" if name == "Min" else "arg_max", term, key), Column(TEXT, False)
 
 

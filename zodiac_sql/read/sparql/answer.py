@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +10,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.render import render
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import EvaluationError, QueryError, StoreError
+from zodiac_sql.errors import EvaluationError, QueryError
 from zodiac_sql.program.state import State
 from zodiac_sql.read.query import Answer
 from zodiac_sql.read.sparql.context import Context, context_of, refused
@@ -55,11 +54,28 @@ def parsed(text: str, prefixes: tuple[tuple[str, str], ...]) -> Any:
             "SPARQL needs rdflib, which is not installed: pip install 'zodiac-sql[sparql]'"
         ) from error
     try:
-        return translateQuery(parseQuery(text), initNs=dict(prefixes)).algebra
+        return _translated(translateQuery(parseQuery(text), initNs=dict(prefixes)).algebra)
     except RecursionError:
         raise QueryError("SPARQL: the query is nested too deeply.") from None
     except Exception as error:  # rdflib raises exceptions of many kinds, even plain ones
         raise QueryError(f"SPARQL: {error}") from error
+
+
+def _translated(part: Any) -> Any:
+    """The algebra with the patterns of all EXISTS as its items.
+
+    rdflib has translated them, but keeps that as an attribute beside the item.
+    """
+    if isinstance(part, list | tuple):
+        for each in part:
+            _translated(each)
+    elif isinstance(part, dict):
+        if getattr(part, "name", "") in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
+            part["graph"] = part.graph
+        for key, value in part.items():
+            if key != "_vars":
+                _translated(value)
+    return part
 
 
 def _in_order(text: str, algebra: Any) -> list[str]:
@@ -86,6 +102,3 @@ def _selected(solutions: Solutions, variables: list[str], context: Context) -> e
     query = exp.select(*(values or [exp.true().as_(HOLDS.name)])).from_(shown.subquery("q"))
     return query.order_by(column(ORDER, "q")) if shown.ordered else query
 
-
-_: Mapping[str, str] = {}
-_e = StoreError

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 from sqlglot import exp
 
-from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.sparql import functions
-from zodiac_sql.read.sparql.context import Context, is_variable, refused
+from zodiac_sql.read.sparql.context import Context, refused
 from zodiac_sql.read.sparql.solutions import ID, TEXT, Column, column
 from zodiac_sql.read.sparql.values import (
     Value,
     as_number,
-    as_term,
     boolean,
     call,
     constant,
     equal,
     error,
-    less,
     native,
     number,
+    ordered,
     sparql,
     truth,
 )
@@ -46,31 +44,34 @@ class Scope:
     exists: Callable[[Any, Scope], exp.Expr]
     outer: Scope | None = None
     closed: bool = False
-    used: set[str] = field(default_factory=set)
 
     def value(self, name: str) -> Value:
         """The value of a variable, by its name in SQL."""
-        if name not in self.columns:
-            return self._outside(name)
-        alias, known = self.columns[name]
+        scope = self.owner(name)
+        if scope is None:
+            return error()
+        alias, known = scope.columns[name]
         if known.form == ID:
-            return Value("term", self.texts[name].copy(), known=known.certain)
+            return Value("term", scope.texts[name].copy(), known=known.certain)
         if known.form == TEXT:
             return Value("term", column(name, alias), known=known.certain)
         return native(column(name, alias), known.form, known.certain)
 
-    def _outside(self, name: str) -> Value:
-        if self.outer is None:
-            return error()
-        if self.closed and self.outer.sees(name):
-            raise refused(
-                "a variable from outside of EXISTS in a filter of OPTIONAL or MINUS inside it"
-            )
-        return self.outer.value(name)
+    def place(self, name: str) -> exp.Column | None:
+        """The column of a variable, whatever its form; None if it is never bound."""
+        scope = self.owner(name)
+        return None if scope is None else column(name, scope.columns[name][0])
 
-    def sees(self, name: str) -> bool:
-        """Whether a variable can have a value."""
-        return name in self.columns or (self.outer is not None and self.outer.sees(name))
+    def owner(self, name: str) -> Scope | None:
+        """The innermost scope that has a variable. Raises QueryError if it is out of reach."""
+        if name in self.columns or self.outer is None:
+            return self if name in self.columns else None
+        found = self.outer.owner(name)
+        if found is not None and self.closed:
+            raise refused(
+                "a variable from outside of EXISTS in OPTIONAL or MINUS inside it"
+            )
+        return found
 
 
 def compiled(expression: Any, scope: Scope) -> Value:
@@ -110,11 +111,8 @@ def _arguments(expression: Any, scope: Scope) -> list[Value]:
 
 
 def _bound(variable: Any, scope: Scope) -> Value:
-    name = scope.context.variable(variable)
-    if name in scope.columns:
-        alias, _ = scope.columns[name]
-        return boolean(exp.not_(column(name, alias).is_(exp.null())))
-    return boolean(exp.not_(exp.paren(scope.value(name).sql.is_(exp.null()))))
+    place = scope.place(scope.context.variable(variable))
+    return boolean(exp.false() if place is None else exp.not_(place.is_(exp.null())))
 
 
 def _and(expression: Any, scope: Scope) -> Value:
@@ -143,15 +141,7 @@ def _relation(expression: Any, scope: Scope) -> Value:
     if op in ("=", "!="):
         same_ = equal(first, second)
         return boolean(same_ if op == "=" else exp.not_(exp.paren(same_)))
-    if op in (">", ">="):
-        first, second = second, first
-    smaller = less(first, second)
-    if op in ("<=", ">="):
-        smaller = exp.or_(exp.paren(smaller), exp.paren(equal(first, second)))
-        # Where values have no order, that they are equal is an error, too.
-        ordered = exp.not_(exp.paren(less(first, second).is_(exp.null())))
-        return boolean(exp.Case().when(ordered, smaller))
-    return boolean(smaller)
+    return boolean(ordered(op, first, second))
 
 
 def _sum(expression: Any, scope: Scope) -> Value:
@@ -178,11 +168,34 @@ def arithmetic(op: str, first: Value, second: Value) -> Value:
     ranks = first.static_rank, second.static_rank
     known = None if ranks[0] is None or ranks[1] is None else max(ranks[0], ranks[1])
     rank: int | exp.Expr
-    if known is None:
-        both = exp.and_(*(exp.not_(v.ranked.is_(exp.null())) for v in (first, second)))
-        rank = exp.Case().when(both, call("greatest", first.ranked, second.ranked))
-    else:
-        rank = known
+    rank = sparql("higher", first.ranked, second.ranked) if known is None else known
+    if op == "/":
+        return _quotient(first, second, rank)
+    wide = "BIGINT" if known == 0 else "DOUBLE"
+    left, right = (exp.paren(exp.cast(value.copy, wide)) for value in (first, second))
+    result = _SQL_OPERATORS[op](this=left, expression=right)
+    return number(call("try", result) if known == 0 else exp.paren(result), rank)
+
+
+def _quotient(first: Value, second: Value, rank: int | exp.Expr) -> Value:
+    """A quotient. Of integers it is a decimal; only floats and doubles are divided by zero."""
+    if isinstance(rank, int):
+        exact: exp.Expr = exp.convert(rank < 2)
+        return number(sparql("quotient", first.sql, second.sql, exact), max(rank, 1))
+    exact = exp.paren(rank < exp.convert(2))
+    known = sparql("higher", rank, exp.convert(1))
+    return number(sparql("quotient", first.sql, second.sql, exact), known)
+
+
+_OPERATORS: dict[str, type[exp.Binary]] = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul}
+
+
+def arithmetic(op: str, first: Value, second: Value) -> Value:
+    """Numbers added, subtracted, multiplied or divided. Beyond 64 bits is an error."""
+    ranks = first.static_rank, second.static_rank
+    known = None if ranks[0] is None or ranks[1] is None else max(ranks[0], ranks[1])
+    rank: int | exp.Expr
+    rank = sparql("higher", first.ranked, second.ranked) if known is None else known
     if op == "/":
         return _quotient(first, second, rank)
     wide = "BIGINT" if known == 0 else "DOUBLE"
@@ -247,12 +260,9 @@ def texts_needed(expression: Any, context: Context) -> set[str]:
     return reduce(set.union, (texts_needed(part, context) for part in parts), set())
 
 
-def order_keys(value: Value) -> list[exp.Expr]:
+def order_key(value: Value) -> exp.Expr:
     """What to sort by, to sort by a value."""
     if value.kind == "term":
-        text_ = value.sql
-        return [sparql("place", text_), sparql("number", text_), text_.copy()]
-    return [value.copy]
+        return sparql("place", value.sql)
+    return value.copy
 
-
-_ = (as_term, Type, is_variable)

@@ -8,7 +8,6 @@ from typing import Any
 from sqlglot import exp
 
 from zodiac_sql.database.statements import text
-from zodiac_sql.errors import QueryError
 from zodiac_sql.facts.native_text import written_datatype
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
@@ -59,7 +58,7 @@ def _str(arguments: Values) -> Value:
     (value,) = arguments
     if value.kind == "string":
         return value
-    return string(catalogued("lexical", as_term(value)))
+    return string(sparql("str", as_term(value)))
 
 
 def _lang(arguments: Values) -> Value:
@@ -73,19 +72,7 @@ def _datatype(arguments: Values) -> Value:
         return term(_if_any(value, text(f"{XSD}string")))
     if value.kind != "term" and value.rank is None:
         return term(_if_any(value, text(written_datatype(value.form.datatype))))
-    written = as_term(value)
-    class_ = sparql("class", written)
-    datatype = catalogued("canonical", call("concat", text("<"), sparql("datatype", written), text(">")))
-    return term(
-        exp.Case()
-        .when(class_.isin(text("iri"), text("blank")), unbound(TEXT))
-        .when(class_.copy().eq(text("string")), text(f"{XSD}string"))
-        .when(
-            class_.copy().eq(text("lang")),
-            text("http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"),
-        )
-        .when(exp.not_(written.copy().is_(exp.null())), datatype)
-    )
+    return term(sparql("datatype", as_term(value)))
 
 
 def _if_any(value: Value, result: exp.Expr) -> exp.Expr:
@@ -216,12 +203,13 @@ def _strlen(arguments: Values) -> Value:
 
 def _if(arguments: Values) -> Value:
     test, yes, no = arguments
-    chosen = truth(test)
     if yes.kind == no.kind and yes.form == no.form and yes.rank is None and no.rank is None:
-        sql = exp.Case().when(chosen, yes.copy).when(exp.not_(exp.paren(chosen.copy())), no.copy)
-        return Value(yes.kind, sql, yes.form)
-    sql = exp.Case().when(chosen, as_term(yes))
-    return term(sql.when(exp.not_(exp.paren(chosen.copy())), as_term(no)))
+        return Value(yes.kind, _chosen(test, yes.copy, no.copy), yes.form)
+    return term(_chosen(test, as_term(yes), as_term(no)))
+
+
+def _chosen(test: Value, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
+    return exp.Case(this=truth(test)).when(exp.true(), yes).when(exp.false(), no)
 
 
 def _coalesce(arguments: Values) -> Value:
@@ -323,5 +311,3 @@ _BUILTINS: dict[str, Callable[[Values], Value]] = {
     "MINUTES": _part("minute"),
     "SECONDS": _part("second"),
 }
-
-_ = QueryError

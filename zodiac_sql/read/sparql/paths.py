@@ -55,31 +55,22 @@ def parts_of(triple: Triple, context: Context) -> list[Solutions]:
 
 
 def _negated(subject: Any, path: Any, object_: Any, context: Context) -> Solutions:
-    """Triples whose property is none of some; both ways if inverse ones are among these."""
-    from rdflib import BNode
-    from rdflib.paths import InvPath
+    """Triples whose property is none of some."""
+    from rdflib import BNode, URIRef
 
-    forwards = [symbol(arg) for arg in path.args if not isinstance(arg, InvPath)]
-    backwards = [symbol(arg.arg) for arg in path.args if isinstance(arg, InvPath)]
-    ways = []
-    if forwards or not backwards:
-        ways.append((subject, object_, forwards))
-    if backwards:
-        ways.append((object_, subject, backwards))
-    parts = []
-    for first, last, excluded in ways:
-        node = BNode()
-        found = pattern((first, node, last), context)
-        name, alias = context.variable(node), context.names.fresh()
-        others = [n for n in found.columns if n != name]
-        named = in_form(found, {name: TEXT}, context.names)
-        query = select((n, column(n, alias)) for n in others)
-        query = query.from_(named.subquery(alias), copy=False)
-        if excluded:
-            wanted = exp.not_(column(name, alias).isin(*(text(e) for e in excluded)))
-            query = query.where(wanted, copy=False)
-        parts.append(Solutions(query, {n: found.columns[n] for n in others}))
-    return united(parts, context.names)
+    if not all(isinstance(arg, URIRef) for arg in path.args):
+        raise refused("an inverse property in a negated set, !(^p), which rdflib cannot parse,")
+    node = BNode()
+    found = pattern((subject, node, object_), context)
+    name, alias = context.variable(node), context.names.fresh()
+    others = [n for n in found.columns if n != name]
+    named = in_form(found, {name: TEXT}, context.names)
+    query = select((n, column(n, alias)) for n in others)
+    query = query.from_(named.subquery(alias), copy=False)
+    excluded = column(name, alias).isin(*(text(symbol(arg)) for arg in path.args))
+    return Solutions(
+        query.where(exp.not_(excluded), copy=False), {n: found.columns[n] for n in others}
+    )
 
 
 def _repeated(subject: Any, path: Any, object_: Any, context: Context) -> Solutions:

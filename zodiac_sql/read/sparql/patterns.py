@@ -14,7 +14,7 @@ from zodiac_sql.read.sparql.expressions import (
     Scope,
     compiled,
     condition,
-    order_keys,
+    order_key,
     texts_needed,
 )
 from zodiac_sql.read.sparql.paths import basic
@@ -33,6 +33,7 @@ from zodiac_sql.read.sparql.solutions import (
     with_texts,
 )
 from zodiac_sql.read.sparql.terms import symbol
+from zodiac_sql.read.sparql.triples import as_text
 from zodiac_sql.read.sparql.values import Value, as_term
 
 _NUMBER = "zodiac$number"
@@ -270,8 +271,8 @@ class Patterns:
         keys = []
         for each in part.expr:
             down = each.order == "DESC"
-            for key in order_keys(compiled(each.expr, scope)):
-                keys.append(exp.Ordered(this=key, desc=down, nulls_first=not down))
+            key = order_key(compiled(each.expr, scope))
+            keys.append(exp.Ordered(this=key, desc=down, nulls_first=not down))
         place = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=keys))
         values = ((name, column(name, alias)) for name in solutions.columns)
         query = query.select(*select(values, place).expressions, copy=False)
@@ -307,41 +308,26 @@ class Patterns:
 
 def _exists(graph: Any, scope: Scope) -> exp.Expr:
     """Whether a pattern has a solution that is compatible with the variables of a scope."""
-    if graph.name.startswith("GroupGraphPattern"):
-        from rdflib.plugins.sparql.algebra import translateGroupGraphPattern
-
-        graph = translateGroupGraphPattern(graph)
     context = scope.context
     found = Patterns(context, scope).solutions(graph)
-    alias = context.names.fresh()
-    query = exp.select("1", copy=False)
-    conditions = []
-    table = found.subquery(alias)
-    outside = {name: place for name, place in _all_columns(scope).items() if name in found.columns}
-    texts = {
-        n for n, (_, k, _) in outside.items() if k.form != found.columns[n].form
+    owners = ((name, scope.owner(name)) for name in found.columns)
+    outside = {name: owner.columns[name] for name, owner in owners if owner is not None}
+    numbers = {
+        name: ID
+        for name, (_, known) in outside.items()
+        if known == Column(ID, True) and found.columns[name].certain
     }
-    if texts:
-        found = in_form(found, dict.fromkeys(texts, TEXT), context.names)
-        table = found.subquery(alias)
-    for name, (there, known, owner) in outside.items():
-        value: exp.Expr = column(name, there)
-        if name in texts and known.form != TEXT:
-            value = as_term(owner.value(name))
-        conditions.append(
-            _same(value, column(name, alias), known.certain, found.columns[name].certain)
-        )
-    query = query.from_(table, copy=False)
-    if conditions:
-        query = query.where(*conditions, copy=False)
+    found = in_form(found, numbers, context.names, known_only=True)
+    alias = context.names.fresh()
+    query = exp.select("1", copy=False).from_(found.subquery(alias), copy=False)
+    for name, (there, known) in outside.items():
+        inside = found.columns[name]
+        values: list[exp.Expr] = [column(name, there), column(name, alias)]
+        if known.form != inside.form:
+            forms = (known.form, inside.form)
+            values = [as_text(pair) for pair in zip(forms, values, strict=True)]
+        query = query.where(_same(*values, known.certain, inside.certain), copy=False)
     return exp.Exists(this=query)
-
-
-def _all_columns(scope: Scope) -> dict[str, tuple[str, Column, Scope]]:
-    """The variables that a scope and those around it have."""
-    found = {} if scope.outer is None else _all_columns(scope.outer)
-    found.update({name: (*place, scope) for name, place in scope.columns.items()})
-    return found
 
 
 def _as_column(value: Value) -> tuple[exp.Expr, Column]:

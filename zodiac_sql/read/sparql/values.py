@@ -156,10 +156,7 @@ def truth(value: Value) -> exp.Expr:
     if value.kind == "bool":
         return value.copy
     if value.kind == "number":
-        ok = value.copy.neq(0)
-        if value.static_rank == 0:
-            return exp.paren(ok)
-        return exp.paren(exp.and_(ok, exp.not_(call("isnan", exp.cast(value.copy, "DOUBLE")))))
+        return sparql("nonzero", value.sql)
     if value.kind == "string":
         return exp.paren(value.copy.neq(text("")))
     if value.kind == "term":
@@ -175,24 +172,36 @@ def equal(first: Value, second: Value) -> exp.Expr:
         return _unless_null(first, second, exp.false())
     if _mixed_zones(first, second):
         return exp.cast(exp.null(), "BOOLEAN")
-    same = first.copy.eq(second.copy)
-    if first.kind == "number" and (first.static_rank or second.static_rank) != 0:
-        same = exp.and_(same, exp.not_(call("isnan", exp.cast(first.copy, "DOUBLE"))))
-    return exp.paren(same)
+    if _may_be_nan(first, second):
+        return exp.paren(sparql("number_order", first.sql, second.sql).eq(exp.convert(0)))
+    return exp.paren(first.copy.eq(second.copy))
 
 
-def less(first: Value, second: Value) -> exp.Expr:
-    """Whether one value is less than another: NULL where SPARQL has an error."""
+_ORDERS: dict[str, tuple[type[exp.Binary], tuple[int, ...]]] = {
+    "<": (exp.LT, (-1,)), "<=": (exp.LTE, (-1, 0)), ">": (exp.GT, (1,)), ">=": (exp.GTE, (0, 1)),
+}  # fmt: skip
+
+
+def ordered(op: str, first: Value, second: Value) -> exp.Expr:
+    """Whether two values stand in an order: NULL where SPARQL has an error."""
+    operator, signs = _ORDERS[op]
     if {first.kind, second.kind} == {"term", "number"}:
         first, second = as_number(first), as_number(second)
     if "term" in (first.kind, second.kind):
-        return sparql("less", as_term(first), as_term(second))
-    if first.kind != second.kind or _mixed_zones(first, second):
+        sign = sparql("order", as_term(first), as_term(second))
+    elif first.kind != second.kind or _mixed_zones(first, second):
         return exp.cast(exp.null(), "BOOLEAN")
-    smaller = first.copy < second.copy
-    if second.kind == "number" and second.static_rank != 0:
-        smaller = exp.and_(smaller, exp.not_(call("isnan", exp.cast(second.copy, "DOUBLE"))))
-    return exp.paren(smaller)
+    elif _may_be_nan(first, second):
+        sign = sparql("number_order", first.sql, second.sql)
+    else:
+        return exp.paren(operator(this=first.copy, expression=second.copy))
+    return exp.paren(sign.isin(*map(exp.convert, signs)))
+
+
+def _may_be_nan(first: Value, second: Value) -> bool:
+    """Whether one of two numbers may be NaN: a decimal or an integer is not."""
+    ranks = (first.static_rank, second.static_rank)
+    return first.kind == "number" and any(rank is None or rank > 1 for rank in ranks)
 
 
 def _mixed_zones(first: Value, second: Value) -> bool:
