@@ -181,8 +181,10 @@ class Patterns:
             conditions.append(exp.paren(exp.or_(*bound)))
         query = self._kept(exp.select(copy=False), one, first)
         query = query.from_(first.subquery(one), copy=False)
-        on = exp.and_(*conditions, copy=False)
-        query = query.join(second.subquery(other), on=on, join_type="ANTI", copy=False)
+        # Inside of an EXISTS, DuckDB takes no anti join.
+        there = exp.select("1").from_(second.subquery(other), copy=False)
+        there = there.where(*conditions, copy=False)
+        query = query.where(exp.not_(exp.Exists(this=there)), copy=False)
         return Solutions(query, first.columns)
 
     # Filters and expressions
