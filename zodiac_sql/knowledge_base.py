@@ -360,19 +360,24 @@ class KnowledgeBase:
         return drawing(self._session.current(), change)
 
     @exclusive
-    def export(self, directory: str | Path, format: str = "parquet", *predicates: str) -> Exported:
-        """Write extensions to files, one per predicate ("parquet", "csv") or together ("nt").
+    def export(
+        self,
+        directory: str | Path,
+        format: str = "parquet",
+        *predicates: str,
+        inferred: bool = False,
+    ) -> Exported:
+        """Write extensions to files, one each ("parquet", "csv") or together ("nt", "ttl").
 
-        By default all predicates are exported. Raises DataError for an unknown format, QueryError
-        for an unknown predicate, StoreError if the files cannot be written.
+        By default all predicates are exported; with `inferred`, only facts that rules derive and
+        that are not explicit. Raises DataError for an unknown format, QueryError for an unknown
+        predicate, StoreError if the files cannot be written.
         """
-        from zodiac_sql.facts.export import export_predicates
-        from zodiac_sql.read.query import known_predicates
+        from zodiac_sql.read.exporting import export
 
+        store = self._session.store
         return self._session.read(
-            lambda state: export_predicates(
-                self._session.store, known_predicates(predicates, state), directory, format
-            )
+            lambda state: export(store, state, predicates, directory, format, inferred)
         )
 
     @exclusive

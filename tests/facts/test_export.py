@@ -16,6 +16,7 @@ from support.staged import table_of
 
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.open_store import open_store
+from zodiac_sql.database.statements import shown
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.export import Exported, export_predicates
@@ -77,7 +78,9 @@ def loaded_again(path: Path) -> dict[str, tuple[tuple[str | None, ...], list[tup
 
 
 def export(store: Store, predicates: Sequence[Predicate], path: Path, format: str) -> Exported:
-    return export_predicates(store, predicates, path / "out", format)
+    return export_predicates(
+        store, predicates, path / "out", format, {}, lambda p: shown(store.database, p.sql_name)
+    )
 
 
 # --- N-Triples ------------------------------------------------------------------------------------
@@ -171,7 +174,14 @@ def test_export_load_export_is_the_same_file(store: Store, tmp_path: Path) -> No
             viewed(fresh, staged, f"p{number}")
             for number, staged in enumerate(load_file(fresh, first, {}).staged)
         ]
-        (second,) = export_predicates(fresh, predicates, tmp_path / "again", "nt").files
+        (second,) = export_predicates(
+            fresh,
+            predicates,
+            tmp_path / "again",
+            "nt",
+            {},
+            lambda p: shown(fresh.database, p.sql_name),
+        ).files
     assert sorted(second.read_text().splitlines()) == lines
     assert len(lines) == 9
 

@@ -12,7 +12,20 @@ PREFIXES = (
 _NODES = [":a", ":b", ":c", ":d", ":e"]
 _LINKS = [":p", ":q", ":r"]
 _CLASSES = [":C", ":D"]
-_MIXED = ['"x"', '"y"', '"x"@en', '"x"@de', "1", "2", "2.5", "true", '"z"^^:odd', '"w"^^:odd', ":a", '""']
+_MIXED = [
+    '"x"',
+    '"y"',
+    '"x"@en',
+    '"x"@de',
+    "1",
+    "2",
+    "2.5",
+    "true",
+    '"z"^^:odd',
+    '"w"^^:odd',
+    ":a",
+    '""',
+]
 _VALUES = {
     ":n": ["1", "2", "3", "-4"],
     ":d": ["0.5", "1.0", "2.0", "2.5"],
@@ -62,8 +75,12 @@ class RandomQuery:
             other = self.rng.choice(_VARIABLES)
             what = self.rng.choice(["COUNT(*)", f"COUNT({other})", f"COUNT(DISTINCT {other})"])
             having = self.rng.choice(["", "", " HAVING(COUNT(*) > 1)"])
-            grouped = self.rng.choice([f"SELECT {key} ({what} AS ?g) WHERE {group} GROUP BY {key}{having}",
-                                       f"SELECT ({what} AS ?g) WHERE {group}"])
+            grouped = self.rng.choice(
+                [
+                    f"SELECT {key} ({what} AS ?g) WHERE {group} GROUP BY {key}{having}",
+                    f"SELECT ({what} AS ?g) WHERE {group}",
+                ]
+            )
             return PREFIXES + grouped
         what = self.rng.choice(["*", "*", "?x ?y", "?v ?x", f"?x ({self.expression(1)} AS ?new)"])
         return f"{PREFIXES}SELECT {distinct}{what} WHERE {group}"
@@ -136,7 +153,9 @@ class RandomQuery:
     def ordering(self) -> str:
         """A comparison by order; not of booleans, which pyoxigraph does not order."""
         variable, operator = self.rng.choice(_VARIABLES), self.rng.choice(["<", "<=", ">", ">="])
-        second = self.rng.choice(["1", "2.5", "2.0e0", '"x"', f"({self.rng.choice(_VARIABLES)} + 0)"])
+        second = self.rng.choice(
+            ["1", "2.5", "2.0e0", '"x"', f"({self.rng.choice(_VARIABLES)} + 0)"]
+        )
         return f"({variable} {operator} {second})"
 
     def expression(self, depth: int, nested: int = 0) -> str:
@@ -157,12 +176,14 @@ class RandomQuery:
             lambda: f"({one} {rng.choice(['IN', 'NOT IN'])} ({other}, {self.expression(0)}))",
             lambda: f"{rng.choice(['isIRI', 'isLiteral', 'isBlank', 'isNumeric'])}({one})",
             lambda: f"({rng.choice(['str', 'lang', 'datatype'])}({one}) = {other})",
-            lambda: f"regex({rng.choice(['str(' + one + ')', one])}, \"x\")",
+            lambda: f'regex({rng.choice(["str(" + one + ")", one])}, "x")',
             lambda: f"sameTerm({one}, {other})",
             lambda: f"if({one}, {other}, {self.expression(0)})",
             lambda: f"coalesce({one}, {other})",
             lambda: f"{rng.choice(['strstarts', 'contains', 'strends'])}({one}, {other})",
-            lambda: f"{rng.choice(['ucase', 'lcase', 'strlen', 'abs', 'floor', 'str', 'lang'])}({one})",
+            lambda: (
+                f"{rng.choice(['ucase', 'lcase', 'strlen', 'abs', 'floor', 'str', 'lang'])}({one})"
+            ),
         ]
         if nested:
             kinds.append(lambda: f"{rng.choice(['', 'NOT '])}EXISTS {self.group(nested - 1)}")

@@ -24,8 +24,7 @@ def ours(kb: KnowledgeBase, query: str) -> Counter[object]:
         return Counter([("holds", bool(answer))] if "ASK" in query else [frozenset()] * len(answer))
     rows = (zip(answer.column_names, row, strict=True) for row in answer)
     return Counter(
-        frozenset((name, _plain(value)) for name, value in row if value is not None)
-        for row in rows
+        frozenset((name, _plain(value)) for name, value in row if value is not None) for row in rows
     )
 
 
@@ -37,9 +36,7 @@ def theirs(store: pyoxigraph.Store, query: str) -> Counter[object]:
     assert isinstance(found, pyoxigraph.QuerySolutions)
     names = [variable.value for variable in found.variables]
     return Counter(
-        frozenset(
-            (name, _plain(_symbol(row[name]))) for name in names if row[name] is not None
-        )
+        frozenset((name, _plain(_symbol(row[name]))) for name in names if row[name] is not None)
         for row in found
     )
 

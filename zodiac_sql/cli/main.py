@@ -23,7 +23,7 @@ from typer.core import TyperGroup
 from zodiac_sql.cli.change_commands import add_rules, delete, drop_rules, insert, run, stream
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
 from zodiac_sql.cli.output import say
-from zodiac_sql.cli.read_commands import export, graph, query, show, verify
+from zodiac_sql.cli.read_commands import export, graph, query, show, sparql, verify
 from zodiac_sql.cli.why_commands import why, why_not
 from zodiac_sql.errors import MissingFunctionWarning, ZodiacError
 
@@ -111,6 +111,7 @@ for _command in (
     delete,
     stream,
     query,
+    sparql,
     show,
     graph,
     why,

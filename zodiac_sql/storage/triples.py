@@ -88,8 +88,10 @@ def _triples(predicates: Iterable[Predicate], database: str) -> exp.Select:
     parts = [_triples_of(known, database) for known in predicates]
     union = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False, copy=False)
     columns = (exp.column(name) for name in "spo")
-    return exp.select(*columns).from_(exp.to_table(f'"{TRIPLES}"')).with_(
-        f'"{TRIPLES}"', as_=union, copy=False
+    return (
+        exp.select(*columns)
+        .from_(exp.to_table(f'"{TRIPLES}"'))
+        .with_(f'"{TRIPLES}"', as_=union, copy=False)
     )
 
 

@@ -25,9 +25,7 @@ from zodiac_sql.read.sparql.values import (
 _INTEGER = Form(Type.INT, f"{XSD}integer")
 
 
-def keys_of(
-    keys: Sequence[Any], solutions: Solutions, alias: str, scope: Scope
-) -> list[exp.Expr]:
+def keys_of(keys: Sequence[Any], solutions: Solutions, alias: str, scope: Scope) -> list[exp.Expr]:
     """What to group by."""
     from rdflib import Variable
 
@@ -104,8 +102,6 @@ def _sum(name: str, given: Value, distinct: bool) -> tuple[exp.Expr, Column]:
         datatypes = {0: "decimal", 1: "decimal", 2: "float", 3: "double"}
         form = Form(Type.FLOAT, XSD + datatypes[rank])
     empty = exp.Count(this=exp.Star()).eq(0)
-    if name == "Avg":
-        form = _INTEGER if False else form
     zero = exp.cast(exp.convert(0), "BIGINT" if form == _INTEGER else "DOUBLE")
     chosen = exp.Case().when(empty, zero).when(exp.not_(exp.paren(bad)), total)
     return chosen, Column(form, False)

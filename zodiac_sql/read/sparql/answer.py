@@ -1,4 +1,4 @@
-"""A SPARQL query -> an Answer: parsed by rdflib, compiled to one SELECT over the tables of facts."""
+"""A SPARQL query -> an Answer: parsed by rdflib, and made one SELECT over the tables of facts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zodiac_sql.read.query import Answer
 from zodiac_sql.read.sparql.context import Context, context_of, refused
 from zodiac_sql.read.sparql.macros import MACROS
 from zodiac_sql.read.sparql.patterns import Patterns
-from zodiac_sql.read.sparql.solutions import ORDER, TEXT, Solutions, column, in_form
+from zodiac_sql.read.sparql.solutions import ID, ORDER, TEXT, Solutions, column, in_form
 from zodiac_sql.sql.relations import HOLDS
 
 
@@ -71,7 +71,7 @@ def _translated(part: Any) -> Any:
             _translated(each)
     elif isinstance(part, dict):
         if getattr(part, "name", "") in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
-            part["graph"] = part.graph
+            part["graph"] = getattr(part, "graph")  # noqa: B009
         for key, value in part.items():
             if key != "_vars":
                 _translated(value)
@@ -81,7 +81,10 @@ def _translated(part: Any) -> Any:
 def _in_order(text: str, algebra: Any) -> list[str]:
     """The variables of the answer in the order of the text. (Of * rdflib has them in no order.)"""
     names = [str(variable) for variable in algebra.PV]
-    places = {n: found.start() if (found := re.search(rf"[?$]{re.escape(n)}\b", text)) else -1 for n in names}
+    places = {
+        n: found.start() if (found := re.search(rf"[?$]{re.escape(n)}\b", text)) else -1
+        for n in names
+    }
     if re.search(r"select\s+(?:distinct\s+|reduced\s+)?\*", text, re.IGNORECASE):
         return sorted(names, key=lambda name: (places[name], name))
     return names
@@ -96,9 +99,8 @@ def _asked(solutions: Solutions) -> exp.Select:
 def _selected(solutions: Solutions, variables: list[str], context: Context) -> exp.Select:
     """The variables under their own names, symbols as texts, in the order that is asked for."""
     names = {variable: context.names.column(variable) for variable in variables}
-    ids = {n: TEXT for n, known in solutions.columns.items() if known.form.type is not None and known.form.type.value == "symbol"}
+    ids = {name: TEXT for name, known in solutions.columns.items() if known.form == ID}
     shown = in_form(solutions, ids, context.names)
     values = [column(name, "q").as_(variable, quoted=True) for variable, name in names.items()]
     query = exp.select(*(values or [exp.true().as_(HOLDS.name)])).from_(shown.subquery("q"))
     return query.order_by(column(ORDER, "q")) if shown.ordered else query
-

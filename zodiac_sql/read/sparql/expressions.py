@@ -68,9 +68,7 @@ class Scope:
             return self if name in self.columns else None
         found = self.outer.owner(name)
         if found is not None and self.closed:
-            raise refused(
-                "a variable from outside of EXISTS in OPTIONAL or MINUS inside it"
-            )
+            raise refused("a variable from outside of EXISTS in OPTIONAL or MINUS inside it")
         return found
 
 
@@ -167,7 +165,6 @@ def arithmetic(op: str, first: Value, second: Value) -> Value:
     """Numbers added, subtracted, multiplied or divided. Beyond 64 bits is an error."""
     ranks = first.static_rank, second.static_rank
     known = None if ranks[0] is None or ranks[1] is None else max(ranks[0], ranks[1])
-    rank: int | exp.Expr
     rank = sparql("higher", first.ranked, second.ranked) if known is None else known
     if op == "/":
         return _quotient(first, second, rank)
@@ -185,51 +182,6 @@ def _quotient(first: Value, second: Value, rank: int | exp.Expr) -> Value:
     exact = exp.paren(rank < exp.convert(2))
     known = sparql("higher", rank, exp.convert(1))
     return number(sparql("quotient", first.sql, second.sql, exact), known)
-
-
-_OPERATORS: dict[str, type[exp.Binary]] = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul}
-
-
-def arithmetic(op: str, first: Value, second: Value) -> Value:
-    """Numbers added, subtracted, multiplied or divided. Beyond 64 bits is an error."""
-    ranks = first.static_rank, second.static_rank
-    known = None if ranks[0] is None or ranks[1] is None else max(ranks[0], ranks[1])
-    rank: int | exp.Expr
-    rank = sparql("higher", first.ranked, second.ranked) if known is None else known
-    if op == "/":
-        return _quotient(first, second, rank)
-    wide = "BIGINT" if known == 0 else "DOUBLE"
-    left, right = (exp.paren(exp.cast(value.copy, wide)) for value in (first, second))
-    result = _SQL_OPERATORS[op](this=left, expression=right)
-    return number(call("try", result) if known == 0 else exp.paren(result), rank)
-
-
-def _quotient(first: Value, second: Value, rank: int | exp.Expr) -> Value:
-    """A quotient. Of integers it is a decimal; only floats and doubles are divided by zero."""
-    left, right = (exp.cast(value.copy, "DOUBLE") for value in (first, second))
-    exact = rank < 2 if isinstance(rank, int) else rank < exp.convert(2)
-    divided = exp.Div(this=exp.paren(left), expression=exp.paren(right), typed=True)
-    # DuckDB has NULL for a division by zero.
-    infinite = (
-        exp.Case()
-        .when(left.copy().eq(0), exp.cast(exp.Literal.string("nan"), "DOUBLE"))
-        .when(call("isnan", left), exp.cast(exp.Literal.string("nan"), "DOUBLE"))
-        .when(left.copy() > 0, exp.cast(exp.Literal.string("inf"), "DOUBLE"))
-        .else_(exp.cast(exp.Literal.string("-inf"), "DOUBLE"))
-    )
-    is_zero = right.copy().eq(0)
-    if exact is True:
-        result: exp.Expr = exp.Case().when(right.copy().neq(0), divided)
-    elif exact is False:
-        result = exp.Case().when(is_zero, infinite).else_(divided)
-    else:
-        none = exp.cast(exp.null(), "DOUBLE")
-        result = exp.Case().when(exp.and_(is_zero, exact), none)
-        result = result.when(is_zero.copy(), infinite).else_(divided)
-    if isinstance(rank, int):
-        return number(result, max(rank, 1))
-    known = exp.Case().when(exp.not_(rank.copy().is_(exp.null())), call("greatest", rank, exp.convert(1)))
-    return number(result, known)
 
 
 _OPERATORS: dict[str, Callable[[Any, Scope], Value]] = {
@@ -265,4 +217,3 @@ def order_key(value: Value) -> exp.Expr:
     if value.kind == "term":
         return sparql("place", value.sql)
     return value.copy
-

@@ -12,7 +12,7 @@ from zodiac_sql.facts.native_text import written_datatype
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.sparql.context import refused
-from zodiac_sql.read.sparql.solutions import TEXT, Form, unbound
+from zodiac_sql.read.sparql.solutions import Form
 from zodiac_sql.read.sparql.values import (
     Value,
     as_number,
@@ -104,8 +104,10 @@ def _text_function(make: Callable[..., exp.Expr]) -> Callable[[Values], Value]:
     def apply(arguments: Values) -> Value:
         first, *others = arguments
         result = make(as_string(first), *others)
-        return string(result) if first.kind == "string" else term(
-            sparql("alike", as_term(first), result)
+        return (
+            string(result)
+            if first.kind == "string"
+            else term(sparql("alike", as_term(first), result))
         )
 
     return apply
@@ -170,10 +172,10 @@ def _replace(arguments: Values) -> Value:
     first, written, other, *flags = arguments
     # $1 of SPARQL is \1 in DuckDB.
     by = call("regexp_replace", as_string(other), text(r"\$([0-9])"), text(r"\\\1"), text("g"))
-    result = call(
-        "regexp_replace", as_string(first), _pattern([written, *flags]), by, text("g")
+    result = call("regexp_replace", as_string(first), _pattern([written, *flags]), by, text("g"))
+    return (
+        string(result) if first.kind == "string" else term(sparql("alike", as_term(first), result))
     )
-    return string(result) if first.kind == "string" else term(sparql("alike", as_term(first), result))
 
 
 def _numeric(
@@ -264,7 +266,9 @@ def cast_to(iri: str, arguments: Values) -> Value:
         digits = exp.DPipe(this=text('"'), expression=written)
         quoted = exp.DPipe(this=digits, expression=text(f'"^^<{XSD}{local}>'))
         sql = sparql("number", exp.paren(quoted))
-        return number(exp.TryCast(this=sql, to=exp.DataType.build("BIGINT")) if rank == 0 else sql, rank)
+        return number(
+            exp.TryCast(this=sql, to=exp.DataType.build("BIGINT")) if rank == 0 else sql, rank
+        )
     result = exp.TryCast(this=written, to=exp.DataType.build(_SQL[local], dialect="duckdb"))
     return native(result, Form(type_, iri))
 

@@ -1,7 +1,7 @@
 """SQL macros for terms as texts: what they are, their values, how they compare.
 
-NULL stands for an unbound value and for an error. A class is iri, blank, string, lang (a literal with
-a language), number, bool, date, moment, zoned (a moment in a time zone), or other.
+NULL stands for an unbound value and for an error. A class is iri, blank, string, lang (a literal
+with a language), number, bool, date, moment, zoned (a moment in a time zone), or other.
 
 A macro repeats the text of an argument wherever it uses it, and nested macros would grow without
 bound. So each puts its arguments into a list of one element, of which a lambda computes the value.
@@ -47,7 +47,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_class_of(c, v, d, r) AS
          WHEN r.m IS NOT NULL THEN 'moment'
          ELSE 'other' END;
 
--- All of a term: text t, class c, characters v, local name of an XSD datatype d, number n, moment m.
+-- All of a term: text t, class c, characters v, local name of an XSD datatype d, number n, and
+-- moment m.
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_parsed(given) AS
     list_transform(list_transform(list_transform([given], lambda t: {
         't': t,
@@ -87,7 +88,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_higher(first, second) AS
 
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_language(given) AS
     list_transform([given], lambda t:
-        CASE WHEN t[1] = '"' AND t[-1] <> '"' AND t[-1] <> '>' THEN regexp_extract(t, '@([^"@]*)$', 1)
+        CASE WHEN t[1] = '"' AND t[-1] NOT IN ('"', '>')
+             THEN regexp_extract(t, '@([^"@]*)$', 1)
              WHEN t[1] = '<' OR t[1:2] = '_:' OR zodiac.looks_like_iri(t) THEN NULL
              WHEN t IS NULL THEN NULL ELSE '' END)[1];
 

@@ -15,14 +15,12 @@ from zodiac_sql.read.sparql.solutions import (
     Form,
     Solutions,
     column,
-    forms_in_common,
     in_form,
-    one_solution,
     select,
     united,
 )
 from zodiac_sql.read.sparql.terms import symbol
-from zodiac_sql.read.sparql.triples import Triple, as_text, pattern, together
+from zodiac_sql.read.sparql.triples import Triple, pattern, together
 
 
 def basic(triples: list[Triple], context: Context) -> Solutions:
@@ -86,7 +84,7 @@ def _repeated(subject: Any, path: Any, object_: Any, context: Context) -> Soluti
     if form.type not in (None, ID.type):
         form = TEXT
     edges = in_form(edges, {"a": form, "b": form}, context.names)
-    query = _once(edges) if path.mod == "?" else _closure(edges, ends, form, context)
+    query: exp.Query = _once(edges) if path.mod == "?" else _closure(edges, ends, form, context)
     if path.mod != "+":
         query = exp.union(query, _zero_steps(ends, form, context), distinct=True, copy=False)
     return _bound(query, ends, form, context)
@@ -116,7 +114,16 @@ def _value(term: Any, form: Form, context: Context) -> exp.Expr:
 
 
 def _once(edges: Solutions) -> exp.Select:
-    return exp.select("*").distinct().from_(edges.subquery("e", ), copy=False)
+    return (
+        exp.select("*")
+        .distinct()
+        .from_(
+            edges.subquery(
+                "e",
+            ),
+            copy=False,
+        )
+    )
 
 
 def _closure(edges: Solutions, ends: tuple[Any, Any], form: Form, context: Context) -> exp.Select:
@@ -166,9 +173,7 @@ def _zero_steps(ends: tuple[Any, Any], form: Form, context: Context) -> exp.Quer
     return exp.union(*sides, distinct=True, copy=False)
 
 
-def _bound(
-    query: exp.Query, ends: tuple[Any, Any], form: Form, context: Context
-) -> Solutions:
+def _bound(query: exp.Query, ends: tuple[Any, Any], form: Form, context: Context) -> Solutions:
     """Pairs as solutions of the terms at their ends."""
     alias = context.names.fresh()
     values: dict[str, exp.Expr] = {}

@@ -1,4 +1,4 @@
-"""Graph patterns of rdflib's algebra as solutions. Each is a bag: nothing is made distinct unasked."""
+"""Graph patterns of rdflib's algebra as bags of solutions."""
 
 from __future__ import annotations
 
@@ -79,9 +79,7 @@ class Patterns:
                 columns.setdefault(name, (alias, known))
         return Scope(self.context, columns, texts, _exists, self.outer, self.closed)
 
-    def _from(
-        self, solutions: Solutions, *expressions: Any
-    ) -> tuple[exp.Select, str, Scope]:
+    def _from(self, solutions: Solutions, *expressions: Any) -> tuple[exp.Select, str, Scope]:
         """SELECT of nothing yet from solutions, their alias, and the scope of some expressions."""
         needed = texts_needed([*expressions], self.context)
         table, alias, texts = with_texts(solutions, needed, self._names)
@@ -118,7 +116,7 @@ class Patterns:
     def _left_join(self, part: Any) -> Solutions:
         first, second = self.solutions(part.p1), self._closed().solutions(part.p2)
         first, second = self._alike(first, second)
-        if part.expr.name == "TrueFilter" if hasattr(part.expr, "name") else False:
+        if getattr(part.expr, "name", "") == "TrueFilter":
             return self._outer_joined(first, second)
         return self._filtered_optional(first, second, part.expr)
 
@@ -150,17 +148,14 @@ class Patterns:
         both = self._closed()._where(self._joined(left, second), expr)
         columns, _ = _merged(first, second, "", "", outer=True)
         one, other = self._names.fresh(), self._names.fresh()
-        values = {
-            name: column(name, one if name in first.columns and first.columns[name].certain else other)
-            for name in columns
-        }
-        for name, known in first.columns.items():
-            if not known.certain:
-                values[name] = (
-                    exp.Case()
-                    .when(column(_NUMBER, other).is_(exp.null()), column(name, one))
-                    .else_(column(name, other))
-                )  # type: ignore[assignment]
+        alone = column(_NUMBER, other).is_(exp.null())
+        values: dict[str, exp.Expr] = {}
+        for name in columns:
+            mine = first.columns.get(name)
+            values[name] = column(name, other if mine is None else one)
+            if mine is not None and not mine.certain:
+                chosen = exp.Case().when(alone.copy(), column(name, one))
+                values[name] = chosen.else_(column(name, other))
         query = select(values.items()).from_(exp.to_table(numbered).as_(one), copy=False)
         same = column(_NUMBER, one).eq(column(_NUMBER, other))
         query = query.join(exp.to_table(kept).as_(other), on=same, join_type="LEFT", copy=False)
@@ -206,9 +201,10 @@ class Patterns:
         query = self._kept(query, alias, solutions)
         source = self._names.column(str(expression)) if isinstance(expression, Variable) else ""
         if source in solutions.columns:
-            sql, known = column(source, alias), solutions.columns[source]
+            made: tuple[exp.Expr, Column] = column(source, alias), solutions.columns[source]
         else:
-            sql, known = _as_column(compiled(expression, scope))  # type: ignore[assignment]
+            made = _as_column(compiled(expression, scope))
+        sql, known = made
         query = query.select(sql.as_(name, quoted=True), copy=False)
         return Solutions(query, {**solutions.columns, name: known}, solutions.ordered)
 
@@ -258,9 +254,7 @@ class Patterns:
         values = [(name, column(name, alias)) for name in solutions.columns]
         if not solutions.ordered:
             query = select(values).distinct(copy=False)
-            return Solutions(
-                query.from_(solutions.subquery(alias), copy=False), solutions.columns
-            )
+            return Solutions(query.from_(solutions.subquery(alias), copy=False), solutions.columns)
         query = select(values, exp.Min(this=column(ORDER, alias)))
         query = query.from_(solutions.subquery(alias), copy=False)
         if values:
@@ -324,11 +318,12 @@ def _exists(graph: Any, scope: Scope) -> exp.Expr:
     query = exp.select("1", copy=False).from_(found.subquery(alias), copy=False)
     for name, (there, known) in outside.items():
         inside = found.columns[name]
-        values: list[exp.Expr] = [column(name, there), column(name, alias)]
+        mine, theirs = column(name, there), column(name, alias)
+        same = _same(mine, theirs, known.certain, inside.certain)
         if known.form != inside.form:
-            forms = (known.form, inside.form)
-            values = [as_text(pair) for pair in zip(forms, values, strict=True)]
-        query = query.where(_same(*values, known.certain, inside.certain), copy=False)
+            texts = as_text((known.form, mine)), as_text((inside.form, theirs))
+            same = _same(texts[0], texts[1], known.certain, inside.certain)
+        query = query.where(same, copy=False)
     return exp.Exists(this=query)
 
 

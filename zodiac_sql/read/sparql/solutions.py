@@ -79,9 +79,7 @@ class Names:
         return self.column(f"\0{self._numbers()}")
 
 
-def select(
-    columns: Iterable[tuple[str, exp.Expr]], order: exp.Expr | None = None
-) -> exp.Select:
+def select(columns: Iterable[tuple[str, exp.Expr]], order: exp.Expr | None = None) -> exp.Select:
     """SELECT of values under names. There is always a column."""
     named = [value.as_(name, quoted=True) for name, value in columns]
     if order is not None:
@@ -202,8 +200,7 @@ def united(parts: Sequence[Solutions], names: Names) -> Solutions:
 
 
 def forms_in_common(parts: Sequence[Solutions]) -> dict[str, Form]:
-    """The forms that columns of several patterns must have to be compared: TEXT where they differ.
-    """
+    """The forms that columns of several patterns need to be compared: TEXT where they differ."""
     found: dict[str, set[Form]] = {}
     for part in parts:
         for name, known in part.columns.items():

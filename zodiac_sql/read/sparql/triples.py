@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from zodiac_sql.database.statements import text
-from zodiac_sql.facts.load.urns import predicate_name
+from zodiac_sql.facts.load.urns import predicate_iri, predicate_name
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language import symbols
 from zodiac_sql.language.schema import Predicate
@@ -31,8 +31,10 @@ from zodiac_sql.read.sparql.solutions import (
     none_of,
     one_solution,
     select,
-    symbols as dictionary,
     united,
+)
+from zodiac_sql.read.sparql.solutions import (
+    symbols as dictionary,
 )
 from zodiac_sql.read.sparql.terms import native, symbol
 from zodiac_sql.sql.relations import source
@@ -52,19 +54,14 @@ class _Position:
 
 def pattern(triple: Triple, context: Context) -> Solutions:
     """The solutions of a triple pattern whose property is no path."""
-    terms = tuple(_without_urn(term) for term in triple)
     parts = [
         found
-        for known, positions in _candidates(terms, context)
-        if (found := _matching(known, positions, terms, context))
+        for known, positions in _candidates(triple, context)
+        if (found := _matching(known, positions, triple, context))
     ]
     if not parts:
         return none_of(context.variable(term) for term in triple if is_variable(term))
     return united(parts, context.names)
-
-
-def _without_urn(term: Any) -> Any:
-    return term
 
 
 def _candidates(
@@ -85,7 +82,6 @@ def _candidates(
 def _mentioned(
     property_: Any, object_: Any, is_type: bool, context: Context
 ) -> Iterable[Predicate]:
-    schema = context.schema
     found: list[Predicate] = []
     if is_type and not is_variable(object_):
         found += _named(object_, 1, context)
@@ -95,7 +91,6 @@ def _mentioned(
         found += [known for known in context.rdf if known.arity == 2]
     else:
         found += _named(property_, 2, context)
-    del schema
     return [known for known in found if context.sources.relation(known.name).parts]
 
 
@@ -117,11 +112,7 @@ def _place(known: Predicate, index: int) -> _Position:
 
 
 def _constant(name: str) -> _Position:
-    from rdflib import URIRef
-
-    from zodiac_sql.facts.load.urns import predicate_iri
-
-    return _Position(TEXT, constant=symbol(URIRef(predicate_iri(name))))
+    return _Position(TEXT, constant=symbols.iri(predicate_iri(name)))
 
 
 def _matching(
