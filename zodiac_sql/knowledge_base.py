@@ -14,7 +14,7 @@ from collections.abc import (
 )
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self, overload
+from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.database.store import Tracer
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from zodiac_sql.read.why.absence import WhyNot
     from zodiac_sql.read.why.proof import Explanation
     from zodiac_sql.stream.channel import UpdateQueue
+
+_Answer = TypeVar("_Answer")
 
 
 class KnowledgeBase:
@@ -228,6 +230,11 @@ class KnowledgeBase:
 
     # Reading
 
+    def _read(self, answer: Callable[..., _Answer], *what: object) -> _Answer:
+        """What a function finds in the database and its state."""
+        session = self._session
+        return session.read(lambda state: answer(session.store, state, *what))
+
     @exclusive
     def sql(self, text: str, parameters: Sequence[object] | None = None) -> Answer:
         """Answer an SQL statement over the views. Each predicate has a view.
@@ -247,23 +254,18 @@ class KnowledgeBase:
         """
         from zodiac_sql.read.query import answer_goals
 
-        session = self._session
-        return session.read(
-            lambda state: answer_goals(session.store, state, session.functions, goals)
-        )
+        return self._read(answer_goals, self._session.functions, goals)
 
     @exclusive
     def sparql(self, query: str) -> Answer:
         """Answer a SPARQL query, SELECT or ASK: a class is a unary predicate, a property a binary.
 
         One column per variable, in which NULL is unbound. ASK: `holds: bool`, with one row if so.
-        Prefixes of the knowledge base need not be declared. Needs the extra `zodiac-sql[sparql]`.
-        Raises QueryError, which names what is wrong or not supported.
+        Raises QueryError, which names what is wrong or not supported; it needs rdflib.
         """
         from zodiac_sql.read.sparql.answer import answer_sparql
 
-        session = self._session
-        return session.read(lambda state: answer_sparql(session.store, state, query))
+        return self._read(answer_sparql, query)
 
     @exclusive
     def why(self, goal: str, *, all: bool = False, limit: int | None = None) -> Explanation:
@@ -279,10 +281,7 @@ class KnowledgeBase:
         """
         from zodiac_sql.read.why.why import why
 
-        session = self._session
-        return session.read(
-            lambda state: why(session.store, state, session.functions, goal, all, limit)
-        )
+        return self._read(why, self._session.functions, goal, all, limit)
 
     @exclusive
     def why_not(self, goal: str, *, depth: int = 1) -> WhyNot:
@@ -294,17 +293,14 @@ class KnowledgeBase:
         """
         from zodiac_sql.read.why.why_not import why_not
 
-        session = self._session
-        return session.read(
-            lambda state: why_not(session.store, state, session.functions, goal, depth)
-        )
+        return self._read(why_not, self._session.functions, goal, depth)
 
     @exclusive
     def table(self, predicate: str) -> Answer:
         """All facts of a predicate, explicit and derived, each once. Raises QueryError."""
         from zodiac_sql.read.query import answer_table
 
-        return self._session.read(lambda state: answer_table(self._session.store, state, predicate))
+        return self._read(answer_table, predicate)
 
     @contextmanager
     def batches(self, predicate: str, rows: int = 100_000) -> Iterator[pa.RecordBatchReader]:
@@ -375,10 +371,7 @@ class KnowledgeBase:
         """
         from zodiac_sql.read.exporting import export
 
-        store = self._session.store
-        return self._session.read(
-            lambda state: export(store, state, predicates, directory, format, inferred)
-        )
+        return self._read(export, predicates, directory, format, inferred)
 
     @exclusive
     def verify(self, *, progress: Progress | None = None) -> Verification:

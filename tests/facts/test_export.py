@@ -223,7 +223,7 @@ def test_open_predicates_and_formats(store: Store, tmp_path: Path) -> None:
     exported = export(store, [open_], tmp_path, "csv")
     assert exported.files == ()
     assert exported.skipped[0][0] == "open"
-    with pytest.raises(DataError, match="Known are parquet, csv and nt"):
+    with pytest.raises(DataError, match="Known are parquet, csv, nt and ttl"):
         export(store, [], tmp_path, "xml")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from collections import Counter
 from pathlib import Path
@@ -12,6 +13,7 @@ import pyoxigraph
 from zodiac_sql.facts.load.literals import TYPES
 from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.language import symbols
+from zodiac_sql.read.query import Answer
 
 _LITERAL = re.compile(r'"(.*)"\^\^<([^<>]*)>', re.DOTALL)
 _NUMERIC = {iri for iri, type_ in TYPES.items() if type_.numeric}
@@ -41,6 +43,22 @@ def theirs(store: pyoxigraph.Store, query: str) -> Counter[object]:
     )
 
 
+def in_order(answer: Answer) -> list[list[object]]:
+    """The rows of an answer of ours."""
+    return [[None if value is None else _plain(value) for value in row] for row in answer]
+
+
+def in_order_theirs(store: pyoxigraph.Store, query: str) -> list[list[object]]:
+    """The rows that pyoxigraph finds."""
+    found = store.query(query)
+    assert isinstance(found, pyoxigraph.QuerySolutions)
+    names = [variable.value for variable in found.variables]
+    return [
+        [None if row[name] is None else _plain(_symbol(row[name])) for name in names]
+        for row in found
+    ]
+
+
 def loaded(turtle: Path) -> pyoxigraph.Store:
     """The graph of a file."""
     store = pyoxigraph.Store()
@@ -62,13 +80,13 @@ def _plain(value: object) -> object:
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        return float(value)
+        return "NaN" if math.isnan(value) else float(value)
     if isinstance(value, datetime.datetime | datetime.date):
         return value.isoformat()
     if (found := _LITERAL.fullmatch(str(value))) is None:
         return value
     if found[2] in _NUMERIC:
-        return float(found[1])
+        return "NaN" if found[1] == "NaN" else float(found[1])
     if found[2] == f"{symbols.XSD}boolean":
         return found[1] in ("true", "1")
     return found[1] if found[2].startswith(symbols.XSD) else value

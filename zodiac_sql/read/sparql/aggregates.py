@@ -20,6 +20,7 @@ from zodiac_sql.read.sparql.values import (
     as_term,
     call,
     catalogued,
+    sparql,
 )
 
 _INTEGER = Form(Type.INT, f"{XSD}integer")
@@ -91,13 +92,14 @@ def _sum(name: str, given: Value, distinct: bool) -> tuple[exp.Expr, Column]:
     """A sum or a mean. It has no value if any solution has no number."""
     value = as_number(given)
     if value.static_rank is None:
-        raise refused(f"{name.upper()} of values that are not of one datatype")
+        return _mixed_sum(name, value, distinct)
     bad = call("bool_or", exp.paren(value.copy.is_(exp.null())))
     rank = value.static_rank
     function = exp.Sum if name == "Sum" else exp.Avg
     total: exp.Expr = function(this=_each(value.copy, distinct))
     if name == "Sum" and rank == 0:
-        total, form = call("try", exp.cast(total, "BIGINT")), _INTEGER
+        total = exp.TryCast(this=total, to=exp.DataType.build("BIGINT"))
+        form = _INTEGER
     else:
         datatypes = {0: "decimal", 1: "decimal", 2: "float", 3: "double"}
         form = Form(Type.FLOAT, XSD + datatypes[rank])
@@ -105,6 +107,22 @@ def _sum(name: str, given: Value, distinct: bool) -> tuple[exp.Expr, Column]:
     zero = exp.cast(exp.convert(0), "BIGINT" if form == _INTEGER else "DOUBLE")
     chosen = exp.Case().when(empty, zero).when(exp.not_(exp.paren(bad)), total)
     return chosen, Column(form, False)
+
+
+def _mixed_sum(name: str, value: Value, distinct: bool) -> tuple[exp.Expr, Column]:
+    """The same of numbers whose datatypes are only known from their texts."""
+    function = exp.Sum if name == "Sum" else exp.Avg
+    total = function(this=_each(value.copy, distinct))
+    rank = call("max", value.ranked)
+    if name == "Avg":
+        rank = call("greatest", rank, exp.convert(1))
+    bad = call("bool_or", exp.paren(value.copy.is_(exp.null())))
+    zero = text(f'"0"^^<{XSD}integer>')
+    empty = exp.Count(this=exp.Star()).eq(0)
+    chosen = exp.Case().when(empty, zero)
+    return chosen.when(exp.not_(exp.paren(bad)), sparql("numeral", total, rank)), Column(
+        TEXT, False
+    )
 
 
 def _extreme(name: str, value: Value) -> tuple[exp.Expr, Column]:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.render import render
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import EvaluationError, QueryError
+from zodiac_sql.errors import EvaluationError, QueryError, StoreError
 from zodiac_sql.program.state import State
 from zodiac_sql.read.query import Answer
 from zodiac_sql.read.sparql.context import Context, context_of, refused
@@ -41,6 +41,10 @@ def answer_sparql(store: Store, state: State, text: str) -> Answer:
         return Answer(store.arrow(statement))
     except EvaluationError as error:
         raise EvaluationError(f"the query cannot be answered: {error}") from error
+    except StoreError as error:
+        if type(error) is not StoreError:
+            raise
+        raise QueryError(f"SPARQL: {error}") from error  # such as a wrong regular expression
 
 
 @lru_cache(maxsize=100)
