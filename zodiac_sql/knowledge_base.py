@@ -365,9 +365,8 @@ class KnowledgeBase:
     ) -> Exported:
         """Write extensions to files, one each ("parquet", "csv") or together ("nt", "ttl").
 
-        By default all predicates are exported; with `inferred`, only facts that rules derive and
-        that are not explicit. Raises DataError for an unknown format, QueryError for an unknown
-        predicate, StoreError if the files cannot be written.
+        By default all predicates; with `inferred`, only facts that are derived and not explicit.
+        Raises DataError for an unknown format, QueryError for an unknown predicate, StoreError.
         """
         from zodiac_sql.read.exporting import export
 
