@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -23,33 +25,92 @@ from zodiac_sql.read.sparql.terms import symbol
 from zodiac_sql.read.sparql.triples import Triple, pattern, together
 
 
-def basic(triples: list[Triple], context: Context) -> Solutions:
-    """The solutions of a basic graph pattern, whose properties can be paths."""
-    return together([part for triple in triples for part in parts_of(triple, context)], context)
+@dataclass(frozen=True, slots=True)
+class _Seed:
+    """Terms of the graph that the variable at an end of a path is known to be one of."""
+
+    end: int
+    """0 for the subject of the path, 1 for its object."""
+    terms: Solutions
+    """They are in the column n."""
+
+    def query(self) -> exp.Query:
+        return self.terms.query.copy()
 
 
-def parts_of(triple: Triple, context: Context) -> list[Solutions]:
-    """Patterns whose join has the solutions of a triple pattern."""
-    from rdflib import BNode, URIRef
-    from rdflib.paths import AlternativePath, InvPath, MulPath, NegatedPath, SequencePath
+def basic(triples: Iterable[Triple], context: Context) -> Solutions:
+    """The solutions of a basic graph pattern, whose properties can be paths.
+
+    A path begins with the terms that other triples have for one of its ends, if any do.
+    """
+    steps = [step for triple in triples for step in _steps(triple)]
+    plain = [step for step in steps if _is_plain(step[1])]
+    found = [(step, pattern(step, context)) for step in plain]
+    parts = [part for _, part in found]
+    for step in steps:
+        if not _is_plain(step[1]):
+            parts.append(_part(step, found, context))
+    return together(parts, context)
+
+
+def _is_plain(path: Any) -> bool:
+    from rdflib import URIRef
+
+    return isinstance(path, URIRef) or is_variable(path)
+
+
+def _steps(triple: Triple) -> Iterator[Triple]:
+    """A triple as triples without `/` and `^`, joined by new variables."""
+    from rdflib import BNode
+    from rdflib.paths import InvPath, SequencePath
 
     subject, path, object_ = triple
-    if isinstance(path, URIRef) or is_variable(path):
-        return [pattern(triple, context)]
     if isinstance(path, InvPath):
-        return parts_of((object_, path.arg, subject), context)
-    if isinstance(path, SequencePath):
+        yield from _steps((object_, path.arg, subject))
+    elif isinstance(path, SequencePath):
         nodes = [subject, *(BNode() for _ in path.args[1:]), object_]
-        steps = zip(nodes, path.args, nodes[1:], strict=False)
-        return [part for step in steps for part in parts_of(step, context)]
+        for step in zip(nodes, path.args, nodes[1:], strict=False):
+            yield from _steps(step)
+    else:
+        yield triple
+
+
+def _part(
+    triple: Triple, others: Sequence[tuple[Triple, Solutions]], context: Context
+) -> Solutions:
+    """The solutions of a triple with a path, given those of others in the same pattern."""
+    from rdflib.paths import AlternativePath, MulPath, NegatedPath
+
+    subject, path, object_ = triple
     if isinstance(path, AlternativePath):
         ways = [(subject, arg, object_) for arg in path.args]
-        return [united([basic([way], context) for way in ways], context.names)]
+        return united([basic([way], context) for way in ways], context.names)
     if isinstance(path, NegatedPath):
-        return [_negated(subject, path, object_, context)]
+        return _negated(subject, path, object_, context)
     if isinstance(path, MulPath):
-        return [_repeated(subject, path, object_, context)]
+        return _repeated(triple, _seed(subject, object_, others, context), context)
     raise refused(f"the property path {path.n3()}")
+
+
+def _seed(
+    subject: Any, object_: Any, others: Sequence[tuple[Triple, Solutions]], context: Context
+) -> _Seed | None:
+    """What other triples tell of one end of a path, if both are variables: rather as numbers."""
+    if not (is_variable(subject) and is_variable(object_)):
+        return None
+    known = [
+        (found.columns[name].form != ID, len(found.columns), end, name, found)
+        for end, term in enumerate((subject, object_))
+        for _, found in others
+        if (name := context.variable(term)) in found.columns
+    ]
+    if not known:
+        return None
+    *_, end, name, found = min(known, key=lambda each: each[:3])
+    alias = context.names.fresh()
+    query = select((("n", column(name, alias)),)).distinct(copy=False)
+    query = query.from_(found.query.copy().subquery(alias, copy=False), copy=False)
+    return _Seed(end, Solutions(query, {"n": found.columns[name]}))
 
 
 def _negated(subject: Any, path: Any, object_: Any, context: Context) -> Solutions:
@@ -71,23 +132,37 @@ def _negated(subject: Any, path: Any, object_: Any, context: Context) -> Solutio
     )
 
 
-def _repeated(subject: Any, path: Any, object_: Any, context: Context) -> Solutions:
+def _repeated(triple: Triple, seed: _Seed | None, context: Context) -> Solutions:
     """The pairs of a path with `*`, `+` or `?`, each once."""
+    subject, path, object_ = triple
     ends = (subject, object_)
     edges = _edges(path.path, context)
-    form = edges.columns["a"].form
-    constants = [term for term in ends if not is_variable(term)]
-    if path.mod != "+" and not constants:
-        form = TEXT
-    if any(form == ID and symbol(term) not in context.ids for term in constants):
-        form = TEXT
-    if form.type not in (None, ID.type):
-        form = TEXT
+    form = _form(edges, path, ends, seed, context)
     edges = in_form(edges, {"a": form, "b": form}, context.names)
-    query: exp.Query = _once(edges) if path.mod == "?" else _closure(edges, ends, form, context)
+    if seed is not None:
+        seed = replace(seed, terms=in_form(seed.terms, {"n": form}, context.names))
+    query: exp.Query
+    if path.mod == "?":
+        query = exp.select("*").distinct().from_(edges.subquery("e"))
+    else:
+        query = _closure(edges, ends, form, seed, context)
     if path.mod != "+":
-        query = exp.union(query, _zero_steps(ends, form, context), distinct=True, copy=False)
+        zero = _zero_steps(ends, form, seed, context)
+        query = exp.union(query, zero, distinct=True, copy=False)
     return _bound(query, ends, form, context)
+
+
+def _form(
+    edges: Solutions, path: Any, ends: tuple[Any, Any], seed: _Seed | None, context: Context
+) -> Form:
+    """The form of the pairs of a path: numbers if all its terms are in the dictionary."""
+    constants = [symbol(term) for term in ends if not is_variable(term)]
+    forms = {edges.columns["a"].form}
+    if seed is not None:
+        forms.add(seed.terms.columns["n"].form)
+    elif path.mod != "+" and not constants:
+        return TEXT
+    return ID if forms == {ID} and all(text_ in context.ids for text_ in constants) else TEXT
 
 
 def _edges(path: Any, context: Context) -> Solutions:
@@ -113,29 +188,22 @@ def _value(term: Any, form: Form, context: Context) -> exp.Expr:
     return exp.convert(context.ids[wanted]) if form == ID else text(wanted)
 
 
-def _once(edges: Solutions) -> exp.Select:
-    return (
-        exp.select("*")
-        .distinct()
-        .from_(
-            edges.subquery(
-                "e",
-            ),
-            copy=False,
-        )
-    )
-
-
-def _closure(edges: Solutions, ends: tuple[Any, Any], form: Form, context: Context) -> exp.Select:
-    """The pairs a, b with a way of one or more edges, from or to a constant if there is one."""
+def _closure(
+    edges: Solutions, ends: tuple[Any, Any], form: Form, seed: _Seed | None, context: Context
+) -> exp.Select:
+    """The pairs a, b with a way of one or more edges, from or to what is known of an end."""
     subject, object_ = ends
     edge, path, alias = (context.names.fresh() for _ in range(3))
     backwards = is_variable(subject) and not is_variable(object_)
+    if seed is not None:
+        backwards = seed.end == 1
     near, far = ("b", "a") if backwards else ("a", "b")
     start = exp.select("a", "b").from_(exp.to_table(edge))
     known = object_ if backwards else subject
     if not is_variable(known):
         start = start.where(exp.column(near).eq(_value(known, form, context)))
+    elif seed is not None:
+        start = start.where(exp.column(near).isin(query=seed.query()))
     step = (
         select(((near, column(near, path)), (far, column(far, alias))))
         if near == "a"
@@ -153,13 +221,19 @@ def _closure(edges: Solutions, ends: tuple[Any, Any], form: Form, context: Conte
     )
 
 
-def _zero_steps(ends: tuple[Any, Any], form: Form, context: Context) -> exp.Query:
-    """The pairs of no step: constants with themselves, else all terms of the graph."""
+def _zero_steps(
+    ends: tuple[Any, Any], form: Form, seed: _Seed | None, context: Context
+) -> exp.Query:
+    """The pairs of no step: constants with themselves, else what is known, else all terms."""
     constants = [term for term in ends if not is_variable(term)]
     if constants:
         first = _value(constants[0], form, context)
         query = select((("a", first), ("b", first.copy())))
         return query if len({*map(symbol, constants)}) == 1 else query.where(exp.false())
+    if seed is not None:
+        alias = context.names.fresh()
+        query = select((("a", column("n", alias)), ("b", column("n", alias))))
+        return query.from_(seed.query().subquery(alias, copy=False), copy=False)
     from rdflib import Variable
 
     spo = Variable("\0s"), Variable("\0p"), Variable("\0o")
