@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -28,6 +29,9 @@ from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.symbols import RDF_TYPE
 from zodiac_sql.language.syntax import Type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _MACROS = r"""
 -- Symbols in the object position: plain strings are literals.
@@ -90,7 +94,7 @@ def export_predicates(
         options: dict[str, str | bool] = {"format": format}
         if format == "csv":
             options["header"] = True
-        _copy(store, query, path, options)
+        _copy(store, [query], path, options)
         files.append(path)
     return Exported(tuple(files), tuple(skipped))
 
@@ -103,22 +107,46 @@ def _file_name(name: str) -> str:
     return "".join("_" if c in '/\\:*?"<>|\0' else c for c in name)
 
 
-def _copy(store: Store, query: exp.Query, path: Path, options: dict[str, str | bool]) -> None:
+def _copy(
+    store: Store,
+    queries: Sequence[exp.Query],
+    path: Path,
+    options: dict[str, str | bool],
+    order: str | None = None,
+) -> None:
     parameters = [
         exp.CopyParameter(this=exp.var(name.upper()), expression=exp.convert(value))
         for name, value in options.items()
     ]
+    rows = exp.select("*").from_(_ROWS)
     copy = exp.Copy(
-        this=exp.select("*").from_(_ROWS).subquery(copy=False),
+        this=(rows.order_by(order) if order else rows).subquery(copy=False),
         kind=False,
         files=[exp.Literal.string(str(path))],
         params=parameters,
     )
     with (
         connect_outside(store) as outside,
-        outside.offered(_ROWS, store.batches(query, _ROWS_AT_A_TIME)),
+        outside.offered(_ROWS, _one_after_the_other(store, queries)),
     ):
         outside.run(copy)
+
+
+def _one_after_the_other(store: Store, queries: Sequence[exp.Query]) -> pa.RecordBatchReader:
+    """The rows of all queries, which have the same columns, as one stream.
+
+    DuckDB 1.5.6 may never begin to stream a union of many queries (74 of LUBM, after loading).
+    """
+    import pyarrow as pa
+
+    first = store.batches(queries[0], _ROWS_AT_A_TIME)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield from first
+        for query in queries[1:]:
+            yield from store.batches(query, _ROWS_AT_A_TIME)
+
+    return pa.RecordBatchReader.from_batches(first.schema, batches())
 
 
 _ROWS = "zodiac_export_rows"
@@ -169,14 +197,11 @@ def _export_triples(
     if not lines:
         path.write_text("")
         return Exported((path,), tuple(skipped))
-    query: exp.Query = lines[0] if len(lines) == 1 else exp.union(*lines, distinct=False)
-    if ordered:
-        query = exp.select("line").from_(query.subquery("x")).order_by("line")
     # This is CSV without quotes: the terms have line ends escaped.
     options: dict[str, str | bool] = {
         "format": "csv", "header": False, "quote": "", "escape": "", "delimiter": "\x01",
     }  # fmt: skip
-    _copy(store, query, path, options)
+    _copy(store, lines, path, options, order="line" if ordered else None)
     return Exported((path,), tuple(skipped))
 
 
