@@ -27,7 +27,7 @@ from zodiac_sql.read.sparql.triples import Triple, pattern, together
 
 @dataclass(frozen=True, slots=True)
 class _Seed:
-    """Terms of the graph that the variable at an end of a path is known to be one of."""
+    """Subjects or objects that the variable at an end of a path is known to be one of."""
 
     end: int
     """0 for the subject of the path, 1 for its object."""
@@ -101,8 +101,8 @@ def _seed(
     known = [
         (found.columns[name].form != ID, len(found.columns), end, name, found)
         for end, term in enumerate((subject, object_))
-        for _, found in others
-        if (name := context.variable(term)) in found.columns
+        for other, found in others
+        if term in (other[0], other[2]) and (name := context.variable(term)) in found.columns
     ]
     if not known:
         return None
