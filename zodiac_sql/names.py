@@ -46,6 +46,9 @@ VIEWS = "zodiac$view_"
 ASIDE = "zodiac$aside_"
 """Prefix of the tables of idb that a change took away."""
 
+TRIPLES = "zodiac$triples"
+"""A name inside of the view of all triples, which tells it from somebody else's."""
+
 EXPLICIT_SCHEMA = "edb"
 """The schema for explicit facts in the file: a table for each predicate that has some."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.session import Session
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from zodiac_sql.read.why.absence import WhyNot
     from zodiac_sql.read.why.proof import Explanation
 
+_Answer = TypeVar("_Answer")
+
 
 class Questions:
     """What can be asked of a knowledge base."""
@@ -32,6 +34,11 @@ class Questions:
     @property
     def _guard(self) -> Guard:
         return self._session.guard
+
+    def _read(self, answer: Callable[..., _Answer], *what: object) -> _Answer:
+        """What a function finds in the database and its state."""
+        session = self._session
+        return session.read(lambda state: answer(session.store, state, *what))
 
     @exclusive
     def sql(self, text: str, parameters: Sequence[object] | None = None) -> Answer:
@@ -52,10 +59,18 @@ class Questions:
         """
         from zodiac_sql.read.query import answer_goals
 
-        session = self._session
-        return session.read(
-            lambda state: answer_goals(session.store, state, session.functions, goals)
-        )
+        return self._read(answer_goals, self._session.functions, goals)
+
+    @exclusive
+    def sparql(self, query: str) -> Answer:
+        """Answer a SPARQL query, SELECT or ASK: a class is a unary predicate, a property a binary.
+
+        One column per variable, in which NULL is unbound. ASK: `holds: bool`, with one row if so.
+        Raises QueryError, which names what is wrong or not supported; it needs rdflib.
+        """
+        from zodiac_sql.read.sparql.answer import answer_sparql
+
+        return self._read(answer_sparql, query)
 
     @exclusive
     def why(self, goal: str, *, all: bool = False, limit: int | None = None) -> Explanation:
@@ -71,10 +86,7 @@ class Questions:
         """
         from zodiac_sql.read.why.why import why
 
-        session = self._session
-        return session.read(
-            lambda state: why(session.store, state, session.functions, goal, all, limit)
-        )
+        return self._read(why, self._session.functions, goal, all, limit)
 
     @exclusive
     def why_not(self, goal: str, *, depth: int = 1) -> WhyNot:
@@ -86,17 +98,14 @@ class Questions:
         """
         from zodiac_sql.read.why.why_not import why_not
 
-        session = self._session
-        return session.read(
-            lambda state: why_not(session.store, state, session.functions, goal, depth)
-        )
+        return self._read(why_not, self._session.functions, goal, depth)
 
     @exclusive
     def table(self, predicate: str) -> Answer:
         """All facts of a predicate, explicit and derived, each once. Raises QueryError."""
         from zodiac_sql.read.query import answer_table
 
-        return self._session.read(lambda state: answer_table(self._session.store, state, predicate))
+        return self._read(answer_table, predicate)
 
     @contextmanager
     def batches(self, predicate: str, rows: int = 100_000) -> Iterator[pa.RecordBatchReader]:
@@ -133,7 +142,7 @@ class Questions:
         """
         from zodiac_sql.read.describe import predicates
 
-        return self._session.read(lambda state: predicates(self._session.store, state))
+        return self._read(predicates)
 
     @exclusive
     def position(self, stream: str) -> int | None:
@@ -163,20 +172,21 @@ class Questions:
         return drawing(self._session.current(), change)
 
     @exclusive
-    def export(self, directory: str | Path, format: str = "parquet", *predicates: str) -> Exported:
-        """Write extensions to files, one per predicate ("parquet", "csv") or together ("nt").
+    def export(
+        self,
+        directory: str | Path,
+        format: str = "parquet",
+        *predicates: str,
+        inferred: bool = False,
+    ) -> Exported:
+        """Write extensions to files, one each ("parquet", "csv") or together ("nt", "ttl").
 
-        By default all predicates are exported. Raises DataError for an unknown format, QueryError
-        for an unknown predicate, StoreError if the files cannot be written.
+        By default all predicates; with `inferred`, only facts that are derived and not explicit.
+        Raises DataError for an unknown format, QueryError for an unknown predicate, StoreError.
         """
-        from zodiac_sql.facts.export import export_predicates
-        from zodiac_sql.read.query import known_predicates
+        from zodiac_sql.read.exporting import export
 
-        return self._session.read(
-            lambda state: export_predicates(
-                self._session.store, known_predicates(predicates, state), directory, format
-            )
-        )
+        return self._read(export, predicates, directory, format, inferred)
 
     @exclusive
     def verify(self, *, progress: Progress | None = None) -> Verification:

@@ -13,8 +13,8 @@ from support.command_line import ZODIAC, answered, refused, zodiac
 from zodiac_sql.cli.main import app
 
 COMMANDS = [
-    "run", "add-rules", "drop-rules", "ontology", "insert", "delete", "stream", "query", "show",
-    "graph", "why", "why-not", "verify", "export",
+    "run", "add-rules", "drop-rules", "ontology", "insert", "delete", "stream", "query", "sparql",
+    "show", "graph", "why", "why-not", "verify", "export",
 ]  # fmt: skip
 
 

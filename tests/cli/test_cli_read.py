@@ -1,4 +1,4 @@
-"""`zodiac query`, `show`, `graph`, `verify` and `export`: what only reads."""
+"""`zodiac query`, `sparql`, `show`, `graph`, `verify` and `export`: what only reads."""
 
 from __future__ import annotations
 
@@ -146,6 +146,25 @@ def test_export(farm: Path) -> None:
     told = json.loads(answered("export", farm, out, "hot", "--format", "csv", "--json"))
     assert told == {"files": [str(out / "hot.csv")], "skipped": []}
     assert "there is no predicate hott. Did you mean hot?" in refused("export", farm, out, "hott")
+
+
+def test_export_of_what_is_inferred(farm: Path) -> None:
+    out = farm.parent / "out"
+    assert answered("export", farm, out, "--inferred", "--format", "csv").startswith("wrote ")
+    assert sorted(path.name for path in out.iterdir()) == ["hot.csv", "near.csv"]
+    answered("export", farm, out, "--inferred", "--format", "ttl")
+    assert "<urn:zodiac:temperature>" not in (out / "facts.ttl").read_text()
+
+
+def test_sparql(farm: Path) -> None:
+    query = "SELECT ?x ?t { ?x a <urn:zodiac:hot> ; <urn:zodiac:temperature> ?t }"
+    assert answered("sparql", farm, query) == "x       t\n---  ----\nwt2  30.0\n(1 row)\n"
+    assert json.loads(answered("sparql", farm, query, "--json")) == [{"x": "wt2", "t": 30.0}]
+    assert answered("sparql", farm, query, "--csv") == "x,t\nwt2,30.0\n"
+    assert answered("sparql", farm, "ASK { ?x a <urn:zodiac:hot> }").endswith("(1 row)\n")
+    assert "SPARQL: CONSTRUCT is not supported" in refused(
+        "sparql", farm, "CONSTRUCT { ?x a ?y } WHERE { ?x a ?y }"
+    )
 
 
 def test_verify(farm: Path) -> None:

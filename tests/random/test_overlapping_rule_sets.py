@@ -50,6 +50,10 @@ class Model:
     rules: dict[str, dict[Rule, str | None]] = field(default_factory=lambda: {s: {} for s in SETS})
     facts: dict[str, Facts] = field(default_factory=lambda: {s: {} for s in SETS})
     """Those of main are the explicit facts."""
+    before: dict[str, dict[Rule, str | None]] = field(default_factory=dict)
+    """The rules before the present change, whose labels a new version keeps if it gives none."""
+    inserted: Facts = field(default_factory=dict)
+    """The explicit facts that the present change has inserted: they stay, whatever it deletes."""
 
     def union(self) -> list[Rule]:
         every = dict.fromkeys(rule for rules in self.rules.values() for rule in rules)
@@ -67,10 +71,18 @@ class Model:
             self.rules[name].setdefault(rule, label or None)
         for predicate, rows in facts.items():
             self.facts[name].setdefault(predicate, set()).update(rows)
+            if name == "main":
+                self.inserted.setdefault(predicate, set()).update(rows)
+
+    def delete(self, facts: Facts) -> None:
+        for predicate, rows in facts.items():
+            going = rows - self.inserted.get(predicate, set())
+            self.facts["main"].get(predicate, set()).difference_update(going)
 
     def replace(self, name: str, text: Text, facts: Facts) -> None:
         given_ = {label for label, _ in text}
-        old = {r: label for r, label in self.rules[name].items() if label not in given_}
+        known, before = self.rules[name], self.before.get(name, {})
+        old = {r: label for r, label in known.items() if before.get(r) == label not in given_}
         self.rules[name] = {rule: label or old.get(rule) for label, rule in text}
         if name == "main":
             self.add(name, [], facts)
@@ -113,7 +125,7 @@ def _go_on(kb: KnowledgeBase, model: Model, program: Program, rng: Random) -> Mo
     """One change of several acts; if it leads to no program, it is refused, and nothing happens."""
     from zodiac_sql.errors import ProgramError
 
-    after = deepcopy(model)
+    after = replace(deepcopy(model), before=deepcopy(model.rules), inserted={})
     acts = [_act(after, program, rng) for _ in range(rng.choice((1, 1, 2, 3)))]
     wrong = _wrong_acts(after, program, rng) if chance(rng, 20) else []
     acts += wrong
@@ -155,13 +167,10 @@ def _act(model: Model, program: Program, rng: Random) -> tuple[str, Callable[[Up
         given_ = label if name == "main" else f"{name}/{label}"
         return f"% drop {given_}", lambda u: u.drop_rules(given_, strict=True)
     facts = _facts(program, rng)
-    explicit = model.facts["main"]
     if chance(rng, 50):
-        for predicate, rows in facts.items():
-            explicit.setdefault(predicate, set()).update(rows)
+        model.add("main", [], facts)
         return f"% insert {facts}", lambda u: [u.insert(p, list(r)) for p, r in facts.items()]  # type: ignore[return-value]
-    for predicate, rows in facts.items():
-        explicit.get(predicate, set()).difference_update(rows)
+    model.delete(facts)
     return f"% delete {facts}", lambda u: [u.delete(p, list(r)) for p, r in facts.items()]  # type: ignore[return-value]
 
 

@@ -43,6 +43,7 @@ CALLS: dict[str, Call] = {
     "stream": lambda kb: kb.stream([{"insert": {"edge": [("x", "y")]}}]),
     "sql": lambda kb: kb.sql("SELECT 1"),
     "query": lambda kb: kb.query("path(X, Y)"),
+    "sparql": lambda kb: kb.sparql("ASK { ?x ?p ?y }"),
     "why": lambda kb: kb.why("edge(a, b)"),
     "why_not": lambda kb: kb.why_not("path(a, z)"),
     "table": lambda kb: kb.table("path"),

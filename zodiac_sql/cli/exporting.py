@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 
 def export_to(
-    kb: KnowledgeBase, directory: Path, format: Format, predicates: Sequence[str] = ()
+    kb: KnowledgeBase,
+    directory: Path,
+    format: Format,
+    predicates: Sequence[str] = (),
+    inferred: bool = False,
 ) -> Exported:
     """Write files. Raises Interrupted, which says that some files may be missing."""
     try:
-        return kb.export(directory, format.value, *predicates)
+        return kb.export(directory, format.value, *predicates, inferred=inferred)
     except BaseException as error:
         if not is_interruption(error):
             raise

@@ -14,6 +14,7 @@ class Format(enum.StrEnum):
     PARQUET = "parquet"
     CSV = "csv"
     NT = "nt"
+    TTL = "ttl"
 
 
 class What(enum.StrEnum):
@@ -51,5 +52,5 @@ WhyMoved = Annotated[
     ),
 ]
 ExportFormat = Annotated[
-    Format, typer.Option("--format", help="One file per predicate, or one N-Triples file.")
+    Format, typer.Option("--format", help="One file per predicate, or one for all (nt, ttl).")
 ]

@@ -1,4 +1,4 @@
-"""The commands that only read: query, show, graph, verify and export."""
+"""The commands that only read: query, sparql, show, graph, verify and export."""
 
 from __future__ import annotations
 
@@ -55,16 +55,40 @@ def query(
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
     with reading(db) as kb:
-        answer = kb.sql(text) if is_sql(text) else kb.query(text)
-        if as_json:
-            print_rows_as_json(answer)
-        elif as_csv:
-            print_rows_as_csv(answer)
-        elif answer.column_names == ["explain_key", "explain_value"]:
-            typer.echo("".join(str(plan) for _, plan in answer), nl=False)
-        else:
-            print_table(answer.column_names, rows(answer))
-            typer.echo("(1 row)" if len(answer) == 1 else f"({len(answer)} rows)")
+        _print_answer(kb.sql(text) if is_sql(text) else kb.query(text), as_json, as_csv)
+
+
+def sparql(
+    db: Database,
+    text: Annotated[str, typer.Argument(metavar="QUERY", help="SELECT or ASK.")],
+    as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, and nothing else.")] = False,
+) -> None:
+    """Answer a SPARQL query.
+
+    A class is a unary predicate, a property a binary one, as RDF files are loaded. Prefixes of the
+    rules and RDF files in the database need not be declared. Needs rdflib.
+
+    \b
+    Example:
+      zodiac sparql home.duckdb 'SELECT ?x { ?x a brick:Sensor ; brick:isPointOf+ ?y } LIMIT 9'
+    """
+    if as_json and as_csv:
+        raise typer.BadParameter("--json and --csv exclude each other")
+    with reading(db) as kb:
+        _print_answer(kb.sparql(text), as_json, as_csv)
+
+
+def _print_answer(answer: Answer, as_json: bool, as_csv: bool) -> None:
+    if as_json:
+        print_rows_as_json(answer)
+    elif as_csv:
+        print_rows_as_csv(answer)
+    elif answer.column_names == ["explain_key", "explain_value"]:
+        typer.echo("".join(str(plan) for _, plan in answer), nl=False)
+    else:
+        print_table(answer.column_names, rows(answer))
+        typer.echo("(1 row)" if len(answer) == 1 else f"({len(answer)} rows)")
 
 
 def show(
@@ -175,6 +199,9 @@ def export(
         typer.Argument(metavar="[PREDICATE]...", help="By default all predicates."),
     ] = None,
     format: ExportFormat = Format.PARQUET,
+    inferred: Annotated[
+        bool, typer.Option("--inferred", help="Only facts that are derived, and not explicit.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write facts, explicit and derived, to files.
@@ -183,9 +210,10 @@ def export(
     Examples:
       zodiac export farm.duckdb results
       zodiac export farm.duckdb results anomaly neighbours --format csv
+      zodiac export farm.duckdb results --inferred --format ttl
     """
     with reading(db) as kb:
-        exported = export_to(kb, directory, format, predicates or [])
+        exported = export_to(kb, directory, format, predicates or [], inferred)
     if as_json:
         print_json(exported_as_json(exported))
     else:

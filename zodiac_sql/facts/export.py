@@ -1,8 +1,9 @@
-"""Predicates -> files: Parquet and CSV, one for each predicate, or N-Triples, one for all.
+"""Predicates -> files: Parquet and CSV, one for each, or N-Triples or Turtle, one for all.
 
-Everything is read from the views main."p", whose symbols are text, and written by DuckDB.
+Everything is read as people see it, such as from the views main."p", whose symbols are text, and
+written by DuckDB. Turtle is made of N-Triples by pyoxigraph, with the prefixes that are known.
 
-In N-Triples a unary predicate is a class and a binary one a property. If RDF needs an IRI or blank
+In RDF a unary predicate is a class and a binary one a property. If RDF needs an IRI or blank
 node, plain names and other symbols become IRIs under urn:zodiac:, which loading reads back
 (facts/load/urns.py). Native values have the datatype they came with, or the usual one of their
 type; a value that the datatype cannot write (an infinite decimal) becomes an xsd:double.
@@ -10,22 +11,27 @@ type; a value that the datatype cannot write (an infinite decimal) becomes an xs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.permitted import require_harmless
-from zodiac_sql.database.statements import shown
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load import urns
-from zodiac_sql.facts.load.literals import is_zoned
+from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.symbols import RDF_TYPE, XSD
+from zodiac_sql.language.symbols import RDF_TYPE
 from zodiac_sql.language.syntax import Type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _MACROS = r"""
 -- Symbols in the object position: plain strings are literals.
@@ -34,39 +40,10 @@ CREATE OR REPLACE TEMP MACRO zodiac_as_object(t) AS
     WHEN 'iri' THEN CASE WHEN starts_with(t, '<') THEN t ELSE '<' || t || '>' END
     WHEN 'plain' THEN '"' || zodiac.escape_text(zodiac.lexical(t)) || '"'
     ELSE t END;
-
-CREATE OR REPLACE TEMP MACRO zodiac_typed(v, datatype) AS '"' || v || '"^^<' || datatype || '>';
-
-CREATE OR REPLACE TEMP MACRO zodiac_double(x) AS
-    CASE WHEN isnan(x) THEN 'NaN'
-         WHEN isinf(x) THEN CASE WHEN x > 0 THEN 'INF' ELSE '-INF' END
-         ELSE CAST(x AS VARCHAR) END;
-
--- NULL where a decimal cannot write the value: those have no exponent.
-CREATE OR REPLACE TEMP MACRO zodiac_decimal(x) AS
-    CASE WHEN NOT isfinite(x) THEN NULL
-         WHEN NOT contains(CAST(x AS VARCHAR), 'e') THEN CAST(x AS VARCHAR)
-         WHEN CAST(TRY_CAST(x AS DECIMAL(38, 15)) AS DOUBLE) = x
-              THEN rtrim(CAST(TRY_CAST(x AS DECIMAL(38, 15)) AS VARCHAR), '0')
-         ELSE NULL END;
-
-CREATE OR REPLACE TEMP MACRO zodiac_float_literal(x, datatype) AS
-    CASE WHEN datatype = 'http://www.w3.org/2001/XMLSchema#decimal'
-              AND zodiac_decimal(x) IS NOT NULL
-         THEN zodiac_typed(zodiac_decimal(x), datatype)
-         WHEN datatype = 'http://www.w3.org/2001/XMLSchema#decimal'
-         THEN zodiac_typed(zodiac_double(x), 'http://www.w3.org/2001/XMLSchema#double')
-         ELSE zodiac_typed(zodiac_double(x), datatype) END;
-
-CREATE OR REPLACE TEMP MACRO zodiac_moment_text(x) AS
-    strftime(x, '%Y-%m-%dT%H:%M:%S') || CASE WHEN microsecond(x) % 1000000 = 0 THEN ''
-        ELSE '.' || rtrim(strftime(x, '%f'), '0') END;
 """
 
-_DEFAULTS = {
-    Type.INT: f"{XSD}integer", Type.FLOAT: f"{XSD}double", Type.BOOL: f"{XSD}boolean",
-    Type.DATE: f"{XSD}date", Type.TIMESTAMP: f"{XSD}dateTime",
-}  # fmt: skip
+Read = Callable[[Predicate], exp.Expr]
+"""What is read of a predicate, as an item of FROM: its view, or some of its facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +52,7 @@ class Exported:
 
     Parquet and CSV files are named after the predicate in SQL and have the columns of its view,
     with symbols as text; `holds: bool` for a predicate without columns. All N-Triples are in
-    one file, facts.nt.
+    one file, facts.nt, all Turtle in facts.ttl.
     """
 
     files: tuple[Path, ...]
@@ -85,20 +62,27 @@ class Exported:
 
 
 def export_predicates(
-    store: Store, predicates: Iterable[Predicate], directory: str | Path, format: str
+    store: Store,
+    predicates: Iterable[Predicate],
+    directory: str | Path,
+    format: str,
+    prefixes: Mapping[str, str],
+    read: Read,
 ) -> Exported:
-    """Write the extensions of predicates into a directory, which is created if need be.
+    """Write what is read of predicates into a directory, which is created if need be.
 
     Raises DataError for an unknown format, StoreError where DuckDB cannot write.
     """
     directory, predicates = Path(directory), list(predicates)
-    if format not in ("parquet", "csv", "nt"):
-        raise DataError(f"Unknown export format {format}. Known are parquet, csv and nt.")
+    if format not in ("parquet", "csv", "nt", "ttl"):
+        raise DataError(f"Unknown export format {format}. Known are parquet, csv, nt and ttl.")
     for predicate in predicates:
         require_harmless(store, predicate.sql_name)
     directory.mkdir(parents=True, exist_ok=True)
     if format == "nt":
-        return _export_triples(store, predicates, directory / "facts.nt")
+        return _export_triples(store, predicates, directory / "facts.nt", read)
+    if format == "ttl":
+        return _export_turtle(store, predicates, directory / "facts.ttl", read, prefixes)
     files, skipped = [], []
     for predicate in predicates:
         if predicate.open:
@@ -106,13 +90,11 @@ def export_predicates(
             continue
         path = directory / f"{_file_name(predicate.sql_name)}.{format}"
         columns = [c.name for c in predicate.columns] or ["holds"]
-        query = exp.select(*(exp.column(c, quoted=True) for c in columns)).from_(
-            shown(store.database, predicate.sql_name)
-        )
+        query = exp.select(*(exp.column(c, quoted=True) for c in columns)).from_(read(predicate))
         options: dict[str, str | bool] = {"format": format}
         if format == "csv":
             options["header"] = True
-        _copy(store, query, path, options)
+        _copy(store, [query], path, options)
         files.append(path)
     return Exported(tuple(files), tuple(skipped))
 
@@ -125,22 +107,46 @@ def _file_name(name: str) -> str:
     return "".join("_" if c in '/\\:*?"<>|\0' else c for c in name)
 
 
-def _copy(store: Store, query: exp.Query, path: Path, options: dict[str, str | bool]) -> None:
+def _copy(
+    store: Store,
+    queries: Sequence[exp.Query],
+    path: Path,
+    options: dict[str, str | bool],
+    order: str | None = None,
+) -> None:
     parameters = [
         exp.CopyParameter(this=exp.var(name.upper()), expression=exp.convert(value))
         for name, value in options.items()
     ]
+    rows = exp.select("*").from_(_ROWS)
     copy = exp.Copy(
-        this=exp.select("*").from_(_ROWS).subquery(copy=False),
+        this=(rows.order_by(order) if order else rows).subquery(copy=False),
         kind=False,
         files=[exp.Literal.string(str(path))],
         params=parameters,
     )
     with (
         connect_outside(store) as outside,
-        outside.offered(_ROWS, store.batches(query, _ROWS_AT_A_TIME)),
+        outside.offered(_ROWS, _one_after_the_other(store, queries)),
     ):
         outside.run(copy)
+
+
+def _one_after_the_other(store: Store, queries: Sequence[exp.Query]) -> pa.RecordBatchReader:
+    """The rows of all queries, which have the same columns, as one stream.
+
+    DuckDB 1.5.6 may never begin to stream a union of many queries (74 of LUBM, after loading).
+    """
+    import pyarrow as pa
+
+    first = store.batches(queries[0], _ROWS_AT_A_TIME)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield from first
+        for query in queries[1:]:
+            yield from store.batches(query, _ROWS_AT_A_TIME)
+
+    return pa.RecordBatchReader.from_batches(first.schema, batches())
 
 
 _ROWS = "zodiac_export_rows"
@@ -152,20 +158,50 @@ _ROWS_AT_A_TIME = 20_480
 # --- N-Triples ------------------------------------------------------------------------------------
 
 
-def _export_triples(store: Store, predicates: Sequence[Predicate], path: Path) -> Exported:
+def _export_turtle(
+    store: Store,
+    predicates: Sequence[Predicate],
+    path: Path,
+    read: Read,
+    prefixes: Mapping[str, str],
+) -> Exported:
+    """Write Turtle, ordered by subject, with the prefixes that Turtle can have."""
+    import pyoxigraph
+
+    with tempfile.TemporaryDirectory(dir=path.parent) as there:
+        lines = Path(there) / "facts.nt"
+        skipped = _export_triples(store, predicates, lines, read, ordered=True).skipped
+        pyoxigraph.serialize(
+            pyoxigraph.parse(path=lines, format=pyoxigraph.RdfFormat.N_TRIPLES, lenient=True),
+            path,
+            format=pyoxigraph.RdfFormat.TURTLE,
+            prefixes={p: iri for p, iri in prefixes.items() if _ABSOLUTE.match(iri)},
+        )
+    return Exported((path,), skipped)
+
+
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def _export_triples(
+    store: Store,
+    predicates: Sequence[Predicate],
+    path: Path,
+    read: Read,
+    ordered: bool = False,
+) -> Exported:
     store.run(urns.MACROS + _MACROS)
     skipped = [(p.name, reason) for p in predicates if (reason := _not_rdf(p))]
     out = {name for name, _ in skipped}
-    lines = [_lines(store, p) for p in predicates if p.name not in out]
+    lines = [_lines(p, read) for p in predicates if p.name not in out]
     if not lines:
         path.write_text("")
         return Exported((path,), tuple(skipped))
-    query = lines[0] if len(lines) == 1 else exp.union(*lines, distinct=False)
     # This is CSV without quotes: the terms have line ends escaped.
     options: dict[str, str | bool] = {
         "format": "csv", "header": False, "quote": "", "escape": "", "delimiter": "\x01",
     }  # fmt: skip
-    _copy(store, query, path, options)
+    _copy(store, lines, path, options, order="line" if ordered else None)
     return Exported((path,), tuple(skipped))
 
 
@@ -181,7 +217,7 @@ def _not_rdf(predicate: Predicate) -> str:
     return ""
 
 
-def _lines(store: Store, predicate: Predicate) -> exp.Select:
+def _lines(predicate: Predicate, read: Read) -> exp.Select:
     """The facts of a predicate as lines of N-Triples."""
     names = [exp.column(column.name, quoted=True) for column in predicate.columns]
     iri = f"<{urns.predicate_iri(predicate.name)}>"
@@ -193,7 +229,7 @@ def _lines(store: Store, predicate: Predicate) -> exp.Select:
         line = exp.func(
             "concat", subject, exp.Literal.string(f" {iri} "), object_, exp.Literal.string(" .")
         )
-    return exp.select(line.as_("line")).from_(shown(store.database, predicate.sql_name))
+    return exp.select(line.as_("line")).from_(read(predicate))
 
 
 def _object(predicate: Predicate, value: exp.Expr) -> exp.Expr:
@@ -202,17 +238,4 @@ def _object(predicate: Predicate, value: exp.Expr) -> exp.Expr:
     assert type_ is not None
     if type_ is Type.SYMBOL:
         return exp.func("zodiac_as_object", value, dialect="duckdb")
-    if type_ is Type.TIMESTAMP and is_zoned(datatype):
-        text = exp.func("concat", _call("zodiac_moment_text", value), exp.Literal.string("Z"))
-        written = f"{XSD}dateTimeStamp" if datatype == f"{XSD}dateTimeStamp" else f"{XSD}dateTime"
-        return _call("zodiac_typed", text, exp.Literal.string(written))
-    iri = exp.Literal.string(datatype or _DEFAULTS[type_])
-    if type_ is Type.FLOAT:
-        return _call("zodiac_float_literal", value, iri)
-    if type_ is Type.TIMESTAMP:
-        return _call("zodiac_typed", _call("zodiac_moment_text", value), iri)
-    return _call("zodiac_typed", exp.cast(value, "VARCHAR"), iri)
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.func(name, *arguments, dialect="duckdb")
+    return literal_text(value, type_, datatype_of(type_, datatype))

@@ -13,6 +13,7 @@ from zodiac_sql.sql.class_pairs import pairs_query
 from zodiac_sql.sql.relations import Part, Relation, table
 from zodiac_sql.storage.extensions import decoded, distinct_query
 from zodiac_sql.storage.sources import Sources, sources_of
+from zodiac_sql.storage.triples import make_way, refresh_triples
 
 
 def _decoded_pairs(part: Part, relation: Relation) -> exp.Query:
@@ -50,6 +51,7 @@ def view(predicate: Predicate, relation: Relation, replace: bool, database: str)
 def refresh_views(store: Store, old: State, new: State) -> None:
     """Create, replace and drop views where tables or columns have changed."""
     before, after = sources_of(old), sources_of(new)
+    make_way(store, old, new)
     for name, predicate in old.schema.items():
         if name not in new.schema:
             target = shown(store.database, predicate.sql_name)
@@ -60,6 +62,7 @@ def refresh_views(store: Store, old: State, new: State) -> None:
             parts = tuple(part for parts in after.owners(name).values() for part in parts)
             relation = Relation(predicate.columns, parts)
             store.run(view(predicate, relation, name in old.schema, store.database))
+    refresh_triples(store, old, new)
 
 
 def _have_changed(before: Sources, after: Sources, predicate: str) -> bool:

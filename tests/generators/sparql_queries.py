@@ -1,0 +1,190 @@
+"""Random graphs and random SPARQL queries of the fragment that is supported."""
+
+from __future__ import annotations
+
+import random
+
+PREFIXES = (
+    "PREFIX : <http://e/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+    "PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> "
+)
+
+_NODES = [":a", ":b", ":c", ":d", ":e"]
+_LINKS = [":p", ":q", ":r"]
+_CLASSES = [":C", ":D"]
+_MIXED = [
+    '"x"',
+    '"y"',
+    '"x"@en',
+    '"x"@de',
+    "1",
+    "2",
+    "2.5",
+    "true",
+    '"z"^^:odd',
+    '"w"^^:odd',
+    ":a",
+    '""',
+]
+_VALUES = {
+    ":n": ["1", "2", "3", "-4"],
+    ":d": ["0.5", "1.0", "2.0", "2.5"],
+    ":k": ["1.0e0", "2.5e0", "-0.5e0"],
+    ":s": ['"x"', '"y"', '"xy"', '""'],
+    ":l": ['"x"@en', '"x"@de', '"y"@en'],
+    ":b1": ["true", "false"],
+    ":t": ['"2020-01-01"^^xsd:date', '"2021-05-06"^^xsd:date'],
+    ":u": ['"2020-01-01T00:00:00"^^xsd:dateTime', '"2021-05-06T01:02:03"^^xsd:dateTime'],
+    ":m": _MIXED,
+}
+_VARIABLES = ["?x", "?y", "?z", "?v", "?w"]
+
+
+def random_graph(rng: random.Random) -> str:
+    """Triples in Turtle."""
+    lines = []
+    for _ in range(rng.randint(3, 20)):
+        lines.append(f"{rng.choice(_NODES)} {rng.choice(_LINKS)} {rng.choice(_NODES)} .")
+    for _ in range(rng.randint(0, 8)):
+        lines.append(f"{rng.choice(_NODES)} a {rng.choice(_CLASSES)} .")
+    for _ in range(rng.randint(0, 16)):
+        property_ = rng.choice(list(_VALUES))
+        lines.append(f"{rng.choice(_NODES)} {property_} {rng.choice(_VALUES[property_])} .")
+    prefixes = "@prefix : <http://e/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
+    return prefixes + "\n".join(dict.fromkeys(lines))
+
+
+class RandomQuery:
+    """Draws one query. Where SPARQL leaves the answer open, it is not drawn."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.alternatives = False
+        """Whether paths have `|`: SPARQL then counts each way, and pyoxigraph does not."""
+
+    def text(self) -> str:
+        """A query whose answer is a bag."""
+        kind = self.rng.random()
+        distinct = self.rng.choice(["", "", "DISTINCT "])
+        self.alternatives = kind < 0.1 or (kind >= 0.25 and distinct != "")
+        group = self.group(self.rng.randint(1, 3))
+        if kind < 0.1:
+            return f"{PREFIXES}ASK {group}"
+        if kind < 0.25:
+            key = self.rng.choice(_VARIABLES)
+            other = self.rng.choice(_VARIABLES)
+            what = self.rng.choice(["COUNT(*)", f"COUNT({other})", f"COUNT(DISTINCT {other})"])
+            having = self.rng.choice(["", "", " HAVING(COUNT(*) > 1)"])
+            grouped = self.rng.choice(
+                [
+                    f"SELECT {key} ({what} AS ?g) WHERE {group} GROUP BY {key}{having}",
+                    f"SELECT ({what} AS ?g) WHERE {group}",
+                ]
+            )
+            return PREFIXES + grouped
+        what = self.rng.choice(["*", "*", "?x ?y", "?v ?x", f"?x ({self.expression(1)} AS ?new)"])
+        return f"{PREFIXES}SELECT {distinct}{what} WHERE {group}"
+
+    def group(self, depth: int) -> str:
+        """A group graph pattern."""
+        parts = [self.triples()] if self.rng.random() < 0.9 else []
+        for _ in range(self.rng.randint(0, 2) if depth else 0):
+            parts.append(self.part(depth - 1))
+        if self.rng.random() < 0.5:
+            parts.append(f"FILTER({self.expression(2, depth)})")
+        return "{ " + " ".join(parts) + " }"
+
+    def part(self, depth: int) -> str:
+        kind = self.rng.random()
+        if kind < 0.3:
+            return f"OPTIONAL {self.group(depth)}"
+        if kind < 0.5:
+            return f"{self.group(depth)} UNION {self.group(depth)}"
+        if kind < 0.6:
+            return f"MINUS {self.group(depth)}"
+        if kind < 0.7:
+            return f"FILTER {self.rng.choice(['', 'NOT '])}EXISTS {self.group(depth)}"
+        if kind < 0.8:
+            return f"BIND({self.expression(2)} AS ?bound{self.rng.randint(1, 99999)})"
+        if kind < 0.9:
+            rows = " ".join(f"({self.term()} {self.term()})" for _ in range(self.rng.randint(1, 3)))
+            one, other = self.rng.sample(_VARIABLES, 2)
+            return f"VALUES ({one} {other}) {{ {rows} }}"
+        return self.triples() if kind < 0.96 else self.group(depth)
+
+    def term(self) -> str:
+        return self.rng.choice([*_NODES, "1", '"x"', "UNDEF", "2.5", '"x"@en', ":nowhere"])
+
+    def triples(self) -> str:
+        return " ".join(self.triple() for _ in range(self.rng.randint(1, 3)))
+
+    def triple(self) -> str:
+        rng = self.rng
+        subject = rng.choice([*_VARIABLES, *_VARIABLES, *_NODES[:2]])
+        kind = rng.random()
+        if kind < 0.15:
+            return f"{subject} a {rng.choice([*_CLASSES, '?c'])} ."
+        if kind < 0.3:
+            property_ = rng.choice(list(_VALUES))
+            value = rng.choice([*_VARIABLES, *_VARIABLES, rng.choice(_VALUES[property_])])
+            return f"{subject} {property_} {value} ."
+        object_ = rng.choice([*_VARIABLES, *_VARIABLES, *_NODES[:2]])
+        if kind < 0.4:
+            return f"{subject} {rng.choice(['?p', '?p', '?x'])} {object_} ."
+        if kind < 0.6:
+            return f"{subject} {self.path(2)} {object_} ."
+        return f"{subject} {rng.choice(_LINKS)} {object_} ."
+
+    def path(self, depth: int) -> str:
+        rng = self.rng
+        if depth == 0 or rng.random() < 0.2:
+            return rng.choice([*_LINKS, ":m", "a"])
+        kind = rng.random()
+        if kind < 0.25:
+            return f"({self.path(depth - 1)}/{self.path(depth - 1)})"
+        if kind < 0.45 and self.alternatives:
+            return f"({self.path(depth - 1)}|{self.path(depth - 1)})"
+        if kind < 0.6:
+            return f"^({self.path(depth - 1)})"
+        if kind < 0.7:
+            return rng.choice(["!:p", "!(:p|:q)", "!(a|:m)"])
+        return f"({self.path(depth - 1)}){rng.choice('*+?')}"
+
+    def ordering(self) -> str:
+        """A comparison by order; not of booleans, which pyoxigraph does not order."""
+        variable, operator = self.rng.choice(_VARIABLES), self.rng.choice(["<", "<=", ">", ">="])
+        second = self.rng.choice(
+            ["1", "2.5", "2.0e0", '"x"', f"({self.rng.choice(_VARIABLES)} + 0)"]
+        )
+        return f"({variable} {operator} {second})"
+
+    def expression(self, depth: int, nested: int = 0) -> str:
+        """An expression with a boolean or another value."""
+        rng = self.rng
+        if depth == 0:
+            return rng.choice([*_VARIABLES, *_VARIABLES, "1", "2.5", '"x"', "true", ":a", '"x"@en'])
+        one = self.expression(depth - 1)
+        other = self.expression(depth - 1)
+        kinds = [
+            lambda: f"({one} {rng.choice(['=', '!='])} {other})",
+            self.ordering,
+            lambda: f"({one} && {other})",
+            lambda: f"({one} || {other})",
+            lambda: f"(!{one})",
+            lambda: f"bound({rng.choice(_VARIABLES)})",
+            lambda: f"({one} {rng.choice('+-*')} {other})",
+            lambda: f"({one} {rng.choice(['IN', 'NOT IN'])} ({other}, {self.expression(0)}))",
+            lambda: f"{rng.choice(['isIRI', 'isLiteral', 'isBlank', 'isNumeric'])}({one})",
+            lambda: f"({rng.choice(['str', 'lang', 'datatype'])}({one}) = {other})",
+            lambda: f'regex({rng.choice(["str(" + one + ")", one])}, "x")',
+            lambda: f"sameTerm({one}, {other})",
+            lambda: f"if({one}, {other}, {self.expression(0)})",
+            lambda: f"coalesce({one}, {other})",
+            lambda: f"{rng.choice(['strstarts', 'contains', 'strends'])}({one}, {other})",
+            lambda: (
+                f"{rng.choice(['ucase', 'lcase', 'strlen', 'abs', 'floor', 'str', 'lang'])}({one})"
+            ),
+        ]
+        if nested:
+            kinds.append(lambda: f"{rng.choice(['', 'NOT '])}EXISTS {self.group(nested - 1)}")
+        return rng.choice(kinds)()

@@ -1,0 +1,98 @@
+"""Native values as RDF literals: the text of a symbol that would be the same literal.
+
+The text is made by an SQL expression without macros, so that a view in the file can have it, too.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import once, text
+from zodiac_sql.facts.load.literals import ZONED, is_zoned
+from zodiac_sql.language.symbols import XSD
+from zodiac_sql.language.syntax import Type
+
+_DEFAULTS = {
+    Type.INT: f"{XSD}integer", Type.FLOAT: f"{XSD}double", Type.BOOL: f"{XSD}boolean",
+    Type.DATE: f"{XSD}date", Type.TIMESTAMP: f"{XSD}dateTime",
+}  # fmt: skip
+
+
+def datatype_of(type_: Type, kept: str | None) -> str:
+    """The datatype of a native column, for which Predicate.datatypes has `kept`."""
+    return kept or _DEFAULTS[type_]
+
+
+def written_datatype(datatype: str) -> str:
+    """The datatype that is written: instants in UTC are of the same one as other moments."""
+    return f"{XSD}dateTime" if datatype == ZONED else datatype
+
+
+def literal_text(value: exp.Expr, type_: Type, datatype: str) -> exp.Expr:
+    """A native value as a literal in quotes, with its datatype (see `datatype_of`).
+
+    A decimal that cannot be written as one (it is infinite, or too large) becomes an xsd:double.
+    """
+    if type_ is Type.FLOAT:
+        return once((value,), lambda v: _float(v, datatype), "list_transform", "list_extract")
+    if type_ is Type.TIMESTAMP:
+        written = _moment(value)
+        if is_zoned(datatype):
+            written = _joined(written, text("Z"))
+        return _typed(written, written_datatype(datatype))
+    return _typed(_varchar(value), datatype)
+
+
+def _float(value: exp.Expr, datatype: str) -> exp.Expr:
+    if datatype != f"{XSD}decimal":
+        return _typed(_double(value), datatype)
+    plain = _varchar(value.copy())
+    decimal = exp.DataType.build("DECIMAL(38, 15)", dialect="duckdb")
+    tried = exp.TryCast(this=value.copy(), to=decimal)
+    kept = exp.cast(tried, "DOUBLE").eq(value.copy())
+    cut = _call("rtrim", _varchar(tried.copy()), text("0"))
+    fits = _call("isfinite", value.copy())
+    short = exp.not_(_call("contains", plain.copy(), text("e")))
+    return (
+        exp.Case()
+        .when(exp.and_(fits, short), _typed(plain, datatype))
+        .when(exp.and_(fits.copy(), kept), _typed(cut, datatype))
+        .else_(_typed(_double(value.copy()), f"{XSD}double"))
+    )
+
+
+def _double(value: exp.Expr) -> exp.Expr:
+    infinite = exp.Case().when(value.copy() > exp.Literal.number(0), text("INF"))
+    return (
+        exp.Case()
+        .when(_call("isnan", value.copy()), text("NaN"))
+        .when(_call("isinf", value.copy()), infinite.else_(text("-INF")))
+        .else_(_varchar(value.copy()))
+    )
+
+
+def _moment(value: exp.Expr) -> exp.Expr:
+    seconds = _call("strftime", value.copy(), text("%Y-%m-%dT%H:%M:%S"))
+    micros = exp.Mod(this=_call("microsecond", value.copy()), expression=exp.convert(1_000_000))
+    digits = _call("rtrim", _call("strftime", value.copy(), text("%f")), text("0"))
+    fraction = exp.Case().when(micros.eq(0), text("")).else_(_joined(text("."), digits))
+    return _joined(seconds, exp.paren(fraction))
+
+
+def _typed(written: exp.Expr, datatype: str) -> exp.Expr:
+    return exp.paren(_joined(text('"'), exp.paren(written), text(f'"^^<{datatype}>')))
+
+
+def _joined(*parts: exp.Expr) -> exp.Expr:
+    first, *others = parts
+    for other in others:
+        first = exp.DPipe(this=first, expression=other)
+    return first
+
+
+def _varchar(value: exp.Expr) -> exp.Expr:
+    return exp.cast(value.copy(), "VARCHAR")
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))

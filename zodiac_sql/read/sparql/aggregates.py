@@ -1,0 +1,145 @@
+"""GROUP BY, and the aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import text
+from zodiac_sql.language.symbols import XSD
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.read.sparql.context import refused
+from zodiac_sql.read.sparql.expressions import Scope, compiled, order_key
+from zodiac_sql.read.sparql.solutions import TEXT, Column, Form, Solutions, column
+from zodiac_sql.read.sparql.values import (
+    Value,
+    as_number,
+    as_string,
+    as_term,
+    call,
+    catalogued,
+    sparql,
+)
+
+_INTEGER = Form(Type.INT, f"{XSD}integer")
+
+
+def keys_of(keys: Sequence[Any], solutions: Solutions, alias: str, scope: Scope) -> list[exp.Expr]:
+    """What to group by."""
+    from rdflib import Variable
+
+    found: list[exp.Expr] = []
+    for key in keys:
+        if isinstance(key, Variable):
+            name = scope.context.variable(key)
+            if name in solutions.columns:
+                found.append(column(name, alias))
+        else:
+            found.append(as_term(compiled(key, scope)))
+    return found or [exp.convert("")]
+
+
+def column_of(
+    aggregate: Any, solutions: Solutions, alias: str, scope: Scope
+) -> tuple[exp.Expr, Column]:
+    """The value of an aggregate, and what is known of it."""
+    name = aggregate.name.removeprefix("Aggregate_")
+    distinct = bool(aggregate.distinct)
+    if name == "Count" and aggregate.vars == "*":
+        if distinct:
+            raise refused("COUNT(DISTINCT *)")
+        return exp.Count(this=exp.Star()), Column(_INTEGER, True)
+    known, sql = _operand(aggregate.vars, solutions, alias, scope)
+    if name == "Sample":
+        return call("any_value", sql), Column(known.form, False)
+    value = compiled(aggregate.vars, scope)
+    if name == "Count":
+        counted = _plain(value, sql)
+        return exp.Count(this=_each(counted, distinct)), Column(_INTEGER, True)
+    if name in ("Sum", "Avg"):
+        return _sum(name, value, distinct)
+    if name in ("Min", "Max"):
+        return _extreme(name, value)
+    if name == "GroupConcat":
+        return _concatenated(value, aggregate, distinct)
+    raise refused(f"the aggregate {name}")
+
+
+def _operand(
+    operand: Any, solutions: Solutions, alias: str, scope: Scope
+) -> tuple[Column, exp.Expr]:
+    """What is aggregated as a column: a variable as it is stored."""
+    from rdflib import Variable
+
+    if isinstance(operand, Variable):
+        name = scope.context.variable(operand)
+        if name in solutions.columns:
+            return solutions.columns[name], column(name, alias)
+    return Column(TEXT, False), as_term(compiled(operand, scope))
+
+
+def _plain(value: Value, sql: exp.Expr) -> exp.Expr:
+    return value.copy if value.form.type is not None and value.rank is None else sql
+
+
+def _each(sql: exp.Expr, distinct: bool) -> exp.Expr:
+    return exp.Distinct(expressions=[sql.copy()]) if distinct else sql.copy()
+
+
+def _sum(name: str, given: Value, distinct: bool) -> tuple[exp.Expr, Column]:
+    """A sum or a mean. It has no value if any solution has no number."""
+    value = as_number(given)
+    if value.static_rank is None:
+        return _mixed_sum(name, value, distinct)
+    bad = call("bool_or", exp.paren(value.copy.is_(exp.null())))
+    rank = value.static_rank
+    function = exp.Sum if name == "Sum" else exp.Avg
+    total: exp.Expr = function(this=_each(value.copy, distinct))
+    if name == "Sum" and rank == 0:
+        total = exp.TryCast(this=total, to=exp.DataType.build("BIGINT"))
+        form = _INTEGER
+    else:
+        datatypes = {0: "decimal", 1: "decimal", 2: "float", 3: "double"}
+        form = Form(Type.FLOAT, XSD + datatypes[rank])
+    empty = exp.Count(this=exp.Star()).eq(0)
+    zero = exp.cast(exp.convert(0), "BIGINT" if form == _INTEGER else "DOUBLE")
+    chosen = exp.Case().when(empty, zero).when(exp.not_(exp.paren(bad)), total)
+    return chosen, Column(form, False)
+
+
+def _mixed_sum(name: str, value: Value, distinct: bool) -> tuple[exp.Expr, Column]:
+    """The same of numbers whose datatypes are only known from their texts."""
+    function = exp.Sum if name == "Sum" else exp.Avg
+    total = function(this=_each(value.copy, distinct))
+    rank = call("max", value.ranked)
+    if name == "Avg":
+        rank = call("greatest", rank, exp.convert(1))
+    bad = call("bool_or", exp.paren(value.copy.is_(exp.null())))
+    zero = text(f'"0"^^<{XSD}integer>')
+    empty = exp.Count(this=exp.Star()).eq(0)
+    chosen = exp.Case().when(empty, zero)
+    return chosen.when(exp.not_(exp.paren(bad)), sparql("numeral", total, rank)), Column(
+        TEXT, False
+    )
+
+
+def _extreme(name: str, value: Value) -> tuple[exp.Expr, Column]:
+    """The least or the greatest value, in the order of ORDER BY."""
+    if value.form.type is not None and value.rank is None:
+        function = exp.Min if name == "Min" else exp.Max
+        return function(this=value.copy), Column(value.form, False)
+    term = as_term(value)
+    key = order_key(Value("term", term))
+    return call("arg_min" if name == "Min" else "arg_max", term, key), Column(TEXT, False)
+
+
+def _concatenated(value: Value, aggregate: Any, distinct: bool) -> tuple[exp.Expr, Column]:
+    separator = aggregate.separator
+    between = text(" " if separator is None else str(separator))
+    written = as_string(value)
+    joined = call("string_agg", written, between)
+    if distinct:
+        joined.set("expressions", [exp.Distinct(expressions=[written.copy()]), between])
+    return catalogued("quote_where_needed", call("coalesce", joined, text(""))), Column(TEXT, False)

@@ -1,0 +1,219 @@
+"""Expressions of filters, BIND and SELECT as SQL. An error is NULL, as in SQL's own logic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from sqlglot import exp
+
+from zodiac_sql.read.sparql import functions
+from zodiac_sql.read.sparql.context import Context, refused
+from zodiac_sql.read.sparql.solutions import ID, TEXT, Column, column
+from zodiac_sql.read.sparql.values import (
+    Value,
+    as_number,
+    boolean,
+    call,
+    constant,
+    equal,
+    error,
+    native,
+    number,
+    ordered,
+    sparql,
+    truth,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The variables that an expression can see, and how it asks whether a pattern has solutions.
+
+    `outer` is the scope around an EXISTS: what is not bound inside is looked up there, unless the
+    place is `closed`, because SQL cannot look out of it.
+    """
+
+    context: Context
+    columns: Mapping[str, tuple[str, Column]]
+    """The alias of the table, and the column, of each variable."""
+    texts: Mapping[str, exp.Expr]
+    """The texts of symbols, where they were looked up."""
+    exists: Callable[[Any, Scope], exp.Expr]
+    outer: Scope | None = None
+    closed: bool = False
+
+    def value(self, name: str) -> Value:
+        """The value of a variable, by its name in SQL."""
+        scope = self.owner(name)
+        if scope is None:
+            return error()
+        alias, known = scope.columns[name]
+        if known.form == ID:
+            return Value("term", scope.texts[name].copy(), known=known.certain)
+        if known.form == TEXT:
+            return Value("term", column(name, alias), known=known.certain)
+        return native(column(name, alias), known.form, known.certain)
+
+    def place(self, name: str) -> exp.Column | None:
+        """The column of a variable, whatever its form; None if it is never bound."""
+        scope = self.owner(name)
+        return None if scope is None else column(name, scope.columns[name][0])
+
+    def owner(self, name: str) -> Scope | None:
+        """The innermost scope that has a variable. Raises QueryError if it is out of reach."""
+        if name in self.columns or self.outer is None:
+            return self if name in self.columns else None
+        found = self.outer.owner(name)
+        if found is not None and self.closed:
+            raise refused("a variable from outside of EXISTS in OPTIONAL or MINUS inside it")
+        return found
+
+
+def compiled(expression: Any, scope: Scope) -> Value:
+    """The value of an expression of rdflib's algebra."""
+    from rdflib import Variable
+    from rdflib.term import Identifier
+
+    if isinstance(expression, Variable):
+        return scope.value(scope.context.variable(expression))
+    if isinstance(expression, Identifier):
+        return constant(expression)
+    name = expression.name
+    if name in _OPERATORS:
+        return _OPERATORS[name](expression, scope)
+    if name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
+        found = scope.exists(expression.graph, scope)
+        return boolean(found if name == "Builtin_EXISTS" else exp.not_(exp.paren(found)))
+    if name == "Builtin_BOUND":
+        return _bound(expression.arg, scope)
+    if name == "Function":
+        return functions.cast_to(str(expression.iri), [compiled(e, scope) for e in expression.expr])
+    return functions.builtin(name, _arguments(expression, scope), expression)
+
+
+def condition(expression: Any, scope: Scope) -> exp.Expr:
+    """The effective boolean value of an expression."""
+    return truth(compiled(expression, scope))
+
+
+def _arguments(expression: Any, scope: Scope) -> list[Value]:
+    """The arguments of a function, in order."""
+    names = ["arg", "arg1", "arg2", "arg3", "text", "pattern", "start", "length", "replacement"]
+    names.append("flags")
+    found = [expression[name] for name in names if getattr(expression, name) is not None]
+    flat = [e for item in found for e in (item if isinstance(item, list) else [item])]
+    return [compiled(argument, scope) for argument in flat]
+
+
+def _bound(variable: Any, scope: Scope) -> Value:
+    place = scope.place(scope.context.variable(variable))
+    return boolean(exp.false() if place is None else exp.not_(place.is_(exp.null())))
+
+
+def _and(expression: Any, scope: Scope) -> Value:
+    parts = [expression.expr, *expression.other]
+    return boolean(exp.and_(*(exp.paren(condition(part, scope)) for part in parts)))
+
+
+def _or(expression: Any, scope: Scope) -> Value:
+    parts = [expression.expr, *expression.other]
+    return boolean(exp.or_(*(exp.paren(condition(part, scope)) for part in parts)))
+
+
+def _not(expression: Any, scope: Scope) -> Value:
+    return boolean(exp.not_(exp.paren(condition(expression.expr, scope))))
+
+
+def _relation(expression: Any, scope: Scope) -> Value:
+    op, other = expression.op, expression.other
+    first = compiled(expression.expr, scope)
+    if op in ("IN", "NOT IN"):
+        listed = other if isinstance(other, list) else []
+        same = [exp.paren(equal(first, compiled(each, scope))) for each in listed]
+        found = exp.or_(*same) if same else exp.false()
+        return boolean(exp.not_(exp.paren(found)) if op == "NOT IN" else found)
+    second = compiled(other, scope)
+    if op in ("=", "!="):
+        same_ = equal(first, second)
+        return boolean(same_ if op == "=" else exp.not_(exp.paren(same_)))
+    return boolean(ordered(op, first, second))
+
+
+def _sum(expression: Any, scope: Scope) -> Value:
+    value = as_number(compiled(expression.expr, scope))
+    for op, other in zip(expression.op, expression.other, strict=True):
+        value = arithmetic(str(op), value, as_number(compiled(other, scope)))
+    return value
+
+
+def _negative(expression: Any, scope: Scope) -> Value:
+    zero = number(exp.cast(exp.convert(0), "BIGINT"), 0)
+    return arithmetic("-", zero, as_number(compiled(expression.expr, scope)))
+
+
+def _positive(expression: Any, scope: Scope) -> Value:
+    return as_number(compiled(expression.expr, scope))
+
+
+_SQL_OPERATORS: dict[str, type[exp.Binary]] = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul}
+
+
+def arithmetic(op: str, first: Value, second: Value) -> Value:
+    """Numbers added, subtracted, multiplied or divided. Beyond 64 bits is an error."""
+    ranks = first.static_rank, second.static_rank
+    known = None if ranks[0] is None or ranks[1] is None else max(ranks[0], ranks[1])
+    rank = sparql("higher", first.ranked, second.ranked) if known is None else known
+    if op == "/":
+        return _quotient(first, second, rank)
+    wide = "BIGINT" if known == 0 else "DOUBLE"
+    left, right = (exp.paren(exp.cast(value.copy, wide)) for value in (first, second))
+    result = _SQL_OPERATORS[op](this=left, expression=right)
+    return number(call("try", result) if known == 0 else exp.paren(result), rank)
+
+
+def _quotient(first: Value, second: Value, rank: int | exp.Expr) -> Value:
+    """A quotient. Of integers it is a decimal; only floats and doubles are divided by zero."""
+    if isinstance(rank, int):
+        exact: exp.Expr = exp.convert(rank < 2)
+        return number(sparql("quotient", first.sql, second.sql, exact), max(rank, 1))
+    exact = exp.paren(rank < exp.convert(2))
+    known = sparql("higher", rank, exp.convert(1))
+    return number(sparql("quotient", first.sql, second.sql, exact), known)
+
+
+_OPERATORS: dict[str, Callable[[Any, Scope], Value]] = {
+    "ConditionalAndExpression": _and,
+    "ConditionalOrExpression": _or,
+    "UnaryNot": _not,
+    "RelationalExpression": _relation,
+    "AdditiveExpression": _sum,
+    "MultiplicativeExpression": _sum,
+    "UnaryMinus": _negative,
+    "UnaryPlus": _positive,
+}
+
+
+def texts_needed(expression: Any, context: Context) -> set[str]:
+    """The variables whose texts an expression may need, also inside of EXISTS."""
+    from rdflib import Variable
+
+    if isinstance(expression, Variable):
+        return {context.variable(expression)}
+    if isinstance(expression, Mapping):
+        name = getattr(expression, "name", "")
+        if name in ("BGP", "Builtin_BOUND", "ToMultiSet", "values"):
+            return set()
+        parts = [value for key, value in expression.items() if key not in ("_vars", "PV", "var")]
+    else:
+        parts = [*expression] if isinstance(expression, list | tuple) else []
+    return reduce(set.union, (texts_needed(part, context) for part in parts), set())
+
+
+def order_key(value: Value) -> exp.Expr:
+    """What to sort by, to sort by a value."""
+    if value.kind == "term":
+        return sparql("place", value.sql)
+    return value.copy

@@ -1,0 +1,317 @@
+"""SPARQL's functions as SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import text
+from zodiac_sql.facts.native_text import written_datatype
+from zodiac_sql.language.symbols import XSD
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.read.sparql.context import refused
+from zodiac_sql.read.sparql.solutions import Form
+from zodiac_sql.read.sparql.values import (
+    Value,
+    as_number,
+    as_string,
+    as_term,
+    boolean,
+    call,
+    catalogued,
+    error,
+    native,
+    number,
+    sparql,
+    string,
+    term,
+    truth,
+)
+
+Values = Sequence[Value]
+
+
+def builtin(name: str, arguments: Values, expression: Any) -> Value:
+    """The value of a function that SPARQL has by itself. Raises QueryError for one we have not."""
+    called = name.removeprefix("Builtin_")
+    found = _BUILTINS.get(called)
+    if found is None:
+        raise refused(f"{called}" if name != called else f"the expression {name}")
+    if called in ("REGEX", "REPLACE") and expression.flags is not None:
+        return found([*arguments[:-1], _flagged(arguments[-1])])
+    return found(arguments)
+
+
+def _flagged(flags: Value) -> Value:
+    """The flags of a regular expression, which must be known beforehand."""
+    if flags.kind != "string" or not isinstance(flags.sql, exp.Literal):
+        raise refused("a regular expression whose flags are not a constant")
+    wrong = set(flags.sql.name) - set("ims")
+    if wrong:
+        raise refused(f"the flag {min(wrong)} of a regular expression")
+    return flags
+
+
+def _str(arguments: Values) -> Value:
+    (value,) = arguments
+    if value.kind == "string":
+        return value
+    return string(sparql("str", as_term(value)))
+
+
+def _lang(arguments: Values) -> Value:
+    (value,) = arguments
+    return string(sparql("language", as_term(value)))
+
+
+def _datatype(arguments: Values) -> Value:
+    (value,) = arguments
+    if value.kind == "string":
+        return term(_if_any(value, text(f"{XSD}string")))
+    if value.kind != "term" and value.rank is None:
+        return term(_if_any(value, text(written_datatype(value.form.datatype))))
+    return term(sparql("datatype", as_term(value)))
+
+
+def _if_any(value: Value, result: exp.Expr) -> exp.Expr:
+    return exp.Case().when(exp.not_(value.copy.is_(exp.null())), result)
+
+
+def _of_class(*classes: str) -> Callable[[Values], Value]:
+    def test(arguments: Values) -> Value:
+        (value,) = arguments
+        if value.kind != "term":
+            literal = "literal" in classes or value.kind in classes
+            return boolean(_if_any(value, exp.convert(literal)))
+        found = sparql("class", value.sql)
+        if "literal" in classes:
+            return boolean(exp.not_(exp.paren(found.isin(text("iri"), text("blank")))))
+        return boolean(found.isin(*(text(class_) for class_ in classes)))
+
+    return test
+
+
+def _same_term(arguments: Values) -> Value:
+    first, second = arguments
+    return boolean(as_term(first).eq(as_term(second)))
+
+
+def _text_function(make: Callable[..., exp.Expr]) -> Callable[[Values], Value]:
+    """A function that returns a string with the language of its first argument."""
+
+    def apply(arguments: Values) -> Value:
+        first, *others = arguments
+        result = make(as_string(first), *others)
+        return (
+            string(result)
+            if first.kind == "string"
+            else term(sparql("alike", as_term(first), result))
+        )
+
+    return apply
+
+
+def _substr(characters: exp.Expr, start: Value, length: Value | None = None) -> exp.Expr:
+    first = exp.cast(as_number(start).copy, "BIGINT")
+    if length is None:
+        return call("substr", characters, call("greatest", first, exp.convert(1)))
+    end = exp.Add(this=first.copy(), expression=exp.cast(as_number(length).copy, "BIGINT"))
+    begin = call("greatest", first, exp.convert(1))
+    count = call("greatest", exp.Sub(this=end, expression=begin.copy()), exp.convert(0))
+    return call("substr", characters, begin, count)
+
+
+def _comparing(name: str) -> Callable[[Values], Value]:
+    def compare(arguments: Values) -> Value:
+        first, second = arguments
+        same = boolean(call(name, as_string(first), as_string(second)))
+        if "term" not in (first.kind, second.kind):
+            return same
+        # The second has no language, or that of the first.
+        allowed = exp.or_(
+            sparql("language", as_term(second)).eq(text("")),
+            sparql("language", as_term(second)).eq(sparql("language", as_term(first))),
+        )
+        return boolean(exp.Case().when(allowed, same.sql))
+
+    return compare
+
+
+def _concat(arguments: Values) -> Value:
+    if not arguments:
+        return string(text(""))
+    result = as_string(arguments[0])
+    for other in arguments[1:]:
+        result = exp.DPipe(this=result, expression=as_string(other))
+    if all(value.kind == "string" for value in arguments):
+        return string(result)
+    languages = [sparql("language", as_term(value)) for value in arguments]
+    same = exp.and_(*(language.eq(languages[0].copy()) for language in languages))
+    tagged = sparql("alike", as_term(arguments[0]), result)
+    plain = catalogued("quote_where_needed", result)
+    return term(exp.Case().when(same, tagged).else_(plain))
+
+
+def _regex(arguments: Values) -> Value:
+    return boolean(call("regexp_matches", as_string(arguments[0]), _pattern(arguments[1:])))
+
+
+def _pattern(arguments: Values) -> exp.Expr:
+    """A regular expression, after the flags that it has."""
+    written, *flags = arguments
+    found = as_string(written)
+    if flags and flags[0].sql.name:
+        marks = "".join(sorted(set(flags[0].sql.name)))
+        return exp.DPipe(this=text(f"(?{marks})"), expression=found)
+    return found
+
+
+def _replace(arguments: Values) -> Value:
+    first, written, other, *flags = arguments
+    # $1 of SPARQL is \1 in DuckDB.
+    by = call("regexp_replace", as_string(other), text(r"\$([0-9])"), text(r"\\\1"), text("g"))
+    result = call("regexp_replace", as_string(first), _pattern([written, *flags]), by, text("g"))
+    return (
+        string(result) if first.kind == "string" else term(sparql("alike", as_term(first), result))
+    )
+
+
+def _numeric(
+    make: Callable[[exp.Expr], exp.Expr], of_integers: bool = False
+) -> Callable[[Values], Value]:
+    """A function of a number that keeps its datatype; most leave integers as they are."""
+
+    def apply(arguments: Values) -> Value:
+        value = as_number(arguments[0])
+        rank = value.static_rank
+        if rank == 0 and not of_integers:
+            return number(value.copy, 0)
+        return number(make(value.copy), value.ranked if rank is None else rank)
+
+    return apply
+
+
+def _rounded(value: exp.Expr) -> exp.Expr:
+    """Half-way cases go up."""
+    half = exp.Add(this=exp.cast(value, "DOUBLE"), expression=exp.Literal.number("0.5e0"))
+    return call("floor", half)
+
+
+def _strlen(arguments: Values) -> Value:
+    return number(exp.cast(call("length", as_string(arguments[0])), "BIGINT"), 0)
+
+
+def _if(arguments: Values) -> Value:
+    test, yes, no = arguments
+    if yes.kind == no.kind and yes.form == no.form and yes.rank is None and no.rank is None:
+        return Value(yes.kind, _chosen(test, yes.copy, no.copy), yes.form)
+    return term(_chosen(test, as_term(yes), as_term(no)))
+
+
+def _chosen(test: Value, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
+    return exp.Case(this=truth(test)).when(exp.true(), yes).when(exp.false(), no)
+
+
+def _coalesce(arguments: Values) -> Value:
+    first = arguments[0] if arguments else error()
+    if all((v.kind, v.form, v.rank) == (first.kind, first.form, None) for v in arguments):
+        return Value(first.kind, call("coalesce", *(v.sql for v in arguments)), first.form)
+    return term(call("coalesce", *(as_term(value) for value in arguments)))
+
+
+def _lang_matches(arguments: Values) -> Value:
+    language, range_ = (as_string(value) for value in arguments)
+    low, wanted = call("lower", language), call("lower", range_)
+    prefix = exp.DPipe(this=wanted.copy(), expression=text("-"))
+    some = exp.or_(low.eq(wanted), call("starts_with", low, exp.paren(prefix)))
+    any_ = exp.Case().when(range_.copy().eq(text("*")), language.copy().neq(text("")))
+    return boolean(any_.else_(some))
+
+
+def _part(name: str) -> Callable[[Values], Value]:
+    def apply(arguments: Values) -> Value:
+        (value,) = arguments
+        if value.kind in ("date", "moment"):
+            moment = value.copy
+        else:
+            moment = sparql("moment", as_term(value))
+        if name == "second":
+            micros = exp.cast(call("microsecond", moment), "DOUBLE")
+            return number(exp.Div(this=micros, expression=exp.Literal.number("1e6")), 1)
+        return number(exp.cast(call(name, moment), "BIGINT"), 0)
+
+    return apply
+
+
+def cast_to(iri: str, arguments: Values) -> Value:
+    """A value cast to a datatype, written as a call of the datatype."""
+    local = iri.removeprefix(XSD)
+    if not iri.startswith(XSD) or local not in _CASTS or len(arguments) != 1:
+        raise refused(f"the function <{iri}>")
+    value = arguments[0]
+    written = _str([value]).sql
+    if local == "string":
+        return string(written)
+    if value.kind == "bool" and local != "boolean":
+        written = exp.cast(exp.cast(value.copy, "INTEGER"), "VARCHAR")
+    if local == "boolean" and value.kind == "number":
+        return boolean(truth(value))
+    type_, rank = _CASTS[local]
+    if type_ is Type.INT and value.kind == "number":
+        whole = exp.cast(call("trunc", exp.cast(value.copy, "DOUBLE")), "BIGINT")
+        return number(call("try", whole) if value.static_rank else value.copy, 0)
+    if type_ in (Type.INT, Type.FLOAT):
+        digits = exp.DPipe(this=text('"'), expression=written)
+        quoted = exp.DPipe(this=digits, expression=text(f'"^^<{XSD}{local}>'))
+        sql = sparql("number", exp.paren(quoted))
+        return number(
+            exp.TryCast(this=sql, to=exp.DataType.build("BIGINT")) if rank == 0 else sql, rank
+        )
+    result = exp.TryCast(this=written, to=exp.DataType.build(_SQL[local], dialect="duckdb"))
+    return native(result, Form(type_, iri))
+
+
+_SQL = {"boolean": "BOOLEAN", "date": "DATE"}
+
+_CASTS = {
+    "string": (Type.SYMBOL, 0), "integer": (Type.INT, 0), "decimal": (Type.FLOAT, 1),
+    "float": (Type.FLOAT, 2), "double": (Type.FLOAT, 3), "boolean": (Type.BOOL, 0),
+    "date": (Type.DATE, 0),
+}  # fmt: skip
+
+_BUILTINS: dict[str, Callable[[Values], Value]] = {
+    "STR": _str,
+    "LANG": _lang,
+    "DATATYPE": _datatype,
+    "isIRI": _of_class("iri"),
+    "isURI": _of_class("iri"),
+    "isBLANK": _of_class("blank"),
+    "isLITERAL": _of_class("literal"),
+    "isNUMERIC": _of_class("number"),
+    "sameTerm": _same_term,
+    "REGEX": _regex,
+    "REPLACE": _replace,
+    "UCASE": _text_function(lambda s: call("upper", s)),
+    "LCASE": _text_function(lambda s: call("lower", s)),
+    "SUBSTR": _text_function(_substr),
+    "STRLEN": _strlen,
+    "STRSTARTS": _comparing("starts_with"),
+    "STRENDS": _comparing("ends_with"),
+    "CONTAINS": _comparing("contains"),
+    "CONCAT": _concat,
+    "LANGMATCHES": _lang_matches,
+    "IF": _if,
+    "COALESCE": _coalesce,
+    "ABS": _numeric(lambda x: call("abs", x), of_integers=True),
+    "CEIL": _numeric(lambda x: call("ceil", x)),
+    "FLOOR": _numeric(lambda x: call("floor", x)),
+    "ROUND": _numeric(_rounded),
+    "YEAR": _part("year"),
+    "MONTH": _part("month"),
+    "DAY": _part("day"),
+    "HOURS": _part("hour"),
+    "MINUTES": _part("minute"),
+    "SECONDS": _part("second"),
+}

@@ -1,0 +1,197 @@
+"""SQL macros for terms as texts: what they are, their values, how they compare.
+
+NULL stands for an unbound value and for an error. A class is iri, blank, string, lang (a literal
+with a language), number, bool, date, moment, zoned (a moment in a time zone), or other.
+
+A macro repeats the text of an argument wherever it uses it, and nested macros would grow without
+bound. So each puts its arguments into a list of one element, of which a lambda computes the value.
+"""
+
+MACROS = r"""
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_digits(v, d) AS
+    CASE WHEN d IN ('double', 'float')
+              THEN CASE WHEN v IN ('INF', '+INF', '-INF', 'NaN')
+                             OR regexp_full_match(
+                                 v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?')
+                        THEN TRY_CAST(v AS DOUBLE) END
+         WHEN d = 'decimal'
+              THEN CASE WHEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+                        THEN TRY_CAST(v AS DOUBLE) END
+         WHEN d IN ('integer', 'long', 'int', 'short', 'byte', 'nonNegativeInteger',
+                    'positiveInteger', 'nonPositiveInteger', 'negativeInteger', 'unsignedLong',
+                    'unsignedInt', 'unsignedShort', 'unsignedByte')
+              THEN CASE WHEN regexp_full_match(v, '[+-]?[0-9]+') THEN TRY_CAST(v AS DOUBLE) END END;
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_moment_of(v, zoned) AS
+    CASE WHEN zoned THEN make_timestamp(epoch_us(TRY_CAST(v AS TIMESTAMPTZ)))
+         ELSE TRY_CAST(v AS TIMESTAMP) END;
+
+-- The number, and the moment, of a literal with a datatype of XSD.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_read(v, d) AS
+    CASE WHEN d = 'dateTime' OR d = 'date'
+         THEN {'n': NULL::DOUBLE,
+               'm': CASE WHEN d = 'date' AND regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}')
+                         THEN TRY_CAST(v AS TIMESTAMP)
+                         WHEN d = 'dateTime' AND regexp_full_match(
+                             v, '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,}(Z|[+-][0-9]{2}:[0-9]{2})?')
+                         THEN zodiac_sparql_moment_of(
+                             v, regexp_matches(v, '(Z|[+-][0-9]{2}:[0-9]{2})$')) END}
+         ELSE {'n': zodiac_sparql_digits(v, d), 'm': NULL::TIMESTAMP} END;
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_class_of(c, v, d, r) AS
+    CASE WHEN c IS NULL OR c <> 'typed' THEN c
+         WHEN r.n IS NOT NULL THEN 'number'
+         WHEN d = 'boolean' AND v IN ('true', 'false', '0', '1') THEN 'bool'
+         WHEN r.m IS NOT NULL AND d = 'date' THEN 'date'
+         WHEN r.m IS NOT NULL AND regexp_matches(v, '(Z|[+-][0-9]{2}:[0-9]{2})$') THEN 'zoned'
+         WHEN r.m IS NOT NULL THEN 'moment'
+         ELSE 'other' END;
+
+-- All of a term: text t, class c, characters v, local name of an XSD datatype d, number n, and
+-- moment m.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_parsed(given) AS
+    list_transform(list_transform(list_transform([given], lambda t: {
+        't': t,
+        'c': CASE WHEN t IS NULL THEN NULL
+                  WHEN t[1] = '"'
+                  THEN CASE t[-1] WHEN '"' THEN 'string' WHEN '>' THEN 'typed' ELSE 'lang' END
+                  WHEN t[1] = '<' OR zodiac.looks_like_iri(t) THEN 'iri'
+                  WHEN t[1:2] = '_:' THEN 'blank'
+                  ELSE 'string' END,
+        'v': zodiac.lexical(t),
+        'd': CASE WHEN t[1] = '"' AND t[-1] = '>'
+                  THEN regexp_extract(
+                      t, '"\^\^<http://www\.w3\.org/2001/XMLSchema#([^<>]*)>$', 1) END}),
+        lambda t: {'t': t.t, 'c': t.c, 'v': t.v, 'd': t.d, 'r': zodiac_sparql_read(t.v, t.d)}),
+        lambda t: {'t': t.t, 'c': zodiac_sparql_class_of(t.c, t.v, t.d, t.r), 'v': t.v, 'd': t.d,
+                   'n': t.r.n, 'm': t.r.m})[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_class(t) AS
+    struct_extract(zodiac_sparql_parsed(t), 'c');
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_number(t) AS
+    struct_extract(zodiac_sparql_parsed(t), 'n');
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_moment(t) AS
+    struct_extract(zodiac_sparql_parsed(t), 'm');
+
+-- 0 integer, 1 decimal, 2 float, 3 double
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_rank(given) AS
+    list_transform([zodiac_sparql_parsed(given)], lambda t:
+        CASE WHEN t.n IS NULL THEN NULL ELSE
+             CASE t.d WHEN 'decimal' THEN 1 WHEN 'float' THEN 2 WHEN 'double' THEN 3 ELSE 0 END
+        END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_higher(first, second) AS
+    list_transform([[first, second]], lambda r:
+        CASE WHEN r[1] IS NOT NULL AND r[2] IS NOT NULL THEN greatest(r[1], r[2]) END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_language(given) AS
+    list_transform([given], lambda t:
+        CASE WHEN t[1] = '"' AND t[-1] NOT IN ('"', '>')
+             THEN regexp_extract(t, '@([^"@]*)$', 1)
+             WHEN t[1] = '<' OR t[1:2] = '_:' OR zodiac.looks_like_iri(t) THEN NULL
+             WHEN t IS NULL THEN NULL ELSE '' END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_datatype(given) AS
+    list_transform([given], lambda t:
+        CASE WHEN t[1] = '<' OR t[1:2] = '_:' OR zodiac.looks_like_iri(t) OR t IS NULL THEN NULL
+             WHEN t[1] <> '"' OR t[-1] = '"' OR t = ''
+             THEN 'http://www.w3.org/2001/XMLSchema#string'
+             WHEN t[-1] <> '>' THEN 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString'
+             ELSE zodiac.canonical('<' || regexp_extract(t, '"\^\^<([^<>]*)>$', 1) || '>') END)[1];
+
+-- Characters of an IRI or a literal.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_str(given) AS
+    list_transform([given], lambda t:
+        CASE WHEN t[1:2] = '_:' THEN NULL ELSE zodiac.lexical(t) END)[1];
+
+-- Characters of a string, with or without language, for functions of strings.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_string(given) AS
+    list_transform([given], lambda t:
+        CASE WHEN t[1] = '<' OR t[1:2] = '_:' OR (t[1] = '"' AND t[-1] = '>')
+                  OR zodiac.looks_like_iri(t) THEN NULL
+             ELSE zodiac.lexical(t) END)[1];
+
+-- A string with the language of another.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_alike(given, characters) AS
+    list_transform([[given, characters]], lambda p:
+        CASE WHEN p[2] IS NULL OR p[1] IS NULL THEN NULL
+             WHEN p[1][1] = '"' AND p[1][-1] <> '"'
+             THEN '"' || zodiac.escape_text(p[2]) || '"' || regexp_extract(p[1], '@[^"@]*$')
+             ELSE zodiac.quote_where_needed(p[2]) END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_nonzero(given) AS
+    list_transform([given], lambda x: x <> 0 AND NOT isnan(x::DOUBLE))[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_truth(given) AS
+    list_transform([zodiac_sparql_parsed(given)], lambda t:
+        CASE t.c WHEN 'bool' THEN t.v IN ('true', '1')
+                 WHEN 'string' THEN t.v <> ''
+                 WHEN 'number' THEN t.n <> 0 AND NOT isnan(t.n) END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_equal(first, second) AS
+    list_transform([[zodiac_sparql_parsed(first), zodiac_sparql_parsed(second)]], lambda p:
+        CASE WHEN p[1].t IS NULL OR p[2].t IS NULL THEN NULL
+             WHEN p[1].c = 'number' AND p[2].c = 'number' THEN p[1].n = p[2].n AND NOT isnan(p[1].n)
+             WHEN p[1].t = p[2].t THEN true
+             WHEN p[1].c IN ('iri', 'blank') OR p[2].c IN ('iri', 'blank') THEN false
+             WHEN p[1].c = 'other' OR p[2].c = 'other' THEN NULL
+             WHEN p[1].c IN ('moment', 'zoned') AND p[2].c IN ('moment', 'zoned')
+             THEN CASE WHEN p[1].c = p[2].c THEN p[1].m = p[2].m END
+             WHEN p[1].c = 'bool' AND p[2].c = 'bool'
+             THEN (p[1].v IN ('true', '1')) = (p[2].v IN ('true', '1'))
+             ELSE false END)[1];
+
+-- -1, 0, 1; 2 where one is no number (NaN); NULL where there is no order.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_sign(first, second) AS
+    list_transform([[first, second]], lambda s:
+        CASE WHEN s[1] < s[2] THEN -1 WHEN s[1] > s[2] THEN 1 WHEN s[1] = s[2] THEN 0 END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_number_order(first, second) AS
+    list_transform([[first::DOUBLE, second::DOUBLE]], lambda s:
+        CASE WHEN isnan(s[1]) OR isnan(s[2]) THEN 2
+             WHEN s[1] < s[2] THEN -1 WHEN s[1] > s[2] THEN 1 WHEN s[1] = s[2] THEN 0 END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_order(first, second) AS
+    list_transform([[zodiac_sparql_parsed(first), zodiac_sparql_parsed(second)]], lambda p:
+        CASE WHEN p[1].c <> p[2].c THEN NULL
+             WHEN p[1].c = 'number' THEN zodiac_sparql_number_order(p[1].n, p[2].n)
+             WHEN p[1].c = 'string' THEN zodiac_sparql_sign(p[1].v, p[2].v)
+             WHEN p[1].c = 'bool'
+             THEN zodiac_sparql_sign(p[1].v IN ('true', '1'), p[2].v IN ('true', '1'))
+             WHEN p[1].c IN ('date', 'moment', 'zoned') THEN zodiac_sparql_sign(p[1].m, p[2].m)
+             END)[1];
+
+-- What to sort a term by: blank nodes, IRIs, literals.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_place(given) AS
+    list_transform([zodiac_sparql_parsed(given)], lambda t: {
+        'place': list_position(['blank', 'iri', 'number', 'bool', 'string', 'lang', 'date',
+                                'moment', 'zoned', 'other'], t.c),
+        'number': t.n, 'moment': t.m, 'text': t.v, 'term': t.t})[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_double_text(x) AS
+    CASE WHEN isnan(x) THEN 'NaN' WHEN isinf(x) AND x > 0 THEN 'INF' WHEN isinf(x) THEN '-INF'
+         ELSE x::VARCHAR END;
+
+-- A number of any rank as a literal.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_numeral(number, rank) AS
+    list_transform([[number::DOUBLE, rank::DOUBLE]], lambda p:
+        CASE p[2]
+        WHEN 0 THEN '"' || TRY_CAST(p[1] AS HUGEINT)::VARCHAR
+                    || '"^^<http://www.w3.org/2001/XMLSchema#integer>'
+        WHEN 1 THEN '"' || p[1]::VARCHAR || '"^^<http://www.w3.org/2001/XMLSchema#decimal>'
+        WHEN 2 THEN '"' || zodiac_sparql_double_text(p[1])
+                    || '"^^<http://www.w3.org/2001/XMLSchema#float>'
+        WHEN 3 THEN '"' || zodiac_sparql_double_text(p[1])
+                    || '"^^<http://www.w3.org/2001/XMLSchema#double>' END)[1];
+
+-- Integers and decimals are not divided by zero.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_quotient(first, second, exact) AS
+    list_transform([[first::DOUBLE, second::DOUBLE, exact::INTEGER::DOUBLE]], lambda p:
+        CASE WHEN p[2] <> 0 THEN p[1] / p[2]
+             WHEN p[3] = 1 OR p[1] IS NULL THEN NULL
+             WHEN p[1] = 0 OR isnan(p[1]) THEN 'nan'::DOUBLE
+             WHEN p[1] > 0 THEN 'inf'::DOUBLE
+             ELSE '-inf'::DOUBLE END)[1];
+"""

@@ -1,0 +1,217 @@
+"""Values of expressions, with what is known of them before the query runs. NULL is an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import text
+from zodiac_sql.facts.native_text import literal_text
+from zodiac_sql.language.symbols import XSD
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.read.sparql import terms
+from zodiac_sql.read.sparql.solutions import TEXT, Form, unbound
+
+Kind = Literal["term", "number", "string", "bool", "date", "moment"]
+
+_KINDS: dict[Type, Kind] = {
+    Type.INT: "number", Type.FLOAT: "number", Type.BOOL: "bool", Type.DATE: "date",
+    Type.TIMESTAMP: "moment",
+}  # fmt: skip
+
+_RANKS = {f"{XSD}decimal": 1, f"{XSD}float": 2, f"{XSD}double": 3}
+_DATATYPES = {0: "integer", 1: "decimal", 2: "float", 3: "double"}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An SQL expression, and what it stands for.
+
+    term      any term, by its text
+    string    a literal without language or datatype: its characters
+    the rest  native values; `form` is theirs
+
+    A number whose type is not known has its rank as SQL: 0 integer, 1 decimal, 2 float, 3 double.
+    """
+
+    kind: Kind
+    sql: exp.Expr
+    form: Form = TEXT
+    rank: exp.Expr | None = None
+    known: bool = False
+    """Whether it is a constant, or a variable that every solution has."""
+
+    @property
+    def static_rank(self) -> int | None:
+        """The rank of a number, if it is known."""
+        if self.rank is not None:
+            return None
+        return _RANKS.get(self.form.datatype, 0)
+
+    @property
+    def ranked(self) -> exp.Expr:
+        """The rank of a number in SQL."""
+        if self.rank is not None:
+            return self.rank.copy()
+        known = exp.convert(_RANKS.get(self.form.datatype, 0))
+        return exp.Case().when(exp.not_(self.sql.copy().is_(exp.null())), known)
+
+    @property
+    def copy(self) -> exp.Expr:
+        return self.sql.copy()
+
+
+def call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of a function of DuckDB, or of one of macros.py."""
+    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
+
+
+def sparql(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of a macro of macros.py."""
+    return call(f"zodiac_sparql_{name}", *arguments)
+
+
+def catalogued(name: str, argument: exp.Expr) -> exp.Expr:
+    """A call of a macro of the catalog."""
+    return exp.Dot(this=exp.to_identifier("zodiac"), expression=call(name, argument))
+
+
+def error() -> Value:
+    """The value that there never is."""
+    return Value("term", unbound(TEXT))
+
+
+def boolean(sql: exp.Expr) -> Value:
+    return Value("bool", exp.paren(sql), Form(Type.BOOL, f"{XSD}boolean"))
+
+
+def string(sql: exp.Expr) -> Value:
+    return Value("string", sql)
+
+
+def term(sql: exp.Expr) -> Value:
+    return Value("term", sql)
+
+
+def number(sql: exp.Expr, rank: int | exp.Expr) -> Value:
+    """A number of some rank, which may be SQL."""
+    if isinstance(rank, int):
+        type_ = Type.FLOAT if rank else Type.INT
+        return Value("number", sql, Form(type_, XSD + _DATATYPES[rank]))
+    return Value("number", sql, rank=rank)
+
+
+def native(sql: exp.Expr, form: Form, known: bool = False) -> Value:
+    """A value of a column with native values."""
+    assert form.type is not None
+    return Value(_KINDS[form.type], sql, form, known=known)
+
+
+def constant(given: Any) -> Value:
+    """The value of an IRI or a literal of rdflib."""
+    if (found := terms.native(given)) is not None:
+        return native(found[1], found[0], known=True)
+    from rdflib import Literal
+
+    plain = isinstance(given, Literal) and not given.language
+    if plain and str(given.datatype or f"{XSD}string") == f"{XSD}string":
+        return replace(string(text(str(given))), known=True)
+    return replace(term(text(terms.symbol(given))), known=True)
+
+
+def as_term(value: Value) -> exp.Expr:
+    """The text of the term that a value is."""
+    if value.kind == "term":
+        return value.copy
+    if value.kind == "string":
+        return catalogued("quote_where_needed", value.sql)
+    if value.rank is not None:
+        return sparql("numeral", value.sql, value.rank)
+    assert value.form.type is not None
+    return literal_text(value.copy, value.form.type, value.form.datatype)
+
+
+def as_number(value: Value) -> Value:
+    """A value as a number; an error if it is none."""
+    if value.kind == "number":
+        return value
+    if value.kind == "term":
+        return number(sparql("number", value.sql), sparql("rank", value.sql))
+    return number(exp.cast(exp.null(), "DOUBLE"), 0)
+
+
+def as_string(value: Value) -> exp.Expr:
+    """The characters of a string with or without language; an error for other values."""
+    if value.kind == "string":
+        return value.copy
+    if value.kind == "term":
+        return sparql("string", value.sql)
+    return unbound(TEXT)
+
+
+def truth(value: Value) -> exp.Expr:
+    """The effective boolean value."""
+    if value.kind == "bool":
+        return value.copy
+    if value.kind == "number":
+        return sparql("nonzero", value.sql)
+    if value.kind == "string":
+        return exp.paren(value.copy.neq(text("")))
+    if value.kind == "term":
+        return sparql("truth", value.sql)
+    return exp.cast(exp.null(), "BOOLEAN")
+
+
+def equal(first: Value, second: Value) -> exp.Expr:
+    """Whether two values are equal: NULL where SPARQL has an error."""
+    if "term" in (first.kind, second.kind):
+        return sparql("equal", as_term(first), as_term(second))
+    if first.kind != second.kind:
+        return _unless_null(first, second, exp.false())
+    if _mixed_zones(first, second):
+        return exp.cast(exp.null(), "BOOLEAN")
+    if _may_be_nan(first, second):
+        return exp.paren(sparql("number_order", first.sql, second.sql).eq(exp.convert(0)))
+    return exp.paren(first.copy.eq(second.copy))
+
+
+_ORDERS: dict[str, tuple[type[exp.Binary], tuple[int, ...]]] = {
+    "<": (exp.LT, (-1,)), "<=": (exp.LTE, (-1, 0)), ">": (exp.GT, (1,)), ">=": (exp.GTE, (0, 1)),
+}  # fmt: skip
+
+
+def ordered(op: str, first: Value, second: Value) -> exp.Expr:
+    """Whether two values stand in an order: NULL where SPARQL has an error."""
+    operator, signs = _ORDERS[op]
+    if {first.kind, second.kind} == {"term", "number"}:
+        first, second = as_number(first), as_number(second)
+    if "term" in (first.kind, second.kind):
+        sign = sparql("order", as_term(first), as_term(second))
+    elif first.kind != second.kind or _mixed_zones(first, second):
+        return exp.cast(exp.null(), "BOOLEAN")
+    elif _may_be_nan(first, second):
+        sign = sparql("number_order", first.sql, second.sql)
+    else:
+        return exp.paren(operator(this=first.copy, expression=second.copy))
+    return exp.paren(sign.isin(*map(exp.convert, signs)))
+
+
+def _may_be_nan(first: Value, second: Value) -> bool:
+    """Whether one of two numbers may be NaN: a decimal or an integer is not."""
+    ranks = (first.static_rank, second.static_rank)
+    return first.kind == "number" and any(rank is None or rank > 1 for rank in ranks)
+
+
+def _mixed_zones(first: Value, second: Value) -> bool:
+    """Whether one of two moments is an instant, and the other is in no time zone."""
+    from zodiac_sql.facts.load.literals import is_zoned
+
+    zones = {is_zoned(value.form.datatype) for value in (first, second)}
+    return first.kind == "moment" and len(zones) == 2
+
+
+def _unless_null(first: Value, second: Value, result: exp.Expr) -> exp.Expr:
+    both = exp.and_(*(exp.not_(value.copy.is_(exp.null())) for value in (first, second)))
+    return exp.Case().when(both, result)

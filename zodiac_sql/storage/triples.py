@@ -1,0 +1,115 @@
+"""Triples: the facts of all RDF predicates, and the view `triple` of them in main."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import shown, text
+from zodiac_sql.database.store import Store
+from zodiac_sql.facts.load.urns import predicate_iri
+from zodiac_sql.facts.native_text import datatype_of, literal_text
+from zodiac_sql.language import symbols
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.names import TRIPLES
+from zodiac_sql.program.state import State
+
+
+def rdf_predicates(schema: Mapping[str, Predicate]) -> tuple[Predicate, ...]:
+    """The predicates that are classes and properties: their names are IRIs."""
+    return tuple(known for known in schema.values() if _is_rdf(known))
+
+
+def _is_rdf(known: Predicate) -> bool:
+    return known.arity in (1, 2) and not known.open and predicate_iri(known.name) == known.name
+
+
+TRIPLE = "triple"
+"""The view of all triples."""
+
+Shape = tuple[tuple[object, ...], ...]
+
+_THERE = """
+SELECT CASE WHEN contains(sql, $2) THEN 'ours' ELSE 'other' END
+FROM duckdb_views() WHERE lower(view_name) = 'triple' AND schema_name = 'main'
+AND database_name = $1
+UNION ALL
+SELECT 'other' FROM duckdb_tables() WHERE lower(table_name) = 'triple' AND schema_name = 'main'
+AND database_name = $1
+"""
+
+
+def make_way(store: Store, old: State, new: State) -> None:
+    """Drop the view of triples where a new predicate gets its name."""
+    if _has_the_name(new.schema) and not _has_the_name(old.schema) and _there(store) == "ours":
+        store.run(exp.Drop(tables=[shown(store.database, TRIPLE)], kind="VIEW"))
+
+
+def refresh_triples(store: Store, old: State, new: State) -> None:
+    """Create, replace or drop the view of triples where RDF predicates have changed.
+
+    It reads the views of predicates, so it stays right while these have other tables. A predicate,
+    table or view of somebody else's that is called `triple` stays, and there is no view of ours.
+    """
+    if old.schema is new.schema or (shape := _shape(new.schema)) == _shape(old.schema):
+        return
+    there = _there(store)
+    if there == "other" or _has_the_name(new.schema):
+        return
+    name = shown(store.database, TRIPLE)
+    if shape:
+        body = _triples(rdf_predicates(new.schema), store.database)
+        store.run(exp.Create(this=name, kind="VIEW", expression=body, replace=there == "ours"))
+    elif there == "ours":
+        store.run(exp.Drop(tables=[name], kind="VIEW"))
+
+
+def _has_the_name(schema: Mapping[str, Predicate]) -> bool:
+    return any(known.sql_name.lower() == TRIPLE for known in schema.values())
+
+
+def _shape(schema: Mapping[str, Predicate]) -> Shape:
+    """All that the view depends on; nothing if there is to be none."""
+    if _has_the_name(schema):
+        return ()
+    return tuple((k.name, k.sql_name, k.columns, k.datatypes) for k in rdf_predicates(schema))
+
+
+def _there(store: Store) -> str | None:
+    """Whose view or table has the name: "ours" or "other"; None if there is none."""
+    found = store.rows(_THERE, [store.database, TRIPLES])
+    return found[0][0] if found else None
+
+
+def _triples(predicates: Iterable[Predicate], database: str) -> exp.Select:
+    """The triples of predicates, each as three texts."""
+    parts = [_triples_of(known, database) for known in predicates]
+    union = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False, copy=False)
+    columns = (exp.column(name) for name in "spo")
+    return (
+        exp.select(*columns)
+        .from_(exp.to_table(f'"{TRIPLES}"'))
+        .with_(f'"{TRIPLES}"', as_=union, copy=False)
+    )
+
+
+def _triples_of(known: Predicate, database: str) -> exp.Select:
+    texts = [_text(known, index) for index in range(known.arity)]
+    name = text(symbols.iri(known.name))
+    if known.arity == 1:
+        texts.append(name)
+        name = text(symbols.RDF_TYPE)
+    subject, object_ = texts
+    values = (subject.as_("s"), name.as_("p"), object_.as_("o"))
+    return exp.select(*values).from_(shown(database, known.sql_name))
+
+
+def _text(known: Predicate, index: int) -> exp.Expr:
+    type_ = known.columns[index].type
+    value = exp.column(known.columns[index].name, quoted=True)
+    assert type_ is not None
+    if type_ is Type.SYMBOL:
+        return value
+    return literal_text(value, type_, datatype_of(type_, known.datatypes[index]))
