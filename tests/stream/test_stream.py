@@ -42,12 +42,33 @@ def test_rules_come_and_go(kb: KnowledgeBase) -> None:
     assert sizes == [(3, 1), (4, 2), (3, 3)]
 
 
+def test_rule_sets_come_and_go(kb: KnowledgeBase) -> None:
+    updates: list[Given] = [
+        {"set": "heat", "add_rules": ["r1: back(X, Y) :- edge(Y, X).", "a(X) :- edge(X, _)."]},
+        {"set": "heat", "replace_rules": "back(X, Y) :- edge(Y, X).\nb(X) :- edge(_, X). b(z)."},
+        {"set": "heat", "drop_rules": "r1", "add_rules": "c(X) :- b(X)."},
+        {"set": "heat", "replace_rules": ""},
+    ]
+    sizes = [(dict(change.inserted), dict(change.deleted)) for change in kb.stream(updates)]
+    assert sizes == [
+        ({"a": 2, "back": 2}, {}),
+        ({"b": 3, "b@heat": 1}, {"a": 2}),
+        ({"c": 3}, {"back": 2}),
+        ({}, {"b": 3, "b@heat": 1, "c": 3}),
+    ]
+    assert [row["set"] for row in kb.rule_sets().to_pylist()] == ["main"]
+
+
 def test_a_bad_update_says_what_would_be_right(kb: KnowledgeBase) -> None:
     bad: list[tuple[Any, str]] = [
         ({"inserts": {}}, "no 'inserts': its keys are delete, insert, drop_rules, add_rules"),
         ({"insert": [("a", "b")]}, "insert gives rows by predicate"),
         ({"delete": {"edge": "ab"}}, "delete: edge needs a list of rows"),
         ({"delete": {7: []}}, "a predicate is a text; not 7 (int)"),
+        ({"set": 7}, "set is the name of a rule set; not 7 (int)"),
+        ({"set": "heat", "replace_rules": 7}, "replace_rules is a text; not 7 (int)"),
+        ({"replace_rules": "p(a)."}, "replace_rules needs the name of the rule set: set"),
+        ({"set": "7", "add_rules": "p(a)."}, "a rule set cannot be called '7'"),
         ({"add_rules": 7}, "add_rules is a text or a list of texts; not 7 (int)"),
         (["a", "b"], "an update is an object such as"),
         ({"insert": {"edge": [("a",)]}}, "edge: row 1 has 1 values"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 from zodiac_sql.errors import DataError
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.program.rule_sets import MAIN
 
 if TYPE_CHECKING:
     from zodiac_sql.change.update import Update
@@ -26,18 +27,21 @@ class StreamUpdate(TypedDict, total=False):
 
     `delete` and `insert` give rows by predicate, as `KnowledgeBase.insert` takes them; in a file,
     lists of values. `drop_rules` and `add_rules` are one text, path or name, or a list of them, as
-    the verbs of these names take them. Rules are dropped before others are added. A fact that is
-    both deleted and inserted is there afterwards.
+    the verbs of these names take them; `set` names the rule set that they are of. `replace_rules`
+    is a text or path with all that the set is to have, so an empty text drops the set. Rules are
+    dropped before others are added. A fact that is both deleted and inserted is there afterwards.
     """
 
     delete: Mapping[str, object]
     insert: Mapping[str, object]
     drop_rules: Rules
     add_rules: Rules
+    replace_rules: str | Path
+    set: str
 
 
 _EXAMPLE = '{"insert": {"edge": [["a", "b"]]}}'
-_KEYS = ("delete", "insert", "drop_rules", "add_rules")
+_KEYS = ("delete", "insert", "drop_rules", "add_rules", "replace_rules", "set")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +52,22 @@ class Step:
     inserts: Mapping[str, object]
     drops: Sequence[str | Path] = ()
     adds: Sequence[str | Path] = ()
+    replacement: str | Path | None = None
+    """All that the set is to have."""
+    set: str = MAIN
 
     @property
     def has_rules(self) -> bool:
-        return bool(self.drops or self.adds)
+        return bool(self.drops or self.adds or self.replacement is not None)
 
     def tell(self, update: Update) -> None:
         """Pass all of it to an update of the knowledge base."""
         if self.drops:
-            update.drop_rules(*self.drops)
+            update.drop_rules(*self.drops, set=None if self.set == MAIN else self.set)
+        if self.replacement is not None:
+            update.replace_rules(self.replacement, set=self.set)
         for text in self.adds:
-            update.add_rules(text)
+            update.add_rules(text, set=self.set)
         for predicate, rows in self.deletes.items():
             update.delete(predicate, rows)
         for predicate, rows in self.inserts.items():
@@ -132,12 +141,21 @@ def step_of(given: object) -> Step:
     for key in given:
         if key not in _KEYS:
             raise DataError(f"an update has no {key!r}: its keys are {', '.join(_KEYS)}")
-    return Step(
+    step = Step(
         _facts(given, "delete"),
         _facts(given, "insert"),
         _rules(given, "drop_rules"),
         _rules(given, "add_rules"),
+        given.get("replace_rules"),
+        given.get("set", MAIN),
     )
+    if not isinstance(step.set, str):
+        raise DataError(f"set is the name of a rule set; not {_kind(step.set)}")
+    if not isinstance(step.replacement, str | Path | None):
+        raise DataError(f"replace_rules is a text; not {_kind(step.replacement)}")
+    if step.replacement is not None and "set" not in given:
+        raise DataError("replace_rules needs the name of the rule set: set")
+    return step
 
 
 def _parsed(line: object) -> Any:
