@@ -60,7 +60,7 @@ def refresh_triples(store: Store, old: State, new: State) -> None:
         return
     name = shown(store.database, TRIPLE)
     if shape:
-        body = _triples(rdf_predicates(new.schema), store.database)
+        body = _triples(rdf_predicates(new.schema))
         store.run(exp.Create(this=name, kind="VIEW", expression=body, replace=there == "ours"))
     elif there == "ours":
         store.run(exp.Drop(tables=[name], kind="VIEW"))
@@ -83,9 +83,9 @@ def _there(store: Store) -> str | None:
     return found[0][0] if found else None
 
 
-def _triples(predicates: Iterable[Predicate], database: str) -> exp.Select:
+def _triples(predicates: Iterable[Predicate]) -> exp.Select:
     """The triples of predicates, each as three texts."""
-    parts = [_triples_of(known, database) for known in predicates]
+    parts = [_triples_of(known) for known in predicates]
     union = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False, copy=False)
     columns = (exp.column(name) for name in "spo")
     return (
@@ -95,7 +95,7 @@ def _triples(predicates: Iterable[Predicate], database: str) -> exp.Select:
     )
 
 
-def _triples_of(known: Predicate, database: str) -> exp.Select:
+def _triples_of(known: Predicate) -> exp.Select:
     texts = [_text(known, index) for index in range(known.arity)]
     name = text(symbols.iri(known.name))
     if known.arity == 1:
@@ -103,7 +103,8 @@ def _triples_of(known: Predicate, database: str) -> exp.Select:
         name = text(symbols.RDF_TYPE)
     subject, object_ = texts
     values = (subject.as_("s"), name.as_("p"), object_.as_("o"))
-    return exp.select(*values).from_(shown(database, known.sql_name))
+    # The database is not named: the file may get another name.
+    return exp.select(*values).from_(exp.table_(known.sql_name, db="main", quoted=True))
 
 
 def _text(known: Predicate, index: int) -> exp.Expr:
