@@ -305,6 +305,18 @@ class KnowledgeBase(Questions):
 
     # Life
 
+    @exclusive
+    def backup(self, path: str | Path) -> None:
+        """Copy the file, as it is now, to a path where there is none yet.
+
+        Other threads of this process may read meanwhile; a change of theirs is a LockedError. The
+        copy is one file, which `connect` opens. Raises StoreError if it cannot be made; then
+        nothing is at the path.
+        """
+        from zodiac_sql.database.backup import back_up
+
+        back_up(self._session.store, Path(path))
+
     def trace(self, tracer: Tracer | None) -> None:
         """Show a function every SQL statement and its parameters before it runs; None ends this.
 

@@ -2,7 +2,7 @@
 
 main.py             the program: its commands, its exit status, its messages
 change_commands.py  run, add-rules, drop-rules, insert, delete, stream
-read_commands.py    query, show, graph, verify, export
+read_commands.py    query, sparql, show, graph, verify, export, backup
 options.py          arguments and options that several commands have
 databases.py        the database of a command, opened to be read or changed
 stream.py           the work of `zodiac stream`, and its tally

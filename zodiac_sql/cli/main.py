@@ -24,7 +24,7 @@ from zodiac_sql.cli.change_commands import add_rules, delete, drop_rules, insert
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
 from zodiac_sql.cli.ontology_command import ontology
 from zodiac_sql.cli.output import say
-from zodiac_sql.cli.read_commands import export, graph, query, show, sparql, verify
+from zodiac_sql.cli.read_commands import backup, export, graph, query, show, sparql, verify
 from zodiac_sql.cli.why_commands import why, why_not
 from zodiac_sql.errors import MissingFunctionWarning, ZodiacError
 
@@ -120,6 +120,7 @@ for _command in (
     why_not,
     verify,
     export,
+    backup,
 ):
     app.command()(_command)  # the help lists them in this order
 

@@ -1,4 +1,4 @@
-"""The commands that only read: query, sparql, show, graph, verify and export."""
+"""The commands that only read: query, sparql, show, graph, verify, export and backup."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from zodiac_sql.cli.output import (
     print_rows_as_csv,
     print_rows_as_json,
     print_table,
+    print_text,
     print_verification,
     rows,
 )
@@ -245,3 +246,20 @@ _SQL = re.compile(
 def is_sql(text: str) -> bool:
     """Whether a query is SQL; else it is goals."""
     return _SQL.match(text) is not None
+
+
+def backup(
+    db: Database,
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="There must be no such file yet.")],
+) -> None:
+    """Copy a database to another file, as it is now.
+
+    A program that has the database open makes a copy with kb.backup(FILE).
+
+    \b
+    Example:
+      zodiac backup farm.duckdb farm-sunday.duckdb
+    """
+    with reading(db) as kb:
+        kb.backup(path)
+    print_text(f"{path}: a copy of {db}")

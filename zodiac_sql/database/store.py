@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -67,6 +68,8 @@ class Store:
         self.presence: Presence | None = None
         """Its place among the stores that have the database open, unless it is a helper of one."""
         self.path = path
+        self.file = Path(path).absolute()
+        """The same, wherever the working directory moves."""
         self.read_only = read_only
         self.database = ""
         """DuckDB's name for the file."""
