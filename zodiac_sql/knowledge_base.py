@@ -16,6 +16,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, overload
 
@@ -338,3 +339,7 @@ class KnowledgeBase(Questions):
     def __repr__(self) -> str:
         rules, predicates = len(self._session.state.rules), len(self._session.state.schema)
         return f"<zodiac_sql {self._session.path}: {rules} rules, {predicates} predicates>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the predicates, and how many facts each has."""
+        return f"<div>{escape(repr(self))}</div>{self.predicates()._repr_html_()}"

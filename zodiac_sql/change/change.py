@@ -88,6 +88,18 @@ class Change:
         default=lambda: ({}, {}), repr=False, compare=False
     )
 
+    def __str__(self) -> str:
+        """The change in ten lines."""
+        from zodiac_sql.change.summary import summary
+
+        return summary(self)
+
+    def _repr_html_(self) -> str:
+        """The change as a notebook shows it."""
+        from zodiac_sql.change.summary import summary_html
+
+        return summary_html(self)
+
     @property
     def deleted(self) -> dict[str, int]:
         """For each predicate concerned, how many facts left its extension.

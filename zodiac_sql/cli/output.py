@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from zodiac_sql.change.summary import fates
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from zodiac_sql.change.change import Change, HypernodeChange
+    from zodiac_sql.change.change import Change
     from zodiac_sql.change.explained import ChangeExplanation
     from zodiac_sql.facts.export import Exported
     from zodiac_sql.knowledge_base import KnowledgeBase
@@ -71,7 +73,7 @@ def print_change(change: Change, as_json: bool) -> None:
         print_json(_change_as_json(change))
         return
     _print_counts(change, ("inserted", "deleted"), "no fact came or went")
-    typer.echo(f"\nhypernodes: {_fates(change.hypernodes)}")
+    typer.echo(f"\nhypernodes: {fates(change.hypernodes)}")
     _print_seconds(_facts_and_seconds(change)["seconds"])
     print_notes(change.notes)
 
@@ -118,7 +120,7 @@ def print_preview(
         _print_samples("-", name, leaving.get(name, 0), facts["deleted"])
     if why is not None:
         print_text(f"\n{why}")
-    typer.echo(f"\nhypernodes would be: {_fates(change.hypernodes)}")
+    typer.echo(f"\nhypernodes would be: {fates(change.hypernodes)}")
     _print_seconds(_facts_and_seconds(change)["seconds"])
     print_notes(change.notes)
 
@@ -146,33 +148,6 @@ def _print_counts(change: Change, heads: Iterable[str], nothing: str) -> None:
 
 
 _FATES = ("created", "merged", "split", "dropped", "updated", "untouched")
-
-
-def _fates(told: HypernodeChange) -> str:
-    """What became of hypernodes, on one line. Untouched ones are only counted."""
-    counted = {
-        word: f"{len(of)} {word} ({_listed(of)})"
-        for word in ("created", "dropped", "updated")
-        if (of := getattr(told, word))
-    }
-    merged = [f"{_listed(old)} merged into {new}" for new, old in told.merged.items()]
-    split = [f"{old} split into {_listed(new)}" for old, new in told.split.items()]
-    fates = [counted.pop("created", ""), *merged, *split, *counted.values()]
-    if told.untouched:
-        fates.append(f"{len(told.untouched)} untouched")
-    return ", ".join(filter(None, fates)) or "none"
-
-
-_HYPERNODES_NAMED = 10
-"""How many hypernodes one list names; the others are "others"."""
-
-
-def _listed(names: Sequence[str]) -> str:
-    """A list of names as text; only the beginning of a long list."""
-    *first, last = (
-        names if len(names) <= _HYPERNODES_NAMED else [*names[: _HYPERNODES_NAMED - 1], "others"]
-    )
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _some(facts: Callable[[str, int], pa.Table], predicate: str, count: int) -> list[list[Any]]:
