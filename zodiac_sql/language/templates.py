@@ -47,7 +47,7 @@ def is_template(rule: Rule) -> bool:
 def fixed_atoms(rule: Rule) -> Iterator[Atom]:
     """The atoms of a rule whose predicates are no variables."""
     atoms = (rule.head, *atoms_of(rule.body))
-    return (atom for atom in atoms if atom.predicate != VARIES)
+    return (fixed for atom in atoms if (fixed := _fixed(atom)))
 
 
 def predicate_variables(rule: Rule) -> tuple[str, ...]:
@@ -59,11 +59,8 @@ def predicate_variables(rule: Rule) -> tuple[str, ...]:
 def binding_atoms(rule: Rule) -> tuple[Atom, ...]:
     """The positive atoms that say which predicates a rule's variables stand for."""
     names = set(predicate_variables(rule))
-    return tuple(
-        atom
-        for atom in rule.positive_atoms()
-        if atom.predicate != VARIES and names & {v.name for v in variables(*atom.terms)}
-    )
+    atoms = (fixed for atom in rule.positive_atoms() if (fixed := _fixed(atom)))
+    return tuple(atom for atom in atoms if names & {v.name for v in variables(*atom.terms)})
 
 
 def template_problems(rule: Rule) -> Iterator[Problem]:
@@ -87,6 +84,11 @@ def template_problems(rule: Rule) -> Iterator[Problem]:
                 "written <?P>(X, Y). If you have a predicate triple of your own, declare it: "
                 ".decl triple(s: symbol, p: symbol, o: symbol).)",
             )  # fmt: skip
+
+
+def _fixed(atom: Atom) -> Atom | None:
+    """An atom of the predicate that it names, unless that is a variable."""
+    return None if _variable(atom) else _filled(atom, {})
 
 
 def _variable(atom: Atom) -> Variable | None:

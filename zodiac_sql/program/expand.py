@@ -56,9 +56,10 @@ def expand(
         rows = _predicates(template, possible)
         if any(None in row for row in rows):
             problems.append(_no_symbols(template))
-        named = {row for row in rows if all(map(predicate_name, row))}
-        wanted += [(template, row) for row in sorted(named, key=str)]
-    rules = _possible([(t, made_of(t, tuple(filter(None, row)))) for t, row in wanted], there)
+        symbols = {tuple(filter(None, row)) for row in rows if None not in row}
+        named = sorted(row for row in symbols if all(map(predicate_name, row)))
+        wanted += [(template, made_of(template, row)) for row in named]
+    rules = _possible(wanted, there)
     problems += _circles(rules, possible.read)
     return Expanded(tuple(rules), frozenset(possible.read), tuple(problems))
 

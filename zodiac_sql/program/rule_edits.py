@@ -138,7 +138,9 @@ class RuleEdits:
         if isinstance(given, str) and self._drop_named(given, set_name):
             return []
         if isinstance(given, str) and not _is_text(given):
-            return [f"there is no rule named {qualified(set_name or MAIN, given)}"]
+            told = f"there is no rule named {qualified(set_name or MAIN, given)}"
+            made_of = given.partition("[")[0]
+            return [f"{told}: it was made of {made_of}" if made_of in self._names() else told]
         text, name = rule_text(given)
         program, problems = parse_what_can_be(text, name, prefixes, own_triple=own_triple)
         if problems:
