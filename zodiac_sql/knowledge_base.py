@@ -337,7 +337,7 @@ class KnowledgeBase(Questions):
             self.close()
 
     def __repr__(self) -> str:
-        rules, predicates = len(self._session.state.rules), len(self._session.state.schema)
+        rules, predicates = len(self._session.state.written), len(self._session.state.schema)
         return f"<zodiac_sql {self._session.path}: {rules} rules, {predicates} predicates>"
 
     def _repr_html_(self) -> str:

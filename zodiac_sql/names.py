@@ -1,6 +1,7 @@
 """Every name that zodiac_sql makes. No user can choose one of them.
 
     in rules, inside a hypernode   a NUL, which no predicate has: "p\\0external", "r3\\0node 1"
+    in rules with a variable for a predicate, and of rules made of them   "\\0?", r1[p, q]
     tables of idb and hd           the hypernode's number first: h7_p, "h7_p external", h7_r3_n1
     other tables of idb            zodiac$...
     temporary tables               what is done, whose it is, and the user's name last: gone_h7_p
@@ -12,6 +13,8 @@ names are equal only if all their parts are. SQL that users write sees no tempor
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 RANK = "$rank"
 """Column of a recursive hypernode's tables: an order in which each fact comes after some facts that
@@ -67,6 +70,17 @@ such an IRI (ontology/triples.py), so these can be hidden from users."""
 def is_expression(predicate: str) -> bool:
     """Whether a predicate stands for a class expression."""
     return predicate.startswith(EXPRESSION)
+
+
+# --- variables for predicates ---------------------------------------------------------------------
+
+VARIES = "\0?"
+"""The predicate of the atom ?P(X, Y), whose first term is P."""
+
+
+def expanded(rule: str, predicates: Sequence[str]) -> str:
+    """The name of the rule that is made of one with variables for predicates. No label has a [."""
+    return f"{rule}[{', '.join(predicates)}]" if predicates else rule
 
 
 # --- predicates inside a hypernode ----------------------------------------------------------------

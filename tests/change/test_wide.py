@@ -89,7 +89,7 @@ def test_a_rule_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     reads = parse.parse
     catalog._parsed.cache_clear()
-    monkeypatch.setattr(parse, "parse", lambda *a: parsed.append(a[0]) or reads(*a))
+    monkeypatch.setattr(parse, "parse", lambda *a, **k: parsed.append(a[0]) or reads(*a, **k))
     with zodiac_sql.connect(path) as kb:
         kb.hypernodes()
         kb.hypernodes()

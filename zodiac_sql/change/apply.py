@@ -16,6 +16,7 @@ from zodiac_sql.change.changed_facts import tables_read
 from zodiac_sql.change.collected import Collected, explicit_predicates
 from zodiac_sql.change.difference import Difference, differences_of
 from zodiac_sql.change.directly import Write, direct_writes, write_directly
+from zodiac_sql.change.explicit_after import explicit_after, is_expanded_anew
 from zodiac_sql.change.marks import marks_after, tell_marks
 from zodiac_sql.change.materialise import Progress, materialise
 from zodiac_sql.change.net_facts import NetFacts, net_changes
@@ -28,23 +29,22 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ProgramError
 from zodiac_sql.facts.stage import stage_rows
-from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Constant, Rule
+from zodiac_sql.language.templates import fixed_atoms
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.build import (
     Edited,
     Planned,
     plan_program,
-    stored,
-    stored_hypernode,
     without_unused,
 )
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.rule_sets import sets_after
 from zodiac_sql.program.state import HypernodeRow, State
+from zodiac_sql.program.stored import stored, stored_hypernode, stored_templates
 from zodiac_sql.storage.publish import Publication, publish
 
 
@@ -118,7 +118,8 @@ def _check(collected: Collected) -> Prepared:
     state, functions, before = collected.state, collected.functions, collected.prepared
     with collected.timed("check"):
         nothing_new = not (collected.rules or collected.problems)
-        if before and nothing_new and before.fits(state, collected.schema, functions):
+        fits = before and nothing_new and before.fits(state, collected.schema, functions)
+        if before and fits and not is_expanded_anew(collected, before):
             return before
         planned = _planned(collected)
         return Prepared(None, {}, functions, planned, lasting(before, state, planned, functions))
@@ -135,6 +136,7 @@ def _planned(collected: Collected) -> Planned:
             explicit=explicit_predicates(collected),
             functions=collected.functions,
             names=collected.names(),
+            after=explicit_after(collected),
         )
     except ProgramError as error:
         raise ProgramError(in_order([*collected.problems, *error.problems])) from None
@@ -265,13 +267,14 @@ def _state_after(collected: Collected, work: Materialisation, net: NetFacts) -> 
         return replace(
             before,
             hypernodes=_hypernodes_after(before, work),
-            schema=_schema_after(before, planned.graph, net),
+            schema=_schema_after(before, planned, net),
             prefixes=collected.prefixes,
             ids=work.ids,
             positions=positions,
         )
     explicit = {name for name in planned.schema if _is_explicit(before, planned.schema[name], net)}
-    schema = without_unused(planned.schema, planned.rules, explicit)
+    schema = without_unused(planned.schema, (*planned.rules, *planned.templates), explicit)
+    templates = stored_templates(before, planned)
     rules, hypernodes = stored(before, planned, work.ranked, work.modules, work.trees)
     numbers = [h.id for h in planned.graph.hypernodes]
     edits = collected.rules
@@ -279,6 +282,7 @@ def _state_after(collected: Collected, work: Materialisation, net: NetFacts) -> 
     return replace(
         before,
         rules=before.rules if rules == before.rules else rules,
+        templates=before.templates if templates == before.templates else templates,
         sets=before.sets if sets == before.sets else sets,
         hypernodes=before.hypernodes if hypernodes == before.hypernodes else hypernodes,
         positive=planned.graph.positive,
@@ -299,14 +303,17 @@ def _is_explicit(before: State, predicate: Predicate, net: NetFacts) -> bool:
     return name in net.inserts or rows > (net.deletes[name].rows if name in net.deletes else 0)
 
 
-def _schema_after(before: State, graph: Hypergraph, net: NetFacts) -> Mapping[str, Predicate]:
+def _schema_after(before: State, planned: Planned, net: NetFacts) -> Mapping[str, Predicate]:
     """The predicates after a change of facts alone: some may have lost their last fact."""
+    graph = planned.graph
+    in_templates = {a.predicate for template in planned.templates for a in fixed_atoms(template)}
     gone = {
         name
         for name in net.deletes
         if not (before.schema[name].declared or _is_explicit(before, before.schema[name], net))
         and name not in graph.readers
         and name not in graph.derivers
+        and name not in in_templates
     }
     if not gone:
         return before.schema

@@ -23,14 +23,14 @@ from zodiac_sql.facts.stage import stage_rows, staged_explicit
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate, Staged, resolve
-from zodiac_sql.language.syntax import Program
+from zodiac_sql.language.syntax import Program, Rule
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.build import Names, SqlNames, declare, with_staged
 from zodiac_sql.program.rule_edits import RuleEdits
 from zodiac_sql.program.rule_sets import Into
 from zodiac_sql.program.set_facts import is_of_facts, with_facts_of_set
-from zodiac_sql.program.state import State, hypergraph_of
+from zodiac_sql.program.state import State, hypergraph_of, parsed_templates
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.catalog import others_names
 
@@ -89,7 +89,7 @@ class Collected:
     def __post_init__(self) -> None:
         self.schema = self.state.schema
         self.prefixes = dict(self.state.prefixes)
-        self.rules = RuleEdits(self.state.rules, self.state.sets, self.graph_before)
+        self.rules = RuleEdits(self.state.written, self.state.sets, self._written_before)
         self.sql_names = SqlNames(self._taken_names)
 
     def graph_before(self) -> Hypergraph:
@@ -99,6 +99,11 @@ class Collected:
             self._graph = self.prepared.graph if known and self.prepared else None
             self._graph = self._graph or hypergraph_of(self.state)
         return self._graph
+
+    def _written_before(self) -> Iterator[Rule]:
+        """The rules before the update, as users have written them."""
+        yield from (rule for rule in self.graph_before().rules() if rule.origin is None)
+        yield from parsed_templates(self.state)
 
     def meant(self, predicate: str) -> str:
         """The predicate that a user's name for it means."""

@@ -16,6 +16,7 @@ from zodiac_sql.facts.stage import staged_explicit
 from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.schema import Staged
 from zodiac_sql.language.syntax import Program
+from zodiac_sql.language.templates import TRIPLE
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.rule_edits import rule_text, source_of
 from zodiac_sql.program.rule_sets import MAIN, Into, Written, require_name
@@ -87,7 +88,9 @@ class Update:
             self._collected.remarks += rules.remarks
             return rules.program, Into(name, rules.source, rules.digest)
         text, source = rule_text(rules)
-        program, problems = parse_what_can_be(text, source, self._collected.prefixes)
+        program, problems = parse_what_can_be(
+            text, source, self._collected.prefixes, own_triple=self._own_triple
+        )
         self._collected.problems += problems
         return program, Into(name, *source_of(rules, text))
 
@@ -108,7 +111,13 @@ class Update:
         if not rules and set is not None:
             self._collected.drop_set(set, strict)
         for given in rules:
-            self._collected.rules.drop(given, self._collected.prefixes, strict, set)
+            prefixes = self._collected.prefixes
+            self._collected.rules.drop(given, prefixes, strict, set, self._own_triple)
+
+    @property
+    def _own_triple(self) -> bool:
+        """Whether `triple` is a predicate like any other, and does not stand for all of them."""
+        return TRIPLE in self._collected.schema
 
     @exclusive
     def insert(self, predicate: str, rows: object) -> None:

@@ -19,30 +19,46 @@ from zodiac_sql.language.syntax import Literal, Program
 from zodiac_sql.language.syntax_errors import half_a_character, syntax_problem
 
 
-def parse(text: str, name: str = "<rules>", prefixes: Mapping[str, str] | None = None) -> Program:
+def parse(
+    text: str,
+    name: str = "<rules>",
+    prefixes: Mapping[str, str] | None = None,
+    *,
+    plain: bool = False,
+) -> Program:
     """Parse rules, facts, declarations and prefixes.
 
-    `name` is how problems call the text; `prefixes` are known beforehand (prefix -> IRI).
-    Raises ProgramError with every problem of the syntax.
+    `name` is how problems call the text; `prefixes` are known beforehand (prefix -> IRI). If
+    `plain`, no variable stands for a predicate. Raises ProgramError with every problem of the
+    syntax.
     """
-    program, problems = parse_what_can_be(text, name, prefixes)
+    program, problems = parse_what_can_be(text, name, prefixes, plain=plain)
     if problems:
         raise ProgramError(problems)
     return program
 
 
 def parse_what_can_be(
-    text: str, name: str = "<rules>", prefixes: Mapping[str, str] | None = None
+    text: str,
+    name: str = "<rules>",
+    prefixes: Mapping[str, str] | None = None,
+    *,
+    own_triple: bool = False,
+    plain: bool = False,
 ) -> tuple[Program, list[Problem]]:
-    """Like `parse`, but leave out clauses that are wrong, and return the problems."""
+    """Like `parse`, but leave out clauses that are wrong, and return the problems.
+
+    `own_triple` tells whether there is a predicate named triple: then `triple(X, P, Y)` does not
+    stand for the facts of all predicates.
+    """
     source = Source(name, text)
     if half := half_a_character(source):
         return Program(), [half]
-    reader = Reader(source, prefixes or {})
+    reader = Reader(source, prefixes or {}, own_triple, plain)
     try:
         reader.read(_parser("start").parse(text), 0, 0)
     except UnexpectedInput:
-        reader = Reader(source, prefixes or {})
+        reader = Reader(source, prefixes or {}, own_triple, plain)
         _read_clause_by_clause(reader, source)
     return reader.program(), reader.problems
 

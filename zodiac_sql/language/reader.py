@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from lark import Token, Tree
@@ -30,8 +31,20 @@ from zodiac_sql.language.syntax import (
     Term,
     Type,
     Variable,
+    atoms_of,
 )
 from zodiac_sql.language.syntax_errors import WHOLE_CHARACTER
+from zodiac_sql.language.templates import TRIPLE, class_atom, is_template, of_triple, with_atoms
+from zodiac_sql.names import VARIES
+
+_TRIPLE = f"\0{TRIPLE}"
+"""What `triple(X, P, Y)` is an atom of until it is known what it means."""
+
+
+def _own(atom: Atom) -> Atom:
+    """An atom of the predicate triple, if it could also mean another one."""
+    return replace(atom, predicate=TRIPLE) if atom.predicate == _TRIPLE else atom
+
 
 WELL_KNOWN_PREFIXES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -50,10 +63,21 @@ class Reader:
     """Collects the parts of a program from the parse trees of one source, and their problems.
 
     A clause with a problem is left out of the program; the following ones are still read.
+
+    `own_triple` tells whether there is a predicate named triple, so that it does not stand for all.
+    If `plain`, no variable stands for a predicate: `?P(X)` is an atom of the predicate "?P". So it
+    was once, and so it is in the text of rules that are in a file as rules without such variables.
     """
 
-    def __init__(self, source: Source, prefixes: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        prefixes: Mapping[str, str],
+        own_triple: bool = False,
+        plain: bool = False,
+    ) -> None:
         self.source = source
+        self.own_triple, self.plain = own_triple, plain
         self.prefixes = {**WELL_KNOWN_PREFIXES, **prefixes}
         self.declared_prefixes: dict[str, str] = {}
         self.used_prefixes: dict[str, str] = {}
@@ -64,9 +88,13 @@ class Reader:
         self.line = self.column = self.anonymous = 0
 
     def program(self) -> Program:
+        """All that was read. Only now it is known whether `triple` is a predicate of the text."""
+        declared = {declaration.predicate for declaration in self.declarations}
+        self.own_triple = self.own_triple or self.plain or TRIPLE in declared
+        rules = (self._with_triples(rule) for rule in self.rules)
         return Program(
-            tuple(self.rules), tuple(self.facts), tuple(self.declarations),
-            tuple(self.declared_prefixes.items()),
+            tuple(rule for rule in rules if rule is not None), tuple(self.facts),
+            tuple(self.declarations), tuple(self.declared_prefixes.items()),
         )  # fmt: skip
 
     def read(self, tree: Tree[Token], line: int, column: int) -> None:
@@ -79,7 +107,15 @@ class Reader:
              "statement": self._statement}[part.data](part)  # fmt: skip
 
     def goals(self, tree: Tree[Token]) -> tuple[Literal, ...]:
-        return self._body(tree)
+        body = with_atoms(self._body(tree), _own)
+        for atom in atoms_of(body):
+            if atom.predicate == VARIES:
+                self._problem(
+                    f"`{atom}` asks for a variable predicate, which only rules can have",
+                    atom.span or atom.terms[0],
+                    "Ask for one predicate at a time, or all triples with SQL: FROM triple.",
+                )
+        return body
 
     # Clauses
 
@@ -89,7 +125,11 @@ class Reader:
 
     def _declaration(self, tree: Tree[Token]) -> None:
         name, *columns = tree.children
-        predicate = self._predicate(cast("Token", cast("Tree[Token]", name).children[0]))
+        token = cast("Token", cast("Tree[Token]", name).children[0])
+        if self._varies(token):
+            hint = f"Leave the {token[0]} out. A name that begins with it is written <{token}>."
+            self._problem(f"a variable for a predicate is declared, {token}", token, hint)
+        predicate = self._predicate(token)
         parsed = tuple(self._column(cast("Tree[Token]", c)) for c in columns if c is not None)
         self.declarations.append(Declaration(predicate, parsed, self._span(tree)))
 
@@ -107,6 +147,8 @@ class Reader:
         head = self._atom(head_tree)
         if head is None:
             return
+        if head.predicate == _TRIPLE:
+            head, self.own_triple = _own(head), True
         if body_tree is None:
             self._fact(label, head, before)
             return
@@ -118,6 +160,37 @@ class Reader:
         prefixes = tuple(sorted(self.used_prefixes.items()))
         self.rules.append(Rule(name, head, body, text, prefixes, self._span(tree)))
 
+    def _with_triples(self, rule: Rule) -> Rule | None:
+        """A rule in which `triple` is a predicate, or stands for all; None if it cannot be."""
+        if not any(atom.predicate == _TRIPLE for atom in atoms_of(rule.body)):
+            return rule
+        before = len(self.problems)
+        if self.own_triple:
+            change = self._refused_triple if is_template(rule) else _own
+        else:
+            change = self._of_triple
+        rule = replace(rule, body=with_atoms(rule.body, change))
+        return rule if len(self.problems) == before else None
+
+    def _refused_triple(self, atom: Atom) -> Atom:
+        if atom.predicate == _TRIPLE:
+            self._problem(
+                "there is a predicate triple, so this stands for its facts alone",
+                atom.span or atom.terms[0],
+                "In a rule with a variable for a predicate, write <triple>(X, P, Y) for that.",
+            )
+        return atom
+
+    def _of_triple(self, atom: Atom) -> Atom:
+        return self._meant(of_triple(atom), atom) if atom.predicate == _TRIPLE else atom
+
+    def _meant(self, found: Atom | Problem, atom: Atom) -> Atom:
+        """An atom, unless it was a problem."""
+        if isinstance(found, Problem):
+            self.problems.append(found)
+            return atom
+        return found
+
     def _fact(self, label: Token | None, head: Atom, before: int) -> None:
         if label:
             self._problem(
@@ -125,6 +198,13 @@ class Reader:
                 label,
                 "Facts have no names: leave the label out, and remove the fact with delete.",
             )
+        if head.predicate == VARIES:
+            self._problem(
+                f"the fact {head} has a variable for its predicate",
+                head.span or head.terms[0],
+                "Write the predicate's name. One that begins with ? is written <?P>(a, b).",
+            )
+            return
         for term in head.terms:
             if isinstance(term, Variable):
                 self._problem(
@@ -175,7 +255,10 @@ class Reader:
         if tree.data == "symbol":
             return Atom(self._predicate(cast("Token", tree.children[0])), (), span)
         if tree.data == "variable":
-            return Atom(str(tree.children[0]), (), span)
+            token = cast("Token", tree.children[0])
+            if self._varies(token):
+                return Atom(VARIES, (self._variable(token),), span)
+            return Atom(str(token), (), span)
         if tree.data != "call":
             self._problem(
                 "an atom is needed here", span, "An atom is p(X, Y), or p() without columns."
@@ -183,22 +266,18 @@ class Reader:
             return None
         name, *arguments = cast("list[Any]", tree.children)
         terms = tuple(self._term(argument) for argument in arguments if argument is not None)
-        return self._class_atom(Atom(self._predicate(name), terms, span))
+        if self._varies(name):
+            return Atom(VARIES, (self._variable(name), *terms), span)
+        if (name.type, str(name), len(terms)) == ("NAME", TRIPLE, 3):
+            return Atom(_TRIPLE, terms, span)
+        atom = Atom(self._predicate(name), terms, span)
+        if atom.predicate == symbols.RDF_TYPE and len(terms) == 2:
+            return self._meant(class_atom(*terms, atom), atom)
+        return atom
 
-    def _class_atom(self, atom: Atom) -> Atom:
-        """`rdf:type(X, C)` is C(X): every class is a unary predicate."""
-        if atom.predicate != symbols.RDF_TYPE or len(atom.terms) != 2:
-            return atom
-        subject, class_ = atom.terms
-        if not isinstance(class_, Constant):
-            self._problem(
-                "the class of rdf:type must be a constant",
-                class_,
-                "Classes are unary predicates: write ub:Person(X) for X rdf:type ub:Person.",
-            )
-            return atom
-        name = str(class_.value)
-        return Atom(name[1:-1] if name.startswith("<") else name, (subject,), atom.span)
+    def _varies(self, token: Token) -> bool:
+        """Whether a name in front of parentheses is a variable for a predicate."""
+        return token.type == "VARIABLE" and token[0] in "?$" and not self.plain
 
     def _term(self, tree: Tree[Token]) -> Term:
         expression = self._expression(tree)

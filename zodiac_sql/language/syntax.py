@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from zodiac_sql.errors import Span
+from zodiac_sql.names import VARIES
 
 
 class Type(StrEnum):
@@ -81,13 +82,19 @@ Expression = Variable | Constant | Call
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A predicate applied to terms. The predicate is a plain name or an absolute IRI."""
+    """A predicate applied to terms. The predicate is a plain name or an absolute IRI.
+
+    `?P(X, Y)` is an atom of VARIES, with the terms P, X and Y.
+    """
 
     predicate: str
     terms: tuple[Term, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
+        if self.predicate == VARIES:
+            sign = "?" if isinstance(self.terms[0], Variable) else ""
+            return f"{sign}{self.terms[0]}({', '.join(map(str, self.terms[1:]))})"
         return f"{self.predicate}({', '.join(map(str, self.terms))})"
 
 
@@ -150,11 +157,23 @@ Literal = Atom | Negation | Comparison | Binding | Aggregate
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """The rule that another one was made of, by putting predicates in for variables.
+
+    `predicates` are symbols, in the order in which the variables first occur.
+    """
+
+    rule: str
+    predicates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """`name: head :- body.` `text` is the rule as written, without its label.
 
     `prefixes` are those the text uses; with them the text can be parsed again by itself.
-    An empty name means that the text gave none.
+    An empty name means that the text gave none. A rule that was made of one with variables for
+    predicates has the text of that one.
     """
 
     name: str
@@ -163,6 +182,7 @@ class Rule:
     text: str = field(default="", compare=False)
     prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     span: Span | None = field(default=None, compare=False, repr=False)
+    origin: Origin | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.text}"

@@ -5,13 +5,11 @@ Pure: nothing here touches the database.
 
 from __future__ import annotations
 
-import datetime
-import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from zodiac_sql.errors import DataError, Problem, ProgramError, Span
-from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode, hypergraph
+from zodiac_sql.graph.hypergraph import Hypergraph, hypergraph
 from zodiac_sql.graph.restructuring import Restructuring, kept_rules, restructure
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.functions import Function, Functions
@@ -22,16 +20,16 @@ from zodiac_sql.language.syntax import (
     Declaration,
     Rule,
     Type,
-    atoms_of,
 )
+from zodiac_sql.language.templates import fixed_atoms, is_template
 from zodiac_sql.language.types import Inferred, infer
 from zodiac_sql.names import DERIVED_SCHEMA, RESERVED, derived, why_not
 from zodiac_sql.program.arrivals import Arrival, arrive
 from zodiac_sql.program.check import Candidate, arities, check, in_order
+from zodiac_sql.program.expand import Expanded, expand
+from zodiac_sql.program.possible_facts import NO_FACTS, Explicit
 from zodiac_sql.program.rule_sets import Places
-from zodiac_sql.program.state import HypernodeRow, State, StoredRule
-from zodiac_sql.rewrite.hypertree.stored import StoredTree
-from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+from zodiac_sql.program.state import State, parsed_templates
 
 Names = Callable[[str], str]
 """How a new predicate gets its SQL name."""
@@ -48,6 +46,16 @@ class Edited:
     dropped: Collection[str] = ()
     places: Places = field(default_factory=Places)
 
+    @property
+    def declarations(self) -> tuple[Declaration, ...]:
+        """The declarations in the texts that are added."""
+        return tuple(d for arrival in self.arrivals for d in arrival.program.declarations)
+
+    @property
+    def facts(self) -> tuple[Atom, ...]:
+        """The facts in the texts that are added."""
+        return tuple(fact for arrival in self.arrivals for fact in arrival.program.facts)
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -61,6 +69,10 @@ class Planned:
     restructuring: Restructuring
     places: Places
     """The places of rules in sets."""
+    templates: tuple[Rule, ...] = ()
+    """The rules with variables for predicates, of which some of `rules` are made."""
+    read: frozenset[str] = frozenset()
+    """The predicates whose facts say which rules are made of templates."""
     remarks: tuple[str, ...] = ()
     """On rules that are there already."""
 
@@ -73,31 +85,34 @@ def plan_program(
     explicit: Collection[str],
     functions: Functions,
     names: Names,
+    after: Explicit = NO_FACTS,
 ) -> Planned:
-    """The program that a change makes of `state`, whose HRDG is `before`.
+    """The program that a change makes of `state`, whose HRDG is `before`. Raises ProgramError.
 
-    `explicit` are the predicates that have explicit facts, or get some. `provisional` is the schema
-    with what declarations and staged facts have settled. Raises ProgramError with all problems.
+    `explicit` are the predicates that have explicit facts, or get some; `after` has the facts after
+    the change. `provisional` is the schema with what declarations and staged facts have settled.
     """
     kept = _kept(state, before, edits)
     new = arrive(edits.arrivals, kept, edits.dropped, edits.places)
-    rules = (*kept, *new.rules)
-    facts = tuple(fact for arrival in edits.arrivals for fact in arrival.program.facts)
-    declarations = tuple(d for arrival in edits.arrivals for d in arrival.program.declarations)
-    provisional = _renewed(provisional, kept, explicit, [*_atoms(new.rules), *facts])
+    plain, templates = _told_apart((*kept, *new.rules))
+    facts = edits.facts
+    made = expansion(templates, plain, facts, provisional, after)
+    rules = (*plain, *made.rules)
+    arriving = [*_atoms([*new.rules, *made.rules]), *facts]
+    provisional = _renewed(provisional, kept, explicit, arriving)
     known = {**state.functions, **functions}
     added = frozenset(rule.name for rule in new.rules)
-    candidate = Candidate(rules, added, declarations, facts, provisional, known)
-    problems = [*new.problems, *check(candidate)]
+    candidate = Candidate(rules, added, edits.declarations, facts, provisional, known, templates)
+    problems = [*new.problems, *made.problems, *check(candidate)]
     if any(arities(candidate)):
         raise ProgramError(in_order(problems))  # without arities there are no columns to type
 
-    schema = with_mentioned(provisional, [*_atoms(rules), *facts], names)
-    schema, misfits = settle_facts(schema, facts)
+    mentioned = with_mentioned(provisional, [*_atoms([*rules, *templates]), *facts], names)
+    schema, misfits = settle_facts(mentioned, facts)
     settled = {name: predicate.settled for name, predicate in schema.items()}
     columns, clashes = infer(rules, settled, known, _inferred(state, before, rules, settled))
-    if problems or misfits or clashes:
-        raise ProgramError(in_order([*problems, *misfits, *clashes]))
+    if problems := [*problems, *misfits, *clashes]:
+        raise ProgramError(in_order(problems))
     schema = {name: typed(predicate, columns[name]) for name, predicate in schema.items()}
     graph = hypergraph(rules, kept_rules(before, rules), state.next_hypernode)
     used = used_functions(rules)
@@ -108,17 +123,46 @@ def plan_program(
         {n: f for n, f in known.items() if n in used},
         restructure(before, graph, lambda h, p: _rows(state, h, p)),
         edits.places,
+        templates,
+        made.read,
         new.remarks,
     )
 
 
+def _told_apart(written: Iterable[Rule]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """The rules without and with variables for predicates."""
+    rules = tuple(written)
+    templates = tuple(rule for rule in rules if is_template(rule))
+    return tuple(rule for rule in rules if not is_template(rule)), templates
+
+
+def expansion(
+    templates: Sequence[Rule],
+    others: Sequence[Rule],
+    facts: Iterable[Atom],
+    schema: Mapping[str, Predicate],
+    after: Explicit,
+) -> Expanded:
+    """The rules made of templates in a program with other rules, facts and declarations."""
+    if not templates:
+        return Expanded()
+    there = {
+        name: known.arity
+        for name, known in schema.items()
+        if known.declared or after.is_there(name)
+    }
+    for atom in (*_atoms([*others, *templates]), *facts):
+        there.setdefault(atom.predicate, len(atom.terms))
+    return expand(templates, others, there, after)
+
+
 def _kept(state: State, before: Hypergraph, edits: Edited) -> list[Rule]:
-    """The rules that stay.
+    """The rules that stay, as users have written them.
 
     They get the name of a place that they still have, if the one of their name is gone.
     """
-    parsed = {rule.name: rule for rule in before.rules()}
-    rules = [parsed[rule.name] for rule in state.rules if rule.name not in edits.dropped]
+    parsed = {rule.name: rule for rule in (*before.rules(), *parsed_templates(state))}
+    rules = [parsed[rule.name] for rule in state.written if rule.name not in edits.dropped]
     names = edits.places.renamed(rule.name for rule in rules)
     for old, new in names.items():
         edits.places.rename(old, new)
@@ -305,52 +349,9 @@ def without_unused(
     }
 
 
-def stored(
-    state: State,
-    planned: Planned,
-    ranked: Mapping[int, bool],
-    modules: Mapping[int, tuple[ModuleRow, ...]],
-    trees: Mapping[int, tuple[StoredTree, ...]],
-) -> tuple[tuple[StoredRule, ...], tuple[HypernodeRow, ...]]:
-    """Rules and hypernodes as the catalog keeps them; new rules are stamped with the time."""
-    before = {rule.name: rule for rule in state.rules}
-    there = {rule.name: rule for rule in planned.restructuring.before.rules()}
-    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    following = itertools.count(max((rule.position for rule in state.rules), default=-1) + 1)
-    rules = tuple(
-        before[rule.name]
-        if there.get(rule.name) == rule
-        else StoredRule(
-            rule.name, rule.text, rule.prefixes, rule.head.predicate, now, next(following)
-        )
-        for rule in planned.rules
-    )
-    hypernodes = (stored_hypernode(h, ranked, modules, trees) for h in planned.graph.hypernodes)
-    return rules, tuple(hypernodes)
-
-
-def stored_hypernode(
-    hypernode: Hypernode,
-    ranked: Mapping[int, bool],
-    modules: Mapping[int, tuple[ModuleRow, ...]],
-    trees: Mapping[int, tuple[StoredTree, ...]],
-) -> HypernodeRow:
-    """A hypernode as the catalog keeps it."""
-    return HypernodeRow(
-        hypernode.id,
-        hypernode.stratum,
-        hypernode.recursive,
-        tuple(rule.name for rule in hypernode.rules),
-        hypernode.recursive and ranked.get(hypernode.id, False),
-        modules.get(hypernode.id, ()),
-        trees.get(hypernode.id, ()),
-    )
-
-
 def _atoms(rules: Iterable[Rule]) -> Iterator[Atom]:
-    for rule in rules:
-        yield rule.head
-        yield from atoms_of(rule.body)
+    """The atoms of rules, except those with variables for predicates."""
+    return (atom for rule in rules for atom in fixed_atoms(rule))
 
 
 def _new_predicate(name: str, arity: int, names: Names) -> Predicate:

@@ -35,6 +35,7 @@ from zodiac_sql.language.syntax import (
     Variable,
     atoms_of,
 )
+from zodiac_sql.language.templates import fixed_atoms
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,13 @@ class Candidate:
     facts: tuple[Atom, ...]
     schema: Schema
     functions: Functions
+    templates: tuple[Rule, ...] = ()
+    """The rules with variables for predicates, of which some of `rules` are made."""
 
     def arriving(self) -> Iterator[Rule]:
         """The rules that the change brings; all others were checked when they came."""
-        return (rule for rule in self.rules if rule.name in self.new)
+        written = (rule for rule in self.rules if rule.origin is None)
+        return (rule for rule in (*written, *self.templates) if rule.name in self.new)
 
 
 def check(candidate: Candidate) -> list[Problem]:
@@ -72,7 +76,8 @@ def in_order(problems: Sequence[Problem]) -> list[Problem]:
 def names(candidate: Candidate) -> Iterator[Problem]:
     """Two rules must not have the same name."""
     seen: dict[str, Rule] = {}
-    for rule in candidate.rules:
+    written = (rule for rule in candidate.rules if rule.origin is None)
+    for rule in (*written, *candidate.templates):
         first = seen.setdefault(rule.name, rule)
         if first is not rule:
             yield Problem(
@@ -91,8 +96,8 @@ def arities(candidate: Candidate) -> Iterator[Problem]:
         arity = len(declaration.columns)
         yield from _arity(declaration.predicate, arity, declaration.span, known, "declared")
     atoms: list[Atom] = list(candidate.facts)
-    for rule in candidate.rules:
-        atoms += [rule.head, *atoms_of(rule.body)]
+    for rule in (*candidate.rules, *candidate.templates):
+        atoms += fixed_atoms(rule)
     for atom in atoms:
         yield from _arity(atom.predicate, len(atom.terms), atom.span, known, "used")
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from zodiac_sql.errors import Problem, ProgramError, QueryError
-from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.equivalence import outline, same
 from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.syntax import Atom, Program, Rule
@@ -28,12 +27,12 @@ from zodiac_sql.program.state import StoredRule
 class RuleEdits:
     """The rules to add and to drop. `there` are those in the file, `sets` the rule sets.
 
-    `graph` returns these rules parsed, which costs time: most updates never call it.
+    `written` returns these rules parsed, which costs time: most updates never call it.
     """
 
     there: Collection[StoredRule]
     sets: Collection[RuleSet]
-    graph: Callable[[], Hypergraph]
+    written: Callable[[], Iterable[Rule]]
     arrivals: list[Arrival] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     changed: dict[str, Into] = field(default_factory=dict)
@@ -114,29 +113,36 @@ class RuleEdits:
             self._let_go(name, label)
 
     def drop(
-        self, given: str | Path, prefixes: Mapping[str, str], strict: bool, set_name: str | None
+        self,
+        given: str | Path,
+        prefixes: Mapping[str, str],
+        strict: bool,
+        set_name: str | None,
+        own_triple: bool,
     ) -> None:
         """Drop what is given by name, as text or as a file, from a set: from main if None is named.
 
         A rule that is not there gives a remark, or if `strict` a QueryError. A text or file that
-        cannot be read raises ProgramError.
+        cannot be read raises ProgramError. (language/parse.py says what `own_triple` is.)
         """
-        absent = self._drop(given, prefixes, set_name)
+        absent = self._drop(given, prefixes, set_name, own_triple)
         if absent and strict:
             told = "; ".join(absent).removesuffix(".")
             raise QueryError(f"{told}. The rules are: {', '.join(sorted(self._names()))}")
         self.remarks += absent
 
     def _drop(
-        self, given: str | Path, prefixes: Mapping[str, str], set_name: str | None
+        self, given: str | Path, prefixes: Mapping[str, str], set_name: str | None, own_triple: bool
     ) -> list[str]:
         """Drop something. Returns what is not there, in words."""
         if isinstance(given, str) and self._drop_named(given, set_name):
             return []
         if isinstance(given, str) and not _is_text(given):
-            return [f"there is no rule named {qualified(set_name or MAIN, given)}"]
+            told = f"there is no rule named {qualified(set_name or MAIN, given)}"
+            made_of = given.partition("[")[0]
+            return [f"{told}: it was made of {made_of}" if made_of in self._names() else told]
         text, name = rule_text(given)
-        program, problems = parse_what_can_be(text, name, prefixes)
+        program, problems = parse_what_can_be(text, name, prefixes, own_triple=own_triple)
         if problems:
             raise ProgramError(in_order(problems))
         if program.facts:
@@ -216,7 +222,7 @@ class RuleEdits:
     def _parsed(self) -> tuple[dict[str, Rule], dict[str, list[Rule]]]:
         if self._known is None:
             self._known = {}, {}
-            for rule in self.graph().rules():
+            for rule in self.written():
                 self._known[0][rule.name] = rule
                 self._known[1].setdefault(rule.head.predicate, []).append(rule)
         return self._known

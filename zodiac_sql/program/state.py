@@ -16,7 +16,8 @@ from zodiac_sql.errors import StoreError
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Rule
+from zodiac_sql.language.syntax import Origin, Rule
+from zodiac_sql.language.templates import is_template, made_of
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.rule_sets import RuleSet
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
@@ -28,6 +29,7 @@ class StoredRule:
     """A rule as the catalog keeps it.
 
     `head` is its predicate; `added_at` is UTC, in ISO form; `position` grows with each rule added.
+    A rule that was made of one with variables for predicates has its text, and an `origin`.
     """
 
     name: str
@@ -36,6 +38,7 @@ class StoredRule:
     head: str
     added_at: str
     position: int
+    origin: Origin | None = None
 
     @property
     def standalone(self) -> str:
@@ -71,6 +74,9 @@ T = TypeVar("T")
 class State:
     """Everything known of a program and its tables between two changes.
 
+    `rules` are those that are evaluated. `templates` are the rules with variables for predicates,
+    of which some of them were made.
+
     `rows` counts the rows of each table of edb, idb and hd, by schema and table name; a table that
     is not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as
     known. `aside` are tables of idb that the last change took away, kept for its `Change` to read.
@@ -80,6 +86,7 @@ class State:
     """
 
     rules: tuple[StoredRule, ...] = ()
+    templates: tuple[StoredRule, ...] = ()
     sets: tuple[RuleSet, ...] = ()
     hypernodes: tuple[HypernodeRow, ...] = ()
     positive: frozenset[tuple[int, int]] = frozenset()
@@ -103,6 +110,14 @@ class State:
         found: T = self.memo[what]
         return found
 
+    @property
+    def written(self) -> tuple[StoredRule, ...]:
+        """The rules as users have written them, in the order in which they came."""
+        if not self.templates:
+            return self.rules
+        rules = (rule for rule in self.rules if rule.origin is None)
+        return tuple(sorted((*rules, *self.templates), key=lambda rule: rule.position))
+
     def again(self) -> State:
         """The same state as another object, for who tells states apart by `is`."""
         return copy(self)
@@ -111,6 +126,7 @@ class State:
         """Whether the two differ in facts alone. It is quick, and may fail to see that."""
         return (
             self.rules is other.rules
+            and self.templates is other.templates
             and self.sets is other.sets
             and self.hypernodes is other.hypernodes
             and self.schema is other.schema
@@ -151,13 +167,36 @@ def hypergraph_of(state: State) -> Hypergraph:
     )
 
 
+def parsed_templates(state: State) -> tuple[Rule, ...]:
+    """The rules of a state that have variables for predicates."""
+    return tuple(_template(one.name, one.text, one.prefixes) for one in state.templates)
+
+
 @lru_cache(maxsize=10_000)
 def _parsed(stored: StoredRule) -> Rule:
     """A rule from its text. Cached: it takes a millisecond, and showing and verifying parse all."""
+    if stored.origin is not None:
+        written = _template(stored.origin.rule, stored.text, stored.prefixes)
+        return made_of(written, stored.origin.predicates)
+    rule = _from_text(stored.name, stored.text, stored.prefixes, plain=True)
+    if rule is None or rule.head.predicate != stored.head:
+        raise StoreError(f"the catalog was edited: {stored} is no rule for {stored.head}")
+    return rule
+
+
+@lru_cache(maxsize=10_000)
+def _template(name: str, text: str, prefixes: tuple[tuple[str, str], ...]) -> Rule:
+    rule = _from_text(name, text, prefixes, plain=False)
+    if rule is None or not is_template(rule):
+        raise StoreError(f"the catalog was edited: {name} has no variable for a predicate")
+    return rule
+
+
+def _from_text(
+    name: str, text: str, prefixes: tuple[tuple[str, str], ...], plain: bool
+) -> Rule | None:
+    """The one rule in a text."""
     from zodiac_sql.language.parse import parse  # imported late: opening a file needs no parser
 
-    rules = parse(stored.text, f"<rule {stored.name}>", dict(stored.prefixes)).rules
-    if len(rules) != 1 or rules[0].head.predicate != stored.head:
-        raise StoreError(f"the catalog was edited: {stored} is no rule for {stored.head}")
-    (rule,) = rules
-    return replace(rule, name=stored.name, prefixes=stored.prefixes)
+    rules = parse(text, f"<rule {name}>", dict(prefixes), plain=plain).rules
+    return replace(rules[0], name=name, prefixes=prefixes) if len(rules) == 1 else None

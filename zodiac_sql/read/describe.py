@@ -23,7 +23,8 @@ def rules(state: State) -> Answer:
 
     name: string          what the rule is called
     rule: string          its text, without the name
-    hypernode: string     the hypernode that it belongs to: "h3"
+    hypernode: string     the hypernode that it belongs to: "h3"; for a rule with variables for
+                          predicates those of the rules made of it: "h3, h5", or ""
     added_at: string      when it was added: UTC, ISO 8601, in seconds
     sets: list<string>    the rule sets that it stands in
     """
@@ -31,13 +32,18 @@ def rules(state: State) -> Answer:
     for one in state.sets:
         for _, rule in one.members:
             sets.setdefault(rule, []).append(one.name)
-    owner = {name: f"h{row.id}" for row in state.hypernodes for name in row.rules}
+    owners: dict[str, dict[str, None]] = {rule.name: {} for rule in state.written}
+    written = {rule.name: rule.origin.rule if rule.origin else rule.name for rule in state.rules}
+    for row in state.hypernodes:
+        for name in row.rules:
+            owners[written[name]][f"h{row.id}"] = None
+    rules = state.written
     return _answer(
-        name=("string", [rule.name for rule in state.rules]),
-        rule=("string", [rule.text for rule in state.rules]),
-        hypernode=("string", [owner[rule.name] for rule in state.rules]),
-        added_at=("string", [rule.added_at for rule in state.rules]),
-        sets=("list<string>", [sets[rule.name] for rule in state.rules]),
+        name=("string", [rule.name for rule in rules]),
+        rule=("string", [rule.text for rule in rules]),
+        hypernode=("string", [", ".join(owners[rule.name]) for rule in rules]),
+        added_at=("string", [rule.added_at for rule in rules]),
+        sets=("list<string>", [sets[rule.name] for rule in rules]),
     )
 
 

@@ -206,7 +206,7 @@ def _rules_in(by: str, device: pa.Scalar, path: str, schema: pa.Schema) -> pa.Ta
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MissingFunctionWarning)
             with connect(path, read_only=True, threads=1) as kb:
-                rules = kb._session.state.rules
+                rules = kb._session.state.written
     except ZodiacError as error:
         raise SparkError(f"{by} {device.as_py()}: {path} cannot be read: {error}") from error
     names, texts, added = (

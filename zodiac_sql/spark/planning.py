@@ -12,7 +12,8 @@ from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.schema import Predicate, resolve
-from zodiac_sql.language.syntax import Column, Constant, Program, atoms_of
+from zodiac_sql.language.syntax import Column, Constant, Program, Rule, atoms_of
+from zodiac_sql.language.templates import is_template
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.build import Edited, Planned, SqlNames, declare, plan_program, with_staged
 from zodiac_sql.program.check import in_order
@@ -109,8 +110,17 @@ def parsed(rules: Rules) -> tuple[list[Program], dict[str, str], list[Problem]]:
         program, wrong = parse_what_can_be(text, name, prefixes)
         programs.append(program)
         problems += wrong
+        problems += [_varying(rule) for rule in program.rules if is_template(rule)]
         prefixes.update(program.prefixes)
     return programs, prefixes, problems
+
+
+def _varying(rule: Rule) -> Problem:
+    return Problem(
+        "a rule with a variable for a predicate cannot run on Spark, which must know all rules "
+        "before it sees facts", rule.span,
+        "Write one rule for each predicate, or reason in a database file.",
+    )  # fmt: skip
 
 
 _HOLDS = (HOLDS.name, HOLDS.type)

@@ -12,8 +12,8 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import LockedError, StoreError
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.names import DERIVED_SCHEMA, TRIPLES
+from zodiac_sql.language.syntax import Column, Origin, Type
+from zodiac_sql.names import DERIVED_SCHEMA, TRIPLES, VARIES
 from zodiac_sql.program.rule_sets import RuleSet
 from zodiac_sql.program.state import HypernodeRow, State, StoredRule
 from zodiac_sql.rewrite.hypertree.stored import StoredNode, StoredTree
@@ -62,7 +62,7 @@ def load(store: Store) -> State:
 def _load(store: Store) -> State:
     rule_rows = store.rows(
         "SELECT name, source, prefixes, head, hypernode, strftime(added_at, '%Y-%m-%dT%H:%M:%SZ'),"
-        " position FROM zodiac.rule ORDER BY position"
+        " position, template, predicates FROM zodiac.rule ORDER BY position"
     )
     edges = store.rows("SELECT source, target, negative FROM zodiac.hyperedge")
     members: dict[int, list[str]] = {}
@@ -92,9 +92,11 @@ def _load(store: Store) -> State:
                 head=head,
                 added_at=added_at,
                 position=position,
+                origin=None if template is None else Origin(template, tuple(predicates)),
             )
-            for name, text, prefixes, head, _, added_at, position in rule_rows
+            for name, text, prefixes, head, _, added_at, position, template, predicates in rule_rows
         ),
+        templates=_load_templates(store),
         hypernodes=rows,
         positive=frozenset((a, b) for a, b, negative in edges if not negative),
         negative=frozenset((a, b) for a, b, negative in edges if negative),
@@ -106,6 +108,17 @@ def _load(store: Store) -> State:
         positions=dict(store.rows("SELECT name, position FROM zodiac.stream")),
         next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
         generation=generation(store),
+    )
+
+
+def _load_templates(store: Store) -> tuple[StoredRule, ...]:
+    rows = store.rows(
+        "SELECT name, source, prefixes, strftime(added_at, '%Y-%m-%dT%H:%M:%SZ'), position"
+        " FROM zodiac.template ORDER BY position"
+    )
+    return tuple(
+        StoredRule(name, text, tuple(sorted(prefixes.items())), VARIES, added_at, position)
+        for name, text, prefixes, added_at, position in rows
     )
 
 

@@ -15,6 +15,8 @@ def what_is_wrong(state: State) -> Iterator[str]:
         yield from _wrong_in_predicate(predicate)
     yield from _repeated("SQL name", [p.sql_name.lower() for p in state.schema.values()])
     yield from _repeated("rule", [rule.name for rule in state.rules])
+    yield from _repeated("rule", [rule.name for rule in state.written])
+    yield from _wrong_origins(state)
     yield from _repeated("hypernode", [row.id for row in state.hypernodes])
     for rule in state.rules:
         if rule.head not in state.schema:
@@ -33,10 +35,21 @@ def what_is_wrong(state: State) -> Iterator[str]:
         yield from _wrong_in_hypernode(row, state.schema)
 
 
+def _wrong_origins(state: State) -> Iterator[str]:
+    templates = {rule.name: rule for rule in state.templates}
+    for rule in state.rules:
+        if rule.origin and (template := templates.get(rule.origin.rule)) is None:
+            yield f"rule {rule.name} was made of one that is not there"
+        elif rule.origin and template and (rule.text, rule.prefixes) != (
+            template.text, template.prefixes
+        ):  # fmt: skip
+            yield f"rule {rule.name} has another text than the one that it was made of"
+
+
 def _wrong_in_sets(state: State) -> Iterator[str]:
     yield from _repeated("rule set", [one.name for one in state.sets])
     placed = {rule for one in state.sets for _, rule in one.members}
-    if placed != {rule.name for rule in state.rules}:
+    if placed != {rule.name for rule in state.written}:
         yield "a rule is in no rule set, or a rule set has one that is not there"
     for one in state.sets:
         yield from _repeated(f"rule of the set {one.name}", [label for label, _ in one.members])

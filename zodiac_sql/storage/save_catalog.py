@@ -54,6 +54,8 @@ def _save_program(store: Store, old: State, new: State) -> None:
         _save_hypernodes(store, old, new)
         _save_trees(store, old, new)
         _save_edges(store, old, new)
+    if new.templates != old.templates:
+        _save_templates(store, old, new)
     if new.schema != old.schema:
         _save_schema(store, old, new)
 
@@ -119,7 +121,8 @@ def _save_rules(store: Store, old: State, new: State) -> None:
         store.run(
             "INSERT INTO zodiac.rule SELECT unnest($1), unnest($2),"
             " unnest(list_transform($3, lambda m: map_from_entries(m))),"
-            " unnest($4), unnest($5), unnest($6), unnest($7)::TIMESTAMP",
+            " unnest($4), unnest($5), unnest($6), unnest($7)::TIMESTAMP,"
+            " unnest($8::VARCHAR[]), unnest($9::VARCHAR[][])",
             [
                 [rule.name for rule, _ in written],
                 [rule.text for rule, _ in written],
@@ -128,6 +131,29 @@ def _save_rules(store: Store, old: State, new: State) -> None:
                 [rule.position for rule, _ in written],
                 [owner for _, owner in written],
                 [rule.added_at.removesuffix("Z") for rule, _ in written],
+                [rule.origin and rule.origin.rule for rule, _ in written],
+                [rule.origin and list(rule.origin.predicates) for rule, _ in written],
+            ],
+        )
+
+
+def _save_templates(store: Store, old: State, new: State) -> None:
+    before, after = ({rule.name: rule for rule in state.templates} for state in (old, new))
+    gone = [name for name, rule in before.items() if after.get(name) != rule]
+    written = [rule for name, rule in after.items() if before.get(name) != rule]
+    if gone:
+        store.run("DELETE FROM zodiac.template WHERE name IN (SELECT unnest($1))", [gone])
+    if written:
+        store.run(
+            "INSERT INTO zodiac.template SELECT unnest($1), unnest($2),"
+            " unnest(list_transform($3, lambda m: map_from_entries(m))),"
+            " unnest($4), unnest($5)::TIMESTAMP",
+            [
+                [rule.name for rule in written],
+                [rule.text for rule in written],
+                [[{"k": k, "v": v} for k, v in rule.prefixes] for rule in written],
+                [rule.position for rule in written],
+                [rule.added_at.removesuffix("Z") for rule in written],
             ],
         )
 

@@ -1,0 +1,122 @@
+"""The explicit facts after a change, before it is known what the change does.
+
+Rules with variables for predicates need this: which rules are made of them is a part of the
+program, and the program must be known before anything is evaluated (program/expand.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlglot import exp
+
+from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.net_facts import explicit_table
+from zodiac_sql.change.prepared import Prepared
+from zodiac_sql.change.staged_rows import parameters_of, staged_query, without_none
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.statements import anti_join, union_all
+from zodiac_sql.language.schema import Predicate, Staged
+from zodiac_sql.language.syntax import Constant, Type
+from zodiac_sql.names import EXPLICIT_SCHEMA
+from zodiac_sql.program.build import expansion
+from zodiac_sql.program.possible_facts import Explicit, Row
+from zodiac_sql.sql.relations import Relation, columns_of
+from zodiac_sql.storage.extensions import decoded
+
+
+def explicit_after(collected: Collected) -> Explicit:
+    """The explicit facts after an update."""
+    after = _After(collected)
+    return Explicit(after.is_there, after.rows)
+
+
+def is_expanded_anew(collected: Collected, prepared: Prepared) -> bool:
+    """Whether a change of facts alone changes which rules are made of templates."""
+    planned = prepared.planned
+    if not planned.templates:
+        return False
+    touched = {*without_none(collected.inserts), *without_none(collected.deletes)}
+    after = explicit_after(collected)
+    gone = {name for name in touched if not after.is_there(name)}
+    if planned.read.isdisjoint(touched) and not gone:
+        return False
+    plain = [rule for rule in planned.rules if rule.origin is None]
+    schema: Mapping[str, Predicate] = collected.schema
+    made = expansion(planned.templates, plain, (), schema, after)
+    before = {rule.name for rule in planned.rules if rule.origin is not None}
+    return bool(made.problems) or {rule.name for rule in made.rules} != before
+
+
+class _After:
+    def __init__(self, collected: Collected) -> None:
+        self._store, self._state = collected.store, collected.state
+        self._schema: Mapping[str, Predicate] = collected.schema
+        self._inserts = without_none(collected.inserts)
+        self._deletes = without_none(collected.deletes)
+        self._facts = list(collected.rules.facts())
+
+    def is_there(self, name: str) -> bool:
+        """Whether a predicate has explicit facts."""
+        known = self._state.schema.get(name)
+        there = known and self._state.rows.get((EXPLICIT_SCHEMA, known.sql_name), 0)
+        gone = [staged.rows for staged in self._deletes.get(name, ())]
+        if there and None not in gone and there > sum(filter(None, gone)):
+            return True
+        if any(fact.predicate == name for fact in self._facts):
+            return True
+        if any(staged.rows for staged in self._inserts.get(name, ())):
+            return True
+        return bool(self._rows(name, ()))
+
+    def rows(self, name: str, places: tuple[int, ...]) -> Collection[Row]:
+        """Some columns of the explicit facts of a predicate, each row once."""
+        stated = {
+            tuple(_symbol(fact.terms[place]) for place in places)
+            for fact in self._facts
+            if fact.predicate == name
+        }
+        return stated | self._rows(name, places)
+
+    def _rows(self, name: str, places: Sequence[int]) -> set[Row]:
+        """The same without the facts in texts of rules."""
+        known = self._schema.get(name)
+        if known is None or not (parts := self._parts(known)):
+            return set()
+        columns = known.columns
+        shown = [place for place in places if columns[place].type is Type.SYMBOL]
+        facts = union_all(parts).subquery("f", copy=False)
+        if shown:
+            wanted = Relation(tuple(columns[place] for place in shown), ())
+            distinct = exp.select(*columns_of(wanted, "f")).distinct().from_(facts, copy=False)
+            query = decoded(wanted, distinct, dictionary.KNOWN)
+        else:
+            query = exp.select(exp.Literal.number(1)).from_(facts, copy=False).limit(1)
+        staged = [*self._inserts.get(name, ()), *self._deletes.get(name, ())]
+        found = self._store.rows(query, parameters_of(staged))
+        at = {place: index for index, place in enumerate(dict.fromkeys(shown))}
+        return {tuple(row[at[p]] if p in at else None for p in places) for row in found}
+
+    def _parts(self, known: Predicate) -> list[exp.Query]:
+        """Queries whose union are the explicit facts of a predicate."""
+        parts: list[exp.Query] = []
+        before = self._state.schema.get(known.name)
+        if before and self._state.rows.get((EXPLICIT_SCHEMA, before.sql_name)):
+            parts.append(_left(known, self._deletes.get(known.name, ())))
+        if coming := self._inserts.get(known.name):
+            parts.append(staged_query(known, coming))
+        return parts
+
+
+def _left(known: Predicate, gone: Sequence[Staged]) -> exp.Query:
+    """The explicit facts of a predicate that are not deleted."""
+    columns = columns_of(Relation(known.columns, ()), "c")
+    query = exp.select(*columns).from_(explicit_table(known).as_("c"))
+    if not gone:
+        return query
+    return anti_join(query, columns, staged_query(known, gone).subquery(copy=False))
+
+
+def _symbol(term: object) -> str | None:
+    is_symbol = isinstance(term, Constant) and term.type is Type.SYMBOL
+    return str(term.value) if is_symbol and isinstance(term, Constant) else None

@@ -1,0 +1,138 @@
+"""Rules made of those that have variables for predicates (language/templates.py).
+
+A variable stands for the predicates that the facts of other atoms in the body name: of `?P(X, Y) :-
+subPropertyOf(Q, P), ?Q(X, Y)`, a rule is made for each fact of subPropertyOf. Which rules are made
+depends on nothing but the program and the explicit facts after a change, so it does not matter in
+which order these came.
+
+A rule is made only if its positive atoms are of predicates that are there, with as many columns: an
+atom of another one has no facts. A predicate is there if it has explicit facts, or is declared, or
+if a rule mentions it that is there in any case, or derives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from zodiac_sql.errors import Problem
+from zodiac_sql.language.binding import variables
+from zodiac_sql.language.syntax import Atom, Literal, Negation, Rule
+from zodiac_sql.language.templates import (
+    binding_atoms,
+    made_of,
+    predicate_name,
+    predicate_variables,
+    template_problems,
+)
+from zodiac_sql.names import VARIES
+from zodiac_sql.program.possible_facts import Explicit, PossibleFacts, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """The rules made of templates, and the predicates whose facts say for which predicates."""
+
+    rules: tuple[Rule, ...] = ()
+    read: frozenset[str] = frozenset()
+    problems: tuple[Problem, ...] = ()
+
+
+def expand(
+    templates: Sequence[Rule], others: Sequence[Rule], there: Mapping[str, int], explicit: Explicit
+) -> Expanded:
+    """The rules made of `templates`, beside which there are `others`.
+
+    `there` has the arities of the predicates that are there whatever is made.
+    """
+    if not templates:
+        return Expanded()
+    problems = [problem for template in templates for problem in template_problems(template)]
+    if problems:
+        return Expanded(problems=tuple(problems))
+    possible = PossibleFacts(others, explicit)
+    wanted = []
+    for template in templates:
+        rows = _predicates(template, possible)
+        if any(None in row for row in rows):
+            problems.append(_no_symbols(template))
+        symbols = {tuple(filter(None, row)) for row in rows if None not in row}
+        named = sorted(row for row in symbols if all(map(predicate_name, row)))
+        wanted += [(template, made_of(template, row)) for row in named]
+    rules = _possible(wanted, there)
+    problems += _circles(rules, possible.read)
+    return Expanded(tuple(rules), frozenset(possible.read), tuple(problems))
+
+
+def _predicates(template: Rule, possible: PossibleFacts) -> set[Row]:
+    """The predicates that the variables of a template may stand for, as symbols.
+
+    Atoms of predicates that no rule derives tell it, if these are enough: they are read at once.
+    """
+    names = predicate_variables(template)
+    derived = {rule.head.predicate for rule in possible.rules}
+    atoms = binding_atoms(template)
+    quick = tuple(atom for atom in atoms if atom.predicate not in derived)
+    bound = {v.name for atom in quick for v in variables(*atom.terms)}
+    return possible.solutions(quick if bound.issuperset(names) else atoms, names)
+
+
+def _no_symbols(template: Rule) -> Problem:
+    names = " or ".join(predicate_variables(template))
+    return Problem(
+        f"what {names} stands for in {template.name} is not known before rules are evaluated",
+        template.span,
+        "Predicates are named by symbols that stand in facts, or that rules pass on: not by "
+        "numbers, and not by what BIND or an aggregate computes.",
+    )
+
+
+def _possible(wanted: Sequence[tuple[Rule, Rule]], there: Mapping[str, int]) -> list[Rule]:
+    """Those of the rules made of templates whose positive atoms are of predicates that are there.
+
+    What they derive is there, too.
+    """
+    arities = dict(there)
+    made: dict[int, Rule] = {}
+    while True:
+        before = len(made)
+        for place, (template, rule) in enumerate(wanted):
+            if place not in made and all(_is_there(a, arities) for a in _read(template, rule)):
+                made[place] = rule
+                for atom in _mentioned(rule):
+                    arities.setdefault(atom.predicate, len(atom.terms))
+        if len(made) == before:
+            return [made[place] for place in sorted(made)]
+
+
+def _is_there(atom: Atom, arities: Mapping[str, int]) -> bool:
+    return arities.get(atom.predicate) == len(atom.terms)
+
+
+def _read(template: Rule, rule: Rule) -> Iterator[Atom]:
+    """The positive atoms of a rule that had a variable for their predicate."""
+    pairs: Iterator[tuple[Literal, Literal]] = zip(template.body, rule.body, strict=True)
+    for written, literal in pairs:
+        if isinstance(written, Atom) and written.predicate == VARIES:
+            assert isinstance(literal, Atom)
+            yield literal
+
+
+def _mentioned(rule: Rule) -> Iterator[Atom]:
+    """The atoms by which a rule makes a predicate be there."""
+    yield rule.head
+    yield from (literal.atom for literal in rule.body if isinstance(literal, Negation))
+
+
+def _circles(rules: Sequence[Rule], read: frozenset[str] | set[str]) -> Iterator[Problem]:
+    """A rule with variables for predicates must not derive what says what they stand for."""
+    for rule in rules:
+        assert rule.origin is not None
+        if rule.head.predicate in read:
+            yield Problem(
+                f"{rule.origin.rule} derives {rule.head.predicate} (as {rule.name}), which says "
+                "what variables for predicates stand for",
+                rule.span,
+                "Let the facts that say so be explicit, or derived by rules without such "
+                "variables: they must be known before.",
+            )
