@@ -203,9 +203,52 @@ def rule_text(rule: Rule, style: Style = PLAIN) -> str:
     """`name: head :- body .`, in the paper's syntax, the short one, or a mixture of both."""
     mark = style.pick(["", "?"])
     arrow = style.pick([":-", "<-"])
-    end = style.pick([".", " ."])
-    head, body = atom_text(rule.head, style, mark), _body(rule.body, style, mark)
-    return f"{rule.name}: {head} {arrow} {body}{end}"
+    end = style.pick([".", " .", " /* a comment. */ ."])
+    given = style.pick([{}, _only_in_atoms(rule)])
+    body = tuple(x for x in rule.body if not isinstance(x, Bind) or x.variable not in given)
+    written = Rule(rule.name, rule.head, body or rule.body)
+    if not body:
+        given = {}
+    head = _with_values(rule.head, given)
+    text = _body([_with_values(x, given) for x in written.body], style, mark)
+    return f"{rule.name}: {atom_text(head, style, mark)} {arrow} {text}{end}"
+
+
+def _only_in_atoms(rule: Rule) -> dict[Var, Expression]:
+    """The values that are bound for atoms alone: they can be written in them."""
+    found = {x.variable: x.expression for x in rule.body if isinstance(x, Bind)}
+    for literal in rule.body:
+        if isinstance(literal, Compare):
+            others = _variables(literal.left) | _variables(literal.right)
+        elif isinstance(literal, Bind):
+            others = _variables(literal.expression)
+        elif isinstance(literal, Aggregate):
+            others = {*literal.group, literal.argument, literal.result}
+            others |= {
+                v for atom in atoms_of(literal.body) for v in atom.terms if isinstance(v, Var)
+            }
+        else:
+            continue
+        found = {variable: value for variable, value in found.items() if variable not in others}
+    return {v: e for v, e in found.items() if isinstance(e, Arithmetic)}
+
+
+def _variables(expression: Expression) -> set[Var]:
+    if isinstance(expression, Arithmetic):
+        return _variables(expression.left) | _variables(expression.right)
+    return {expression} if isinstance(expression, Var) else set()
+
+
+L = TypeVar("L", Atom, Literal)
+
+
+def _with_values(literal: L, given: Mapping[Var, Expression]) -> L:
+    if isinstance(literal, Not):
+        return Not(_with_values(literal.atom, given))
+    if not isinstance(literal, Atom):
+        return literal
+    terms = (given.get(term, term) if isinstance(term, Var) else term for term in literal.terms)
+    return Atom(literal.predicate, tuple(terms))  # type: ignore[arg-type]
 
 
 def _body(body: Sequence[Literal], style: Style, mark: str) -> str:
@@ -233,10 +276,16 @@ def _comparison(literal: Compare, style: Style, mark: str) -> str:
     right = _expression(literal.right, style, mark)
     simple = not isinstance(literal.left, Arithmetic) and not isinstance(literal.right, Arithmetic)
     # The paper's COMP takes terms only.
+    opposite = style.pick(["", "", "", "not ", "!"])
+    if opposite:
+        return f"{opposite}{left} {OPPOSITE[literal.operator]} {right}"
     keyword = style.pick(["", "COMP", "Comp", "comp"]) if simple else ""
     if keyword:
         return f"{keyword}({left}, {literal.operator}, {right})"
     return f"{left} {literal.operator} {right}"
+
+
+OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def _binding(literal: Bind, style: Style, mark: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from zodiac_sql.language import symbols
+
 # A text in quotes, which stays as it is, or an IRI.
 _TEXT_OR_IRI = re.compile(r'"(?:[^"\\]|\\.)*"|<([^\s<>"{}|\\^`]*)>', re.DOTALL)
 
@@ -12,6 +14,14 @@ PREFIXED = r"([^\W\d][\w-]*)?:[\w](?:[\w.-]*[\w])?"
 """What a prefixed name looks like: QNAME of grammar.lark."""
 
 _PREFIXED = re.compile(PREFIXED)
+
+WELL_KNOWN_PREFIXES = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "xsd": symbols.XSD,
+}
+"""Prefixes that need no declaration."""
 
 _WORDS = ("not", "true", "false")
 """Prefixes that rules would take for words of their own."""

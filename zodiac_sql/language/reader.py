@@ -14,6 +14,9 @@ from zodiac_sql.errors import Problem, Source, Span, shortened
 from zodiac_sql.language import symbols
 from zodiac_sql.language.binding import DEEPEST
 from zodiac_sql.language.literals import TYPE_NAMES, float_of, integer, unquoted, value_of, xsd_type
+from zodiac_sql.language.places import Places
+from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
+from zodiac_sql.language.ranges import MOST_FACTS, integers, with_numbers
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -35,6 +38,7 @@ from zodiac_sql.language.syntax import (
 )
 from zodiac_sql.language.syntax_errors import WHOLE_CHARACTER
 from zodiac_sql.language.templates import TRIPLE, class_atom, is_template, of_triple, with_atoms
+from zodiac_sql.language.values import Values
 from zodiac_sql.names import VARIES
 
 _TRIPLE = f"\0{TRIPLE}"
@@ -46,20 +50,15 @@ def _own(atom: Atom) -> Atom:
     return replace(atom, predicate=TRIPLE) if atom.predicate == _TRIPLE else atom
 
 
-WELL_KNOWN_PREFIXES = {
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "owl": "http://www.w3.org/2002/07/owl#",
-    "xsd": symbols.XSD,
-}
-
+_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+"""What holds of two values exactly if something else does not."""
 
 _OPERATORS = {"<>": "!=", "==": "=", "≠": "!=", "≤": "<=", "≥": ">="}
 
 _FLATTER = "Each operator counts: X + 1 + 1 is two deep. Name a part of it with BIND."
 
 
-class Reader:
+class Reader(Places):
     """Collects the parts of a program from the parse trees of one source, and their problems.
 
     A clause with a problem is left out of the program; the following ones are still read.
@@ -76,16 +75,15 @@ class Reader:
         own_triple: bool = False,
         plain: bool = False,
     ) -> None:
-        self.source = source
+        super().__init__(source)
         self.own_triple, self.plain = own_triple, plain
         self.prefixes = {**WELL_KNOWN_PREFIXES, **prefixes}
         self.declared_prefixes: dict[str, str] = {}
         self.used_prefixes: dict[str, str] = {}
-        self.problems: list[Problem] = []
         self.rules: list[Rule] = []
         self.facts: list[Atom] = []
         self.declarations: list[Declaration] = []
-        self.line = self.column = self.anonymous = 0
+        self.anonymous = 0
 
     def program(self) -> Program:
         """All that was read. Only now it is known whether `triple` is a predicate of the text."""
@@ -103,10 +101,12 @@ class Reader:
         for clause in tree.children:
             part = cast("Tree[Token]", cast("Tree[Token]", clause).children[0])
             self.used_prefixes, self.anonymous = {}, 0
+            self.values = Values()
             {"prefix": self._prefix, "declaration": self._declaration,
              "statement": self._statement}[part.data](part)  # fmt: skip
 
     def goals(self, tree: Tree[Token]) -> tuple[Literal, ...]:
+        self.values = Values()
         body = with_atoms(self._body(tree), _own)
         for atom in atoms_of(body):
             if atom.predicate == VARIES:
@@ -144,15 +144,23 @@ class Reader:
     def _statement(self, tree: Tree[Token]) -> None:
         label, head_tree, body_tree = cast("list[Any]", tree.children)
         before = len(self.problems)
-        head = self._atom(head_tree)
+        ranges = [c for c in head_tree.children if isinstance(c, Tree) and c.data == "range"]
+        if body_tree is None and ranges:
+            self._facts(label, head_tree, ranges)
+            return
+        with self.values.named() as values:
+            head = self._atom(head_tree)
         if head is None:
             return
         if head.predicate == _TRIPLE:
             head, self.own_triple = _own(head), True
         if body_tree is None:
+            for value in values:
+                where = value.span or self._span(head_tree)
+                self._problem(f"`{value.right}` cannot stand in a fact", where)
             self._fact(label, head, before)
             return
-        body = self._body(body_tree)
+        body = (*self._body(body_tree), *values)
         if len(self.problems) > before:
             return  # half a rule would only cause problems that are not real
         name = str(label).rstrip().removesuffix(":").rstrip() if label else ""
@@ -191,6 +199,25 @@ class Reader:
             return atom
         return found
 
+    def _facts(self, label: Token | None, head: Tree[Token], ranges: list[Tree[Token]]) -> None:
+        """The facts that one with ranges stands for: `p(1..3, a)`."""
+        before, numbers = len(self.problems), []
+        for tree in ranges:
+            ends = [self._expression(cast("Tree[Token]", child)) for child in tree.children]
+            numbers.append(integers(ends))
+            if numbers[-1] is None:
+                self._problem("a range goes from one integer to another: 1..5", self._span(tree))
+        if len(self.problems) > before:
+            return
+        trees = with_numbers(head, [each for each in numbers if each is not None])
+        if trees is None:
+            hint = f"A text states at most {MOST_FACTS:,} in this way: load a file instead."
+            self._problem("this stands for too many facts", self._span(head), hint)
+        if len(self.problems) == before:
+            for tree in trees or ():
+                if atom := self._atom(tree):
+                    self._fact(label, atom, before)
+
     def _fact(self, label: Token | None, head: Atom, before: int) -> None:
         if label:
             self._problem(
@@ -219,8 +246,9 @@ class Reader:
 
     def _body(self, tree: Tree[Token]) -> tuple[Literal, ...]:
         children = [child for child in tree.children if isinstance(child, Tree)]
-        literals = (self._literal(child) for child in children)
-        return tuple(literal for literal in literals if literal is not None)
+        with self.values.named() as values:
+            literals = [self._literal(child) for child in children]
+        return (*(literal for literal in literals if literal is not None), *values)
 
     def _literal(self, tree: Tree[Token]) -> Literal | None:
         children = cast("list[Any]", tree.children)
@@ -235,6 +263,10 @@ class Reader:
                 left, operator, right = children
                 sign = _OPERATORS.get(str(operator), str(operator))
                 return Comparison(self._expression(left), sign, self._expression(right), span)
+            case "otherwise":
+                left, operator, right = children
+                sign = _OPPOSITE[_OPERATORS.get(str(operator), str(operator))]
+                return Comparison(self._expression(left), sign, self._expression(right), span)
             case "bind":
                 expression, variable = children
                 return Binding(self._expression(expression), self._variable(variable), span)
@@ -244,9 +276,17 @@ class Reader:
     def _aggregate(self, children: list[Any], span: Span) -> Aggregate:
         body, group, function, argument, result = children
         names = group.children if group is not None else []
+        with self.values.named() as values:
+            variable = self._term(argument)
+        if not isinstance(variable, Variable):
+            self._problem(
+                f"{function}({variable}) is of a constant", self._span(argument),
+                "An aggregate is of a variable of its body, or of an expression with some.",
+            )  # fmt: skip
+            variable = Variable("_:error")
         return Aggregate(
-            self._body(body), tuple(self._variable(v) for v in names), str(function).lower(),
-            self._variable(argument), self._variable(result), span,
+            (*self._body(body), *values), tuple(self._variable(v) for v in names),
+            str(function).lower(), variable, self._variable(result), span,
         )  # fmt: skip
 
     def _atom(self, tree: Tree[Token]) -> Atom | None:
@@ -281,14 +321,7 @@ class Reader:
 
     def _term(self, tree: Tree[Token]) -> Term:
         expression = self._expression(tree)
-        if isinstance(expression, Call):
-            self._problem(
-                f"`{expression}` cannot stand in an atom",
-                self._span(tree),
-                f"Name its value first: BIND({expression} AS V), and write V here.",
-            )
-            return Variable("_:error")
-        return expression
+        return self.values.name(expression) if isinstance(expression, Call) else expression
 
     # Expressions
 
@@ -310,6 +343,12 @@ class Reader:
                 if operand.data == "number":
                     return self._number(operand.children[0], span, str(sign))
                 return self._signed(str(sign), self._expression(operand, depth), span)
+            case "range":
+                self._problem(
+                    "a range stands for several facts, and only in a fact", span,
+                    "In a rule, compare: X >= 1, X <= 5.",
+                )  # fmt: skip
+                return Constant(Type.INT, 0, span)
             case "call":
                 given = [child for child in children[1:] if child is not None]
                 arguments = tuple(self._expression(child, depth) for child in given)
@@ -385,6 +424,8 @@ class Reader:
     # Names and places
 
     def _predicate(self, token: Token) -> str:
+        if token.type == "QUOTED":
+            return str(token)[1:-1]
         return str(token) if token.type in ("NAME", "VARIABLE") else self._iri(token)
 
     def _iri(self, token: Token) -> str:
@@ -409,27 +450,3 @@ class Reader:
         return self.source.text[
             offset(start.line, start.column) : offset(end.end_line, end.end_column)
         ]
-
-    def _span(self, tree: Tree[Token]) -> Span:
-        meta = tree.meta
-        return self._place(meta.line, meta.column, meta.end_line, meta.end_column)
-
-    def _token_span(self, token: Token) -> Span:
-        return self._place(
-            token.line or 1, token.column or 1, token.end_line or 1, token.end_column or 1
-        )
-
-    def _place(self, line: int, column: int, end_line: int, end_column: int) -> Span:
-        first = self.column
-        return Span(
-            self.source,
-            line + self.line, column + (first if line == 1 else 0),
-            end_line + self.line, end_column + (first if end_line == 1 else 0),
-        )  # fmt: skip
-
-    def _problem(self, message: str, where: Token | Span | Term, hint: str = "") -> None:
-        if isinstance(where, Token):
-            span: Span | None = self._token_span(where)
-        else:
-            span = where if isinstance(where, Span) else where.span
-        self.problems.append(Problem(message, span, hint))

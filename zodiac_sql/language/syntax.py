@@ -43,6 +43,11 @@ class Variable:
     def anonymous(self) -> bool:
         return self.name.startswith("_:")
 
+    @property
+    def made(self) -> bool:
+        """Whether it stands for an expression in an atom (language/values.py)."""
+        return self.name.endswith("'")
+
     def __str__(self) -> str:
         return "_" if self.anonymous else self.name
 

@@ -11,8 +11,8 @@ from zodiac_sql.language import symbols
 from zodiac_sql.language.literals import value_of, xsd_type
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.syntax import Atom, Comparison, Constant, Term, Type, Variable
+from zodiac_sql.language.written import spelled_predicate
 from zodiac_sql.ontology.triples import Literal, Object
-from zodiac_sql.read.why.proof import spelled_predicate
 
 
 def predicate(iri: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.graph.rule_graph import negative_cycles, rule_graph
@@ -143,17 +144,25 @@ def nesting(candidate: Candidate) -> Iterator[Problem]:
 def _unplaced(arranged: Arranged) -> Iterator[Problem]:
     for literal in arranged.unplaced:
         for variable in variables(*expressions_of(literal)):
-            if variable.name not in arranged.bound:
+            if variable.name not in arranged.bound and not variable.made:
+                told = literal.right if _names_a_value(literal) else literal
                 yield Problem(
-                    f"unsafe: {variable} has no value in `{literal}`", variable.span,
+                    f"unsafe: {variable} has no value in `{told}`", variable.span,
                     f"{variable} must occur in a positive atom, or be given by BIND.",
                 )  # fmt: skip
+
+
+def _names_a_value(literal: Literal) -> TypeGuard[Comparison]:
+    """Whether a comparison says what a variable stands for that the user has not written."""
+    return (
+        isinstance(literal, Comparison) and isinstance(literal.left, Variable) and literal.left.made
+    )
 
 
 def _unbound_head(rule: Rule, arranged: Arranged) -> Iterator[Problem]:
     pending = {step.variable.name for step in arranged.unplaced if isinstance(step, Binding)}
     for variable in variables(*rule.head.terms):
-        if variable.name in arranged.bound | pending:
+        if variable.name in arranged.bound | pending or variable.made:
             continue
         only_negated = any(
             variable.name == v.name for n in arranged.negations for v in variables(*n.atom.terms)
@@ -170,7 +179,7 @@ def _unsafe_aggregate(aggregate: Aggregate) -> Iterator[Problem]:
     inside = arrange(aggregate.body)
     yield from _unplaced(inside)
     for variable in (*aggregate.group, aggregate.argument):
-        if variable.name not in inside.bound:
+        if variable.name not in inside.bound and not variable.made:
             yield Problem(
                 f"unsafe: {variable} has no value inside the AGGREGATE", variable.span,
                 f"{variable} must occur in a positive atom between the parentheses.",

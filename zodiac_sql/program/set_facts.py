@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from zodiac_sql.language.syntax import Atom, Program, Rule, Variable
+from zodiac_sql.language.written import spelled_predicate
 from zodiac_sql.program.rule_sets import MAIN
 
 _LABEL = "facts:"
@@ -41,5 +42,5 @@ def _bringing(predicate: str, arity: int, set_name: str) -> Rule:
     terms = tuple(Variable(f"V{place}") for place in range(1, arity + 1))
     own = _own(predicate, set_name)
     written = ", ".join(term.name for term in terms)
-    text = f"<{predicate}>({written}) :- <{own}>({written})."
+    text = f"{spelled_predicate(predicate)}({written}) :- {spelled_predicate(own)}({written})."
     return Rule(_LABEL + predicate, Atom(predicate, terms), (Atom(own, terms),), text=text)

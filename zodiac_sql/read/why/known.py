@@ -8,7 +8,7 @@ from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.functions import Functions
-from zodiac_sql.language.reader import WELL_KNOWN_PREFIXES
+from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
 from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.why.asked import Known
 from zodiac_sql.read.why.explain import ids_of

@@ -5,7 +5,6 @@ All of it is plain frozen data, with values as people see them: symbols as text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zodiac_sql.errors import QueryError
 from zodiac_sql.language.syntax import Type, Value
+from zodiac_sql.language.written import spelled_predicate
 from zodiac_sql.read.why.spelling import spelled
 
 if TYPE_CHECKING:
@@ -30,15 +30,6 @@ class Fact:
     def __str__(self) -> str:
         values = map(spelled, self.values, self.types)
         return f"{spelled_predicate(self.predicate)}({', '.join(values)})"
-
-
-def spelled_predicate(name: str) -> str:
-    """A predicate as it stands in a rule: a name as it is, all else in angle brackets."""
-    return name if _NAME.fullmatch(name) and name.lower() not in _WORDS else f"<{name}>"
-
-
-_NAME = re.compile(r"[^\W\d]\w*")
-_WORDS = ("not", "bind", "comp", "aggregate")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,13 +30,13 @@ from zodiac_sql.language.syntax import (
     Variable,
 )
 from zodiac_sql.language.types import body_types
+from zodiac_sql.language.written import spelled_predicate
 from zodiac_sql.program.state import State
 from zodiac_sql.read.why.absence import Attempt, Kind, WhyNot
 from zodiac_sql.read.why.asked import Known
 from zodiac_sql.read.why.explain import solutions
 from zodiac_sql.read.why.find_proof import Search
 from zodiac_sql.read.why.known import closures_of, known_of, prefixes_of
-from zodiac_sql.read.why.proof import spelled_predicate
 from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
 from zodiac_sql.read.why.why import answers, goal_of, proof_of
 from zodiac_sql.sql.context import Context
