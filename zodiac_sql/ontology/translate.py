@@ -1,7 +1,8 @@
 """Ontologies -> rules and facts.
 
     files -> triples, with lines (triples.py, graph.py)
-          -> what they imply about classes and properties themselves (schema.py, schema.rules)
+          -> which class expressions are below others (wider.py). All that follows about classes and
+             properties themselves (schema.py, schema.rules) is found when somebody asks for it
           -> rules for classes (class_graph.py, expressions.py, class_rules.py), for properties
              (property_rules.py) and for what is equal (equality.py); facts (individuals.py)
           -> names, texts and the report (rules.py, writing.py, wording.py, limits.py)
@@ -27,9 +28,9 @@ from zodiac_sql.ontology.expressions import Expressions
 from zodiac_sql.ontology.graph import Graph
 from zodiac_sql.ontology.property_rules import PropertyRules
 from zodiac_sql.ontology.rules import Collector
-from zodiac_sql.ontology.schema import implied
 from zodiac_sql.ontology.translation import ReportRow, Row, TranslatedRule, Translation
 from zodiac_sql.ontology.triples import Document, Triple, is_blank, read
+from zodiac_sql.ontology.wider import wider_expressions
 from zodiac_sql.ontology.wording import Wording
 from zodiac_sql.ontology.writing import Writing, predicate
 
@@ -62,8 +63,7 @@ def translate(
     wording = Wording(whole, prefixes)
     arities = {predicate(iri): arity for iri, arity in graph.arities.items()}
     collector = Collector(Writing(prefixes), wording, arities, equality=profile == "rl")
-    schema = implied(graph)
-    expressions = Expressions(ClassGraph(graph, schema.wider))
+    expressions = Expressions(ClassGraph(graph, wider_expressions(graph)))
     ClassRules(expressions, collector, wording).make()
     PropertyRules(expressions, collector, wording).make()
     facts = individuals.facts_of(whole, collector)
@@ -80,7 +80,7 @@ def translate(
         profile=profile,
         rules=rules,
         facts=_with(individuals.rows(facts), collector),
-        schema={p: tuple(pairs) for p, pairs in schema.pairs.items() if pairs},
+        graph=graph,
         report=tuple(_report(whole, collector, rules, imports)),
         prefixes=prefixes,
         imports=tuple(str(triple.object) for triple in imports),
