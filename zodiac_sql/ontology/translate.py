@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal as OneOf
 
+from zodiac_sql.garbage import uncollected
 from zodiac_sql.language.syntax import Atom, Variable
 from zodiac_sql.ontology import equality, individuals
 from zodiac_sql.ontology import vocabulary as v
@@ -55,6 +56,13 @@ def translate(
     """
     if profile not in PROFILES:
         raise ValueError(f"rules is one of {', '.join(PROFILES)}; not {profile!r}")
+    with uncollected():
+        return _translated(files, profile, given)
+
+
+def _translated(
+    files: Sequence[str | Path], profile: Profile, given: Collection[str] | None
+) -> Translation:
     documents = [read(Path(file)) for file in files]
     prefixes = _prefixes(documents)
     triples = tuple({t.key: t for d in reversed(documents) for t in reversed(d.triples)}.values())

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 
 from zodiac_sql.errors import DataError, Problem, ProgramError, Span
+from zodiac_sql.graph.few_rules import with_few_others
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode, hypergraph
 from zodiac_sql.graph.restructuring import Restructuring, kept_rules, restructure
 from zodiac_sql.language.binding import used_functions
@@ -92,15 +93,18 @@ def plan_program(
     if any(arities(candidate)):
         raise ProgramError(in_order(problems))  # without arities there are no columns to type
 
-    schema = with_mentioned(provisional, [*_atoms(rules), *facts], names)
+    schema = with_mentioned(provisional, [*_atoms(new.rules), *facts], names)
     schema, misfits = settle_facts(schema, facts)
     settled = {name: predicate.settled for name, predicate in schema.items()}
-    columns, clashes = infer(rules, settled, known, _inferred(state, before, rules, settled))
+    came, gone = _moved(before, rules)
+    touched = _inferred(state, settled, came, gone)
+    columns, clashes = infer(rules, settled, known, touched)
     if problems or misfits or clashes:
         raise ProgramError(in_order([*problems, *misfits, *clashes]))
     schema = {name: typed(predicate, columns[name]) for name, predicate in schema.items()}
-    graph = hypergraph(rules, kept_rules(before, rules), state.next_hypernode)
-    used = used_functions(rules)
+    graph = with_few_others(before, came, gone, state.next_hypernode)
+    graph = graph or hypergraph(rules, kept_rules(before, rules), state.next_hypernode)
+    used = used_functions(rules) if known else ()
     return Planned(
         rules,
         graph,
@@ -133,6 +137,8 @@ def _renewed(
 ) -> dict[str, Predicate]:
     """A schema in which predicates that only dropped rules had get the arity of arriving atoms."""
     arities = {atom.predicate: len(atom.terms) for atom in arriving}
+    if all(name not in schema or schema[name].arity == arities[name] for name in arities):
+        return dict(schema)
     mentioned = {atom.predicate for atom in _atoms(kept)}.union(explicit)
     return {
         name: known
@@ -142,16 +148,22 @@ def _renewed(
     }
 
 
+def _moved(before: Hypergraph, rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
+    """The rules that came, and those that are gone."""
+    old, new = {r.name: r for r in before.rules()}, {r.name: r for r in rules}
+    return (
+        [r for r in rules if (there := old.get(r.name)) is not r and there != r],
+        [r for r in old.values() if (left := new.get(r.name)) is not r and left != r],
+    )
+
+
 def _inferred(
     state: State,
-    before: Hypergraph,
-    rules: Sequence[Rule],
     settled: Mapping[str, Sequence[Type | None]],
+    came: Sequence[Rule],
+    gone: Sequence[Rule],
 ) -> Inferred:
     """What is known of types from before a change, and what the change touches."""
-    old, new = {r.name: r for r in before.rules()}, {r.name: r for r in rules}
-    came = [rule for rule in rules if old.get(rule.name) != rule]
-    gone = [rule for rule in old.values() if new.get(rule.name) != rule]
     changed = {
         name
         for name, types in settled.items()
@@ -294,14 +306,13 @@ def typed(predicate: Predicate, types: Sequence[Type | None]) -> Predicate:
 
 
 def without_unused(
-    schema: Mapping[str, Predicate], rules: Sequence[Rule], explicit: Collection[str]
+    schema: Mapping[str, Predicate], graph: Hypergraph, explicit: Collection[str]
 ) -> dict[str, Predicate]:
     """A schema without predicates that have no rule, no explicit fact and no declaration."""
-    mentioned = {atom.predicate for atom in _atoms(rules)}
     return {
         name: predicate
         for name, predicate in schema.items()
-        if name in mentioned or name in explicit or predicate.declared
+        if name in graph.readers or name in graph.derivers or name in explicit or predicate.declared
     }
 
 
@@ -311,21 +322,32 @@ def stored(
     ranked: Mapping[int, bool],
     modules: Mapping[int, tuple[ModuleRow, ...]],
     trees: Mapping[int, tuple[StoredTree, ...]],
+    worked: Iterable[int],
 ) -> tuple[tuple[StoredRule, ...], tuple[HypernodeRow, ...]]:
-    """Rules and hypernodes as the catalog keeps them; new rules are stamped with the time."""
+    """Rules and hypernodes as the catalog keeps them; new rules are stamped with the time.
+
+    `worked` are the hypernodes that the change has evaluated.
+    """
     before = {rule.name: rule for rule in state.rules}
     there = {rule.name: rule for rule in planned.restructuring.before.rules()}
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     following = itertools.count(max((rule.position for rule in state.rules), default=-1) + 1)
     rules = tuple(
         before[rule.name]
-        if there.get(rule.name) == rule
+        if (other := there.get(rule.name)) is rule or other == rule
         else StoredRule(
             rule.name, rule.text, rule.prefixes, rule.head.predicate, now, next(following)
         )
         for rule in planned.rules
     )
-    hypernodes = (stored_hypernode(h, ranked, modules, trees) for h in planned.graph.hypernodes)
+    rows = {row.id: row for row in state.hypernodes}
+    same, worked = planned.restructuring.before.by_id, frozenset(worked)
+    hypernodes = (
+        rows[h.id]
+        if h.id not in worked and same.get(h.id) is h
+        else stored_hypernode(h, ranked, modules, trees)
+        for h in planned.graph.hypernodes
+    )
     return rules, tuple(hypernodes)
 
 
