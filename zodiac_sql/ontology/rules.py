@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from zodiac_sql.language.syntax import Atom, Comparison, Constant, Rule, Term, Type, Variable
-from zodiac_sql.names import is_expression
+from zodiac_sql.names import INCONSISTENT, is_expression
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.translation import ReportRow, Row, TranslatedRule
 from zodiac_sql.ontology.triples import Triple
@@ -172,9 +172,6 @@ class Collector:
 
 
 _MOST_WORDS = 4
-
-INCONSISTENT = "inconsistent"
-"""The predicate of what cannot be: the axiom, and the two things that it is about."""
 
 
 def inconsistent(axiom: str, first: Term, second: Term) -> Atom:
