@@ -62,6 +62,54 @@ def test_each_is_explained(open_kb: OpenKb, house: Path, tmp_path: Path) -> None
         assert str(kb.inconsistencies()) == "nothing contradicts itself"
 
 
+LISTS = """
+@prefix : <http://e/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+:p a owl:ObjectProperty . :q a owl:ObjectProperty . :r a owl:ObjectProperty .
+"""
+
+
+@pytest.mark.parametrize(
+    ("axiom", "facts", "wrong"),
+    [
+        (
+            "[] a owl:AllDifferent ; owl:{} ( :a :b :c ) .",
+            ":a owl:sameAs :c .",
+            {("a", "c"), ("c", "a")},
+        ),
+        ("[] a owl:AllDifferent ; owl:{} ( :a :b :c ) .", ":a owl:sameAs :d .", set()),
+        (
+            "[] a owl:AllDisjointClasses ; owl:members ( :A :B :C ) .",
+            ":x a :B , :C . :y a :A .",
+            {("x",)},
+        ),
+        (
+            "[] a owl:AllDisjointProperties ; owl:members ( :p :q :r ) .",
+            ":x :p :y . :x :r :y . :y :q :x .",
+            {("x", "y")},
+        ),
+        (
+            "[] a owl:AllDisjointProperties ; owl:members ( :p :q :r ) .",
+            ":x :q :y . :x :r :y .",
+            {("x", "y")},
+        ),
+        ("[] a owl:AllDisjointProperties ; owl:members ( :p :q :r ) .", ":x :q :y , :z .", set()),
+    ],
+)
+@pytest.mark.parametrize("name", ["members", "distinctMembers"])
+def test_lists_of_what_excludes_each_other(
+    open_kb: OpenKb, tmp_path: Path, axiom: str, facts: str, wrong: set[tuple[str, ...]], name: str
+) -> None:
+    """All members of a list count, also the last one."""
+    file = tmp_path / "lists.ttl"
+    file.write_text(LISTS + axiom.format(name) + facts)
+    with open_kb() as kb:
+        kb.load_ontology(file, set="lists")
+        found = kb.inconsistencies()
+        assert {tuple(n.removeprefix(E) for n in one.individuals) for one in found} == wrong
+        assert bool(kb.verify())
+
+
 def test_a_predicate_of_another_kind_is_none_of_ours(open_kb: OpenKb) -> None:
     with open_kb() as kb:
         kb.insert("inconsistent", [("a", 1)])
