@@ -62,6 +62,31 @@ def test_each_is_explained(open_kb: OpenKb, house: Path, tmp_path: Path) -> None
         assert str(kb.inconsistencies()) == "nothing contradicts itself"
 
 
+WITHOUT_PREFIXES = """
+<http://e/A> <http://www.w3.org/2002/07/owl#disjointWith> <http://f/B> .
+<http://e/A> <http://www.w3.org/2000/01/rdf-schema#subClassOf> _:n .
+_:n <http://www.w3.org/2002/07/owl#complementOf> <http://f/C> .
+<http://e/x> a <http://e/A> , <http://f/B> , <http://f/C> .
+"""
+
+
+def test_axioms_about_iris_without_prefixes(open_kb: OpenKb, tmp_path: Path) -> None:
+    """Their texts begin with < and may end with >. They are no IRIs for all that."""
+    file, db = tmp_path / "house.ttl", tmp_path / "house.duckdb"
+    file.write_text(WITHOUT_PREFIXES)
+    with open_kb(db) as kb:
+        kb.load_ontology(file, set="house")
+    with open_kb(db) as kb:
+        assert {one.axiom for one in kb.inconsistencies()} == {
+            "<http://e/A> owl:disjointWith <http://f/B>",
+            "<http://e/A> rdfs:subClassOf (not <http://f/C>)",
+        }
+        kb.insert("http://e/A", [("http://e/y",)])
+        assert kb.verify()
+        kb.drop_rules(set="house")
+        assert not kb.inconsistencies()
+
+
 LISTS = """
 @prefix : <http://e/> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
