@@ -62,6 +62,79 @@ def test_each_is_explained(open_kb: OpenKb, house: Path, tmp_path: Path) -> None
         assert str(kb.inconsistencies()) == "nothing contradicts itself"
 
 
+WITHOUT_PREFIXES = """
+<http://e/A> <http://www.w3.org/2002/07/owl#disjointWith> <http://f/B> .
+<http://e/A> <http://www.w3.org/2000/01/rdf-schema#subClassOf> _:n .
+_:n <http://www.w3.org/2002/07/owl#complementOf> <http://f/C> .
+<http://e/x> a <http://e/A> , <http://f/B> , <http://f/C> .
+"""
+
+
+def test_axioms_about_iris_without_prefixes(open_kb: OpenKb, tmp_path: Path) -> None:
+    """Their texts begin with < and may end with >. They are no IRIs for all that."""
+    file, db = tmp_path / "house.ttl", tmp_path / "house.duckdb"
+    file.write_text(WITHOUT_PREFIXES)
+    with open_kb(db) as kb:
+        kb.load_ontology(file, set="house")
+    with open_kb(db) as kb:
+        assert {one.axiom for one in kb.inconsistencies()} == {
+            "<http://e/A> owl:disjointWith <http://f/B>",
+            "<http://e/A> rdfs:subClassOf (not <http://f/C>)",
+        }
+        kb.insert("http://e/A", [("http://e/y",)])
+        assert kb.verify()
+        kb.drop_rules(set="house")
+        assert not kb.inconsistencies()
+
+
+LISTS = """
+@prefix : <http://e/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+:p a owl:ObjectProperty . :q a owl:ObjectProperty . :r a owl:ObjectProperty .
+"""
+
+
+@pytest.mark.parametrize(
+    ("axiom", "facts", "wrong"),
+    [
+        (
+            "[] a owl:AllDifferent ; owl:{} ( :a :b :c ) .",
+            ":a owl:sameAs :c .",
+            {("a", "c"), ("c", "a")},
+        ),
+        ("[] a owl:AllDifferent ; owl:{} ( :a :b :c ) .", ":a owl:sameAs :d .", set()),
+        (
+            "[] a owl:AllDisjointClasses ; owl:members ( :A :B :C ) .",
+            ":x a :B , :C . :y a :A .",
+            {("x",)},
+        ),
+        (
+            "[] a owl:AllDisjointProperties ; owl:members ( :p :q :r ) .",
+            ":x :p :y . :x :r :y . :y :q :x .",
+            {("x", "y")},
+        ),
+        (
+            "[] a owl:AllDisjointProperties ; owl:members ( :p :q :r ) .",
+            ":x :q :y . :x :r :y .",
+            {("x", "y")},
+        ),
+        ("[] a owl:AllDisjointProperties ; owl:members ( :p :q :r ) .", ":x :q :y , :z .", set()),
+    ],
+)
+@pytest.mark.parametrize("name", ["members", "distinctMembers"])
+def test_lists_of_what_excludes_each_other(
+    open_kb: OpenKb, tmp_path: Path, axiom: str, facts: str, wrong: set[tuple[str, ...]], name: str
+) -> None:
+    """All members of a list count, also the last one."""
+    file = tmp_path / "lists.ttl"
+    file.write_text(LISTS + axiom.format(name) + facts)
+    with open_kb() as kb:
+        kb.load_ontology(file, set="lists")
+        found = kb.inconsistencies()
+        assert {tuple(n.removeprefix(E) for n in one.individuals) for one in found} == wrong
+        assert bool(kb.verify())
+
+
 def test_a_predicate_of_another_kind_is_none_of_ours(open_kb: OpenKb) -> None:
     with open_kb() as kb:
         kb.insert("inconsistent", [("a", 1)])

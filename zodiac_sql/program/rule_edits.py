@@ -76,23 +76,38 @@ class RuleEdits:
         self._arrive(Arrival(program, strict, into))
 
     def replace_set(self, program: Program, into: Into) -> None:
-        """Make the rules of a parsed text those of a set: only the difference is a change."""
+        """Make the rules of a parsed text those of a set: only the difference is a change.
+
+        Mostly nearly all rules are as they were, under the same labels: these need no search.
+        """
         self._withdraw(into.name)
+        given = {new.name for new in program.rules if new.name}
+        there = [self._is_there(into.name, new) for new in program.rules]
+        as_before = {new.name for new, same_ in zip(program.rules, there, strict=True) if same_}
+        others = tuple(new for new, same_ in zip(program.rules, there, strict=True) if not same_)
         known: dict[object, list[tuple[Rule, str]]] = {}
         for label, name in self.places.labels(into.name).items():
-            rule = self._by_name[name]
-            known.setdefault(outline(rule), []).append((rule, label))
-        given = {new.name for new in program.rules if new.name}
-        kept = {
+            if label not in as_before:
+                rule = self._by_name[name]
+                known.setdefault(outline(rule), []).append((rule, label))
+        kept = as_before | {
             label
-            for new in program.rules
+            for new in others
             for rule, label in known.get(outline(new), ())
             if (new.name or label) == label and same(new, rule)
             if new.name or label not in given  # a label may be given to another rule now
         }
         for label in [one for one in self.places.labels(into.name) if one not in kept]:
             self._let_go(into.name, label)
-        self._arrive(Arrival(program, False, into, replaces=True))
+        self._arrive(Arrival(replace(program, rules=others), False, into, replaces=True))
+
+    def _is_there(self, set_name: str, new: Rule) -> bool:
+        """Whether a set has a rule under the same label, with the same names of variables."""
+        name = self.places.labels(set_name).get(new.name)
+        if name is None:
+            return False
+        rule = self._by_name[name]
+        return rule.head == new.head and rule.body == new.body
 
     def _arrive(self, arrival: Arrival) -> None:
         self.arrivals.append(arrival)

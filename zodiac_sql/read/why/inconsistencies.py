@@ -11,6 +11,7 @@ from typing import Any
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.literals import unquoted
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.syntax import Atom, Type, Variable
 from zodiac_sql.names import INCONSISTENT
@@ -109,6 +110,8 @@ def _explained(search: Search, state: State, goal: Key) -> Inconsistency:
     proof = replace(proof_of(search, [goal]), prefixes=prefixes_of(state))
     (fact,) = proof.goals
     axiom, *things = map(str, fact.values)
+    if axiom.startswith('"') and axiom.endswith('"'):
+        axiom, _ = unquoted(axiom)  # a text that begins as an IRI does
     steps = proof.derivations.get(fact, ())
     rule = steps[0].rule if steps else ""
     return Inconsistency(axiom, tuple(dict.fromkeys(things)), rule, proof)
