@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import shown, text
 from zodiac_sql.database.store import Store
-from zodiac_sql.facts.load.urns import predicate_iri
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language import symbols
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.urns import predicate_iri
 from zodiac_sql.names import TRIPLES
 from zodiac_sql.program.state import State
 
