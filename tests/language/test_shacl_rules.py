@@ -143,6 +143,14 @@ def test_a_variable_inside_not_stands_for_itself(load: Load) -> None:
     assert facts(kb, "r") == set()
 
 
+def test_what_is_derived_for_not_is_no_triple(load: Load) -> None:
+    kb = load(
+        FAMILY + "RULE { ?x a :Root } WHERE { ?y :childOf ?x NOT { ?x :childOf ?z . ?z a :C } }"
+    )
+    assert facts(kb, "Root") == {("A",), ("B",), ("C",)}
+    assert kb.sql("SELECT * FROM triple WHERE p || o LIKE '%expression%'").num_rows == 0
+
+
 def test_a_new_version_is_a_difference(load: Load, tmp_path: Path) -> None:
     kb = load(FAMILY)
     added = [row["added_at"] for row in kb.rules().to_pylist()]

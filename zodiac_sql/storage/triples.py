@@ -13,7 +13,7 @@ from zodiac_sql.language import symbols
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.urns import predicate_iri
-from zodiac_sql.names import TRIPLES
+from zodiac_sql.names import TRIPLES, is_expression
 from zodiac_sql.program.state import State
 
 
@@ -23,6 +23,8 @@ def rdf_predicates(schema: Mapping[str, Predicate]) -> tuple[Predicate, ...]:
 
 
 def _is_rdf(known: Predicate) -> bool:
+    if is_expression(known.name):
+        return False
     return known.arity in (1, 2) and not known.open and predicate_iri(known.name) == known.name
 
 
