@@ -63,6 +63,9 @@ def test_users_see_their_rule(kb: KnowledgeBase) -> None:
         "└─ friend(a, b)  explicit"
     )
     assert "sub[likes, friend]" in str(kb.why_not("likes(b, a)"))
+    told = "no rule for it is made of sub: ?P(X, Y) :- subPropertyOf(Q, P), ?Q(X, Y)."
+    assert told in str(kb.why_not("friend(b, a)"))
+    assert told not in str(kb.why_not("likes(b, a)"))
 
 
 def test_drop_and_replace(kb: KnowledgeBase) -> None:

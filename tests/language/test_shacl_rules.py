@@ -51,12 +51,14 @@ RULE { ?a :ancestorOf ?b } WHERE { ?a :ancestorOf ?c . ?c :ancestorOf ?b }
 """
 
 
-def test_the_family_of_the_draft(load: Load) -> None:
+def test_the_family_of_the_draft(load: Load, tmp_path: Path) -> None:
     kb = load(FAMILY)
     assert facts(kb, "childOf") == {("X", "A"), ("X", "B"), ("A", "C")}
     assert facts(kb, "descendedFrom") == {("X", "A"), ("X", "B"), ("A", "C"), ("X", "C")}
     assert facts(kb, "ancestorOf") == {("A", "X"), ("B", "X"), ("C", "A"), ("C", "X")}
     assert [row["set"] for row in kb.rule_sets().to_pylist()] == ["x"]
+    (tmp_path / "one.srl").write_text(PREFIX + "RULE { ?a :childOf ?b } WHERE { ?b :motherOf ?a }")
+    assert kb.drop_rules(tmp_path / "one.srl", set="x").deleted["http://example/childOf"] == 2
     kb.drop_rules(set="x")
     assert kb.predicates().num_rows == 0
 
@@ -193,6 +195,8 @@ lines\"\"\" ; :day "2026-01-31"^^<http://www.w3.org/2001/XMLSchema#date> ; :big 
         ("RULE { ?x :p ?y } WHERE { <<?x :q ?y>> :r ?z }", r"2:27: syntax error(.|\n)*reification"),
         ("RULE { ?x :p/:q ?y } WHERE { ?x :q ?y }", r"2:11: a path in the head"),
         ("RULE { ?x no:p ?y } WHERE { ?x :q ?y }", r"2:11: the prefix `no:` is not declared"),
+        ("RULE { ?x :p 1 } WHERE { ?x :q 1 FILTER NOT EXISTS { ?x :r 1 } }", "EXISTS is of SPARQL"),
+        ("RULE { ?x :p 1 } WHERE { ?x :q ?y OPTIONAL { ?x :r ?y } }", "OPTIONAL is of SPARQL"),
         ("IMPORTS <http://other/>", r"2:1: IMPORTS is not followed"),
         ("DATA { ?x :p :y }", r"2:8: a variable in DATA"),
         ("DATA { :x a 5 }", r"2:13: a class is an IRI"),

@@ -7,6 +7,7 @@ alternative. What stands in NOT, if it is more than one triple, is derived by a 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -73,7 +74,15 @@ def _unsupported(problem: Problem, source: Source) -> str:
     if problem.span is None:
         return ""
     at = source.offset(problem.span.line, problem.span.column)
-    return _UNSUPPORTED.get(source.text[at : at + 1], "")
+    found = re.match(r"[A-Za-z]+|.?", source.text[at:], re.DOTALL)
+    word = found[0].upper() if found else ""
+    if word in _OF_SPARQL:
+        return f"{word} is of SPARQL. A body has triples, FILTER, NOT {{ .. }} and SET."
+    return _UNSUPPORTED.get(word[:1], "")
+
+
+_OF_SPARQL = ("NOT", "EXISTS", "OPTIONAL", "UNION", "MINUS", "VALUES", "GRAPH", "SERVICE", "SELECT")
+"""Words that the draft has not, or not where they were found."""
 
 
 class _Reading:
