@@ -63,7 +63,7 @@ class KnowledgeBase(Questions):
         strict: bool = False,
         progress: Progress | None = None,
     ) -> Change:
-        """Add rules, facts, declarations and prefixes from a text or a file (.rules, .dl) to a set.
+        """Add rules, facts, declarations, prefixes of a text or file (.rules, .dl, .srl) to a set.
 
         A rule that the set has already, up to the names of variables and the order of the body, is
         passed over and reported in the change's notes; with `strict` it is an error. So is a rule

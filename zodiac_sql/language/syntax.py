@@ -173,7 +173,8 @@ class Rule:
 
     `prefixes` are those the text uses; with them the text can be parsed again by itself.
     An empty name means that the text gave none. A rule that was made of one with variables for
-    predicates has the text of that one.
+    predicates has the text of that one. What is `assumed` are facts that hold as long as the rule
+    is there, so that nothing needs to look for them; proofs show them.
     """
 
     name: str
@@ -183,6 +184,7 @@ class Rule:
     prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     span: Span | None = field(default=None, compare=False, repr=False)
     origin: Origin | None = field(default=None, compare=False, repr=False)
+    assumed: tuple[Atom, ...] = ()
     _positive: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
     _negative: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
     """What these methods have found: a change of one rule asks them of thousands."""

@@ -157,7 +157,7 @@ class RuleEdits:
             made_of = given.partition("[")[0]
             return [f"{told}: it was made of {made_of}" if made_of in self._names() else told]
         text, name = rule_text(given)
-        program, problems = parse_what_can_be(text, name, prefixes, own_triple=own_triple)
+        program, problems = parsed_text(text, name, prefixes, own_triple)
         if problems:
             raise ProgramError(in_order(problems))
         if program.facts:
@@ -243,7 +243,7 @@ class RuleEdits:
         return self._known
 
 
-_PATH = re.compile(r"[^\n%()]+\.(rules|dl)")
+_PATH = re.compile(r"[^\n%()]+\.(rules|dl|srl)")
 _CLAUSE = re.compile(r":-|<-|←|\)\s*\.")
 
 
@@ -262,6 +262,20 @@ def rule_text(rules: str | Path) -> tuple[str, str]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ProgramError([Problem(f"cannot read {path}: {reason}")]) from error
+
+
+def parsed_text(
+    text: str, name: str, prefixes: Mapping[str, str], own_triple: bool = False
+) -> tuple[Program, list[Problem]]:
+    """A text as `rule_text` returns it, parsed as far as it can be, and its problems.
+
+    A file that ends in .srl has SHACL rules. (language/parse.py says what `own_triple` is.)
+    """
+    if name.lower().endswith(".srl"):
+        from zodiac_sql.language.shacl.parse import parse_shacl_rules  # late: few need it
+
+        return parse_shacl_rules(text, name, prefixes)
+    return parse_what_can_be(text, name, prefixes, own_triple=own_triple)
 
 
 def source_of(rules: str | Path, text: str) -> tuple[str | None, str]:

@@ -8,12 +8,12 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import shown, text
 from zodiac_sql.database.store import Store
-from zodiac_sql.facts.load.urns import predicate_iri
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language import symbols
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
-from zodiac_sql.names import TRIPLES
+from zodiac_sql.language.urns import predicate_iri
+from zodiac_sql.names import TRIPLES, is_expression
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.sources import sources_of
 
@@ -24,6 +24,8 @@ def rdf_predicates(schema: Mapping[str, Predicate]) -> tuple[Predicate, ...]:
 
 
 def _is_rdf(known: Predicate) -> bool:
+    if is_expression(known.name):
+        return False
     return known.arity in (1, 2) and not known.open and predicate_iri(known.name) == known.name
 
 
