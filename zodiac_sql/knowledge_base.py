@@ -1,6 +1,7 @@
 """The façade that users import. Each verb has a few lines; other modules do the work.
 
-The verbs that change nothing are in questions.py.
+The verbs that change nothing are in questions.py, but for `inconsistencies`, which belongs to
+ontologies.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from zodiac_sql.change.materialise import Progress
     from zodiac_sql.change.update import Update
     from zodiac_sql.ontology.translate import Profile
+    from zodiac_sql.read.why.inconsistencies import Inconsistencies
     from zodiac_sql.stream.channel import UpdateQueue
 
 
@@ -61,7 +63,7 @@ class KnowledgeBase(Questions):
         strict: bool = False,
         progress: Progress | None = None,
     ) -> Change:
-        """Add rules, facts, declarations and prefixes from a text or a file (.rules, .dl) to a set.
+        """Add rules, facts, declarations, prefixes of a text or file (.rules, .dl, .srl) to a set.
 
         A rule that the set has already, up to the names of variables and the order of the body, is
         passed over and reported in the change's notes; with `strict` it is an error. So is a rule
@@ -104,6 +106,21 @@ class KnowledgeBase(Questions):
         with self.update(progress=progress) as update:
             update.replace_rules(written, set=set)
         return update.change
+
+    @exclusive
+    def inconsistencies(self, *, limit: int = 100) -> Inconsistencies:
+        """What contradicts itself by the axioms of ontologies: disjoint classes with a common
+        member, things that are the same and different, and the like.
+
+        For each of at most `limit`: the axiom, the individuals, and a proof as of `why`. The result
+        is true if there is any; its `total` counts all.
+        """
+        from zodiac_sql.read.why.inconsistencies import inconsistencies
+
+        session = self._session
+        return session.read(
+            lambda state: inconsistencies(session.store, state, session.functions, limit)
+        )
 
     def drop_rules(
         self,

@@ -52,6 +52,10 @@ ASIDE = "zodiac$aside_"
 TRIPLES = "zodiac$triples"
 """A name inside of the view of all triples, which tells it from somebody else's."""
 
+INCONSISTENT = "inconsistent"
+"""The predicate of what cannot be by an ontology: the axiom, and the two things it is about. Users
+may read it, and state such facts and rules themselves."""
+
 EXPLICIT_SCHEMA = "edb"
 """The schema for explicit facts in the file: a table for each predicate that has some."""
 

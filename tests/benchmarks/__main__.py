@@ -7,6 +7,7 @@ and not;
 `marking [trans seq roads sensors] [--sizes N...]` are streams of updates with marking and without;
 `rate [--updates N]` are single-fact updates, one by one and several at once;
 `why [rs2 lubm closure-small closure tc-small tc rs2-not xclingo]` are explanations of random facts;
+`ontology [lubm brick]` are ontologies with data, against other reasoners, and one axiom that moves;
 `spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure,
 spark:fleet). Engines alternate, each run in a process of its own, and every figure is a median.
 """
@@ -26,6 +27,8 @@ from . import (
     marking_tables,
     module_tables,
     modules,
+    ontology_runs,
+    ontology_tables,
     rate,
     rate_tables,
     rule_changes,
@@ -47,11 +50,12 @@ def main() -> None:
     every = [
         *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES,
         *hypertree_tables.NAMES, *marking_tables.NAMES, *rate_tables.NAMES, *why_tables.NAMES,
-        *spark.NAMES,
+        *ontology_tables.NAMES, *spark.NAMES,
     ]  # fmt: skip
     commands = (
         "updates", rule_tables.COMMAND, module_tables.COMMAND, hypertree_tables.COMMAND,
-        marking_tables.COMMAND, rate_tables.COMMAND, why_tables.COMMAND, spark.COMMAND,
+        marking_tables.COMMAND, rate_tables.COMMAND, why_tables.COMMAND,
+        ontology_tables.COMMAND, spark.COMMAND,
     )  # fmt: skip
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
@@ -114,6 +118,8 @@ def main() -> None:
         rate_tables.report(arguments.runs and runs, arguments.timeout, arguments.updates)
     if asked := [name for name in chosen if name in why_tables.NAMES]:
         why_tables.report(asked, arguments.timeout)
+    if reasoned := [name for name in chosen if name in ontology_tables.NAMES]:
+        ontology_tables.report(reasoned, runs, arguments.timeout)
     if clustered := [name for name in chosen if name in spark.NAMES]:
         spark.report(clustered, runs)
 
@@ -134,6 +140,8 @@ def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
         rate.run_one(engine, name)
     elif name.startswith(why_tables.PREFIX):
         why_runs.run_one(engine, name.removeprefix(why_tables.PREFIX), runs, timeout)
+    elif name.startswith(ontology_tables.PREFIX):
+        ontology_runs.run_one(engine, name.removeprefix(ontology_tables.PREFIX), timeout)
     else:
         print(scratch.run_one(engine, name))
 
@@ -150,7 +158,7 @@ def _is_quick(name: str) -> bool:
         return False
     tables = (
         update_tables, rule_tables, module_tables, hypertree_tables, marking_tables, rate_tables,
-        why_tables,
+        why_tables, ontology_tables,
     )  # fmt: skip
     return next(table.quick(name) for table in tables if name in table.NAMES)
 

@@ -63,6 +63,9 @@ def test_users_see_their_rule(kb: KnowledgeBase) -> None:
         "└─ friend(a, b)  explicit"
     )
     assert "sub[likes, friend]" in str(kb.why_not("likes(b, a)"))
+    told = "no rule for it is made of sub: ?P(X, Y) :- subPropertyOf(Q, P), ?Q(X, Y)."
+    assert told in str(kb.why_not("friend(b, a)"))
+    assert told not in str(kb.why_not("likes(b, a)"))
 
 
 def test_drop_and_replace(kb: KnowledgeBase) -> None:
@@ -171,6 +174,48 @@ def test_what_says_it_may_be_derived(kb: KnowledgeBase) -> None:
     kb.insert("oneWay", [("p",)])
     assert kb.query("p(X, Y)").fetchall() == [("a", "b")]
     assert len(kb.query("q(X, Y)").fetchall()) == 2
+
+
+def test_what_is_explicit_is_not_looked_for(open_kb: OpenKb, tmp_path: Path) -> None:
+    """Until a rule derives it: then a rule that was made of another one looks for it again."""
+    path = tmp_path / "one.duckdb"
+    with open_kb(path) as kb:
+        kb.add_rules(SUB)
+        kb.insert("p", [("a", "b")])
+        kb.insert("q", [("c", "d")])
+        kb.insert("subPropertyOf", [("p", "r")])
+        change = kb.insert("subPropertyOf", [("q", "s")])
+        assert len(change.hypernodes.untouched) == 1
+        assert kb.hypernodes()["reads"].to_pylist() == [["p"], ["q"]]
+        kb.add_rules("more: subPropertyOf(X, Y) :- same(X, Y), not odd(X).")
+        kb.insert("same", [("p", "t"), ("q", "t")])
+        assert kb.insert("odd", [("p",)]).deleted == {"subPropertyOf": 1, "t": 1}
+    with open_kb(path) as kb:
+        assert "sub[t, p]" in made(kb)
+        assert sorted(kb.query("t(X, Y)").fetchall()) == [("c", "d")]
+        assert kb.delete("odd", [("p",)]).inserted == {"subPropertyOf": 1, "t": 1}
+        kb.drop_rules("more")
+        assert kb.hypernodes()["reads"].to_pylist() == [["p"], ["q"]]
+        assert "subPropertyOf(p, r)  explicit" in str(kb.why("r(a, b)"))
+        assert not kb.verify().missing
+
+
+def test_closures_are_found(kb: KnowledgeBase) -> None:
+    kb.add_rules("""
+        sym: ?P(X, Y) :- symmetric(P), ?P(Y, X).
+        tra: ?P(X, Z) :- transitive(P), ?P(X, Y), ?P(Y, Z).
+    """)
+    for name in ("near", "part"):
+        kb.insert(name, [(f"a{n}", f"a{n + 1}") for n in range(9)])
+    assert kb.insert("transitive", [("near",), ("part",)]).inserted["part"] == 36
+    kb.insert("symmetric", [("near",)])
+    modules = [row["modules"] for row in kb.hypernodes().to_pylist()]
+    assert modules == [["stc(near)"], ["tc(part)"]]
+    assert "by a path over tra[part]: ?P(X, Z) :- transitive(P)" in str(kb.why("part(a2, a5)"))
+    assert kb.delete("symmetric", [("near",)]).deleted["near"] == 55
+    assert kb.delete("transitive", [("near",)]).deleted["near"] == 36
+    checked = kb.verify()
+    assert not checked.missing and not checked.surplus
 
 
 @pytest.mark.parametrize(

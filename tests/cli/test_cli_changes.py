@@ -32,6 +32,18 @@ def test_rules_from_files_of_any_name(here: Path) -> None:
     assert "(2 rows)" in answered("query", "new.duckdb", "p(X)")
 
 
+def test_shacl_rules(here: Path) -> None:
+    rule = "RULE { ?x :hot true } WHERE { ?x :celsius ?t FILTER(?t > 30) }"
+    (here / "hot.srl").write_text(f"PREFIX : <http://e/> DATA {{ :wt1 :celsius 31 }} {rule}")
+    answered("add-rules", "new.duckdb", "hot.srl", "--set", "hot")
+    assert names_of_rules(Path("new.duckdb"))[0] == "hot/r1"
+    assert "(1 row)" in answered("query", "new.duckdb", "<http://e/hot>(X, true)")
+    (here / "bad.srl").write_text("RULE { ?x :hot true }")
+    assert "bad.srl:1:21: syntax error" in refused("add-rules", "new.duckdb", "bad.srl")
+    answered("drop-rules", "new.duckdb", "--set", "hot")
+    assert names_of_rules(Path("new.duckdb")) == []
+
+
 def test_insert_is_one_change(here: Path) -> None:
     told = json.loads(answered("insert", "new.duckdb", "near.csv", "temperature.csv", "--json"))
     assert told["inserted"] == {"near": 2, "temperature": 2}

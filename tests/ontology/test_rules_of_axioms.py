@@ -128,6 +128,14 @@ CLASSES = {
         "[] a owl:AllDisjointClasses ; owl:members ( :A :B ) .",
         'cax_adc.A.B: inconsistent("owl:AllDisjointClasses (:A :B)", X, X) :- :A(X), :B(X).',
     ),
+    "all three disjoint": (
+        "[] a owl:AllDisjointClasses ; owl:members ( :A :B :C ) .",
+        "  ".join(
+            f'cax_adc.{one}.{two}: inconsistent("owl:AllDisjointClasses (:A :B :C)", X, X) :- '
+            f":{one}(X), :{two}(X)."
+            for one, two in ("AB", "AC", "BC")
+        ),
+    ),
     "some below some": (
         (
             ":A rdfs:subClassOf [ owl:onProperty :p ; owl:someValuesFrom :B ] ."

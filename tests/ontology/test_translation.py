@@ -62,6 +62,41 @@ def test_what_is_left_out_is_reported_with_its_line(file: Path) -> None:
     assert told[4][0] == ":A owl:equivalentClass ((:p min 2) and :B)"
 
 
+DATA_RANGES = """\
+:d rdfs:range [ a rdfs:Datatype ; owl:onDatatype xsd:integer ; owl:withRestrictions ( _:l _:m ) ] .
+:d rdfs:range [ a rdfs:Datatype ; owl:oneOf ( 1 2 ) ] .
+:A rdfs:subClassOf [ owl:onProperty :d ; owl:allValuesFrom xsd:integer ] .
+[ owl:onProperty :d ; owl:someValuesFrom xsd:integer ] rdfs:subClassOf :A .
+:A rdfs:subClassOf [ owl:onProperty :d ; owl:maxQualifiedCardinality 1 ; owl:onDataRange xsd:int ] .
+:D a rdfs:Datatype . :e rdfs:range :D . _:l xsd:minInclusive 0 . _:m xsd:maxExclusive 9 .
+"""
+
+
+def test_data_ranges_are_reported_with_their_line(file: Path) -> None:
+    translation = translated(file, DATA_RANGES)
+    assert translation.rules == ()
+    told = {row.line - FIRST if row.line else 0: row.axiom for row in translation.left_out}
+    assert told == {
+        1: ":d rdfs:range xsd:integer[minInclusive 0, maxExclusive 9]",
+        2: ':d rdfs:range {"1"^^xsd:integer, "2"^^xsd:integer}',
+        3: ":A rdfs:subClassOf (:d only xsd:integer)",
+        4: "(:d some xsd:integer) rdfs:subClassOf :A",
+        5: ":A rdfs:subClassOf (:d max 1 xsd:int)",
+        6: ":e rdfs:range :D",
+    }
+    assert all("the types of columns" in row.why for row in translation.left_out)
+
+
+def test_some_literal_is_any_value(file: Path) -> None:
+    text = (
+        ":d a owl:DatatypeProperty . "
+        "[ owl:onProperty :d ; owl:someValuesFrom rdfs:Literal ] rdfs:subClassOf :A ."
+    )
+    found = translated(file, text)
+    assert [rule.text for rule in found.rules] == [":A(X) :- :d(X, _)."]
+    assert not found.left_out
+
+
 def test_the_report_has_a_row_for_each_axiom(file: Path) -> None:
     text = ":A rdfs:subClassOf :B ;\n owl:equivalentClass :C .\n:p a owl:SymmetricProperty .\n"
     rows = translated(file, text).report

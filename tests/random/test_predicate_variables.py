@@ -38,18 +38,19 @@ RULES = {
     "deep": ("deep(P, X) :- sub2(Q, P), ?Q(X, _).", "deep P X", ["sub2 Q P", "Q X U"], ""),
     "sub2": ("sub2(X, Y) :- sub(X, Y).", "sub2 X Y", ["sub X Y"], ""),
     "sub3": ("sub2(X, Z) :- sub2(X, Y), sub(Y, Z).", "sub2 X Z", ["sub2 X Y", "sub Y Z"], ""),
+    "same": ("sub(X, Y) :- same(X, Y).", "sub X Y", ["same X Y"], ""),
     "lacks": ("lacks(X, P) :- must(P), node(X), not ?P(X, _).", "lacks X P", ["must P", "node X"],
               "not P X"),
 }  # fmt: skip
 """Each rule as its users write it, and as the model reads it: head, body, and a test."""
 
 CONSTANTS = {"sub", "sym", "tra", "dom", "subc", "any", "must", "node", "uses", "meet", "deep",
-             "sub2", "lacks"}  # fmt: skip
+             "sub2", "lacks", "same"}  # fmt: skip
 PROPERTIES, CLASSES, NODES = ["p0", "p1", "p2", "p3"], ["c0", "c1", "c2"], ["a", "b", "c"]
 COLUMNS = {
     "sub": (PROPERTIES, PROPERTIES), "sym": (PROPERTIES,), "tra": (PROPERTIES,),
     "dom": (PROPERTIES, CLASSES), "subc": (CLASSES, CLASSES), "any": (PROPERTIES + CLASSES,),
-    "must": (PROPERTIES,), "node": (NODES,),
+    "must": (PROPERTIES,), "node": (NODES,), "same": (PROPERTIES, PROPERTIES),
     **dict.fromkeys(PROPERTIES, (NODES, NODES)), **dict.fromkeys(CLASSES, (NODES,)),
 }  # fmt: skip
 

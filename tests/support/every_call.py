@@ -46,6 +46,7 @@ CALLS: dict[str, Call] = {
     "sparql": lambda kb: kb.sparql("ASK { ?x ?p ?y }"),
     "why": lambda kb: kb.why("edge(a, b)"),
     "why_not": lambda kb: kb.why_not("path(a, z)"),
+    "inconsistencies": lambda kb: kb.inconsistencies(),
     "table": lambda kb: kb.table("path"),
     "batches": read_batches,
     "rules": lambda kb: kb.rules(),

@@ -37,7 +37,7 @@ def test_verbs() -> None:
     public = {name for name in dir(KnowledgeBase) if not name.startswith("_")}
     assert public >= {
         "add_rules", "drop_rules", "rules", "load", "insert", "delete", "update", "sql", "query",
-        "replace_rules", "load_ontology", "rule_sets",
+        "replace_rules", "load_ontology", "inconsistencies", "rule_sets",
         "table", "hypernodes", "predicates", "graph", "export", "close", "trace",
         "register_function", "register_aggregate", "missing_functions",
     }  # fmt: skip

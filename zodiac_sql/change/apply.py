@@ -29,6 +29,7 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ProgramError
 from zodiac_sql.facts.stage import stage_rows
+from zodiac_sql.garbage import uncollected
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Constant, Rule
@@ -121,7 +122,8 @@ def _check(collected: Collected) -> Prepared:
         fits = before and nothing_new and before.fits(state, collected.schema, functions)
         if before and fits and not is_expanded_anew(collected, before):
             return before
-        planned = _planned(collected)
+        with uncollected():
+            planned = _planned(collected)
         return Prepared(None, {}, functions, planned, lasting(before, state, planned, functions))
 
 
@@ -188,8 +190,12 @@ def _ids(collected: Collected, prepared: Prepared) -> Mapping[str, int]:
     if prepared is collected.prepared:
         return state.ids
     with collected.timed("stage"):
-        before = planned.restructuring.before.rules()
-        return _known_ids(collected.store, state, [*planned.rules, *before])
+        before = list(planned.restructuring.before.rules())
+        rules: Iterable[Rule] = [*planned.rules, *before]
+        if collected.prepared and collected.prepared.rules is state.rules:
+            there = {id(rule) for rule in before}  # the last change has asked for their symbols
+            rules = (rule for rule in planned.rules if id(rule) not in there)
+        return _known_ids(collected.store, state, rules)
 
 
 def _known_ids(store: Store, state: State, rules: Iterable[Rule]) -> dict[str, int]:
@@ -273,9 +279,11 @@ def _state_after(collected: Collected, work: Materialisation, net: NetFacts) -> 
             positions=positions,
         )
     explicit = {name for name in planned.schema if _is_explicit(before, planned.schema[name], net)}
-    schema = without_unused(planned.schema, (*planned.rules, *planned.templates), explicit)
+    in_templates = {a.predicate for rule in planned.templates for a in fixed_atoms(rule)}
+    schema = without_unused(planned.schema, planned.graph, explicit | in_templates)
     templates = stored_templates(before, planned)
-    rules, hypernodes = stored(before, planned, work.ranked, work.modules, work.trees)
+    worked = {planned.graph.by_name[name].id for name in work.evaluated}
+    rules, hypernodes = stored(before, planned, work.ranked, work.modules, work.trees, worked)
     numbers = [h.id for h in planned.graph.hypernodes]
     edits = collected.rules
     sets = sets_after(before.sets, planned.places, edits.changed, edits.prefixes)

@@ -25,7 +25,19 @@ def fresh_hypernodes(work: Materialisation) -> set[int]:
     restructuring, planned = work.planned.restructuring, work.planned
     if restructuring.before is restructuring.after and is_same(planned.schema, work.state.schema):
         return set()
-    return {h.id for h in planned.graph.hypernodes if _is_fresh(work, h)}
+    before, after = work.state.schema, planned.schema
+    others = {name for name, known in after.items() if before.get(name) is not known}
+    return {
+        h.id
+        for h in planned.graph.hypernodes
+        if (
+            h.id in restructuring.heritages
+            or h.id not in restructuring.sources
+            or not others.isdisjoint(h.reads)
+            or not others.isdisjoint(h.derives)
+        )
+        and _is_fresh(work, h)
+    }
 
 
 def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:

@@ -66,22 +66,27 @@ def lasting(
         return StatementCache()  # another connection has changed the program
     if before.functions != functions:
         return StatementCache()
-    there, hypernodes = before.schema, planned.restructuring.unchanged()
+    hypernodes = planned.restructuring.unchanged()
+    others = {
+        name
+        for name in before.schema.keys() | planned.schema.keys()
+        if not _same_table(before.schema.get(name), planned.schema.get(name))
+    }
 
     def lasts(owner: int | str) -> bool:
         if isinstance(owner, str):
-            return _same_table(there.get(owner), planned.schema.get(owner))
+            return owner not in others
         if owner not in hypernodes:
             return False
         hypernode = planned.graph[owner]
-        names = hypernode.reads.union(hypernode.derives)
-        return all(_same_table(there.get(n), planned.schema.get(n)) for n in names)
+        return others.isdisjoint(hypernode.reads) and others.isdisjoint(hypernode.derives)
 
     return before.cache.carried(lasts)
 
 
 def _same_table(before: Predicate | None, after: Predicate | None) -> bool:
     """Whether a predicate has the same SQL name and columns as before."""
-    return bool(
-        before and after and (before.sql_name, before.columns) == (after.sql_name, after.columns)
-    )
+    if before is None or after is None:
+        return False
+    same = before.columns is after.columns or before.columns == after.columns
+    return same and before.sql_name == after.sql_name

@@ -13,12 +13,11 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.errors import QueryError
 from zodiac_sql.facts.stage import staged_explicit
-from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.schema import Staged
 from zodiac_sql.language.syntax import Program
 from zodiac_sql.language.templates import TRIPLE
 from zodiac_sql.names import EXPLICIT_SCHEMA
-from zodiac_sql.program.rule_edits import rule_text, source_of
+from zodiac_sql.program.rule_edits import parsed_text, rule_text, source_of
 from zodiac_sql.program.rule_sets import MAIN, Into, Written, require_name
 from zodiac_sql.sql.relations import Part
 
@@ -60,12 +59,12 @@ class Update:
     ) -> None:
         """Add rules, facts, declarations and prefixes from a text or a file to a rule set.
 
-        A string is a path if it ends in .rules or .dl. A rule that the set has already, up to the
-        names of variables and the order of the body, is passed over and reported in the change's
-        notes; with `strict` it is an error. With `replace`, a rule replaces the one of the same
-        name. Facts in a text for another set than main belong to the set. Errors in the text are
-        reported together when the update is applied. A file that cannot be read raises ProgramError
-        immediately, a name that no set can have QueryError.
+        A string is a path if it ends in .rules, .dl or .srl (SHACL rules). A rule that the set has
+        already, up to the names of variables and the order of the body, is passed over and reported
+        in the change's notes; with `strict` it is an error. With `replace`, a rule replaces the one
+        of the same name. Facts in a text for another set than main belong to the set. Errors in the
+        text are reported together when the update is applied. A file that cannot be read raises
+        ProgramError immediately, a name that no set can have QueryError.
         """
         program, into = self._parsed(rules, set)
         self._collected.add_program(program, replace, strict, into)
@@ -88,9 +87,8 @@ class Update:
             self._collected.remarks += rules.remarks
             return rules.program, Into(name, rules.source, rules.digest)
         text, source = rule_text(rules)
-        program, problems = parse_what_can_be(
-            text, source, self._collected.prefixes, own_triple=self._own_triple
-        )
+        prefixes = self._collected.prefixes
+        program, problems = parsed_text(text, source, prefixes, self._own_triple)
         self._collected.problems += problems
         return program, Into(name, *source_of(rules, text))
 
@@ -102,10 +100,10 @@ class Update:
         are those of main; the name "heat/r1" means r1 of the set heat. A rule that other sets have,
         too, stays for them.
 
-        A string that is no rule's name is a path if it ends in .rules or .dl, and text if it has an
-        arrow. A rule given as text need not be written as it was added: labels, names of variables
-        and the order of the body do not matter. A rule or set that is not there is passed over and
-        reported in the change's notes; with `strict` it is an error (QueryError). Raises
+        A string that is no rule's name is a path if it ends in .rules, .dl or .srl, and text if it
+        has an arrow. A rule given as text need not be written as it was added: labels, names of
+        variables and the order of the body do not matter. A rule or set that is not there is passed
+        over and reported in the change's notes; with `strict` it is an error (QueryError). Raises
         ProgramError for a text that cannot be read.
         """
         if not rules and set is not None:

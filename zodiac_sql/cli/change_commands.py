@@ -167,7 +167,7 @@ def drop_rules(
     given: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME|FILE]...", help="Names of rules, and files that end in .rules or .dl."
+            metavar="[NAME|FILE]...", help="Names of rules, and files: .rules, .dl or .srl."
         ),
     ] = None,
     rules: RuleTexts = None,

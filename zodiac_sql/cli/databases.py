@@ -175,6 +175,6 @@ def _remove(db: str) -> None:
 
 def names_and_files(given: Iterable[str]) -> list[Path | str]:
     """Files of rules as paths, names of rules as text. The files must exist."""
-    told = [Path(one) if one.endswith((".rules", ".dl")) else one for one in given]
+    told = [Path(one) if one.endswith((".rules", ".dl", ".srl")) else one for one in given]
     require_files(one for one in told if isinstance(one, Path))
     return told

@@ -25,7 +25,7 @@ from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interrupt
 from zodiac_sql.cli.ontology_command import ontology
 from zodiac_sql.cli.output import say
 from zodiac_sql.cli.read_commands import backup, export, graph, query, show, sparql, verify
-from zodiac_sql.cli.why_commands import why, why_not
+from zodiac_sql.cli.why_commands import inconsistencies, why, why_not
 from zodiac_sql.errors import MissingFunctionWarning, ZodiacError
 
 
@@ -118,6 +118,7 @@ for _command in (
     graph,
     why,
     why_not,
+    inconsistencies,
     verify,
     export,
     backup,

@@ -1,4 +1,4 @@
-"""The commands that explain: why and why-not."""
+"""The commands that explain: why, why-not and inconsistencies."""
 
 from __future__ import annotations
 
@@ -119,6 +119,37 @@ def why_not(
         from zodiac_sql.read.why.absence import rows
 
         _print_rows(rows(told, _limits(db)))
+
+
+def inconsistencies(
+    db: Database,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Explain at most N of them.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Tell what contradicts itself by the axioms of ontologies.
+
+    Prints the axiom, the individuals, and a proof: a member of two disjoint classes, things that
+    are the same and different, and the like. `zodiac ontology` makes the rules that find them.
+
+    \b
+    Examples:
+      zodiac inconsistencies building.duckdb
+      zodiac inconsistencies building.duckdb --limit 1 --json
+    """
+    with reading(db) as kb:
+        found = kb.inconsistencies(limit=limit)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    from zodiac_sql.read.why.show_text import rows
+
+    if not found:
+        print_text(str(found))
+    for one in found:
+        print_text(one.headline)
+        _print_rows(rows(one.proof, _limits(db)))
+    if left := found.total - len(found):
+        print_text(f"and {left} more: --limit {found.total} shows all")
 
 
 def _formed(explanation: Explanation, form: Form) -> str:

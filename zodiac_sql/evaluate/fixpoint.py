@@ -33,7 +33,7 @@ from zodiac_sql.names import RANK, given, is_node
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import has_duplicates
-from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.emptiness import is_empty, lacks_facts
 from zodiac_sql.sql.plan import Version, whole
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.select import compile_rule, makes_text
@@ -136,6 +136,8 @@ def _single(
 ) -> Fixpoint:
     """What one rule derives."""
     predicate = rule.head.predicate
+    if lacks_facts(rule, context):
+        return Fixpoint({}, 0, "rule")  # without a plan: of an ontology's rules, most lack facts
     plan = cache.get(("whole", rule.name), partial(whole, rule))
     if is_empty(plan, context):
         return Fixpoint({}, 0, "rule")

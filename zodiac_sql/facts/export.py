@@ -29,6 +29,7 @@ from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.symbols import RDF_TYPE
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.urns import predicate_iri
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -220,7 +221,7 @@ def _not_rdf(predicate: Predicate) -> str:
 def _lines(predicate: Predicate, read: Read) -> exp.Select:
     """The facts of a predicate as lines of N-Triples."""
     names = [exp.column(column.name, quoted=True) for column in predicate.columns]
-    iri = f"<{urns.predicate_iri(predicate.name)}>"
+    iri = f"<{predicate_iri(predicate.name)}>"
     subject = exp.func("zodiac_as_node", names[0], dialect="duckdb")
     if predicate.arity == 1:
         line = exp.func("concat", subject, exp.Literal.string(f" <{RDF_TYPE}> {iri} ."))

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.syntax import Rule
@@ -39,7 +40,7 @@ class Heritage:
     new: tuple[Rule, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Restructuring:
     """The HRDG before and after a change of rules, by the numbers of hypernodes.
 
@@ -53,7 +54,7 @@ class Restructuring:
     sources: Mapping[int, tuple[int, ...]]
     heritages: Mapping[int, Heritage] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def parts(self) -> dict[int, tuple[int, ...]]:
         """The new hypernodes that share rules with each old one."""
         found: dict[int, list[int]] = {h.id: [] for h in self.before.hypernodes}
@@ -114,6 +115,8 @@ def restructure(before: Hypergraph, after: Hypergraph, rows: Rows) -> Restructur
 
     `rows` counts the rows in an old hypernode's table of a predicate.
     """
+    if simple := _whole_hypernodes(before, after):
+        return simple
     left = kept_rules(before, after.rules())
     owner = {rule.name: h.id for h in after.hypernodes for rule in h.rules}
     origin = {name: number for number, names in left.items() for name in names}
@@ -133,6 +136,24 @@ def restructure(before: Hypergraph, after: Hypergraph, rows: Rows) -> Restructur
     }
     ordered = {number: tuple(sorted(old)) for number, old in sources.items()}
     return Restructuring(before, after, ordered, heritages)
+
+
+def _whole_hypernodes(before: Hypergraph, after: Hypergraph) -> Restructuring | None:
+    """The same if whole hypernodes came and went, and all others are the same objects."""
+    both = [h for h in after.hypernodes if before.by_id.get(h.id) is h]
+    came = len(after.hypernodes) - len(both)
+    if came and {h.id for h in after.hypernodes} & before.by_id.keys() != {h.id for h in both}:
+        return None
+    gone = len(before.hypernodes) - len(both)
+    if came and gone:
+        there = {h.id for h in both}
+        left, new = (
+            {rule.name for h in graph.hypernodes if h.id not in there for rule in h.rules}
+            for graph in (before, after)
+        )
+        if left & new:
+            return None  # a rule may have moved from one to another
+    return Restructuring(before, after, {h.id: (h.id,) for h in both})
 
 
 def table_heirs(restructuring: Restructuring) -> dict[tuple[int, str], int]:

@@ -219,7 +219,10 @@ def symbols_in(rules: Iterable[Rule]) -> set[str]:
     return {
         str(constant.value)
         for rule in rules
-        for constant in (*_constants(rule.head.terms), *_body_constants(rule.body))
+        for constant in (
+            *_constants(rule.head.terms),
+            *_body_constants((*rule.assumed, *rule.body)),
+        )
         if constant.type is Type.SYMBOL
     }
 

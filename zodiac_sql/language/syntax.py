@@ -178,7 +178,8 @@ class Rule:
 
     `prefixes` are those the text uses; with them the text can be parsed again by itself.
     An empty name means that the text gave none. A rule that was made of one with variables for
-    predicates has the text of that one.
+    predicates has the text of that one. What is `assumed` are facts that hold as long as the rule
+    is there, so that nothing needs to look for them; proofs show them.
     """
 
     name: str
@@ -188,6 +189,10 @@ class Rule:
     prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     span: Span | None = field(default=None, compare=False, repr=False)
     origin: Origin | None = field(default=None, compare=False, repr=False)
+    assumed: tuple[Atom, ...] = ()
+    _positive: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
+    _negative: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
+    """What these methods have found: a change of one rule asks them of thousands."""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.text}"
@@ -198,20 +203,27 @@ class Rule:
 
     def positive(self) -> frozenset[str]:
         """Predicates of the rule's positive dependencies (RDG.Ep, paper 1, section 2.1)."""
-        return frozenset(atom.predicate for atom in self.positive_atoms())
+        if self._positive is None:
+            found = frozenset(atom.predicate for atom in self.positive_atoms())
+            object.__setattr__(self, "_positive", found)
+            return found
+        return self._positive
 
     def negative(self) -> frozenset[str]:
         """Predicates that must be complete before the rule runs (RDG.En).
 
         Those under a negation, and those an aggregate ranges over: both are non-monotonic.
         """
-        found = set()
-        for literal in self.body:
-            if isinstance(literal, Negation):
-                found.add(literal.atom.predicate)
-            elif isinstance(literal, Aggregate):
-                found.update(atom.predicate for atom in atoms_of(literal.body))
-        return frozenset(found)
+        if self._negative is None:
+            found: set[str] = set()
+            for literal in self.body:
+                if isinstance(literal, Negation):
+                    found.add(literal.atom.predicate)
+                elif isinstance(literal, Aggregate):
+                    found.update(atom.predicate for atom in atoms_of(literal.body))
+            object.__setattr__(self, "_negative", frozenset(found))
+            return frozenset(found)
+        return self._negative
 
 
 def atoms_of(body: tuple[Literal, ...]) -> Iterator[Atom]:

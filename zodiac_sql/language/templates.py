@@ -160,21 +160,47 @@ def _with_atom(literal: Literal, change: Callable[[Atom], Atom]) -> Literal:
 # --- putting predicates in ------------------------------------------------------------------------
 
 
-def made_of(rule: Rule, predicates: tuple[str, ...]) -> Rule:
+def made_of(
+    rule: Rule, predicates: tuple[str, ...], is_certain: Callable[[str], bool] = lambda _: False
+) -> Rule:
     """The rule that comes of putting predicates in for a rule's variables: symbols, in order.
 
-    The atoms that say which predicates those are stay in it: so it derives what the written rule
-    does, and a proof shows them.
+    Atoms that say which predicates those are stay in it: so it derives what the written rule does,
+    even if it is made for too many. Those with nothing but such variables are only assumed, if
+    their predicate `is_certain`: the rule is made for facts of it, and goes with them.
     """
     values = dict(zip(predicate_variables(rule), predicates, strict=True))
     constants = {name: Constant(Type.SYMBOL, symbol) for name, symbol in values.items()}
+    assumed = assumed_atoms(rule, is_certain)
+    body = (literal for literal in rule.body if literal not in assumed)
     return replace(
         rule,
         name=expanded(rule.name, predicates),
         head=_filled(rule.head, constants),
-        body=tuple(_with_values(literal, constants) for literal in rule.body),
+        body=tuple(_with_values(literal, constants) for literal in body),
         origin=Origin(rule.name, predicates),
+        assumed=tuple(_filled(atom, constants) for atom in assumed),
     )
+
+
+def assumed_atoms(rule: Rule, is_certain: Callable[[str], bool]) -> tuple[Atom, ...]:
+    """The atoms that a rule made of another one need not look for; some other atom must be left."""
+    names = set(predicate_variables(rule))
+    atoms = tuple(rule.positive_atoms())
+    found = tuple(
+        atom
+        for atom in atoms
+        if atom.predicate != VARIES and is_certain(atom.predicate)
+        if all(isinstance(term, Variable) and term.name in names for term in atom.terms)
+    )
+    return found if len(found) < len(atoms) else ()
+
+
+def varying_atoms(rule: Rule, predicates: tuple[str, ...]) -> Iterator[Atom]:
+    """The positive atoms with a variable for their predicate, with predicates put in."""
+    values = zip(predicate_variables(rule), predicates, strict=True)
+    constants = {name: Constant(Type.SYMBOL, symbol) for name, symbol in values}
+    return (_filled(a, constants) for a in rule.positive_atoms() if a.predicate == VARIES)
 
 
 def _filled(atom: Atom, constants: Mapping[str, Constant]) -> Atom:

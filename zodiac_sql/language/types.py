@@ -73,9 +73,7 @@ def infer(
     }
     concerned = [rule for rule in rules if rule.head.predicate in open_]
     _grow(columns, concerned, settled, functions)
-    doubtful = [
-        rule for rule in rules if rule.name in before.new or not open_.isdisjoint(_predicates(rule))
-    ]
+    doubtful = [rule for rule in rules if rule.name in before.new or _has_any(rule, open_)]
     problems = [problem for rule in doubtful for problem in _clashes(rule, columns, functions)]
     return columns, problems
 
@@ -89,7 +87,7 @@ def _reached(
     above: dict[str, set[str]] = defaultdict(set)
     for rule in rules:
         if None in settled[rule.head.predicate]:
-            for predicate in _predicates(rule):
+            for predicate in (*rule.positive(), *rule.negative()):
                 above[predicate].add(rule.head.predicate)
     reached: set[str] = set()
     more = set(before.changed)
@@ -99,8 +97,13 @@ def _reached(
     return reached
 
 
-def _predicates(rule: Rule) -> set[str]:
-    return {rule.head.predicate, *(atom.predicate for atom in atoms_of(rule.body))}
+def _has_any(rule: Rule, predicates: set[str]) -> bool:
+    """Whether some predicates are in a rule."""
+    return (
+        rule.head.predicate in predicates
+        or not predicates.isdisjoint(rule.positive())
+        or not predicates.isdisjoint(rule.negative())
+    )
 
 
 def _grow(

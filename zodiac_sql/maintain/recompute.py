@@ -60,7 +60,7 @@ def _edit(task: Task, predicate: str, after: Part | None, layered: Layered | Non
     if predicate not in task.before.schema or not task.before.derived.get(predicate, {}).get(
         task.hypernode.id
     ):
-        return Edit(after, None, None, after, rewritten=True)
+        return Edit(after, None, None, after, rewritten=True) if after else None
     old = Relation(task.before.schema[predicate].columns, task.held(predicate))
     new = Relation(columns, (after,) if after else ())
     if not old.rows or not new.rows or not comparable(new, old):
@@ -101,8 +101,7 @@ def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Ed
     else:
         now = closure.now if closure.now.rows else None
         edit = _edit(task, predicate, now, None)
-        assert edit is not None
-        inserted, deleted = edit.inserted, edit.deleted
+        inserted, deleted = (edit.inserted, edit.deleted) if edit else (None, None)
     name = f"{CHANGE_FACTS}came_{closure.stem}"
     rows = nodes(closure.partition, name)
     table = Part("temp", name, rows) if rows else None

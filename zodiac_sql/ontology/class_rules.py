@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations, product
 
 from zodiac_sql.language.syntax import Atom, Comparison, Variable
+from zodiac_sql.names import INCONSISTENT
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.expressions import Effect, Expressions, Way
 from zodiac_sql.ontology.limits import LITERALS, Limits
-from zodiac_sql.ontology.rules import INCONSISTENT, Collector, inconsistent, new_variables
+from zodiac_sql.ontology.rules import Collector, inconsistent, new_variables
 from zodiac_sql.ontology.triples import Node, Triple, is_blank
 from zodiac_sql.ontology.wording import Wording
 from zodiac_sql.ontology.writing import constant

@@ -14,10 +14,10 @@ import hashlib
 from collections.abc import Collection, Iterator
 
 from zodiac_sql.language.syntax import Atom, Comparison, Constant, Variable
-from zodiac_sql.names import EXPRESSION, is_expression
+from zodiac_sql.names import EXPRESSION, INCONSISTENT, is_expression
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.graph import Graph
-from zodiac_sql.ontology.rules import INCONSISTENT, Collector, inconsistent
+from zodiac_sql.ontology.rules import Collector, inconsistent
 from zodiac_sql.ontology.triples import Triple
 from zodiac_sql.ontology.wording import Wording
 from zodiac_sql.ontology.writing import constant, predicate

@@ -101,7 +101,7 @@ class Limits:
         elif name in ("intersectionOf", "unionOf"):
             for member in self._graph.items(value):
                 yield from self.below(member, seen)
-        elif name == "someValuesFrom":
+        elif name == "someValuesFrom" and value != f"{v.RDFS}Literal":
             yield from [LITERALS] if self._literal(triple) else self.below(value, seen)
         elif name == "oneOf" and any(
             isinstance(member, Literal) for member in self._graph.items(value)
@@ -111,7 +111,7 @@ class Limits:
     def _literal(self, triple: Triple) -> bool:
         """Whether a quantifier is about literals."""
         if triple.object == f"{v.RDFS}Literal":
-            return triple.predicate == f"{v.OWL}allValuesFrom"
+            return True  # and every value is one: below a class it is no limit
         on = self._graph.property(self._graph.one(triple.subject, v.ON_PROPERTY))
         return self._graph.is_datatype(triple.object) or (
             on is not None and self._expressions.has_literals(on) and triple.object != v.THING

@@ -13,8 +13,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from zodiac_sql.language import symbols
 from zodiac_sql.language.syntax import Atom, Comparison, Constant, Rule, Term, Type, Variable
-from zodiac_sql.names import is_expression
+from zodiac_sql.names import INCONSISTENT, is_expression
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.translation import ReportRow, Row, TranslatedRule
 from zodiac_sql.ontology.triples import Triple
@@ -173,13 +174,13 @@ class Collector:
 
 _MOST_WORDS = 4
 
-INCONSISTENT = "inconsistent"
-"""The predicate of what cannot be: the axiom, and the two things that it is about."""
-
 
 def inconsistent(axiom: str, first: Term, second: Term) -> Atom:
-    """The head of a rule for what cannot be."""
-    return Atom(INCONSISTENT, (Constant(Type.SYMBOL, axiom), first, second))
+    """The head of a rule for what cannot be.
+
+    The axiom is a string. It may begin as an IRI does, and must not be read as one.
+    """
+    return Atom(INCONSISTENT, (Constant(Type.SYMBOL, symbols.plain(axiom)), first, second))
 
 
 def _local(iri: str) -> str:

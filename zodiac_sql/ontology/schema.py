@@ -1,13 +1,16 @@
 """What an ontology implies about its own classes and properties, by rules (schema.rules).
 
 They run in a knowledge base in memory, over facts that are made here of the ontology's statements.
+
+Translating does not wait for that: it needs only to know which expressions are below others, which
+ontology/wider.py finds in milliseconds.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from importlib.resources import files
 
@@ -19,7 +22,7 @@ from zodiac_sql.language.syntax import Rule
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.applicable import applicable
 from zodiac_sql.ontology.graph import Graph, Property
-from zodiac_sql.ontology.triples import Literal, Node, Object, is_blank
+from zodiac_sql.ontology.triples import Literal, Object, is_blank
 from zodiac_sql.read.query import answer_goals
 from zodiac_sql.session import Session
 
@@ -33,24 +36,20 @@ _SHOWN = {
 }
 """What the rules derive, and the properties of RDFS and OWL that say it."""
 
-_Facts = dict[str, dict[tuple[str, ...], None]]
+Facts = dict[str, dict[tuple[str, ...], None]]
+"""The rows of each predicate."""
 
 
-@dataclass(frozen=True, slots=True)
-class Implied:
-    """What an ontology implies: pairs of named things for each property of RDFS and OWL, and
-    expressions that are below others, with the W3C's rule."""
-
-    pairs: Mapping[str, tuple[tuple[str, str], ...]]
-    wider: tuple[tuple[Node, Node, str], ...]
+def implied(graph: Graph) -> dict[str, tuple[tuple[str, str], ...]]:
+    """What an ontology implies: pairs of named things for each property of RDFS and OWL."""
+    with _derived(facts_of(graph)) as session:
+        found = {iri: tuple(_named(session, name)) for name, iri in _SHOWN.items()}
+    return {iri: pairs for iri, pairs in found.items() if pairs}
 
 
-def implied(graph: Graph) -> Implied:
-    """All that an ontology implies about its classes and properties."""
-    facts = _facts(graph)
-    rules = applicable(_rules(), facts)
-    if not rules:
-        return Implied({}, ())
+@contextmanager
+def _derived(facts: Facts) -> Iterator[Session]:
+    """A session in which the rules were applied."""
     opened = partial(open_store, ":memory:", threads=1)
     session = Session(opened, (), Settings(hypertree=False))
     try:
@@ -58,12 +57,10 @@ def implied(graph: Graph) -> Implied:
             update = Update(collected)
             for predicate, rows in facts.items():
                 update.insert(predicate, list(rows))
-            update.add_rules("".join(f"{rule}\n" for rule in rules))
-        shown = {iri: tuple(_named(session, name)) for name, iri in _SHOWN.items()}
-        wider = sorted(_rows(session, "wider", "X, Y, R"))
+            update.add_rules("".join(f"{rule}\n" for rule in applicable(_rules(), facts)))
+        yield session
     finally:
         session.close()
-    return Implied(shown, tuple((sub, sup, w3c) for sub, sup, w3c in wider))
 
 
 @cache
@@ -88,9 +85,9 @@ def _named(session: Session, predicate: str) -> Iterator[tuple[str, str]]:
             yield sub, sup
 
 
-def _facts(graph: Graph) -> _Facts:
+def facts_of(graph: Graph) -> Facts:
     """The statements as facts of the predicates that schema.rules reads."""
-    found: _Facts = defaultdict(dict)
+    found: Facts = defaultdict(dict)
     for predicate, *row in (*_class_facts(graph), *_property_facts(graph)):
         found[predicate][tuple(row)] = None
         for node in row:

@@ -1,7 +1,8 @@
 """Ontologies -> rules and facts.
 
     files -> triples, with lines (triples.py, graph.py)
-          -> what they imply about classes and properties themselves (schema.py, schema.rules)
+          -> which class expressions are below others (wider.py). All that follows about classes and
+             properties themselves (schema.py, schema.rules) is found when somebody asks for it
           -> rules for classes (class_graph.py, expressions.py, class_rules.py), for properties
              (property_rules.py) and for what is equal (equality.py); facts (individuals.py)
           -> names, texts and the report (rules.py, writing.py, wording.py, limits.py)
@@ -18,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal as OneOf
 
+from zodiac_sql.garbage import uncollected
 from zodiac_sql.language.syntax import Atom, Variable
 from zodiac_sql.ontology import equality, individuals
 from zodiac_sql.ontology import vocabulary as v
@@ -27,9 +29,9 @@ from zodiac_sql.ontology.expressions import Expressions
 from zodiac_sql.ontology.graph import Graph
 from zodiac_sql.ontology.property_rules import PropertyRules
 from zodiac_sql.ontology.rules import Collector
-from zodiac_sql.ontology.schema import implied
 from zodiac_sql.ontology.translation import ReportRow, Row, TranslatedRule, Translation
 from zodiac_sql.ontology.triples import Document, Triple, is_blank, read
+from zodiac_sql.ontology.wider import wider_expressions
 from zodiac_sql.ontology.wording import Wording
 from zodiac_sql.ontology.writing import Writing, predicate
 
@@ -54,6 +56,13 @@ def translate(
     """
     if profile not in PROFILES:
         raise ValueError(f"rules is one of {', '.join(PROFILES)}; not {profile!r}")
+    with uncollected():
+        return _translated(files, profile, given)
+
+
+def _translated(
+    files: Sequence[str | Path], profile: Profile, given: Collection[str] | None
+) -> Translation:
     documents = [read(Path(file)) for file in files]
     prefixes = _prefixes(documents)
     triples = tuple({t.key: t for d in reversed(documents) for t in reversed(d.triples)}.values())
@@ -62,8 +71,7 @@ def translate(
     wording = Wording(whole, prefixes)
     arities = {predicate(iri): arity for iri, arity in graph.arities.items()}
     collector = Collector(Writing(prefixes), wording, arities, equality=profile == "rl")
-    schema = implied(graph)
-    expressions = Expressions(ClassGraph(graph, schema.wider))
+    expressions = Expressions(ClassGraph(graph, wider_expressions(graph)))
     ClassRules(expressions, collector, wording).make()
     PropertyRules(expressions, collector, wording).make()
     facts = individuals.facts_of(whole, collector)
@@ -80,7 +88,7 @@ def translate(
         profile=profile,
         rules=rules,
         facts=_with(individuals.rows(facts), collector),
-        schema={p: tuple(pairs) for p, pairs in schema.pairs.items() if pairs},
+        graph=graph,
         report=tuple(_report(whole, collector, rules, imports)),
         prefixes=prefixes,
         imports=tuple(str(triple.object) for triple in imports),

@@ -6,10 +6,13 @@ import datetime
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from zodiac_sql.language.syntax import Atom, Constant, Program, Rule, Type
 from zodiac_sql.ontology.applicable import applicable
+from zodiac_sql.ontology.graph import Graph
+from zodiac_sql.ontology.schema import implied
 from zodiac_sql.program.rule_sets import Written
 
 Row = tuple[str | int | float | bool | datetime.date | datetime.datetime, ...]
@@ -48,23 +51,29 @@ class ReportRow:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Translation:
     """The rules and facts of an ontology.
 
-    `facts` has the rows of each predicate; `schema` has what follows about classes and properties
-    themselves, as rows of rdfs:subClassOf, rdfs:domain and the like. `imports` are the ontologies
-    that are imported and were not among the files.
+    `facts` has the rows of each predicate. `imports` are the ontologies that are imported and were
+    not among the files.
     """
 
     files: tuple[Path, ...]
     profile: str
     rules: tuple[TranslatedRule, ...]
     facts: Mapping[str, tuple[Row, ...]]
-    schema: Mapping[str, tuple[Row, ...]]
     report: tuple[ReportRow, ...]
     prefixes: Mapping[str, str]
     imports: tuple[str, ...]
+    graph: Graph = field(repr=False, compare=False)
+
+    @cached_property
+    def schema(self) -> Mapping[str, tuple[Row, ...]]:
+        """What follows about classes and properties themselves: rows of rdfs:subClassOf,
+        rdfs:domain and the like. It is found when it is asked for.
+        """
+        return implied(self.graph)
 
     @property
     def left_out(self) -> tuple[ReportRow, ...]:

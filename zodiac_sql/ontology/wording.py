@@ -71,6 +71,8 @@ class Wording:
                 said.append(f"(not {self.thing(triple.object, depth + 1)})")
             elif name == "inverseOf" and is_blank(node):
                 said.append(f"(inverse {self.thing(triple.object, depth + 1)})")
+            elif name == "onDatatype":
+                said.append(self._restricted(node, triple.object))
             elif name in _QUANTIFIED:
                 said.append(self._quantified(node, name, triple.object, depth + 1))
         return " and ".join(sorted(said))
@@ -89,6 +91,20 @@ class Wording:
         ):
             words.append(self.thing(filler, depth))
         return f"({' '.join(words)})"
+
+    def _restricted(self, node: str, datatype: Object) -> str:
+        """A datatype with facets: xsd:integer[minInclusive 0]."""
+        facets = [
+            f"{facet.predicate.removeprefix(XSD)} {self._plain(facet.object)}"
+            for listed in self._graph.objects(node, f"{v.OWL}withRestrictions")
+            for item in self._graph.items(listed)
+            if isinstance(item, str)
+            for facet in self._graph.about(item)
+        ]
+        return f"{self.thing(datatype)}[{', '.join(facets)}]"
+
+    def _plain(self, value: Object) -> str:
+        return value.text if isinstance(value, Literal) else self.thing(value)
 
     def axiom(self, triple: Triple) -> str:
         """A statement as text; lists are written out."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts.load.urns import predicate_name
 from zodiac_sql.language import symbols
 from zodiac_sql.language.literals import value_of, xsd_type
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.syntax import Atom, Comparison, Constant, Term, Type, Variable
+from zodiac_sql.language.urns import predicate_name
 from zodiac_sql.language.written import spelled_predicate
 from zodiac_sql.ontology.triples import Literal, Object
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from zodiac_sql.errors import DataError, Problem, ProgramError, Span
+from zodiac_sql.graph.few_rules import with_few_others
 from zodiac_sql.graph.hypergraph import Hypergraph, hypergraph
 from zodiac_sql.graph.restructuring import Restructuring, kept_rules, restructure
 from zodiac_sql.language.binding import used_functions
@@ -107,15 +109,13 @@ def plan_program(
     if any(arities(candidate)):
         raise ProgramError(in_order(problems))  # without arities there are no columns to type
 
-    mentioned = with_mentioned(provisional, [*_atoms([*rules, *templates]), *facts], names)
-    schema, misfits = settle_facts(mentioned, facts)
-    settled = {name: predicate.settled for name, predicate in schema.items()}
-    columns, clashes = infer(rules, settled, known, _inferred(state, before, rules, settled))
-    if problems := [*problems, *misfits, *clashes]:
-        raise ProgramError(in_order(problems))
-    schema = {name: typed(predicate, columns[name]) for name, predicate in schema.items()}
-    graph = hypergraph(rules, kept_rules(before, rules), state.next_hypernode)
-    used = used_functions(rules)
+    came, gone = _moved(before, rules)
+    touched = partial(_inferred, state, came=came, gone=gone)
+    mentioned = with_mentioned(provisional, arriving, names)
+    schema = _with_types(mentioned, facts, rules, known, touched, problems)
+    graph = with_few_others(before, came, gone, state.next_hypernode)
+    graph = graph or hypergraph(rules, kept_rules(before, rules), state.next_hypernode)
+    used = used_functions(rules) if known else ()
     return Planned(
         rules,
         graph,
@@ -127,6 +127,26 @@ def plan_program(
         made.read,
         new.remarks,
     )
+
+
+def _with_types(
+    schema: Mapping[str, Predicate],
+    facts: Sequence[Atom],
+    rules: Sequence[Rule],
+    functions: Functions,
+    touched: Callable[[Mapping[str, Sequence[Type | None]]], Inferred],
+    problems: Sequence[Problem],
+) -> dict[str, Predicate]:
+    """A schema with the types that facts settle and rules imply.
+
+    Raises ProgramError if types clash, or if there were problems before.
+    """
+    schema, misfits = settle_facts(schema, facts)
+    settled = {name: predicate.settled for name, predicate in schema.items()}
+    columns, clashes = infer(rules, settled, functions, touched(settled))
+    if every := [*problems, *misfits, *clashes]:
+        raise ProgramError(in_order(every))
+    return {name: typed(predicate, columns[name]) for name, predicate in schema.items()}
 
 
 def _told_apart(written: Iterable[Rule]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
@@ -177,6 +197,8 @@ def _renewed(
 ) -> dict[str, Predicate]:
     """A schema in which predicates that only dropped rules had get the arity of arriving atoms."""
     arities = {atom.predicate: len(atom.terms) for atom in arriving}
+    if all(name not in schema or schema[name].arity == arities[name] for name in arities):
+        return dict(schema)
     mentioned = {atom.predicate for atom in _atoms(kept)}.union(explicit)
     return {
         name: known
@@ -186,16 +208,22 @@ def _renewed(
     }
 
 
+def _moved(before: Hypergraph, rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
+    """The rules that came, and those that are gone."""
+    old, new = {r.name: r for r in before.rules()}, {r.name: r for r in rules}
+    return (
+        [r for r in rules if (there := old.get(r.name)) is not r and there != r],
+        [r for r in old.values() if (left := new.get(r.name)) is not r and left != r],
+    )
+
+
 def _inferred(
     state: State,
-    before: Hypergraph,
-    rules: Sequence[Rule],
     settled: Mapping[str, Sequence[Type | None]],
+    came: Sequence[Rule],
+    gone: Sequence[Rule],
 ) -> Inferred:
     """What is known of types from before a change, and what the change touches."""
-    old, new = {r.name: r for r in before.rules()}, {r.name: r for r in rules}
-    came = [rule for rule in rules if old.get(rule.name) != rule]
-    gone = [rule for rule in old.values() if new.get(rule.name) != rule]
     changed = {
         name
         for name, types in settled.items()
@@ -338,14 +366,13 @@ def typed(predicate: Predicate, types: Sequence[Type | None]) -> Predicate:
 
 
 def without_unused(
-    schema: Mapping[str, Predicate], rules: Sequence[Rule], explicit: Collection[str]
+    schema: Mapping[str, Predicate], graph: Hypergraph, explicit: Collection[str]
 ) -> dict[str, Predicate]:
     """A schema without predicates that have no rule, no explicit fact and no declaration."""
-    mentioned = {atom.predicate for atom in _atoms(rules)}
     return {
         name: predicate
         for name, predicate in schema.items()
-        if name in mentioned or name in explicit or predicate.declared
+        if name in graph.readers or name in graph.derivers or name in explicit or predicate.declared
     }
 
 

@@ -58,6 +58,11 @@ class Candidate:
         written = (rule for rule in self.rules if rule.origin is None)
         return (rule for rule in (*written, *self.templates) if rule.name in self.new)
 
+    def unchecked(self) -> Iterator[Rule]:
+        """The same, and all rules that are made of templates."""
+        yield from self.arriving()
+        yield from (rule for rule in self.rules if rule.origin is not None)
+
 
 def check(candidate: Candidate) -> list[Problem]:
     """Every problem of a program but those of types."""
@@ -89,7 +94,10 @@ def names(candidate: Candidate) -> Iterator[Problem]:
 
 
 def arities(candidate: Candidate) -> Iterator[Problem]:
-    """A predicate has one arity in rules, facts, declarations and data."""
+    """A predicate has one arity in rules, facts, declarations and data.
+
+    The schema has the predicates of the rules that were there before.
+    """
     known: dict[str, tuple[int, str]] = {
         name: (predicate.arity, "in the database") for name, predicate in candidate.schema.items()
     }
@@ -97,7 +105,7 @@ def arities(candidate: Candidate) -> Iterator[Problem]:
         arity = len(declaration.columns)
         yield from _arity(declaration.predicate, arity, declaration.span, known, "declared")
     atoms: list[Atom] = list(candidate.facts)
-    for rule in (*candidate.rules, *candidate.templates):
+    for rule in candidate.unchecked():
         atoms += fixed_atoms(rule)
     for atom in atoms:
         yield from _arity(atom.predicate, len(atom.terms), atom.span, known, "used")
@@ -188,10 +196,12 @@ def _unsafe_aggregate(aggregate: Aggregate) -> Iterator[Problem]:
 
 def aggregates(candidate: Candidate) -> Iterator[Problem]:
     """One aggregate a rule, not nested, and no other rule for its head (paper 1, section 4.5)."""
+    heads = {rule.head.predicate for rule in candidate.unchecked()}
     deriving: dict[str, list[Rule]] = defaultdict(list)
     for rule in candidate.rules:
-        deriving[rule.head.predicate].append(rule)
-    for rule in candidate.rules:
+        if rule.head.predicate in heads:
+            deriving[rule.head.predicate].append(rule)
+    for rule in (rule for rules in deriving.values() for rule in rules):
         found = [literal for literal in rule.body if isinstance(literal, Aggregate)]
         if not found:
             continue
@@ -242,6 +252,8 @@ def _body_variables(body: tuple[Literal, ...]) -> Iterator[Variable]:
 
 def stratification(candidate: Candidate) -> Iterator[Problem]:
     """No negation or aggregation through a cycle of rules."""
+    if not any(rule.negative() for rule in candidate.rules):
+        return
     rules = _told_apart(candidate.rules)
     graph = rule_graph(rules)
     by_name = {rule.name: rule for rule in rules}

@@ -12,21 +12,23 @@ if a rule mentions it that is there in any case, or derives it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from zodiac_sql.errors import Problem
 from zodiac_sql.language.binding import variables
-from zodiac_sql.language.syntax import Atom, Literal, Negation, Rule
+from zodiac_sql.language.syntax import Atom, Negation, Rule
 from zodiac_sql.language.templates import (
+    assumed_atoms,
     binding_atoms,
     made_of,
     predicate_name,
     predicate_variables,
     template_problems,
+    varying_atoms,
 )
-from zodiac_sql.names import VARIES
 from zodiac_sql.program.possible_facts import Explicit, PossibleFacts, Row
+from zodiac_sql.program.set_facts import brings_facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,30 +53,52 @@ def expand(
     if problems:
         return Expanded(problems=tuple(problems))
     possible = PossibleFacts(others, explicit)
+    is_certain = certain((rule.head.predicate, rule.name) for rule in others)
     wanted = []
     for template in templates:
-        rows = _predicates(template, possible)
-        if any(None in row for row in rows):
+        rows = _predicates(template, possible, is_certain)
+        if any(None in row for row in rows) or not _are_symbols(template, possible, is_certain):
             problems.append(_no_symbols(template))
-        symbols = {tuple(filter(None, row)) for row in rows if None not in row}
+            continue
+        symbols = {tuple(filter(None, row)) for row in rows}
         named = sorted(row for row in symbols if all(map(predicate_name, row)))
-        wanted += [(template, made_of(template, row)) for row in named]
+        wanted += [(tuple(varying_atoms(template, row)), made_of(template, row, is_certain))
+                   for row in named]  # fmt: skip
     rules = _possible(wanted, there)
     problems += _circles(rules, possible.read)
     return Expanded(tuple(rules), frozenset(possible.read), tuple(problems))
 
 
-def _predicates(template: Rule, possible: PossibleFacts) -> set[Row]:
+def certain(rules: Iterable[tuple[str, str]]) -> Callable[[str], bool]:
+    """Whether the facts of a predicate are known before anything is evaluated: they are explicit,
+    also in sets. The rules are given by what they derive and their names.
+    """
+    derived = frozenset(head for head, name in rules if not brings_facts(name))
+    return lambda predicate: predicate not in derived
+
+
+def _predicates(
+    template: Rule, possible: PossibleFacts, is_certain: Callable[[str], bool]
+) -> set[Row]:
     """The predicates that the variables of a template may stand for, as symbols.
 
-    Atoms of predicates that no rule derives tell it, if these are enough: they are read at once.
+    Atoms of predicates that are certain tell it, if these are enough.
     """
     names = predicate_variables(template)
-    derived = {rule.head.predicate for rule in possible.rules}
     atoms = binding_atoms(template)
-    quick = tuple(atom for atom in atoms if atom.predicate not in derived)
-    bound = {v.name for atom in quick for v in variables(*atom.terms)}
-    return possible.solutions(quick if bound.issuperset(names) else atoms, names)
+    sure = tuple(atom for atom in atoms if is_certain(atom.predicate))
+    bound = {v.name for atom in sure for v in variables(*atom.terms)}
+    return possible.solutions(sure if bound.issuperset(names) else atoms, names)
+
+
+def _are_symbols(
+    template: Rule, possible: PossibleFacts, is_certain: Callable[[str], bool]
+) -> bool:
+    """Whether all facts that are assumed have symbols alone."""
+    atoms = assumed_atoms(template, is_certain)
+    names = [[v.name for v in variables(*atom.terms)] for atom in atoms]
+    rows = (possible.solutions((a,), n) for a, n in zip(atoms, names, strict=True))
+    return not any(None in row for found in rows for row in found)
 
 
 def _no_symbols(template: Rule) -> Problem:
@@ -87,17 +111,19 @@ def _no_symbols(template: Rule) -> Problem:
     )
 
 
-def _possible(wanted: Sequence[tuple[Rule, Rule]], there: Mapping[str, int]) -> list[Rule]:
+def _possible(
+    wanted: Sequence[tuple[Sequence[Atom], Rule]], there: Mapping[str, int]
+) -> list[Rule]:
     """Those of the rules made of templates whose positive atoms are of predicates that are there.
 
-    What they derive is there, too.
+    Each has the atoms in question beside it. What a rule derives is there, too.
     """
     arities = dict(there)
     made: dict[int, Rule] = {}
     while True:
         before = len(made)
-        for place, (template, rule) in enumerate(wanted):
-            if place not in made and all(_is_there(a, arities) for a in _read(template, rule)):
+        for place, (atoms, rule) in enumerate(wanted):
+            if place not in made and all(_is_there(atom, arities) for atom in atoms):
                 made[place] = rule
                 for atom in _mentioned(rule):
                     arities.setdefault(atom.predicate, len(atom.terms))
@@ -107,15 +133,6 @@ def _possible(wanted: Sequence[tuple[Rule, Rule]], there: Mapping[str, int]) -> 
 
 def _is_there(atom: Atom, arities: Mapping[str, int]) -> bool:
     return arities.get(atom.predicate) == len(atom.terms)
-
-
-def _read(template: Rule, rule: Rule) -> Iterator[Atom]:
-    """The positive atoms of a rule that had a variable for their predicate."""
-    pairs: Iterator[tuple[Literal, Literal]] = zip(template.body, rule.body, strict=True)
-    for written, literal in pairs:
-        if isinstance(written, Atom) and written.predicate == VARIES:
-            assert isinstance(literal, Atom)
-            yield literal
 
 
 def _mentioned(rule: Rule) -> Iterator[Atom]:

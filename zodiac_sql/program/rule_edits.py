@@ -76,23 +76,38 @@ class RuleEdits:
         self._arrive(Arrival(program, strict, into))
 
     def replace_set(self, program: Program, into: Into) -> None:
-        """Make the rules of a parsed text those of a set: only the difference is a change."""
+        """Make the rules of a parsed text those of a set: only the difference is a change.
+
+        Mostly nearly all rules are as they were, under the same labels: these need no search.
+        """
         self._withdraw(into.name)
+        given = {new.name for new in program.rules if new.name}
+        there = [self._is_there(into.name, new) for new in program.rules]
+        as_before = {new.name for new, same_ in zip(program.rules, there, strict=True) if same_}
+        others = tuple(new for new, same_ in zip(program.rules, there, strict=True) if not same_)
         known: dict[object, list[tuple[Rule, str]]] = {}
         for label, name in self.places.labels(into.name).items():
-            rule = self._by_name[name]
-            known.setdefault(outline(rule), []).append((rule, label))
-        given = {new.name for new in program.rules if new.name}
-        kept = {
+            if label not in as_before:
+                rule = self._by_name[name]
+                known.setdefault(outline(rule), []).append((rule, label))
+        kept = as_before | {
             label
-            for new in program.rules
+            for new in others
             for rule, label in known.get(outline(new), ())
             if (new.name or label) == label and same(new, rule)
             if new.name or label not in given  # a label may be given to another rule now
         }
         for label in [one for one in self.places.labels(into.name) if one not in kept]:
             self._let_go(into.name, label)
-        self._arrive(Arrival(program, False, into, replaces=True))
+        self._arrive(Arrival(replace(program, rules=others), False, into, replaces=True))
+
+    def _is_there(self, set_name: str, new: Rule) -> bool:
+        """Whether a set has a rule under the same label, with the same names of variables."""
+        name = self.places.labels(set_name).get(new.name)
+        if name is None:
+            return False
+        rule = self._by_name[name]
+        return rule.head == new.head and rule.body == new.body
 
     def _arrive(self, arrival: Arrival) -> None:
         self.arrivals.append(arrival)
@@ -142,7 +157,7 @@ class RuleEdits:
             made_of = given.partition("[")[0]
             return [f"{told}: it was made of {made_of}" if made_of in self._names() else told]
         text, name = rule_text(given)
-        program, problems = parse_what_can_be(text, name, prefixes, own_triple=own_triple)
+        program, problems = parsed_text(text, name, prefixes, own_triple)
         if problems:
             raise ProgramError(in_order(problems))
         if program.facts:
@@ -228,7 +243,7 @@ class RuleEdits:
         return self._known
 
 
-_PATH = re.compile(r"[^\n%()]+\.(rules|dl)")
+_PATH = re.compile(r"[^\n%()]+\.(rules|dl|srl)")
 _CLAUSE = re.compile(r":-|<-|←|\)\s*\.")
 
 
@@ -247,6 +262,20 @@ def rule_text(rules: str | Path) -> tuple[str, str]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ProgramError([Problem(f"cannot read {path}: {reason}")]) from error
+
+
+def parsed_text(
+    text: str, name: str, prefixes: Mapping[str, str], own_triple: bool = False
+) -> tuple[Program, list[Problem]]:
+    """A text as `rule_text` returns it, parsed as far as it can be, and its problems.
+
+    A file that ends in .srl has SHACL rules. (language/parse.py says what `own_triple` is.)
+    """
+    if name.lower().endswith(".srl"):
+        from zodiac_sql.language.shacl.parse import parse_shacl_rules  # late: few need it
+
+        return parse_shacl_rules(text, name, prefixes)
+    return parse_what_can_be(text, name, prefixes, own_triple=own_triple)
 
 
 def source_of(rules: str | Path, text: str) -> tuple[str | None, str]:

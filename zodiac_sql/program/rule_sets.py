@@ -83,6 +83,7 @@ class Places:
     def __init__(self, sets: Iterable[RuleSet] = ()) -> None:
         self._by_set = {one.name: dict(one.members) for one in sets}
         self._by_rule: dict[str, dict[tuple[str, str], None]] = {}
+        self._let_go: set[str] = set()
         for name, members in self._by_set.items():
             for label, rule in members.items():
                 self._by_rule.setdefault(rule, {})[name, label] = None
@@ -108,6 +109,7 @@ class Places:
         """Take a place away."""
         rule = self._by_set[set_name].pop(label)
         del self._by_rule[rule][set_name, label]
+        self._let_go.add(rule)
 
     def rename(self, rule: str, name: str) -> None:
         """Give a rule another name."""
@@ -119,7 +121,7 @@ class Places:
     def renamed(self, rules: Iterable[str]) -> dict[str, str]:
         """The new names of rules whose name is none of their places' any more."""
         found = {}
-        for rule in rules:
+        for rule in self._let_go.intersection(rules):
             names = [qualified(*place) for place in self._by_rule.get(rule, ())]
             if names and rule not in names:
                 found[rule] = names[0]

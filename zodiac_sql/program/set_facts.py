@@ -22,6 +22,11 @@ def is_of_facts(label: str) -> bool:
     return label.startswith(_LABEL)
 
 
+def brings_facts(rule: str) -> bool:
+    """Whether a rule of this name brings the facts that a set states, and does nothing else."""
+    return is_of_facts(rule.partition("/")[2])  # no set has a / in its name
+
+
 def with_facts_of_set(program: Program, set_name: str) -> Program:
     """A text whose facts are those of predicates of the set, with the rules that they need."""
     if set_name == MAIN or not program.facts:

@@ -19,6 +19,7 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Origin, Rule
 from zodiac_sql.language.templates import is_template, made_of
 from zodiac_sql.names import EXPLICIT_SCHEMA
+from zodiac_sql.program.expand import certain
 from zodiac_sql.program.rule_sets import RuleSet
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -151,7 +152,12 @@ class State:
 
 def parsed_rules(state: State) -> tuple[Rule, ...]:
     """The rules of a state, parsed from their text."""
-    return tuple(_parsed(rule) for rule in state.rules)
+    rules = (rule for rule in state.rules if rule.origin is None)
+    is_certain = certain((rule.head, rule.name) for rule in rules)
+    return tuple(
+        _parsed(rule) if rule.origin is None else _made(rule, rule.origin, is_certain)
+        for rule in state.rules
+    )
 
 
 def hypergraph_of(state: State) -> Hypergraph:
@@ -175,11 +181,17 @@ def parsed_templates(state: State) -> tuple[Rule, ...]:
 @lru_cache(maxsize=10_000)
 def _parsed(stored: StoredRule) -> Rule:
     """A rule from its text. Cached: it takes a millisecond, and showing and verifying parse all."""
-    if stored.origin is not None:
-        written = _template(stored.origin.rule, stored.text, stored.prefixes)
-        return made_of(written, stored.origin.predicates)
     rule = _from_text(stored.name, stored.text, stored.prefixes, plain=True)
     if rule is None or rule.head.predicate != stored.head:
+        raise StoreError(f"the catalog was edited: {stored} is no rule for {stored.head}")
+    return rule
+
+
+def _made(stored: StoredRule, origin: Origin, is_certain: Callable[[str], bool]) -> Rule:
+    """A rule that was made of another one."""
+    written = _template(origin.rule, stored.text, stored.prefixes)
+    rule = made_of(written, origin.predicates, is_certain)
+    if rule.head.predicate != stored.head:
         raise StoreError(f"the catalog was edited: {stored} is no rule for {stored.head}")
     return rule
 

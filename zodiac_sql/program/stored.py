@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.names import VARIES
@@ -20,22 +20,33 @@ def stored(
     ranked: Mapping[int, bool],
     modules: Mapping[int, tuple[ModuleRow, ...]],
     trees: Mapping[int, tuple[StoredTree, ...]],
+    worked: Iterable[int],
 ) -> tuple[tuple[StoredRule, ...], tuple[HypernodeRow, ...]]:
-    """Rules and hypernodes as the catalog keeps them; new rules are stamped with the time."""
+    """Rules and hypernodes as the catalog keeps them; new rules are stamped with the time.
+
+    `worked` are the hypernodes that the change has evaluated.
+    """
     before = {rule.name: rule for rule in state.rules}
     there = {rule.name: rule for rule in planned.restructuring.before.rules()}
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     following = itertools.count(_last_position(state) + len(planned.templates) + 1)
     rules = tuple(
         before[rule.name]
-        if there.get(rule.name) == rule
+        if (other := there.get(rule.name)) is rule or other == rule
         else StoredRule(
             rule.name, rule.text, rule.prefixes, rule.head.predicate, now, next(following),
             rule.origin,
         )
         for rule in planned.rules
     )  # fmt: skip
-    hypernodes = (stored_hypernode(h, ranked, modules, trees) for h in planned.graph.hypernodes)
+    rows = {row.id: row for row in state.hypernodes}
+    same, worked = planned.restructuring.before.by_id, frozenset(worked)
+    hypernodes = (
+        rows[h.id]
+        if h.id not in worked and same.get(h.id) is h
+        else stored_hypernode(h, ranked, modules, trees)
+        for h in planned.graph.hypernodes
+    )
     return rules, tuple(hypernodes)
 
 

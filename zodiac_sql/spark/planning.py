@@ -10,14 +10,13 @@ from pathlib import Path
 from zodiac_sql.errors import DataError, Problem, ProgramError
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Function
-from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.schema import Predicate, resolve
 from zodiac_sql.language.syntax import Column, Constant, Program, Rule, atoms_of
 from zodiac_sql.language.templates import is_template
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.build import Edited, Planned, SqlNames, declare, plan_program, with_staged
 from zodiac_sql.program.check import in_order
-from zodiac_sql.program.rule_edits import rule_text
+from zodiac_sql.program.rule_edits import parsed_text, rule_text
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import HOLDS
 
@@ -107,7 +106,7 @@ def parsed(rules: Rules) -> tuple[list[Program], dict[str, str], list[Problem]]:
     programs, problems = [], []
     prefixes: dict[str, str] = {}
     for text, name in texts_of(rules):
-        program, wrong = parse_what_can_be(text, name, prefixes)
+        program, wrong = parsed_text(text, name, prefixes)
         programs.append(program)
         problems += wrong
         problems += [_varying(rule) for rule in program.rules if is_template(rule)]

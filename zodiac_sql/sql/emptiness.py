@@ -6,9 +6,14 @@ Then no statement is run: this is known from the numbers of rows alone.
 from __future__ import annotations
 
 from zodiac_sql.language.binding import arrange
-from zodiac_sql.language.syntax import Literal
+from zodiac_sql.language.syntax import Literal, Rule
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Version
+
+
+def lacks_facts(rule: Rule, context: Context) -> bool:
+    """Whether a predicate that a rule needs has no facts."""
+    return any(context.relation(name, Version.ALL).rows == 0 for name in rule.positive())
 
 
 def is_empty(plan: Plan, context: Context) -> bool:

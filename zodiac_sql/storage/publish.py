@@ -78,10 +78,12 @@ def publish(store: Store, publication: Publication) -> State:
         aside = tuple(set_aside(name) for name in publication.put_aside)
         state = replace(new, rows=rows, aside=aside, generation=old.generation + counts)
         save(store, old, state)
-        if not new.is_same_program(old) or len(rows) != len(old.rows):
-            refresh_views(store, old, state)
+        hand_on(old, state, {name for name, _ in (*publication.edits, *publication.inside)})
+        if not new.is_same_program(old):
+            refresh_views(store, old, state, {*old.schema, *new.schema})
+        elif len(rows) != len(old.rows):
+            refresh_views(store, old, state, {name for name, _ in publication.edits})
     dictionary.published(store)
-    hand_on(old, state, {name for name, _ in (*publication.edits, *publication.inside)})
     return state
 
 
@@ -179,6 +181,8 @@ def _carry_out_edits(
     """Apply their edits to the tables of predicates.
 
     Discarded tables, and those of predicates that no longer exist, were removed as a whole before.
+    A table of derived facts is made when it gets its first row: of the thousands of rules that an
+    ontology is, few derive anything.
     """
     for (name, owner), edit in publication.edits.items():
         known = publication.new.schema.get(name)
@@ -186,7 +190,7 @@ def _carry_out_edits(
             continue
         if edit.now:
             _show_pairs(remover, known, owner, edit, publication.inner[classes(name)])
-        else:
+        elif owner == EXPLICIT or edit.incoming or key_of(known, owner) in remover.rows:
             cache = publication.cache.of(name)
             _carry_out(
                 remover,

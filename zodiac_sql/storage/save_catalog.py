@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 
 from zodiac_sql.database.store import Store
@@ -76,7 +76,7 @@ def _save_sets(store: Store, old: State, new: State) -> None:
                 [{"k": k, "v": v} for k, v in one.prefixes],
             ],
         )  # fmt: skip
-    there, wanted = _members(old), _members(new)
+    there, wanted = _members(old, new), _members(new, old)
     _run_over(
         store,
         "DELETE FROM zodiac.rule_member AS m"
@@ -91,9 +91,11 @@ def _save_sets(store: Store, old: State, new: State) -> None:
     )
 
 
-def _members(state: State) -> dict[tuple[str, str, str], None]:
-    """The rows of zodiac.rule_member, in order."""
-    members = ((one.name, label, rule) for one in state.sets for label, rule in one.members)
+def _members(state: State, other: State) -> dict[tuple[str, str, str], None]:
+    """The rows of zodiac.rule_member for the sets that are otherwise in another state, in order."""
+    same = {one.name: one.members for one in other.sets}
+    sets = (one for one in state.sets if same.get(one.name) is not one.members)
+    members = ((one.name, label, rule) for one in sets for label, rule in one.members)
     return dict.fromkeys(members)
 
 
@@ -184,7 +186,7 @@ def _save_hypernodes(store: Store, old: State, new: State) -> None:
 
 
 def _save_trees(store: Store, old: State, new: State) -> None:
-    before, after = ({t for row in s.hypernodes for t in row.trees} for s in (old, new))
+    before, after = ({t for r in s.hypernodes if r.trees for t in r.trees} for s in (old, new))
     gone, written = [tree.rule for tree in before - after], after - before
     if gone:
         store.run("DELETE FROM zodiac.hypertree WHERE rule IN (SELECT unnest($1))", [gone])
@@ -208,24 +210,25 @@ def _placed(
 
 
 def _save_edges(store: Store, old: State, new: State) -> None:
-    before, after = _edges(old), _edges(new)
+    gone = _edges(old.positive - new.positive, old.negative - new.negative)
+    written = _edges(new.positive - old.positive, new.negative - old.negative)
     _run_over(
         store,
         "DELETE FROM zodiac.hyperedge AS e"
         " USING (SELECT unnest($1) AS a, unnest($2) AS b, unnest($3) AS n) AS g"
         " WHERE (e.source, e.target, e.negative) = (g.a, g.b, g.n)",
-        before - after,
+        gone,
     )
     _run_over(
-        store,
-        "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)",
-        sorted(after - before),
+        store, "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)", written
     )
 
 
-def _edges(state: State) -> set[tuple[int, int, bool]]:
-    """The rows of zodiac.hyperedge."""
-    return {(a, b, False) for a, b in state.positive} | {(a, b, True) for a, b in state.negative}
+def _edges(
+    positive: Iterable[tuple[int, int]], negative: Iterable[tuple[int, int]]
+) -> list[tuple[int, int, bool]]:
+    """The rows of zodiac.hyperedge for some edges."""
+    return sorted([(*edge, False) for edge in positive] + [(*edge, True) for edge in negative])
 
 
 def _save_schema(store: Store, old: State, new: State) -> None:

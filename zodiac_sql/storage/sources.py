@@ -205,9 +205,11 @@ def derived_tables(state: State) -> Iterable[tuple[str, int, tuple[str, str]]]:
 
 
 def inner_tables(state: State) -> dict[int, set[tuple[str, str]]]:
-    """The tables of modules and of nodes of trees, by hypernode."""
+    """The tables of modules and of nodes of trees, by hypernode, if it has any."""
     found: dict[int, set[tuple[str, str]]] = {}
     for row in state.hypernodes:
+        if not row.modules and not row.trees:
+            continue
         tables = [t for m in row.modules for t in tables_of(m, state.schema).values()]
         tables += tables_of_trees(row.trees).values()
         found[row.id] = {place(known, row.id) for known in tables}

@@ -8,13 +8,14 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import shown, text
 from zodiac_sql.database.store import Store
-from zodiac_sql.facts.load.urns import predicate_iri
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language import symbols
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
-from zodiac_sql.names import TRIPLES
+from zodiac_sql.language.urns import predicate_iri
+from zodiac_sql.names import TRIPLES, is_expression
 from zodiac_sql.program.state import State
+from zodiac_sql.storage.sources import sources_of
 
 
 def rdf_predicates(schema: Mapping[str, Predicate]) -> tuple[Predicate, ...]:
@@ -23,6 +24,8 @@ def rdf_predicates(schema: Mapping[str, Predicate]) -> tuple[Predicate, ...]:
 
 
 def _is_rdf(known: Predicate) -> bool:
+    if is_expression(known.name):
+        return False
     return known.arity in (1, 2) and not known.open and predicate_iri(known.name) == known.name
 
 
@@ -50,17 +53,19 @@ def make_way(store: Store, old: State, new: State) -> None:
 def refresh_triples(store: Store, old: State, new: State) -> None:
     """Create, replace or drop the view of triples where RDF predicates have changed.
 
-    It reads the views of predicates, so it stays right while these have other tables. A predicate,
-    table or view of somebody else's that is called `triple` stays, and there is no view of ours.
+    It reads the views of predicates, so it stays right while these have other tables. Those of
+    predicates without any table are left out: of the thousands in an ontology, few have facts. A
+    predicate, table or view of somebody else's that is called `triple` stays, and there is no view
+    of ours.
     """
-    if old.schema is new.schema or (shape := _shape(new.schema)) == _shape(old.schema):
+    if (shape := _shape(new)) == _shape(old):
         return
     there = _there(store)
     if there == "other" or _has_the_name(new.schema):
         return
     name = shown(store.database, TRIPLE)
     if shape:
-        body = _triples(rdf_predicates(new.schema))
+        body = _triples(_read(new))
         store.run(exp.Create(this=name, kind="VIEW", expression=body, replace=there == "ours"))
     elif there == "ours":
         store.run(exp.Drop(tables=[name], kind="VIEW"))
@@ -70,11 +75,19 @@ def _has_the_name(schema: Mapping[str, Predicate]) -> bool:
     return any(known.sql_name.lower() == TRIPLE for known in schema.values())
 
 
-def _shape(schema: Mapping[str, Predicate]) -> Shape:
+def _shape(state: State) -> Shape:
     """All that the view depends on; nothing if there is to be none."""
-    if _has_the_name(schema):
+    if _has_the_name(state.schema):
         return ()
-    return tuple((k.name, k.sql_name, k.columns, k.datatypes) for k in rdf_predicates(schema))
+    return tuple((k.name, k.sql_name, k.columns, k.datatypes) for k in _read(state))
+
+
+def _read(state: State) -> tuple[Predicate, ...]:
+    """The RDF predicates that have tables. If none has: one of the others, for its columns."""
+    sources = sources_of(state)
+    there = sources.explicit.keys() | sources.derived.keys()
+    known = rdf_predicates(state.schema)
+    return tuple(one for one in known if one.name in there) or known[:1]
 
 
 def _there(store: Store) -> str | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import shown
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate
@@ -37,8 +40,13 @@ def view(predicate: Predicate, relation: Relation, replace: bool, database: str)
 
     Use `replace` only for a view that is ours: a new view must never replace somebody else's.
     """
-    if predicate.open:
-        nothing = [exp.cast(exp.null(), "TEXT").as_(c.name, quoted=True) for c in relation.stored]
+    if not relation.parts:
+        types = (_shown_type(c.type) for c in relation.stored)
+        names = (c.name for c in relation.stored)
+        nothing = [
+            exp.cast(exp.null(), type_).as_(name, quoted=True)
+            for name, type_ in zip(names, types, strict=True)
+        ]
         body: exp.Query = exp.select(*nothing).where(exp.false())
     elif covering := [part for part in relation.parts if part.covers]:
         body = _decoded_pairs(covering[0], relation)
@@ -48,8 +56,13 @@ def view(predicate: Predicate, relation: Relation, replace: bool, database: str)
     return exp.Create(this=name, kind="VIEW", expression=body, replace=replace)
 
 
-def refresh_views(store: Store, old: State, new: State) -> None:
-    """Create, replace and drop views where tables or columns have changed."""
+def _shown_type(type_: Type | None) -> str:
+    """The type that a column has in a view. Symbols are shown as text."""
+    return "TEXT" if type_ in (None, Type.SYMBOL) else SQL_TYPES[type_]
+
+
+def refresh_views(store: Store, old: State, new: State, names: Collection[str]) -> None:
+    """Create, replace and drop the views of some predicates, if tables or columns have changed."""
     before, after = sources_of(old), sources_of(new)
     make_way(store, old, new)
     for name, predicate in old.schema.items():
@@ -57,6 +70,8 @@ def refresh_views(store: Store, old: State, new: State) -> None:
             target = shown(store.database, predicate.sql_name)
             store.run(exp.Drop(tables=[target], kind="VIEW"))
     for name, predicate in new.schema.items():
+        if name not in names:
+            continue
         same = name in old.schema and old.schema[name].columns == predicate.columns
         if not same or _have_changed(before, after, name):
             parts = tuple(part for parts in after.owners(name).values() for part in parts)

@@ -9,9 +9,9 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.columns import clash
 from zodiac_sql.facts.load import literals
-from zodiac_sql.facts.load.urns import predicate_name
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.language.urns import predicate_name
 
 MACROS = r"""
 CREATE OR REPLACE TEMP MACRO zodiac_is_class(p, o) AS

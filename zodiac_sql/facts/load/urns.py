@@ -1,17 +1,6 @@
-"""urn:zodiac: IRIs, which represent plain names and symbols if RDF needs an IRI.
-
-They are `urn:zodiac:` and the percent-encoded text of a symbol (language/symbols.py), or the name
-of a predicate. Only the spelling that is written here is read back, so both ways fit exactly.
-"""
+"""urn:zodiac: IRIs (language/urns.py) for whole columns of symbols."""
 
 from __future__ import annotations
-
-import re
-from urllib.parse import quote, unquote
-
-NAMESPACE = "urn:zodiac:"
-
-_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
 
 MACROS = r"""
 CREATE OR REPLACE TEMP MACRO zodiac_from_urn(t) AS
@@ -28,18 +17,3 @@ CREATE OR REPLACE TEMP MACRO zodiac_as_node(t) AS
          WHEN starts_with(t, '<') THEN t
          ELSE '<' || t || '>' END;
 """
-
-
-def predicate_iri(name: str) -> str:
-    """The IRI that stands for a predicate in RDF."""
-    if _IRI.fullmatch(name) and not name.startswith(NAMESPACE):
-        return name
-    return NAMESPACE + quote(name, safe="")
-
-
-def predicate_name(iri: str) -> str:
-    """The predicate that an IRI in RDF stands for."""
-    if not iri.startswith(NAMESPACE):
-        return iri
-    name = unquote(iri.removeprefix(NAMESPACE))
-    return name if predicate_iri(name) == iri else iri

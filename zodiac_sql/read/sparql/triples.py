@@ -13,11 +13,11 @@ from typing import Any
 from sqlglot import exp
 
 from zodiac_sql.database.statements import text
-from zodiac_sql.facts.load.urns import predicate_iri, predicate_name
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language import symbols
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.urns import predicate_iri, predicate_name
 from zodiac_sql.read.sparql.context import Context, is_variable
 from zodiac_sql.read.sparql.solutions import (
     ID,

@@ -293,10 +293,10 @@ def one_nan(value: object) -> object:
 
 
 def uses(known: Known, instance: Instance) -> list[Key]:
-    """The facts in the body of an instance, in the order of the text."""
+    """The facts in the body of an instance, in the order of the text, after what is assumed."""
     return [
         (atom.predicate, tuple(stored(known, term, instance) for term in atom.terms))
-        for atom in instance.atoms
+        for atom in (*instance.rule.assumed, *instance.atoms)
     ]
 
 

@@ -79,7 +79,7 @@ def goal_of(state: State, goal: str) -> Atom:
     return atom
 
 
-def answers(search: Search, state: State, atom: Atom) -> list[Key]:
+def answers(search: Search, state: State, atom: Atom, most: int = FIRST_ANSWERS) -> list[Key]:
     """The facts that a goal means: itself, or its first answers."""
     known = search.known
     columns = state.schema[atom.predicate].columns
@@ -98,7 +98,7 @@ def answers(search: Search, state: State, atom: Atom) -> list[Key]:
     )
     names = sorted({t.name for t in named.terms if isinstance(t, Variable)})
     found: list[Key] = []
-    for row in _first_solutions(known, named, names):
+    for row in _first_solutions(known, named, names, most):
         values = dict(zip(names, row, strict=True))
         terms = tuple(
             Constant(column.type or Type.SYMBOL, values[t.name]) if isinstance(t, Variable) else t
@@ -110,14 +110,14 @@ def answers(search: Search, state: State, atom: Atom) -> list[Key]:
     return found
 
 
-def _first_solutions(known: Known, atom: Atom, names: list[str]) -> list[tuple[Any, ...]]:
+def _first_solutions(
+    known: Known, atom: Atom, names: list[str], most: int
+) -> list[tuple[Any, ...]]:
     if not known.sources.relation(atom.predicate).rows:
         return []
     columns = [exp.column(name, quoted=True) for name in names]
     query = exp.select(*columns).from_(solutions(known, (atom,), names).subquery("q", copy=False))
-    return known.store.rows(
-        query.order_by(*(column.copy() for column in columns)).limit(FIRST_ANSWERS)
-    )
+    return known.store.rows(query.order_by(*(column.copy() for column in columns)).limit(most))
 
 
 def key_of(known: Known, atom: Atom) -> Key | None:

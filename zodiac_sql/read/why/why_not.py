@@ -7,7 +7,7 @@ that fails, if that is more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -31,7 +31,8 @@ from zodiac_sql.language.syntax import (
 )
 from zodiac_sql.language.types import body_types
 from zodiac_sql.language.written import spelled_predicate
-from zodiac_sql.program.state import State
+from zodiac_sql.names import VARIES
+from zodiac_sql.program.state import State, parsed_templates
 from zodiac_sql.read.why.absence import Attempt, Kind, WhyNot
 from zodiac_sql.read.why.asked import Known
 from zodiac_sql.read.why.explain import solutions
@@ -57,7 +58,19 @@ def why_not(store: Store, state: State, functions: Functions, goal: str, depth: 
     if found := answers(search, state, atom):
         proof = replace(proof_of(search, found), prefixes=prefixes_of(state))
         return WhyNot(shown(atom, {}), (), (), proof, proof.prefixes)
-    return _Tried(known, prefixes_of(state)).absent(atom, depth)
+    told = _Tried(known, prefixes_of(state)).absent(atom, depth)
+    return replace(told, notes=(*told.notes, *_not_made(state, told, atom)))
+
+
+def _not_made(state: State, told: WhyNot, atom: Atom) -> Iterator[str]:
+    """The rules with variables for predicates of which none was made that could derive an atom."""
+    tried = {attempt.rule for attempt in told.attempts}
+    for template in parsed_templates(state):
+        head = template.head
+        fits = head.predicate == VARIES and len(head.terms) == len(atom.terms) + 1
+        if fits and not any(name.startswith(f"{template.name}[") for name in tried):
+            text = " ".join(template.text.split())
+            yield f"no rule for it is made of {template.name}: {text}"
 
 
 @dataclass(slots=True)
