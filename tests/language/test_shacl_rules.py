@@ -151,6 +151,11 @@ def test_what_is_derived_for_not_is_no_triple(load: Load) -> None:
     )
     assert facts(kb, "Root") == {("A",), ("B",), ("C",)}
     assert kb.sql("SELECT * FROM triple WHERE p || o LIKE '%expression%'").num_rows == 0
+    properties = kb.sql("SELECT DISTINCT p FROM triple ORDER BY p").fetchall()
+    names = ["ancestorOf", "childOf", "descendedFrom", "fatherOf", "motherOf"]
+    assert [p for (p,) in properties[:-1]] == [f"http://example/{name}" for name in names]
+    found = kb.sparql("SELECT DISTINCT ?p { <http://example/A> ?p <http://example/X> }").fetchall()
+    assert {p.removeprefix("http://example/") for (p,) in found} == {"fatherOf", "ancestorOf"}
 
 
 def test_a_new_version_is_a_difference(load: Load, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from zodiac_sql.ontology.translate import translate
 from zodiac_sql.ontology.translation import Translation
 from zodiac_sql.ontology.vocabulary import SAME_AS
 
+EX = "http://example.org/"
 Translate = Callable[..., Translation]
 
 
@@ -278,6 +279,20 @@ def test_equality(translated: Translate, name: str) -> None:
     assert not any(
         "sameAs" in rule.text for rule in translated(axioms, "rl-without-equality").rules
     )
+
+
+def test_lists_of_individuals_that_are_the_same(tmp_path: Path) -> None:
+    """What stands in two lists under two names stands in both."""
+    for one, other in (("( :b )", "( :c )"), ("( :a :b :d :e )", "( :c :f :g :h )")):
+        file = tmp_path / "ontology.ttl"
+        file.write_text(
+            f"{PREFIXES}[ owl:intersectionOf ( [ owl:oneOf {one} ] [ owl:oneOf {other} ] ) ]"
+            " rdfs:subClassOf :A . :b owl:sameAs :c ."
+        )
+        with zodiac_sql.connect() as kb:
+            kb.load_ontology(file, set="lists")
+            found = {name.rpartition("/")[2] for (name,) in kb.table(f"{EX}A").fetchall()}
+            assert found == {"b", "c"}
 
 
 def test_equality_is_only_for_predicates_with_facts(translated: Translate) -> None:

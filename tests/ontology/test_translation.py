@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from generators.ontologies import PREFIXES
 
+import zodiac_sql
 from zodiac_sql.errors import DataError
 from zodiac_sql.ontology.translate import translate
 from zodiac_sql.ontology.translation import Translation
@@ -245,3 +246,18 @@ def test_a_name_is_a_class_or_a_property(file: Path) -> None:
     assert [row.why for row in found.left_out] == [
         ":p is a property, and cannot be a class as well"
     ]
+
+
+def test_many_expressions_that_say_the_same(file: Path) -> None:
+    """Each is below each other: there are more ways through all of them than there is time."""
+    same = "[ a owl:Restriction ; owl:onProperty :p ; owl:hasValue :a ]"
+    classes = "".join(
+        f":C{n} rdfs:subClassOf {same} . :D{n} owl:equivalentClass "
+        f"[ owl:intersectionOf ( :C{n} {same} ) ] .\n"
+        for n in range(30)
+    )
+    assert len(translated(file, classes).rules) < 300
+    with zodiac_sql.connect() as kb:
+        kb.load_ontology(file, set="many")
+        kb.insert(f"{EX}C7", [(f"{EX}x",)])
+        assert kb.table(f"{EX}D7").fetchall() == [(f"{EX}x",)]

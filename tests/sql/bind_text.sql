@@ -4,7 +4,7 @@
 -- p(N, Y) <- e(X, Y)@all, BIND(concat(upper(X), -, length(Y)) AS N), not f(N)
 -- text to encode: s
 SELECT
-  zodiac.quote_where_needed(b4.v2) AS "s",
+  CAST(zodiac.quote_where_needed(b4.v2) AS TEXT) AS "s",
   b4.v1 AS "o"
 FROM (
   SELECT
@@ -20,6 +20,6 @@ FROM (
     ON t3.id = "a1"."b"
 ) AS b4
 LEFT JOIN "temp"."main"."zodiac$known_symbol" AS k6
-  ON k6.text = zodiac.quote_where_needed(b4.v2)
+  ON k6.text = CAST(zodiac.quote_where_needed(b4.v2) AS TEXT)
 ANTI JOIN "edb"."f" AS n5
   ON "n5"."s" = k6.id;

@@ -5,7 +5,7 @@
 -- text to encode: o
 SELECT
   b3.v0 AS "s",
-  zodiac.quote_where_needed(b3.v2) AS "o"
+  CAST(zodiac.quote_where_needed(b3.v2) AS TEXT) AS "o"
 FROM (
   SELECT
     "a1"."a" AS v0,
@@ -16,4 +16,4 @@ FROM (
     ON t2.id = "a1"."a"
 ) AS b3
 WHERE
-  NOT b3.v2 IS NULL AND zodiac.quote_where_needed(b3.v2) <> 'cold';
+  NOT b3.v2 IS NULL AND CAST(zodiac.quote_where_needed(b3.v2) AS TEXT) <> 'cold';

@@ -40,13 +40,14 @@ def make(
         collector.rule(("eq-diff1", "eq-ref"), (), head, itself)
     if v.SAME_AS not in {*stated, *(rule.head.predicate for rule in collector.made_rules)}:
         return
+    lists = {name for name in collector.facts if is_expression(name)}  # of individuals
     _different(graph, collector, wording, stated)
     same = Atom(v.SAME_AS, (_X, _Y))
     collector.rule(("eq-sym",), (), Atom(v.SAME_AS, (_Y, _X)), (same,))
     body = (same, Atom(v.SAME_AS, (_Y, _Z)), Comparison(_X, "!=", _Z))
     collector.rule(("eq-trans",), (), Atom(v.SAME_AS, (_X, _Z)), body)
     classes, properties = _replaced(graph, collector, stated, given is None)
-    for name in sorted(classes):
+    for name in sorted(classes | lists):
         collector.rule(("eq-rep-s",), (), Atom(name, (_Y,)), (Atom(name, (_X,)), same))
     objects = {predicate(iri) for iri in graph.object_properties}
     for name in sorted(properties):

@@ -7,14 +7,14 @@ this takes few rules; otherwise it gets a predicate of its own (names.EXPRESSION
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
 from zodiac_sql.language.syntax import Atom, Comparison, Term, Variable
 from zodiac_sql.names import EXPRESSION
 from zodiac_sql.ontology import vocabulary as v
-from zodiac_sql.ontology.class_graph import ClassGraph
+from zodiac_sql.ontology.class_graph import ClassGraph, Edge
 from zodiac_sql.ontology.graph import Property
 from zodiac_sql.ontology.rules import Body, Names, inconsistent
 from zodiac_sql.ontology.triples import Literal, Node, Object, Triple, is_blank
@@ -83,19 +83,49 @@ class Expressions:
     def _from_below(self, node: Node, x: Variable, new: Names, seen: frozenset[Node]) -> list[Way]:
         """The ways into an expression from the classes below it."""
         found: list[Way] = []
-        for edge in self.classes.into(node):
-            below: list[Way] = []
-            if self.is_atom(edge.sub):
-                below = [Way((self.atom(edge.sub, x),))]
-            elif edge.sub not in seen:
-                inner = seen | {edge.sub}
-                own = [] if edge.implied else self.definitions(edge.sub, x, new, inner)
-                below = [*own, *self._from_below(edge.sub, x, new, inner)]
-            axioms = (edge.axiom,) if edge.axiom else ()
-            found += [
-                replace(way, w3c=(*way.w3c, edge.w3c), axioms=(*way.axioms, *axioms))
-                for way in below
-            ]
+        by_schema = self._by_schema(node, seen, upwards=False)
+        seen = seen.union(by_schema)
+        for lower, labels in by_schema.items():
+            if lower != node and self.is_atom(lower):
+                found.append(Way((self.atom(lower, x),), labels))
+                continue
+            for edge in self.classes.into(lower):
+                axioms = (edge.axiom,) if edge.axiom else ()
+                found += [
+                    replace(way, w3c=(*way.w3c, edge.w3c, *labels), axioms=(*way.axioms, *axioms))
+                    for way in ([] if edge.by_schema else self._below(edge, x, new, seen))
+                ]
+        return found
+
+    def _below(self, edge: Edge, x: Variable, new: Names, seen: frozenset[Node]) -> list[Way]:
+        """The ways into what is at the lower end of an edge that an axiom or a structure makes."""
+        if self.is_atom(edge.sub):
+            return [Way((self.atom(edge.sub, x),))]
+        if edge.sub in seen:
+            return []
+        inner = seen | {edge.sub}
+        own = [] if edge.implied else self.definitions(edge.sub, x, new, inner)
+        return [*own, *self._from_below(edge.sub, x, new, inner)]
+
+    def _by_schema(
+        self, node: Node, seen: frozenset[Node], *, upwards: bool
+    ) -> dict[Node, tuple[str, ...]]:
+        """A class, and all expressions above or below it that only the schema puts there.
+
+        Each comes once, with the rules of the W3C: in the wine ontology, dozens of expressions say
+        the same, so each is below each other, and the ways through all of them have no end.
+        """
+        found: dict[Node, tuple[str, ...]] = {node: ()}
+        waiting = [node]
+        for one in waiting:  # it grows
+            if one != node and self.is_atom(one):
+                continue
+            for edge in self.classes.out_of(one) if upwards else self.classes.into(one):
+                other = edge.sup if upwards else edge.sub
+                if edge.by_schema and other not in found and other not in seen:
+                    labels = found[one]
+                    found[other] = (*labels, edge.w3c) if upwards else (edge.w3c, *labels)
+                    waiting.append(other)
         return found
 
     def definitions(
@@ -192,20 +222,21 @@ class Expressions:
         self, node: Node, x: Variable, new: Names, seen: frozenset[Node], defined: bool
     ) -> Iterator[Effect]:
         """What follows from being in the classes above."""
-        for edge in self.classes.out_of(node):
-            if defined and edge.implied:
+        none: dict[Node, tuple[str, ...]] = {node: ()}
+        by_schema = none if defined else self._by_schema(node, seen, upwards=True)
+        seen = seen.union(by_schema)
+        for upper, labels in by_schema.items():
+            if upper != node and self.is_atom(upper):
+                for effect in self.effects(upper, x, new, seen):
+                    yield replace(effect, w3c=(*labels, *effect.w3c))
                 continue
-            effects: Iterable[Effect]
-            if not edge.by_schema or self.is_atom(edge.sup):
-                effects = self.effects(edge.sup, x, new, seen)
-            elif edge.sup not in seen:
-                effects = self._above(edge.sup, x, new, seen | {edge.sup}, False)
-            else:
-                continue
-            axioms = (edge.axiom,) if edge.axiom else ()
-            for effect in effects:
-                labels = (edge.w3c, *effect.w3c)
-                yield replace(effect, w3c=labels, axioms=(*axioms, *effect.axioms))
+            for edge in self.classes.out_of(upper):
+                if edge.by_schema or (defined and edge.implied):
+                    continue
+                axioms = (edge.axiom,) if edge.axiom else ()
+                for effect in self.effects(edge.sup, x, new, seen):
+                    said = (*labels, edge.w3c, *effect.w3c)
+                    yield replace(effect, w3c=said, axioms=(*axioms, *effect.axioms))
 
     def _consequences(
         self, triple: Triple, x: Variable, new: Names, seen: frozenset[Node]

@@ -61,7 +61,7 @@ class Collector:
     ) -> None:
         """Add a rule, unless its head stands in its body; a rule without a body is a fact."""
         axioms = tuple(axioms)
-        simple = _simplified(head, body)
+        simple = _simplified(head, body, self._equality)
         if simple is None:
             return
         head, parts = simple
@@ -204,18 +204,21 @@ def _key(rule: Rule) -> str:
 # --- rules made simple ----------------------------------------------------------------------------
 
 
-def _simplified(head: Atom, body: Sequence[Part]) -> tuple[Atom, Body] | None:
+def _simplified(head: Atom, body: Sequence[Part], equality: bool) -> tuple[Atom, Body] | None:
     """A rule with its `V = constant` put in, without repetitions and needless owl:Thing.
 
-    None if it would need a value to be two constants.
+    If a value must be two constants, these must be the same; None if nothing is said to be.
     """
     values: dict[str, Constant] = {}
     parts: list[Part] = []
     for part in body:
         if isinstance(part, Comparison) and part.operator == "=":
             assert isinstance(part.left, Variable) and isinstance(part.right, Constant)
-            if values.setdefault(part.left.name, part.right) != part.right:
+            known = values.setdefault(part.left.name, part.right)
+            if known != part.right and not equality:
                 return None
+            if known != part.right:
+                parts.append(Atom(v.SAME_AS, (known, part.right)))
         else:
             parts.append(part)
     head = _atom_with(head, values)

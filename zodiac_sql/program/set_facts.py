@@ -7,6 +7,7 @@ it to p.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from zodiac_sql.language.syntax import Atom, Program, Rule, Variable
@@ -25,6 +26,12 @@ def is_of_facts(label: str) -> bool:
 def brings_facts(rule: str) -> bool:
     """Whether a rule of this name brings the facts that a set states, and does nothing else."""
     return is_of_facts(rule.partition("/")[2])  # no set has a / in its name
+
+
+def own_predicates(rules: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """The predicates of what sets state. Rules are given by what they derive and their names."""
+    bringing = ((head, name.partition("/")[0]) for head, name in rules if brings_facts(name))
+    return frozenset(_own(head, set_name) for head, set_name in bringing)
 
 
 def with_facts_of_set(program: Program, set_name: str) -> Program:

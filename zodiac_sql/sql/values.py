@@ -97,7 +97,8 @@ class Values:
         if value.shown is not None:
             return text(value.shown)
         if value.text:
-            return exp.Anonymous(this="zodiac.quote_where_needed", expressions=[value.sql.copy()])
+            found = exp.Anonymous(this="zodiac.quote_where_needed", expressions=[value.sql.copy()])
+            return exp.cast(found, "TEXT")  # DuckDB takes what is always NULL for an integer
         if self.context.spelled:
             return value.sql.copy()
         key = value.sql.sql()

@@ -14,13 +14,19 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.urns import predicate_iri
 from zodiac_sql.names import TRIPLES, is_expression
+from zodiac_sql.program.set_facts import own_predicates
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.sources import sources_of
 
 
-def rdf_predicates(schema: Mapping[str, Predicate]) -> tuple[Predicate, ...]:
-    """The predicates that are classes and properties: their names are IRIs."""
-    return tuple(known for known in schema.values() if _is_rdf(known))
+def rdf_predicates(state: State) -> tuple[Predicate, ...]:
+    """The predicates that are classes and properties: their names are IRIs.
+
+    What a rule set states of such a predicate is among the facts of that predicate already.
+    """
+    of_sets = own_predicates((rule.head, rule.name) for rule in state.rules)
+    schema: Mapping[str, Predicate] = state.schema
+    return tuple(p for name, p in schema.items() if name not in of_sets and _is_rdf(p))
 
 
 def _is_rdf(known: Predicate) -> bool:
@@ -86,7 +92,7 @@ def _read(state: State) -> tuple[Predicate, ...]:
     """The RDF predicates that have tables. If none has: one of the others, for its columns."""
     sources = sources_of(state)
     there = sources.explicit.keys() | sources.derived.keys()
-    known = rdf_predicates(state.schema)
+    known = rdf_predicates(state)
     return tuple(one for one in known if one.name in there) or known[:1]
 
 

@@ -90,3 +90,16 @@ def test_ranks_that_a_deletion_has_lost(open_kb: OpenKb) -> None:
         assert not all(row.ranked for row in rows.values() if row.recursive)
         for node in range(0, 30, 5):
             assert kb.why(f"q(0, {node})").height > 1
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_loop_that_the_closing_rules_exclude(open_kb: OpenKb, large: bool) -> None:
+    """Rules with X != Z never lead back to a node; another rule does."""
+    with open_kb() as kb, searched_as_if_large(large):
+        kb.add_rules("""
+            p(X, Z) :- p(X, Y), p(Y, Z), X != Z. p(X, Y) :- p(Y, X), X != Y.
+            back: p(Z, X) :- p(X, U), p(U, Z). p(X, Y) :- f(X, Y). f(a, c). f(c, d).
+        """)
+        for fact in ("p(a, a)", "p(d, d)"):
+            (step,) = kb.why(fact).derivations[kb.why(fact).goals[0]]
+            assert step.rule == "back"

@@ -41,7 +41,7 @@ def context_of(store: Store, state: State, algebra: Any) -> Context:
     found = store.rows(
         "SELECT text, id FROM zodiac.symbol WHERE text IN (SELECT unnest($1::VARCHAR[]))", [texts]
     )
-    return Context(state.schema, sources_of(state), rdf_predicates(state.schema), dict(found))
+    return Context(state.schema, sources_of(state), rdf_predicates(state), dict(found))
 
 
 def _constants(part: Any) -> Iterator[str]:

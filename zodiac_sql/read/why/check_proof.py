@@ -61,6 +61,8 @@ def _is_text(term: Term, instance: Instance) -> bool:
 def _is_path(fact: Key, path: Path) -> bool:
     """Whether facts lead from the first value of a fact to the second."""
     predicate, (start, end) = fact
+    if not path.closure.can_close(fact):
+        return False
     if fact in path.facts or any(name != predicate for name, _ in path.facts):
         return False
     ends = {start}

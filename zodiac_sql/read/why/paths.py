@@ -44,6 +44,11 @@ class Closure:
         """Whether facts may be passed backwards."""
         return self.row.kind == "stc"
 
+    def can_close(self, fact: Key) -> bool:
+        """Whether a path can lead to a fact: rules with X != Z never lead back to a node."""
+        start, end = fact[1]
+        return not self.row.unequal or start != end
+
     @property
     def of_given(self) -> Closure:
         """The same, with paths of facts from outside the hypernode alone."""
@@ -79,12 +84,16 @@ class Graph:
 
         If several paths are, it is always the same one.
         """
+        if not self.closure.can_close(fact):
+            return None
         predicate, (start, end) = fact
         edges = _search(self.links, start, end, self.closure.symmetric)
         return Path(self.closure, tuple(_facts(predicate, edges))) if edges else None
 
     def near(self, fact: Key, most: int) -> tuple[Key, ...] | None:
         """The facts that can be in a path for a fact, without itself; None if they are too many."""
+        if not self.closure.can_close(fact):
+            return ()
         predicate, (start, end) = fact
         turned: dict[object, list[object]] = {}
         for left, others in self.links.items():
@@ -192,6 +201,8 @@ def all_edges(known: Known, closure: Closure, most: int) -> Graph | None:
 
 def path_in_database(known: Known, closure: Closure, fact: Key) -> Path | None:
     """The facts of a shortest path, which DuckDB finds, however many edges there are."""
+    if not closure.can_close(fact):
+        return None
     predicate, (start, end) = fact
     known.store.run(create_temp_view(_EDGES, _all_edges(known, closure)))
     edges = known.store.rows(_SHORTEST, {"start": start, "end": end})
