@@ -14,6 +14,20 @@ from typing import Any
 from zodiac_sql.language import symbols
 from zodiac_sql.language.syntax import Type
 
+_OPERATORS = {"<>": "!=", "==": "=", "≠": "!=", "≤": "<=", "≥": ">="}
+_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def comparison(operator: str) -> str:
+    """The operator of a comparison, which can be written in several ways."""
+    return _OPERATORS.get(operator, operator)
+
+
+def opposite(operator: str) -> str:
+    """The operator that holds of two values exactly if another one does not."""
+    return _OPPOSITE[comparison(operator)]
+
+
 TYPE_NAMES = {
     "symbol": Type.SYMBOL, "string": Type.SYMBOL, "text": Type.SYMBOL, "iri": Type.SYMBOL,
     "int": Type.INT, "integer": Type.INT, "number": Type.INT, "bigint": Type.INT,

@@ -11,9 +11,8 @@ from typing import Any, cast
 from lark import Token, Tree
 
 from zodiac_sql.errors import Problem, Source, Span, shortened
-from zodiac_sql.language import symbols
+from zodiac_sql.language import literals, symbols
 from zodiac_sql.language.binding import DEEPEST
-from zodiac_sql.language.literals import TYPE_NAMES, float_of, integer, unquoted, value_of, xsd_type
 from zodiac_sql.language.places import Places
 from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
 from zodiac_sql.language.ranges import MOST_FACTS, integers, with_numbers
@@ -49,11 +48,6 @@ def _own(atom: Atom) -> Atom:
     """An atom of the predicate triple, if it could also mean another one."""
     return replace(atom, predicate=TRIPLE) if atom.predicate == _TRIPLE else atom
 
-
-_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-"""What holds of two values exactly if something else does not."""
-
-_OPERATORS = {"<>": "!=", "==": "=", "≠": "!=", "≤": "<=", "≥": ">="}
 
 _FLATTER = "Each operator counts: X + 1 + 1 is two deep. Name a part of it with BIND."
 
@@ -135,7 +129,7 @@ class Reader(Places):
 
     def _column(self, tree: Tree[Token]) -> Column:
         name, kind = cast("list[Token]", tree.children)
-        found = TYPE_NAMES.get(kind.lower())
+        found = literals.TYPE_NAMES.get(kind.lower())
         if found is None:
             known = ", ".join(type_.value for type_ in Type)
             self._problem(f"unknown type `{kind}`", kind, f"The types are {known}.")
@@ -204,12 +198,11 @@ class Reader(Places):
         before, numbers = len(self.problems), []
         for tree in ranges:
             ends = [self._expression(cast("Tree[Token]", child)) for child in tree.children]
-            numbers.append(integers(ends))
-            if numbers[-1] is None:
-                self._problem("a range goes from one integer to another: 1..5", self._span(tree))
-        if len(self.problems) > before:
+            numbers += [each for each in (integers(ends),) if each is not None]
+        if len(numbers) < len(ranges):
+            self._problem("a range goes from one integer to another: 1..5", self._span(ranges[0]))
             return
-        trees = with_numbers(head, [each for each in numbers if each is not None])
+        trees = with_numbers(head, numbers)
         if trees is None:
             hint = f"A text states at most {MOST_FACTS:,} in this way: load a file instead."
             self._problem("this stands for too many facts", self._span(head), hint)
@@ -261,12 +254,12 @@ class Reader(Places):
                 return None if atom is None else Negation(atom)
             case "comparison" | "comp":
                 left, operator, right = children
-                sign = _OPERATORS.get(str(operator), str(operator))
-                return Comparison(self._expression(left), sign, self._expression(right), span)
+                sides = self._expression(left), self._expression(right)
+                return Comparison(sides[0], literals.comparison(str(operator)), sides[1], span)
             case "otherwise":
                 left, operator, right = children
-                sign = _OPPOSITE[_OPERATORS.get(str(operator), str(operator))]
-                return Comparison(self._expression(left), sign, self._expression(right), span)
+                sides = self._expression(left), self._expression(right)
+                return Comparison(sides[0], literals.opposite(str(operator)), sides[1], span)
             case "bind":
                 expression, variable = children
                 return Binding(self._expression(expression), self._variable(variable), span)
@@ -390,8 +383,8 @@ class Reader(Places):
     def _number(self, token: Token, span: Span, sign: str = "") -> Constant:
         text = sign + token
         if re.fullmatch(r"\d+", token):
-            return self._within(Type.INT, integer(token, sign), span)
-        value = float_of(text)
+            return self._within(Type.INT, literals.integer(token, sign), span)
+        value = literals.float_of(text)
         if math.isinf(value):
             self._problem(f"the number {shortened(text)} is too large for a float", span)
         return Constant(Type.FLOAT, value, span)
@@ -403,11 +396,11 @@ class Reader(Places):
         return Constant(type_, value, span)
 
     def _typed(self, text: str, datatype: str, span: Span) -> Constant:
-        type_ = xsd_type(datatype)
+        type_ = literals.xsd_type(datatype)
         if type_ is None:
             return Constant(Type.SYMBOL, symbols.literal(text, datatype=datatype), span)
         try:
-            value = value_of(type_, text)
+            value = literals.value_of(type_, text)
         except (ValueError, OverflowError):
             name = datatype.removeprefix(symbols.XSD)
             self._problem(f'"{shortened(text)}" is not an xsd:{name}', span)
@@ -416,7 +409,7 @@ class Reader(Places):
 
     def _unquoted(self, token: Token) -> str:
         """The text between the quotes, with its escapes read."""
-        text, bad = unquoted(token)
+        text, bad = literals.unquoted(token)
         for escape in bad:
             self._problem(f"there is no character {escape}", token, WHOLE_CHARACTER)
         return text

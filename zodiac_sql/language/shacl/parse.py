@@ -17,8 +17,7 @@ from lark import Lark, Token, Tree, UnexpectedInput
 
 from zodiac_sql.errors import Problem, Source
 from zodiac_sql.language.parse import parse_what_can_be as parse_rules
-from zodiac_sql.language.prefixed import prefixed
-from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
+from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES, prefixed
 from zodiac_sql.language.shacl.expressions import alternatives, joined, value
 from zodiac_sql.language.shacl.patterns import Patterns
 from zodiac_sql.language.shacl.terms import Node, Terms, variables_in

@@ -326,9 +326,9 @@ class Body:
     def _shown(self, value: _Value) -> exp.Expr:
         """The text of a symbol as people see it."""
         if value.text:
-            return exp.Anonymous(
-                this="zodiac.quote_where_needed", expressions=[self._once(value.sql)]
-            )
+            given = [self._once(value.sql)]
+            quoted = exp.Anonymous(this="zodiac.quote_where_needed", expressions=given)
+            return exp.cast(quoted, "TEXT")  # DuckDB takes what is always NULL for an integer
         same = exp.column("id", table="k").eq(value.sql.copy())
         # The minimum gives one text even if a damaged dictionary has several.
         text = exp.select(exp.Min(this=exp.column("text", table="k")))
