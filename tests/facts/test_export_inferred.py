@@ -85,3 +85,22 @@ def test_nothing_inferred(tmp_path: Path) -> None:
         kb.insert("p", [("a", "b")])
         exported = kb.export(tmp_path, "ttl", inferred=True)
         assert exported.files[0].read_text() == ""
+
+
+def test_what_a_rule_set_states_is_written_once_and_not_inferred(tmp_path: Path) -> None:
+    with zodiac_sql.connect() as kb:
+        kb.add_rules("""
+            @prefix ex: <http://e/> . .decl ex:p(one: symbol, other: symbol)
+            ex:p(ex:a, ex:b). ex:p(X, Y) :- ex:q(X, Y). ex:q(ex:a, ex:c). ex:q(ex:a, ex:b).
+        """)
+        kb.add_rules("@prefix ex: <http://e/> . ex:p(ex:a, ex:d). ex:p(ex:a, ex:c).", set="some")
+        kb.add_rules("@prefix ex: <http://e/> . ex:p(ex:a, ex:e).", set="more")
+        kb.insert("http://e/q", [("http://e/a", "http://e/f")])
+        inferred = read(
+            kb.export(tmp_path, "nt", inferred=True).files[0], pyoxigraph.RdfFormat.N_TRIPLES
+        )
+        every = read(kb.export(tmp_path, "nt").files[0], pyoxigraph.RdfFormat.N_TRIPLES)
+        assert inferred == {"<http://e/a> <http://e/p> <http://e/f>"}
+        wanted = {f"<http://e/a> <http://e/p> <http://e/{x}>" for x in "bcdef"}
+        assert every == wanted | {f"<http://e/a> <http://e/q> <http://e/{x}>" for x in "bcf"}
+        assert {p.name for p in kb.export(tmp_path / "csv", "csv").files} == {"p.csv", "q.csv"}

@@ -28,10 +28,15 @@ def brings_facts(rule: str) -> bool:
     return is_of_facts(rule.partition("/")[2])  # no set has a / in its name
 
 
-def own_predicates(rules: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """The predicates of what sets state. Rules are given by what they derive and their names."""
-    bringing = ((head, name.partition("/")[0]) for head, name in rules if brings_facts(name))
-    return frozenset(_own(head, set_name) for head, set_name in bringing)
+def own_predicates(rules: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The predicates of what sets state of each predicate. Rules are given by what they derive and
+    their names.
+    """
+    found: dict[str, list[str]] = {}
+    for head, name in rules:
+        if brings_facts(name):
+            found.setdefault(head, []).append(_own(head, name.partition("/")[0]))
+    return found
 
 
 def with_facts_of_set(program: Program, set_name: str) -> Program:

@@ -6,7 +6,7 @@ something needs them, so that opening a file stays cheap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -21,6 +21,7 @@ from zodiac_sql.language.templates import is_template, made_of
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.expand import certain
 from zodiac_sql.program.rule_sets import RuleSet
+from zodiac_sql.program.set_facts import own_predicates
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 
@@ -118,6 +119,10 @@ class State:
             return self.rules
         rules = (rule for rule in self.rules if rule.origin is None)
         return tuple(sorted((*rules, *self.templates), key=lambda rule: rule.position))
+
+    def of_sets(self) -> Mapping[str, Sequence[str]]:
+        """The predicates of what rule sets state, by the predicates that they state it of."""
+        return own_predicates((rule.head, rule.name) for rule in self.rules)
 
     def again(self) -> State:
         """The same state as another object, for who tells states apart by `is`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 from sqlglot import exp
@@ -13,7 +14,7 @@ from zodiac_sql.facts.export import Exported, export_predicates
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.program.state import State
 from zodiac_sql.read.query import known_predicates
-from zodiac_sql.sql.relations import Relation, relation_query
+from zodiac_sql.sql.relations import Relation
 from zodiac_sql.storage.extensions import decoded, distinct_query, lacking
 from zodiac_sql.storage.owners import EXPLICIT
 from zodiac_sql.storage.sources import sources_of
@@ -29,9 +30,14 @@ def export(
 ) -> Exported:
     """Write the extensions of predicates, or only those of their facts that are not explicit.
 
-    Of the latter, predicates that no rule derives have none, and get no file.
+    Of the latter, predicates that no rule derives have none, and get no file. What a rule set
+    states of a predicate is among the facts of that predicate, so unless it is asked for by its
+    name, it is not written once more; nor is it inferred.
     """
     predicates = known_predicates(names, state)
+    if not names:
+        of_sets = set(chain.from_iterable(state.of_sets().values()))
+        predicates = [known for known in predicates if known.name not in of_sets]
     read: Callable[[Predicate], exp.Expr] = lambda known: shown(store.database, known.sql_name)
     if inferred:
         heads = {rule.head for rule in state.rules}
@@ -42,12 +48,13 @@ def export(
 
 def _inferred(state: State, known: Predicate) -> exp.Query:
     """The facts of a predicate that rules derive, and that are not explicit, as people see them."""
-    owners = sources_of(state).owners(known.name)
+    sources = sources_of(state)
+    owners = sources.owners(known.name)
     parts = [p for owner, own in owners.items() if owner != EXPLICIT for p in own if p.rows]
     parts = [part for part in parts if part.covers] or parts
-    explicit = tuple(part for part in owners[EXPLICIT] if part.rows)
     derived = Relation(known.columns, tuple(parts))
     facts = distinct_query(derived)
-    if explicit:
-        facts = lacking(relation_query(derived), Relation(known.columns, explicit))
+    for name in (known.name, *state.of_sets().get(known.name, ())):
+        if explicit := tuple(part for part in sources.owners(name)[EXPLICIT] if part.rows):
+            facts = lacking(facts, Relation(state.schema[name].columns, explicit))
     return decoded(derived, facts, "zodiac.symbol")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from sqlglot import exp
 
@@ -14,7 +15,6 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.urns import predicate_iri
 from zodiac_sql.names import TRIPLES, is_expression
-from zodiac_sql.program.set_facts import own_predicates
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.sources import sources_of
 
@@ -24,7 +24,7 @@ def rdf_predicates(state: State) -> tuple[Predicate, ...]:
 
     What a rule set states of such a predicate is among the facts of that predicate already.
     """
-    of_sets = own_predicates((rule.head, rule.name) for rule in state.rules)
+    of_sets = set(chain.from_iterable(state.of_sets().values()))
     schema: Mapping[str, Predicate] = state.schema
     return tuple(p for name, p in schema.items() if name not in of_sets and _is_rdf(p))
 
