@@ -81,6 +81,8 @@ def test_zeros_of_an_older_file_lose_their_sign(open_kb: OpenKb, tmp_path: Path)
         old.execute("UPDATE edb.m SET x = '-0.0'::DOUBLE WHERE x = 0")
         old.execute("UPDATE idb.h1_p SET s = '-0.0'::DOUBLE WHERE s = 0")
         old.execute("DROP TABLE zodiac.rule_set; DROP TABLE zodiac.rule_member")
+        old.execute("DROP TABLE zodiac.template; ALTER TABLE zodiac.rule DROP COLUMN template")
+        old.execute("ALTER TABLE zodiac.rule DROP COLUMN predicates")
         old.execute("DELETE FROM zodiac.migration WHERE version >= 7")
     with open_kb(path) as kb:
         for predicate in ("m", "p"):

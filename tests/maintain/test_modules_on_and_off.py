@@ -73,6 +73,8 @@ def test_a_file_from_before_modules(tmp_path: Path, open_kb: OpenKb, rules: str)
     with duckdb.connect(path) as connection:
         connection.execute("ALTER TABLE zodiac.hypernode DROP COLUMN modules")
         connection.execute("DROP TABLE zodiac.rule_set; DROP TABLE zodiac.rule_member")
+        connection.execute("DROP TABLE zodiac.template; ALTER TABLE zodiac.rule DROP template")
+        connection.execute("ALTER TABLE zodiac.rule DROP predicates")
         connection.execute("DROP TABLE zodiac.stream")
         connection.execute("DROP TABLE zodiac.hypertree")
         connection.execute("DROP SCHEMA hd")
@@ -104,6 +106,8 @@ def test_reading_a_file_from_before_modules_needs_a_migration(tmp_path: Path) ->
     with duckdb.connect(path) as connection:
         connection.execute("ALTER TABLE zodiac.hypernode DROP COLUMN modules")
         connection.execute("DROP TABLE zodiac.rule_set; DROP TABLE zodiac.rule_member")
+        connection.execute("DROP TABLE zodiac.template; ALTER TABLE zodiac.rule DROP template")
+        connection.execute("ALTER TABLE zodiac.rule DROP predicates")
         connection.execute("DROP TABLE zodiac.stream")
         connection.execute("DROP TABLE zodiac.hypertree")
         connection.execute("DROP SCHEMA hd")
