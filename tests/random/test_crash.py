@@ -150,7 +150,7 @@ def from_scratch(changes: list[Change]) -> State:
     texts = {(name, RULES[name]) for name in rules}
     texts |= {(f"extra/{name}", EXTRA[name]) for name in extra if name != "fact"}
     if "fact" in extra:
-        texts.add(("extra/facts:tip", "<tip>(V1) :- <tip@extra>(V1)."))
+        texts.add(("extra/facts:tip", "tip(V1) :- <tip@extra>(V1)."))
         shown["tip@extra"].add(("a",))
     return frozenset(texts), {name: frozenset(rows) for name, rows in shown.items()}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate, resolve
 from zodiac_sql.language.syntax import Column, Constant, Program, Rule, atoms_of
-from zodiac_sql.language.templates import is_template
+from zodiac_sql.language.templates import TRIPLE, is_template
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.build import Edited, Planned, SqlNames, declare, plan_program, with_staged
 from zodiac_sql.program.check import in_order
@@ -68,7 +68,7 @@ def plan_rules(
     A predicate may be given by name, `<iri>` or `prefix:local`. Raises ProgramError with all
     problems; DataError if declared columns are not those given.
     """
-    programs, prefixes, problems = parsed(rules)
+    programs, prefixes, problems = parsed(rules, given)
     schema: dict[str, Predicate] = {}
     sql_names = SqlNames(tuple)
 
@@ -101,12 +101,17 @@ def plan_rules(
     return PlannedRules(planned, _facts(programs), meant, prefixes)
 
 
-def parsed(rules: Rules) -> tuple[list[Program], dict[str, str], list[Problem]]:
-    """The texts of rules that can be parsed, the prefixes of all, and the problems of the rest."""
+def parsed(
+    rules: Rules, given: Collection[str] = ()
+) -> tuple[list[Program], dict[str, str], list[Problem]]:
+    """The texts of rules that can be parsed, the prefixes of all, and the problems of the rest.
+
+    `given` are the predicates that have facts.
+    """
     programs, problems = [], []
     prefixes: dict[str, str] = {}
     for text, name in texts_of(rules):
-        program, wrong = parsed_text(text, name, prefixes)
+        program, wrong = parsed_text(text, name, prefixes, own_triple=TRIPLE in given)
         programs.append(program)
         problems += wrong
         problems += [_varying(rule) for rule in program.rules if is_template(rule)]
