@@ -235,7 +235,7 @@ def test_shared_part_that_is_too_deep_is_shown_where_it_is_not() -> None:
 def test_text_has_one_line_per_part_and_no_control_characters() -> None:
     shown = str(nasty())
     assert "<script>" in shown and "🌬️" in shown
-    assert all(line[:1] in "<├└│ " for line in shown.splitlines())
+    assert all(line[:1] in "`├└│ " for line in shown.splitlines())
     assert not {c for c in shown if c < " " and c != "\n"} and "\u202e" not in shown
 
 
