@@ -22,8 +22,8 @@ Row = tuple[str, int, int]
 
 def summary(change: Change) -> str:
     """The change as text: how many facts came and went, where, and how long it took."""
-    rows, left = _moved(change)
-    lines = [_headline(change, rows)]
+    rows, left, is_known = _moved(change)
+    lines = [_headline(change, rows, is_known)]
     width = max((len(name) for name, _, _ in rows[:PREDICATES_SHOWN]), default=0)
     for name, entered, gone in rows[:PREDICATES_SHOWN]:
         signed = (f"{sign}{count:,}" for sign, count in (("+", entered), ("-", gone)) if count)
@@ -35,7 +35,7 @@ def summary(change: Change) -> str:
 
 def summary_html(change: Change) -> str:
     """The same as a table."""
-    rows, left = _moved(change)
+    rows, left, is_known = _moved(change)
     cells = "".join(
         f"<tr><td style='text-align:left'>{escape(name)}</td>"
         f"<td>{entered or ''}</td><td>{gone or ''}</td></tr>"
@@ -46,11 +46,13 @@ def summary_html(change: Change) -> str:
     below = [*([left.strip()] if left else []), f"hypernodes: {fates(change.hypernodes)}"]
     below += _notes(change)
     told = "".join(f"<div>{escape(line)}</div>" for line in below)
-    return f"<div><b>{escape(_headline(change, rows))}</b></div>{table}{told}"
+    return f"<div><b>{escape(_headline(change, rows, is_known))}</b></div>{table}{told}"
 
 
-def _moved(change: Change) -> tuple[list[Row], str]:
-    """The predicates concerned, those with most facts first, and what is to be said of others."""
+def _moved(change: Change) -> tuple[list[Row], str, bool]:
+    """The predicates concerned, those with most facts first, what is to be said of others, and
+    whether it is known what left.
+    """
     try:
         deleted = change.deleted
         unknown = ""
@@ -62,12 +64,15 @@ def _moved(change: Change) -> tuple[list[Row], str]:
     ]
     rows.sort(key=lambda row: -row[1] - row[2])
     more = len(rows) - PREDICATES_SHOWN
-    return rows, unknown or (f"  and {more} more predicates" if more > 0 else "")
+    told = f"  and {more} more predicates" if more > 0 else ""
+    return rows, unknown or told, not unknown
 
 
-def _headline(change: Change, rows: Sequence[Row]) -> str:
+def _headline(change: Change, rows: Sequence[Row], is_known: bool) -> str:
     entered, left = sum(row[1] for row in rows), sum(row[2] for row in rows)
     took = f"{change.seconds:.3f} s"
+    if not is_known:
+        return f"{_facts(entered)} entered ({took})"
     if not rows:
         return f"no fact came or went ({took})"
     return f"{_facts(entered)} entered, {_facts(left)} left ({took})"
