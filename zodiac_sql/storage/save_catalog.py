@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
+from typing import TypeVar
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.program.state import State, StoredRule
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.storage.catalog import changed_meanwhile
+
+T = TypeVar("T")
 
 
 def claim(store: Store, old: State, new: State) -> None:
@@ -61,9 +64,7 @@ def _save_program(store: Store, old: State, new: State) -> None:
 
 
 def _save_sets(store: Store, old: State, new: State) -> None:
-    before, after = ({one.name: one for one in state.sets} for state in (old, new))
-    gone = [name for name, one in before.items() if after.get(name) != one]
-    written = [one for name, one in after.items() if before.get(name) != one]
+    gone, written = _changed(*({one.name: one for one in state.sets} for state in (old, new)))
     if gone:
         store.run("DELETE FROM zodiac.rule_set WHERE name IN (SELECT unnest($1))", [gone])
     for one in written:
@@ -105,6 +106,12 @@ def _run_over(store: Store, sql: str, rows: Collection[tuple[object, ...]]) -> N
         store.run(sql, [list(column) for column in zip(*rows, strict=True)])
 
 
+def _changed(before: Mapping[str, T], after: Mapping[str, T]) -> tuple[list[str], list[T]]:
+    """The names of rows that go, and the rows that are written: a row that differs is both."""
+    gone = [name for name, row in before.items() if after.get(name) != row]
+    return gone, [row for name, row in after.items() if before.get(name) != row]
+
+
 def _save_positions(store: Store, old: Mapping[str, int], new: Mapping[str, int]) -> None:
     for name, position in new.items():
         if name not in old:
@@ -114,9 +121,7 @@ def _save_positions(store: Store, old: Mapping[str, int], new: Mapping[str, int]
 
 
 def _save_rules(store: Store, old: State, new: State) -> None:
-    before, after = _owned(old), _owned(new)
-    gone = [name for name, owned in before.items() if after.get(name) != owned]
-    written = [owned for name, owned in after.items() if before.get(name) != owned]
+    gone, written = _changed(_owned(old), _owned(new))
     if gone:
         store.run("DELETE FROM zodiac.rule WHERE name IN (SELECT unnest($1))", [gone])
     if written:
@@ -140,9 +145,7 @@ def _save_rules(store: Store, old: State, new: State) -> None:
 
 
 def _save_templates(store: Store, old: State, new: State) -> None:
-    before, after = ({rule.name: rule for rule in state.templates} for state in (old, new))
-    gone = [name for name, rule in before.items() if after.get(name) != rule]
-    written = [rule for name, rule in after.items() if before.get(name) != rule]
+    gone, written = _changed(*({rule.name: rule for rule in s.templates} for s in (old, new)))
     if gone:
         store.run("DELETE FROM zodiac.template WHERE name IN (SELECT unnest($1))", [gone])
     if written:
