@@ -15,9 +15,9 @@ MINUTES ?= 60
 demo: $(READY)
 	$(BIN)/python examples/wind_farm/demo.py
 
-# Two processes share the tests.
+# Three processes share the tests: a third of the time, a test waits for a disk or for a process.
 test: check java
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadgroup
 
 check: $(READY)
 	$(BIN)/ruff format --check .

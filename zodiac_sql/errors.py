@@ -2,9 +2,11 @@
 
     ZodiacError
     ├── ProgramError            rules refused; carries every Problem found
+    ├── ConstraintError         a change would violate constraints
     ├── DataError               facts refused: malformed, or of the wrong type or arity
     ├── QueryError              a goal or an SQL statement that cannot be answered
     ├── EvaluationError         a rule or a query computes an impossible value: too large an integer
+    ├── LimitError              a limit that the user set was reached: seconds, rows or iterations
     ├── FunctionError           a registered function clashes, or failed
     │   └── MissingFunctionError    rules of the file need one that is not registered
     ├── StreamError             an update of a stream is refused; the cause is one of the above
@@ -17,6 +19,7 @@
         └── PublishedError      a change is in the file, but something failed after that
 
     MissingFunctionWarning      rules of an opened file use a function that is not registered
+    OtherTableWarning           SQL reads what has the name of a predicate, but is something else
 
 Whatever is raised, nothing was changed, because changes are published whole or not at all. There
 are two exceptions: after a PublishedError the change is in the file; and in a stream, the updates
@@ -27,7 +30,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
@@ -149,6 +152,72 @@ class EvaluationError(ZodiacError):
     Nothing was changed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A constraint that a change violates: its name, text and place, and the first `rows` of
+    `count`, each with the values of `variables`. `why` tells how the first of them came to be.
+    `predicate` is the one that its violations are facts of, `first` are the values of the first.
+    """
+
+    constraint: str
+    text: str
+    place: str
+    variables: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    count: int
+    predicate: str
+    first: tuple[object, ...] = field(default=(), repr=False)
+    why: str = ""
+
+    def __str__(self) -> str:
+        times = "once" if self.count == 1 else f"{self.count:,} times"
+        lines = [f"{self.place}: {self.constraint} is violated {times}: {self.text}"]
+        for row in self.rows:
+            pairs = zip(self.variables, row, strict=True)
+            lines.append(", ".join(f"{name} = {shortened(value)}" for name, value in pairs))
+        if self.rows and self.count > len(self.rows):
+            lines.append(f"and {self.count - len(self.rows):,} more")
+        return "\n    ".join([*lines, *self.why.splitlines()])
+
+
+class ConstraintError(ZodiacError):
+    """A change would violate constraints that held, or in more ways than before. Nothing was
+    changed. `violations` has each constraint concerned.
+    """
+
+    def __init__(self, violations: Sequence[Violation]) -> None:
+        self.violations = tuple(violations)
+        said = [str(violation) for violation in self.violations[:_MOST_PROBLEMS]]
+        said.append("Nothing was changed. With check=False (--no-check), the change passes.")
+        super().__init__("\n".join(said))
+
+
+class LimitError(ZodiacError):
+    """A change or a question came to a limit: `timeout`, `max_rows` or `max_iterations`. Nothing
+    was changed.
+
+    `limit` is the name of that limit. If rules were being evaluated, `hypernode` is theirs, `rules`
+    are the names of those that grew, `rows` is how many facts they had derived, and `iterations`
+    how often they had been applied.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        limit: str,
+        hypernode: str | None = None,
+        rules: Sequence[str] = (),
+        rows: int = 0,
+        iterations: int = 0,
+    ) -> None:
+        self.limit = limit
+        self.hypernode = hypernode
+        self.rules = tuple(rules)
+        self.rows = rows
+        self.iterations = iterations
+        super().__init__(message)
+
+
 class FunctionError(ZodiacError):
     """A function that rules use is not registered, clashes with another, or failed."""
 
@@ -203,3 +272,10 @@ class PublishedError(StoreError):
 
 class MissingFunctionWarning(UserWarning):
     """The rules of a file use a Python function that is not registered on this connection."""
+
+
+class OtherTableWarning(UserWarning):
+    """SQL reads a table or view that has a predicate's name, and the predicate has another one.
+
+    The table is the user's own, or the view is that of a predicate whose name differs in case.
+    """

@@ -2,7 +2,8 @@
 
 Python looks through all objects whenever their number has grown by a quarter. Where an ontology of
 thousands of axioms is translated, or a program of thousands of rules is planned, nearly all new
-objects stay, so each look finds nothing: it took a third of the time.
+objects stay, so each look finds nothing: it took a third of the time. In a proof of hundreds of
+facts, one look takes as long as all else.
 """
 
 from __future__ import annotations

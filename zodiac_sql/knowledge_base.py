@@ -1,7 +1,7 @@
 """The façade that users import. Each verb has a few lines; other modules do the work.
 
 The verbs that change nothing are in questions.py, but for `inconsistencies`, which belongs to
-ontologies.
+ontologies; those about the file itself are in file_verbs.py.
 """
 
 from __future__ import annotations
@@ -17,32 +17,40 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import contextmanager
+from functools import partial
 from html import escape
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self, overload
+from typing import IO, TYPE_CHECKING, Any, Self, Unpack, overload
 
-from zodiac_sql.database.guard import exclusive
+from zodiac_sql.change.settings import Changing
+from zodiac_sql.database.guard import exclusive, limited
+from zodiac_sql.database.limits import Limiting
 from zodiac_sql.database.store import Tracer
 from zodiac_sql.errors import MissingFunctionWarning
+from zodiac_sql.file_verbs import FileVerbs
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.python_functions import function_of
-from zodiac_sql.questions import Questions
 from zodiac_sql.session import Session
 
 if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
+    from zodiac_sql.change.loading import Loading
     from zodiac_sql.change.materialise import Progress
     from zodiac_sql.change.update import Update
     from zodiac_sql.ontology.translate import Profile
+    from zodiac_sql.read.query import Answer
     from zodiac_sql.read.why.inconsistencies import Inconsistencies
     from zodiac_sql.stream.channel import UpdateQueue
 
 
-class KnowledgeBase(Questions):
+class KnowledgeBase(FileVerbs):
     """Facts, rules and all their consequences. Get one from `connect`; close it after use.
 
     Every verb that changes something is atomic and returns a `Change`. Only the thread that opened
     the knowledge base may use it, one call at a time: any other call raises BusyError immediately.
+    Each verb that changes or finds something takes `timeout`, `max_rows` and `max_iterations`, as
+    `connect` does. A change that violates constraints anew is a ConstraintError, unless its verb is
+    told `check=False`.
     """
 
     def __init__(self, session: Session) -> None:
@@ -62,27 +70,33 @@ class KnowledgeBase(Questions):
         replace: bool = False,
         strict: bool = False,
         progress: Progress | None = None,
+        **how: Unpack[Changing],
     ) -> Change:
         """Add rules, facts, declarations, prefixes of a text or file (.rules, .dl, .srl) to a set.
 
         A rule that the set has already, up to the names of variables and the order of the body, is
-        passed over and reported in the change's notes; with `strict` it is an error. So is a rule
-        with another one's name, unless it may `replace` that. A rule that other sets have, too, is
-        there once. Facts for another set than main belong to it. Raises ProgramError for all
-        problems.
+        passed over and reported in the change's notes, and what looks like a mistake is, too; with
+        `strict` both are errors. So is a rule with another one's name, unless it may `replace`
+        that. A rule that other sets have, too, is there once. Facts for another set than main
+        belong to it. Raises ProgramError for all problems.
         """
-        with self.update(progress=progress) as update:
+        with self.update(progress=progress, **how) as update:
             update.add_rules(rules, set=set, replace=replace, strict=strict)
         return update.change
 
     def replace_rules(
-        self, rules: str | Path, *, set: str, progress: Progress | None = None
+        self,
+        rules: str | Path,
+        *,
+        set: str,
+        progress: Progress | None = None,
+        **how: Unpack[Changing],
     ) -> Change:
         """Make the rules and facts of a text or a file those of a rule set.
 
         Only the difference from what the set has is added and dropped. Raises ProgramError.
         """
-        with self.update(progress=progress) as update:
+        with self.update(progress=progress, **how) as update:
             update.replace_rules(rules, set=set)
         return update.change
 
@@ -92,6 +106,7 @@ class KnowledgeBase(Questions):
         set: str,
         rules: Profile = "rl",
         progress: Progress | None = None,
+        **how: Unpack[Changing],
     ) -> Change:
         """Make an ontology (RDF files) a rule set: its axioms become rules, by OWL 2 RL.
 
@@ -103,12 +118,12 @@ class KnowledgeBase(Questions):
 
         self._session.guard.check()
         written = translate(files, rules).written()
-        with self.update(progress=progress) as update:
+        with self.update(progress=progress, **how) as update:
             update.replace_rules(written, set=set)
         return update.change
 
-    @exclusive
-    def inconsistencies(self, *, limit: int = 100) -> Inconsistencies:
+    @limited
+    def inconsistencies(self, *, limit: int = 100, **limits: Unpack[Limiting]) -> Inconsistencies:
         """What contradicts itself by the axioms of ontologies: disjoint classes with a common
         member, things that are the same and different, and the like.
 
@@ -128,6 +143,7 @@ class KnowledgeBase(Questions):
         set: str | None = None,
         strict: bool = False,
         progress: Progress | None = None,
+        **how: Unpack[Changing],
     ) -> Change:
         """Remove rules: by name ("r4"), as text ("p(X) :- q(X)."), or all of a file ("wind.rules").
 
@@ -138,32 +154,32 @@ class KnowledgeBase(Questions):
         What is not there is passed over and reported in the change's notes; with `strict` it is a
         QueryError. Facts in a file stay. Raises ProgramError for a text that cannot be read.
         """
-        with self.update(progress=progress) as update:
+        with self.update(progress=progress, **how) as update:
             update.drop_rules(*rules, set=set, strict=strict)
         return update.change
 
-    def insert(self, predicate: str, rows: object) -> Change:
+    def insert(self, predicate: str, rows: object, **how: Unpack[Changing]) -> Change:
         """Insert explicit facts. Facts that are there already change nothing.
 
         `rows` are a list of tuples, an Arrow table or stream, a pandas, polars or Spark data frame,
         or a DuckDB relation. Raises DataError if arity or types do not fit, or something is NULL.
         """
-        with self.update() as update:
+        with self.update(**how) as update:
             update.insert(predicate, rows)
         return update.change
 
-    def delete(self, predicate: str, rows: object) -> Change:
+    def delete(self, predicate: str, rows: object, **how: Unpack[Changing]) -> Change:
         """Delete explicit facts. A fact that rules derive stays derived. Raises DataError."""
-        with self.update() as update:
+        with self.update(**how) as update:
             update.delete(predicate, rows)
         return update.change
 
-    def replace(self, predicate: str, rows: object) -> Change:
+    def replace(self, predicate: str, rows: object, **how: Unpack[Changing]) -> Change:
         """Make these rows the only explicit facts of a predicate. Raises DataError as `insert`.
 
         Only the difference from the present facts is inserted and deleted.
         """
-        with self.update() as update:
+        with self.update(**how) as update:
             update.replace(predicate, rows)
         return update.change
 
@@ -174,6 +190,7 @@ class KnowledgeBase(Questions):
         *,
         skip_bad: bool = False,
         progress: Progress | None = None,
+        **options: Unpack[Loading],
     ) -> Change:
         """Insert the facts of a file: RDF (.nt .nq .ttl .trig .rdf .jsonld), .csv, .tsv, .parquet,
         .jsonl; text formats also with .gz.
@@ -181,9 +198,15 @@ class KnowledgeBase(Questions):
         RDF has a predicate for each property, and a unary one for each class; a table's rows are of
         the predicate given, or named after the file. A bad line is a DataError with its number, and
         nothing is loaded; with `skip_bad` it is left out and reported in the change's notes.
+
+        Options for tables: `nulls`, which is "refuse", "skip-row", or values by column; `columns`,
+        the names of those to take, or by their names those that they get. For CSV: `header=False`,
+        `delimiter`, `null_string`, and `date_format`, `timestamp_format` ("%d.%m.%Y").
         """
-        with self.update(progress=progress) as update:
-            update.load(path, predicate, skip_bad=skip_bad)
+        from zodiac_sql.change.loading import changing_in, table_options_in
+
+        with self.update(progress=progress, **changing_in(options)) as update:
+            update.load(path, predicate, skip_bad=skip_bad, **table_options_in(options))
         return update.change
 
     def unload(
@@ -193,35 +216,45 @@ class KnowledgeBase(Questions):
         *,
         skip_bad: bool = False,
         progress: Progress | None = None,
+        **options: Unpack[Loading],
     ) -> Change:
         """Delete the explicit facts that a file lists. The file is read as by `load`.
 
         Facts that are not there are passed over, and counted in the change's notes.
         """
-        with self.update(progress=progress) as update:
-            update.unload(path, predicate, skip_bad=skip_bad)
+        from zodiac_sql.change.loading import changing_in, table_options_in
+
+        with self.update(progress=progress, **changing_in(options)) as update:
+            update.unload(path, predicate, skip_bad=skip_bad, **table_options_in(options))
         return update.change
 
     @contextmanager
-    def update(self, *, progress: Progress | None = None) -> Iterator[Update]:
+    def update(
+        self, *, progress: Progress | None = None, **how: Unpack[Changing]
+    ) -> Iterator[Update]:
         """Make several verbs one atomic change. After an exception inside, nothing is changed.
 
         with kb.update() as u: u.add_rules(...); u.insert(...)   then u.change
         """
         from zodiac_sql.change.update import Update
 
-        with self._session.updating(progress) as collected:
+        with self._session.updating(progress, how) as collected:
             yield Update(collected)
 
     @contextmanager
-    def preview(self, *, progress: Progress | None = None) -> Iterator[Update]:
+    def preview(
+        self, *, plan: bool = False, progress: Progress | None = None, **how: Unpack[Changing]
+    ) -> Iterator[Update]:
         """Compute what an update would do, without doing it. Use it like `update`.
 
         with kb.preview() as p: p.delete("p3", [("a", "b")])   then p.change.deleted
+        With `plan`, nothing is evaluated: `p.plan` tells what to expect, from statistics.
         """
         from zodiac_sql.change.update import Update
 
-        with self._session.previewing(progress) as collected:
+        session = self._session
+        doing = session.planning(how) if plan else session.previewing(progress, how)
+        with doing as collected:
             yield Update(collected)
 
     @overload
@@ -233,6 +266,7 @@ class KnowledgeBase(Questions):
         coalesce: int = 1,
         queue: int | None = None,
         skip_bad: bool = False,
+        **how: Unpack[Changing],
     ) -> AsyncIterator[Change]: ...
 
     @overload
@@ -244,6 +278,7 @@ class KnowledgeBase(Questions):
         coalesce: int = 1,
         queue: int | None = None,
         skip_bad: bool = False,
+        **how: Unpack[Changing],
     ) -> Iterator[Change]: ...
 
     def stream(
@@ -254,6 +289,7 @@ class KnowledgeBase(Questions):
         coalesce: int = 1,
         queue: int | None = None,
         skip_bad: bool = False,
+        **how: Unpack[Changing],
     ) -> Iterator[Change] | AsyncIterator[Change]:
         """Apply updates as they come, each as one change. It is in the file when it is yielded.
 
@@ -277,7 +313,33 @@ class KnowledgeBase(Questions):
 
         options = Options(name, coalesce, queue, skip_bad)
         self._session.guard.check()
-        return stream(updates, self._session.streaming, self.position, self._session.guard, options)
+        begin = partial(self._session.streaming, how)
+        return stream(updates, begin, self.position, self._session.guard, options)
+
+    # Constraints
+
+    @exclusive
+    def constraints(self) -> Answer:
+        """The constraints: `name: string, constraint: string` (its text), `sets: list<string>`, and
+        `violations: int64`, how often each is violated now.
+        """
+        from zodiac_sql.read.constraints import constraints
+
+        return self._read(constraints)
+
+    @limited
+    def violations(
+        self, constraint: str | None = None, *, limit: int = 100, **limits: Unpack[Limiting]
+    ) -> Answer:
+        """What violates constraints, or one of them, because it was let pass with `check=False`.
+
+        `constraint: string` is the name, `violation: string` the values, as in "X = wt1, T = 81.0",
+        and `fact: string` what `why` explains: at most `limit` for each constraint. Raises
+        QueryError if there is no such constraint.
+        """
+        from zodiac_sql.read.constraints import violations
+
+        return self._read(violations, constraint, limit)
 
     # Functions
 
@@ -321,19 +383,14 @@ class KnowledgeBase(Questions):
         """Functions that rules in the file use and that are not registered."""
         return tuple(sorted(set(self._session.state.functions).difference(self._session.functions)))
 
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """The prefixes that goals may have, each with its IRI: those of the rules and RDF files."""
+        from zodiac_sql.read.why.known import prefixes_of
+
+        return prefixes_of(self._session.state)
+
     # Life
-
-    @exclusive
-    def backup(self, path: str | Path) -> None:
-        """Copy the file, as it is now, to a path where there is none yet.
-
-        Other threads of this process may read meanwhile; a change of theirs is a LockedError. The
-        copy is one file, which `connect` opens. Raises StoreError if it cannot be made; then
-        nothing is at the path.
-        """
-        from zodiac_sql.database.backup import back_up
-
-        back_up(self._session.store, Path(path))
 
     def trace(self, tracer: Tracer | None) -> None:
         """Show a function every SQL statement and its parameters before it runs; None ends this.

@@ -4,8 +4,10 @@
     in rules with a variable for a predicate, and of rules made of them   "\\0?", r1[p, q]
     tables of idb and hd           the hypernode's number first: h7_p, "h7_p external", h7_r3_n1
     other tables of idb            zodiac$...
+    tables of the change feed      feed_1, feed_2, ... in the catalog
     temporary tables               what is done, whose it is, and the user's name last: gone_h7_p
     columns                        zodiac$... and $rank, which are refused where a user gives them
+    constraints                    urn:zodiac-sql:constraint:..., for what violates them
     class expressions              urn:zodiac-sql:expression:..., in the rules of ontologies
 
 The part that a user has chosen stands last, and the part before it tells where it begins, so two
@@ -33,6 +35,15 @@ NUMBER = "zodiac$row"
 
 TAG = "zodiac$tag"
 """Column of a table whose rows belong to many predicates: which of them a row belongs to."""
+
+COMMIT = "_commit"
+TIME = "_time"
+CHANGE_TYPE = "_change_type"
+"""Columns of the change feed, as Delta Lake and DuckLake name them: which change it was, when, and
+whether a fact entered ("insert") or left ("delete")."""
+
+INSERTED = "_inserted"
+"""The last of these as the file has it."""
 
 RESERVED = (RANK, MARK, ENTERED, NUMBER)
 """Names that no column of a predicate can have, in whatever case."""
@@ -76,6 +87,21 @@ def is_expression(predicate: str) -> bool:
     return predicate.startswith(EXPRESSION)
 
 
+CONSTRAINT = "urn:zodiac-sql:constraint:"
+"""Prefix of the predicates of what violates constraints. No rule or fact of a user can be of such a
+predicate (program/check.py, program/build.py), and it has no view."""
+
+
+def constraint(digest: str) -> str:
+    """The predicate of what violates a constraint."""
+    return f"{CONSTRAINT}{digest}"
+
+
+def is_constraint(predicate: str) -> bool:
+    """Whether a predicate is that of what violates a constraint."""
+    return predicate.startswith(CONSTRAINT)
+
+
 # --- variables for predicates ---------------------------------------------------------------------
 
 VARIES = "\0?"
@@ -93,6 +119,11 @@ def expanded(rule: str, predicates: Sequence[str]) -> str:
 def given(predicate: str) -> str:
     """The name of the facts of a predicate that are known from outside the hypernode."""
     return f"{predicate}\0given"
+
+
+def written(predicate: str) -> str:
+    """The name of the facts of a predicate that stand in the texts of rules."""
+    return f"{predicate}\0written"
 
 
 def external(predicate: str) -> str:
@@ -115,9 +146,14 @@ def classes(predicate: str) -> str:
     return f"{predicate}\0classes"
 
 
+def between(predicate: str) -> str:
+    """The name of the pairs of classes whose nodes a closed predicate relates."""
+    return f"{predicate}\0between"
+
+
 def is_classes(name: str) -> bool:
-    """Whether a name is that of classes."""
-    return name.endswith("\0classes")
+    """Whether a name is that of classes, or of pairs of them."""
+    return name.endswith(("\0classes", "\0between"))
 
 
 def node(rule: str, number: int) -> str:
@@ -159,6 +195,11 @@ def classes_table(sql_name: str) -> str:
     return f"{sql_name} classes"
 
 
+def between_table(sql_name: str) -> str:
+    """The end of the name of a table of pairs of classes."""
+    return f"{sql_name} between"
+
+
 def node_table(rule: str, number: int) -> str:
     """The end of the name of a node's table."""
     return f"{rule}_n{number}"
@@ -172,6 +213,11 @@ def set_aside(table: str) -> str:
 def moving(number: int) -> str:
     """The name in idb of a table on its way from one hypernode to another."""
     return f"zodiac$moving_{number}"
+
+
+def feed_table(number: int) -> str:
+    """The name in the catalog of a table of entries of the change feed."""
+    return f"feed_{number}"
 
 
 # --- temporary tables -----------------------------------------------------------------------------

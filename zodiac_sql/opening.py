@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from zodiac_sql.change.settings import Settings
+from zodiac_sql.database.limits import Limits
 from zodiac_sql.database.open_store import open_store
 from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.language.functions import Function
@@ -26,12 +27,21 @@ def connect(
     strategy: str = "auto",
     modules: bool = True,
     hypertree: Literal["auto"] | bool = "auto",
+    timeout: float | None = None,
+    max_rows: int | None = None,
+    max_iterations: int | None = None,
 ) -> KnowledgeBase:
     """Open a knowledge base: a DuckDB file, created if it does not exist, or memory.
 
     `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB. Without
     `external_access`, no SQL in a query or in the file reaches other files or the network.
     `functions` are Python functions that the file's rules use (see `register_function`).
+
+    A change or a question that takes longer than `timeout` seconds is a LimitError, and changes
+    nothing. So is a change in which the rules of one hypernode derive more than `max_rows` facts
+    beyond those that they have derived before, or are applied more than `max_iterations` times, and
+    an answer of more than `max_rows` rows.
+    Verbs take the same three arguments; a verb's own value counts, and not the one given here.
 
     The others say how changes are computed; answers and the file's format do not depend on them.
     `strategy` is how derived facts follow a change: "auto" chooses for each hypernode; "support",
@@ -44,6 +54,7 @@ def connect(
     """
     settings = Settings(strategy, modules, hypertree)
     settings.require_known()
+    limits = Limits(timeout, max_rows, max_iterations)
     opened = partial(
         open_store,
         path,
@@ -53,4 +64,4 @@ def connect(
         temp_directory=temp_directory,
         external_access=external_access,
     )
-    return KnowledgeBase(Session(opened, functions, settings))
+    return KnowledgeBase(Session(opened, functions, settings, limits))

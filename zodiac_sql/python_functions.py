@@ -11,6 +11,7 @@ from typing import Any
 from zodiac_sql.database import registered_functions
 from zodiac_sql.database.column_types import TEXT_TYPES
 from zodiac_sql.database.store import Store
+from zodiac_sql.database.watch import Watch
 from zodiac_sql.errors import FunctionError
 from zodiac_sql.language.functions import AGGREGATES, BUILTINS, Function
 from zodiac_sql.language.literals import TYPE_NAMES
@@ -37,7 +38,7 @@ def add_function(store: Store, function: Function) -> None:
     registered_functions.add_function(
         store,
         python_function(function.name),
-        _with_arity(function.call, len(types)),
+        _with_arity(function.call, len(types), store.watch),
         types,
         TEXT_TYPES[function.returns],
         function.arrow,
@@ -54,8 +55,8 @@ def function_of(
 ) -> Function:
     """A registered function with its types, given or read from annotations."""
     lowered = name.lower()
-    if not lowered.isidentifier() or lowered in BUILTINS or lowered in AGGREGATES:
-        raise FunctionError(f"{name} is no name for a function, or one that is built in")
+    if not lowered.isidentifier():
+        raise FunctionError(f"{name} is no name for a function")
     hints = typing.get_type_hints(call) if inspect.isfunction(call) else {}
     if parameters is None:
         given = [hints.get(parameter) for parameter in inspect.signature(call).parameters]
@@ -63,6 +64,15 @@ def function_of(
     result = hints.get("return") if returns is None else returns
     types = tuple(_type(name, parameter) for parameter in parameters)
     return Function(lowered, types, _type(name, result), aggregate, arrow, call)
+
+
+def require_free(name: str) -> None:
+    """Raise FunctionError if a function that no rule of the file uses has a name of ours.
+
+    Rules that were written before we had one of that name go on with the registered function.
+    """
+    if name in BUILTINS or name in AGGREGATES:
+        raise FunctionError(f"{name} is the name of a function that is built in")
 
 
 def takes(call: Callable[..., Any], arguments: int) -> bool:
@@ -76,12 +86,14 @@ def takes(call: Callable[..., Any], arguments: int) -> bool:
     return True
 
 
-def _with_arity(call: Callable[..., Any], arguments: int) -> Callable[..., Any]:
+def _with_arity(call: Callable[..., Any], arguments: int, watch: Watch) -> Callable[..., Any]:
     """The function with exactly this many parameters in its signature, which DuckDB inspects."""
     names = [f"a{index}" for index in range(arguments)]
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
     def called(*values: object) -> object:
+        if watch.struck:
+            raise InterruptedError("the statement was interrupted")
         return call(*values)
 
     called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]

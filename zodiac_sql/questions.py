@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from zodiac_sql.database.guard import Guard, exclusive
+from zodiac_sql.database.guard import Guard, exclusive, limited
+from zodiac_sql.database.limits import Limiting
+from zodiac_sql.errors import OtherTableWarning
 from zodiac_sql.session import Session
 
 if TYPE_CHECKING:
@@ -40,18 +43,28 @@ class Questions:
         session = self._session
         return session.read(lambda state: answer(session.store, state, *what))
 
-    @exclusive
-    def sql(self, text: str, parameters: Sequence[object] | None = None) -> Answer:
+    @limited
+    def sql(
+        self,
+        text: str,
+        parameters: Sequence[object] | None = None,
+        **limits: Unpack[Limiting],
+    ) -> Answer:
         """Answer an SQL statement over the views. Each predicate has a view.
 
-        `?` or `$1` stand for parameters. Raises QueryError if the statement would change anything.
+        `?` or `$1` stand for parameters. Raises QueryError if the statement would change anything;
+        warns (OtherTableWarning) if a name in it is a predicate's, but not that of its view.
         """
+        from zodiac_sql.read.other_tables import other_tables
         from zodiac_sql.read.query import answer_sql
 
-        return answer_sql(self._session.store, text, parameters)
+        found = answer_sql(self._session.store, text, parameters)
+        for said in other_tables(self._session.store, self._session.state, text):
+            warnings.warn(said, OtherTableWarning, stacklevel=3)
+        return found
 
-    @exclusive
-    def query(self, goals: str) -> Answer:
+    @limited
+    def query(self, goals: str, **limits: Unpack[Limiting]) -> Answer:
         """Answer goals in the rule language: `anomaly(X), hasTemperature(X, T), T > 30`.
 
         One column per variable, each solution once; without variables `holds: bool`. `Answer` tells
@@ -61,8 +74,8 @@ class Questions:
 
         return self._read(answer_goals, self._session.functions, goals)
 
-    @exclusive
-    def sparql(self, query: str) -> Answer:
+    @limited
+    def sparql(self, query: str, **limits: Unpack[Limiting]) -> Answer:
         """Answer a SPARQL query, SELECT or ASK: a class is a unary predicate, a property a binary.
 
         One column per variable, in which NULL is unbound. ASK: `holds: bool`, with one row if so.
@@ -72,8 +85,15 @@ class Questions:
 
         return self._read(answer_sparql, query)
 
-    @exclusive
-    def why(self, goal: str, *, all: bool = False, limit: int | None = None) -> Explanation:
+    @limited
+    def why(
+        self,
+        goal: str,
+        *,
+        all: bool = False,
+        limit: int | None = None,
+        **limits: Unpack[Limiting],
+    ) -> Explanation:
         """Why a fact holds: one proof of small height, down to explicit facts.
 
         `goal` is a fact as in rules, "anomaly(wt2)"; with variables, its first answers are
@@ -88,8 +108,8 @@ class Questions:
 
         return self._read(why, self._session.functions, goal, all, limit)
 
-    @exclusive
-    def why_not(self, goal: str, *, depth: int = 1) -> WhyNot:
+    @limited
+    def why_not(self, goal: str, *, depth: int = 1, **limits: Unpack[Limiting]) -> WhyNot:
         """Why a fact does not hold: for each rule that could derive it, what the rule lacks.
 
         `goal` is a fact as in `why`; with variables, it is asked why no fact is like that. With a
@@ -100,8 +120,8 @@ class Questions:
 
         return self._read(why_not, self._session.functions, goal, depth)
 
-    @exclusive
-    def table(self, predicate: str) -> Answer:
+    @limited
+    def table(self, predicate: str, **limits: Unpack[Limiting]) -> Answer:
         """All facts of a predicate, explicit and derived, each once. Raises QueryError."""
         from zodiac_sql.read.query import answer_table
 
@@ -171,13 +191,14 @@ class Questions:
 
         return drawing(self._session.current(), change)
 
-    @exclusive
+    @limited
     def export(
         self,
         directory: str | Path,
         format: str = "parquet",
         *predicates: str,
         inferred: bool = False,
+        **limits: Unpack[Limiting],
     ) -> Exported:
         """Write extensions to files, one each ("parquet", "csv") or together ("nt", "ttl").
 
@@ -188,8 +209,10 @@ class Questions:
 
         return self._read(export, predicates, directory, format, inferred)
 
-    @exclusive
-    def verify(self, *, progress: Progress | None = None) -> Verification:
+    @limited
+    def verify(
+        self, *, progress: Progress | None = None, **limits: Unpack[Limiting]
+    ) -> Verification:
         """Derive everything once more in temporary tables, and compare it with the file.
 
         The result is true if nothing differs. This takes as long as all rules from scratch, or

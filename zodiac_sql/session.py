@@ -9,16 +9,26 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from zodiac_sql.change.settings import Settings
+from zodiac_sql.change.settings import Changing, Settings
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
+from zodiac_sql.database.limits import NO_LIMITS, Limits, limits_of
 from zodiac_sql.database.registered_functions import remove_function
+from zodiac_sql.database.signals import forget
 from zodiac_sql.database.store import Store, Tracer
-from zodiac_sql.errors import BusyError, FunctionError, PublishedError, StoreError, ZodiacError
+from zodiac_sql.errors import (
+    BusyError,
+    ConstraintError,
+    FunctionError,
+    PublishedError,
+    StoreError,
+    ZodiacError,
+)
 from zodiac_sql.language.functions import Function
-from zodiac_sql.python_functions import add_function, shown, signature, takes
+from zodiac_sql.python_functions import add_function, require_free, shown, signature, takes
 from zodiac_sql.storage import catalog
 
 if TYPE_CHECKING:
@@ -27,9 +37,11 @@ if TYPE_CHECKING:
     from zodiac_sql.change.collected import Collected
     from zodiac_sql.change.explained import ChangeExplanation
     from zodiac_sql.change.materialise import Progress
+    from zodiac_sql.change.plan_sizes import Plan
     from zodiac_sql.change.prepared import Prepared
     from zodiac_sql.change.report import IsCurrent
     from zodiac_sql.change.streamed_update import StreamedUpdate
+    from zodiac_sql.database.compact import Compacted
     from zodiac_sql.maintain.marking import Marks
     from zodiac_sql.program.state import State
 
@@ -45,7 +57,11 @@ class Session:
     """What a knowledge base holds while it is open."""
 
     def __init__(
-        self, opened: Callable[[], Store], functions: Iterable[Function], settings: Settings
+        self,
+        opened: Callable[[], Store],
+        functions: Iterable[Function],
+        settings: Settings,
+        limits: Limits = NO_LIMITS,
     ) -> None:
         self._open_store = opened
         self._settings = settings
@@ -56,6 +72,7 @@ class Session:
         self._has_changed = False
         self._last: weakref.ref[Change] | None = None
         self._held = opened()
+        self._held.watch.usual = limits
         try:
             dictionary.prepare(self._held)
             self.state = catalog.load_anew(self._held)
@@ -82,35 +99,52 @@ class Session:
     # Changing
 
     @contextmanager
-    def updating(self, progress: Progress | None) -> Iterator[Collected]:
+    def updating(
+        self, progress: Progress | None, how: Changing | None = None
+    ) -> Iterator[Collected]:
         """Collect an update inside the block, and apply it at the end."""
         from zodiac_sql.change.apply import apply
 
-        with self._collecting() as collected:
+        with self._collecting(how) as collected:
             yield collected
             change = self._done(apply, collected, progress)
             self._has_changed = True
             self._last = weakref.ref(change)
 
     @contextmanager
-    def streaming(self) -> Iterator[StreamedUpdate]:
+    def streaming(self, how: Changing | None = None) -> Iterator[StreamedUpdate]:
         """The same as `updating` for an update of a stream."""
         from zodiac_sql.change.streamed_update import StreamedUpdate
 
-        with self.updating(None) as collected:
+        with self.updating(None, how) as collected:
             yield StreamedUpdate(collected)
 
     @contextmanager
-    def previewing(self, progress: Progress | None) -> Iterator[Collected]:
+    def previewing(
+        self, progress: Progress | None, how: Changing | None = None
+    ) -> Iterator[Collected]:
         """Collect an update inside the block, and only compute its effects at the end."""
         from zodiac_sql.change.apply import preview
 
-        with self._collecting() as collected:
+        with self._collecting(how) as collected:
             yield collected
             self._done(preview, collected, progress)
 
     @contextmanager
-    def _collecting(self) -> Iterator[Collected]:
+    def planning(self, how: Changing | None = None) -> Iterator[Collected]:
+        """Collect an update inside the block, and only estimate its effects at the end."""
+        from zodiac_sql.change.apply import plan
+
+        with self._collecting(how) as collected:
+            yield collected
+            self._plan(plan, collected)
+
+    @exclusive
+    def _plan(self, plan: Callable[[Collected], Plan], collected: Collected) -> None:
+        collected.plan = plan(collected)
+
+    @contextmanager
+    def _collecting(self, how: Changing | None) -> Iterator[Collected]:
         """Begin an update. If the block fails, nothing of the update is left."""
         if self.store.read_only:
             raise StoreError(f"{self.store.path} was opened with read_only=True")
@@ -121,8 +155,10 @@ class Session:
         collected: Collected | None = None
         try:
             self._count_last()
-            collected = self._begun()
-            yield collected
+            with self._held.watch.limited(limits_of(how or {}), changes=True):
+                collected = self._begun()
+                collected.check = (how or {}).get("check", True)
+                yield collected
         except BaseException as error:
             self._marks = None
             if not self.guard.inherited:
@@ -162,13 +198,28 @@ class Session:
             # Do not compare the state of the change itself: after a preview it is never current.
             return self.state is state_then and catalog.is_current(collected.store, state_then)
 
-        applied = do(collected, is_current, progress)
+        try:
+            applied = do(collected, is_current, progress)
+        except ConstraintError as error:
+            raise self._explained(collected, error) from None
         state_then = applied.state
         self.state, self._prepared = applied.state, applied.prepared
         self._marks = applied.marks
         collected.store.unsure = False
         collected.change = replace(applied.change, _why=self._why)
         return collected.change
+
+    def _explained(self, collected: Collected, error: ConstraintError) -> ConstraintError:
+        """The error with reasons, as long as the tables of the change are there."""
+        from zodiac_sql.change.constraints import BrokenError
+        from zodiac_sql.read.why.why_violated import why_violated
+
+        if not isinstance(error, BrokenError):
+            return error
+        reason = partial(
+            why_violated, collected.store, collected.state, self.functions, error.change
+        )
+        return ConstraintError([replace(one, why=reason(one)) for one in error.violations])
 
     @exclusive
     def _why(self, change: Change, goal: str) -> ChangeExplanation:
@@ -266,7 +317,9 @@ class Session:
         from zodiac_sql.sql.functions import python_function
 
         used = self.state.functions.get(function.name)
-        if used is not None and used != signature(function):
+        if used is None:
+            require_free(function.name)
+        elif used != signature(function):
             raise FunctionError(
                 f"rules use {shown(used)}; it cannot be registered as {shown(function)}"
             )
@@ -281,6 +334,26 @@ class Session:
 
     # Life
 
+    def compact(self) -> Compacted:
+        """Write the file anew, while it is closed, and open it again."""
+        from zodiac_sql.database.compact import compact
+        from zodiac_sql.database.forks import is_open
+
+        store = self.store
+        if store.in_memory or store.read_only:
+            raise StoreError(f"{store.path} is no file that may be written")
+        own = [store.connection, *([store.reader.connection] if store.reader else [])]
+        if self._updating or is_open(store.path, own):
+            raise BusyError(f"{store.path} is in use: compact it when nobody else has it open")
+        self._count_last()
+        self.current()
+        self._drop_aside()
+        store.close()
+        try:
+            return compact(store.file, store.settings)
+        finally:
+            self._open_again()
+
     def _open_again(self) -> None:
         """Close a damaged connection, and open the file again.
 
@@ -291,6 +364,7 @@ class Session:
             raise StoreError("DuckDB failed, and what was in memory is lost: begin with a new one")
         old.close()
         store = self._open_store()
+        store.tracer, store.guard, store.watch = old.tracer, old.guard, old.watch
         try:
             dictionary.prepare(store)
             state = catalog.load_anew(store)
@@ -299,7 +373,6 @@ class Session:
         except BaseException:
             store.close()
             raise
-        store.tracer, store.guard = old.tracer, old.guard
         self._held, self.state = store, state
         self._prepared = self._marks = self._last = None
         self._has_changed = False
@@ -318,6 +391,7 @@ class Session:
         if self._has_changed:
             self._count_last()
         self._close()
+        forget(self.guard.watch)
 
     @exclusive
     def _close(self) -> None:

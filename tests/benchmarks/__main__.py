@@ -7,9 +7,15 @@ and not;
 `marking [trans seq roads sensors] [--sizes N...]` are streams of updates with marking and without;
 `rate [--updates N]` are single-fact updates, one by one and several at once;
 `why [rs2 lubm closure-small closure tc-small tc rs2-not xclingo]` are explanations of random facts;
-`ontology [lubm brick]` are ontologies with data, against other reasoners, and one axiom that moves;
+`device` is how much memory a small device must have;
+`ontology [lubm lubm10 brick]` are ontologies with data, against other reasoners, and one axiom that
+moves;
+`paths [single-100 single-300 all-12 all-24]` are shortest paths, by MIN in heads, on grids;
 `spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure,
-spark:fleet). Engines alternate, each run in a process of its own, and every figure is a median.
+spark:fleet);
+`scale [lubm closure joins] [--share S]` is more than fits 2 GB of memory: only if it is named;
+`predict` is what a model says of other sizes: it measures nothing.
+Engines alternate, each run in a process of its own, and every figure is a median.
 """
 
 from __future__ import annotations
@@ -22,6 +28,7 @@ from statistics import median
 import duckdb
 
 from . import (
+    device,
     hypertree_runs,
     hypertree_tables,
     marking_tables,
@@ -29,10 +36,14 @@ from . import (
     modules,
     ontology_runs,
     ontology_tables,
+    paths_runs,
+    paths_tables,
+    predict,
     rate,
     rate_tables,
     rule_changes,
     rule_tables,
+    scale,
     scratch,
     spark,
     stream_runs,
@@ -50,12 +61,13 @@ def main() -> None:
     every = [
         *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES,
         *hypertree_tables.NAMES, *marking_tables.NAMES, *rate_tables.NAMES, *why_tables.NAMES,
-        *ontology_tables.NAMES, *spark.NAMES,
+        *ontology_tables.NAMES, *paths_tables.NAMES, *device.NAMES, *spark.NAMES, *scale.NAMES,
+        predict.COMMAND,
     ]  # fmt: skip
     commands = (
         "updates", rule_tables.COMMAND, module_tables.COMMAND, hypertree_tables.COMMAND,
         marking_tables.COMMAND, rate_tables.COMMAND, why_tables.COMMAND,
-        ontology_tables.COMMAND, spark.COMMAND,
+        ontology_tables.COMMAND, paths_tables.COMMAND, device.COMMAND, spark.COMMAND, scale.COMMAND,
     )  # fmt: skip
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
@@ -83,6 +95,9 @@ def main() -> None:
     )
     parser.add_argument(
         "--updates", type=int, help=f"how many, for `rate` (default {rate_tables.UPDATES})"
+    )
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="of the size of `scale` (default: all of it)"
     )
     parser.add_argument("--one", nargs=2, metavar=("ENGINE", "WORKLOAD"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -120,8 +135,16 @@ def main() -> None:
         why_tables.report(asked, arguments.timeout)
     if reasoned := [name for name in chosen if name in ontology_tables.NAMES]:
         ontology_tables.report(reasoned, runs, arguments.timeout)
+    if any(name in device.NAMES for name in chosen):
+        device.report()
+    if paths := [name for name in chosen if name in paths_tables.NAMES]:
+        paths_tables.report(paths, runs, arguments.timeout)
     if clustered := [name for name in chosen if name in spark.NAMES]:
         spark.report(clustered, runs)
+    if scaled := [name for name in chosen if name in scale.NAMES]:
+        scale.report(scaled, arguments.share)
+    if predict.COMMAND in chosen:
+        predict.report()
 
 
 def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
@@ -142,11 +165,15 @@ def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
         why_runs.run_one(engine, name.removeprefix(why_tables.PREFIX), runs, timeout)
     elif name.startswith(ontology_tables.PREFIX):
         ontology_runs.run_one(engine, name.removeprefix(ontology_tables.PREFIX), timeout)
+    elif name.startswith(paths_tables.PREFIX):
+        paths_runs.run_one(engine, name.removeprefix(paths_tables.PREFIX))
     else:
         print(scratch.run_one(engine, name))
 
 
 def _is_chosen(name: str, names: list[str], quick: bool) -> bool:
+    if name in scale.NAMES and not names:
+        return False  # it takes as long as all others
     named = not names or name in names or name.split(":")[0] in names
     return named and (not quick or _is_quick(name))
 
@@ -154,11 +181,11 @@ def _is_chosen(name: str, names: list[str], quick: bool) -> bool:
 def _is_quick(name: str) -> bool:
     if name in WORKLOADS:
         return WORKLOADS[name].quick
-    if name in spark.NAMES:
+    if name in (*spark.NAMES, *scale.NAMES, predict.COMMAND):
         return False
     tables = (
         update_tables, rule_tables, module_tables, hypertree_tables, marking_tables, rate_tables,
-        why_tables, ontology_tables,
+        why_tables, ontology_tables, paths_tables, device,
     )  # fmt: skip
     return next(table.quick(name) for table in tables if name in table.NAMES)
 

@@ -21,6 +21,7 @@ import zodiac_sql
 from zodiac_sql.change.change import Change
 
 from . import owl_peer
+from .university import write_ntriples
 from .workloads import DATA, LUBM_FACTS
 
 OURS = "ours"
@@ -35,16 +36,20 @@ PYTHON = os.environ.get("OWL_PEERS", sys.executable)
 
 @dataclass(frozen=True)
 class Case:
-    """An ontology with data, and the subclass axiom that comes and goes: two IRIs."""
+    """An ontology with data, and the subclass axiom that comes and goes: two IRIs.
+
+    The data are a file, or so many universities.
+    """
 
     title: str
     ontology: Path
-    data: Path
+    data: Path | int
     axiom: tuple[str, str]
 
     def missing(self) -> str:
         """What of it is not on this machine, in words."""
-        lost = [str(path) for path in (self.ontology, self.data) if not path.exists()]
+        files = (self.ontology, self.data)
+        lost = [str(path) for path in files if isinstance(path, Path) and not path.exists()]
         how = "; the variable ONTOLOGIES says in which folder ontologies are"
         return f"{', '.join(lost)} is not there{how}" if lost else ""
 
@@ -56,6 +61,12 @@ CASES = {
         "LUBM-1 and univ-bench",
         FOLDER / "univ-bench.owl",
         LUBM_FACTS,
+        (f"{_UB}Course", f"{_UB}Publication"),
+    ),
+    "lubm10": Case(
+        "10 universities like LUBM's and univ-bench",
+        FOLDER / "univ-bench.owl",
+        10,
         (f"{_UB}Course", f"{_UB}Publication"),
     ),
     "brick": Case(
@@ -108,6 +119,9 @@ def _plain(case: Case, folder: Path) -> tuple[Path, Path]:
             path=case.ontology, format=pyoxigraph.RdfFormat.RDF_XML, base_iri=_UB.rstrip("#")
         )
         pyoxigraph.serialize(triples, output=ontology, format=pyoxigraph.RdfFormat.N_TRIPLES)
+    if isinstance(case.data, int):
+        write_ntriples(data, case.data)
+        return ontology, data
     content = case.data.read_bytes()
     content = gzip.decompress(content) if case.data.suffix == ".gz" else content
     names = rb"https://brickschema\.org/schema/[\d.]+/Brick(Frame)?#"

@@ -104,6 +104,9 @@ def test_ints_that_become_floats_after_they_were_given(kb: KnowledgeBase) -> Non
     with pytest.raises(DataError), kb.update() as update:
         update.insert("p", [(2**53,), (2**53 + 1,)])
         update.insert("p", [(0.5,)])
+    with pytest.raises(DataError, match="9007199254740993 of the same update"), kb.update() as many:
+        many.insert("p", [(2**53 + n,) for n in range(500)])
+        many.insert("p", [(0.5,)])
     kb.add_rules("p(X) :- q(X). .decl q(x: float)")
     change = kb.insert("p", [(2**53,), (2**53 + 1,)])
     assert change.inserted == {"p": kb.table("p").num_rows} and kb.verify()

@@ -376,9 +376,10 @@ def test_an_unused_function_may_change_its_signature(kb: KnowledgeBase) -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "1st", "f(x)", "a-b", "abs", "Count", "x;y", 'q"'])
 def test_bad_names(kb: KnowledgeBase, name: str) -> None:
-    with pytest.raises(FunctionError, match="no name for a function"):
+    why = "no name for a function|name of a function that is built in"
+    with pytest.raises(FunctionError, match=why):
         kb.register_function(name, lambda x: x, [int], int)
-    with pytest.raises(FunctionError, match="no name for a function"):
+    with pytest.raises(FunctionError, match=why):
         kb.register_aggregate(name, sum, int, int)
 
 
@@ -454,3 +455,31 @@ def test_data_that_clash_with_a_functions_types(kb: KnowledgeBase) -> None:
     kb.add_rules("p(Y) :- n(X), BIND(f(X) AS Y).")
     with pytest.raises((ProgramError, DataError), match="f takes int"):
         kb.insert("n", [("text",)])
+
+
+def test_a_name_that_became_one_of_ours_stays_the_users_in_files_that_use_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Version 0 had no function `text`, so people could register one."""
+    from zodiac_sql.language.functions import BUILTINS
+
+    path, ours = tmp_path / "old.duckdb", BUILTINS["text"]
+
+    def shown(x: int) -> str:
+        return f"t{x}"
+
+    with pytest.raises(FunctionError, match="text is the name of a function that is built in"):
+        connect().register_function("text", shown)
+    monkeypatch.delitem(BUILTINS, "text")  # type: ignore[arg-type]
+    with connect(path) as kb:
+        kb.register_function("text", shown)
+        kb.add_rules("p(X, T) :- n(X), T = text(X).")
+        kb.insert("n", [(1,)])
+    monkeypatch.setitem(BUILTINS, "text", ours)  # type: ignore[arg-type]
+    with pytest.warns(MissingFunctionWarning):
+        kb = connect(path)
+    with kb:
+        kb.register_function("text", shown)
+        kb.insert("n", [(2,)])
+        assert set(kb.table("p")) == {(1, "t1"), (2, "t2")}
+        assert kb.verify()

@@ -130,7 +130,7 @@ def test_predicates_of_prefixes(kb: KnowledgeBase) -> None:
         "http://e.org/size": "ex_size", "size": "size", "e": "e"
     }  # fmt: skip
     for name, rows in (("http://e.org/size", [("a",)]), ("size", [("b",)])):
-        assert kb.sql(f"FROM {shown[name]}").fetchall() == rows
+        assert kb.sql(f"FROM main.{shown[name]}").fetchall() == rows
 
 
 # --- found by reading -----------------------------------------------------------------------------

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
+from support.old_files import BEFORE_THE_FEED
 
 from zodiac_sql import DataError, ProgramError, QueryError
+from zodiac_sql.program import expand
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -252,6 +254,19 @@ def test_what_is_refused(kb: KnowledgeBase, text: str, why: str | None) -> None:
     assert kb.rules().num_rows == before
 
 
+def test_a_rule_that_stands_for_too_many(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expand, "MOST_MADE", 3)
+    kb.insert("kind", [(f"p{number}",) for number in range(4)])
+    kb.insert("few", [("p1",), ("p2",)])
+    with pytest.raises(ProgramError, match="r1 would stand for 4 rules, and 3 are the most"):
+        kb.add_rules("?P(X, Y) :- kind(P), ?P(Y, X).")
+    kb.add_rules("?P(X, Y) :- few(P), ?P(Y, X).")
+    with pytest.raises(ProgramError, match="Let a positive atom of the body name fewer"):
+        kb.insert("few", [("p3",), ("p4",)])
+
+
 def test_facts_that_would_make_a_wrong_rule_are_refused(kb: KnowledgeBase) -> None:
     kb.add_rules(SUB)
     kb.insert("temperature", [("a", 1.5)])
@@ -296,7 +311,8 @@ def test_an_old_file_with_a_predicate_of_such_a_name(open_kb: OpenKb, tmp_path: 
         file.execute("ALTER TABLE zodiac.rule DROP COLUMN template")
         file.execute("ALTER TABLE zodiac.rule DROP COLUMN predicates")
         file.execute("DROP TABLE zodiac.template")
-        file.execute("DELETE FROM zodiac.migration WHERE version = 9")
+        file.execute(BEFORE_THE_FEED)
+        file.execute("DELETE FROM zodiac.migration WHERE version >= 9")
     with open_kb(path) as kb:
         assert kb.insert("triple", [("a", "urn:p", "b")]).inserted == {"triple": 1, "r": 1}
         assert kb.insert("q", [("c", "d")]).inserted == {"q": 1, "?P": 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ from zodiac_sql.cli.main import app
 COMMANDS = [
     "run", "add-rules", "drop-rules", "ontology", "insert", "delete", "stream", "query", "sparql",
     "show", "graph", "why", "why-not", "inconsistencies", "verify", "export", "backup",
+    "check",
+    "keep-feed", "changes", "alter", "compact",
 ]  # fmt: skip
 
 
@@ -98,6 +101,21 @@ assert not new & heavy, new & heavy
     assert run.returncode == 0, run.stderr.decode()
 
 
+def test_pandas_is_not_imported(tmp_path: Path) -> None:
+    """DuckDB would do that with the first statement that has a parameter."""
+    (tmp_path / "e.csv").write_text("a,b\n1,2\n")
+    run = subprocess.run(
+        [str(ZODIAC), "run", "e.duckdb", "-d", "e.csv"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in run.stderr.splitlines()}
+    assert "duckdb" in imported and "pandas.core" not in imported  # it asks for pandas, in vain
+
+
 def test_a_reader_that_has_seen_enough(farm: Path) -> None:
     query = f"'{ZODIAC}' query farm.duckdb 'SELECT range FROM range(200000)'"
     for options in ("", "--csv", "--json"):
@@ -124,3 +142,16 @@ def test_output_that_cannot_be_written(farm: Path, arguments: list[str]) -> None
             check=False,
         )
     assert (run.returncode, run.stderr) == (1, "standard output: No space left on device\n")
+
+
+def test_shells_complete_commands(tmp_path: Path) -> None:
+    typed = {"_ZODIAC_COMPLETE": "complete_bash", "COMP_WORDS": "zodiac ba", "COMP_CWORD": "1"}
+    run = subprocess.run(
+        [str(ZODIAC)],
+        cwd=tmp_path,
+        env={**os.environ, **typed},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.stdout.split() == ["backup"]

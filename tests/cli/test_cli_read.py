@@ -40,7 +40,7 @@ def test_values_of_all_kinds(farm: Path) -> None:
     )
     (row,) = json.loads(answered("query", farm, text, "--json"))
     assert row == {
-        "h": 12, "d": 1.5, "n": None, "u": None, "l": [1, 2], "t": "2025-01-31", "b": True,
+        "h": 12, "d": 1.5, "n": "NaN", "u": None, "l": [1, 2], "t": "2025-01-31", "b": True,
         "x": 1, "x_1": 2, "s": 'a,"b\n\x1b',
     }  # fmt: skip
     names, values = csv.reader(io.StringIO(answered("query", farm, text, "--csv")))
@@ -50,6 +50,17 @@ def test_values_of_all_kinds(farm: Path) -> None:
     shown = answered("query", farm, text)
     assert "\x1b" not in shown  # data must not steer the terminal
     assert 'a,"b\\n\\x1b' in shown
+
+
+def test_json_keeps_apart_what_is_no_json_number(farm: Path) -> None:
+    text = (
+        "SELECT 'inf'::DOUBLE i, '-inf'::DOUBLE j, NULL::DOUBLE n, 0.25::DECIMAL(3, 2) q, "
+        "12345678901234567890.5::DECIMAL(22, 1) d"
+    )
+    (row,) = json.loads(answered("query", farm, text, "--json"))
+    assert row == {
+        "i": "Infinity", "j": "-Infinity", "n": None, "q": 0.25, "d": "12345678901234567890.5",
+    }  # fmt: skip
 
 
 def test_all_rows_are_printed(farm: Path) -> None:

@@ -27,6 +27,21 @@ def test_run_prints_a_plain_summary(here: Path) -> None:
     assert "reason" in lines[-1]
 
 
+def test_a_plan_evaluates_nothing_and_makes_no_file(here: Path) -> None:
+    files = ("-r", "wind.rules", "-d", "near.csv", "-d", "temperature.csv")
+    run = zodiac("run", "farm.duckdb", *files, "--plan", cwd=here)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert not (here / "farm.duckdb").exists()
+    lines = [line.split() for line in run.stdout.splitlines()]
+    assert lines[0][:4] == ["hypernode", "derives", "facts", "at"]
+    assert [line[:2] for line in lines[2:4]] == [["h1", "near"], ["h2", "hot"]]
+    assert "explicit facts: 4, derived: about" in run.stdout
+    zodiac("run", "farm.duckdb", *files, cwd=here)
+    told = json.loads(zodiac("run", "farm.duckdb", *files, "--plan", "--json", cwd=here).stdout)
+    assert told["hypernodes"][0]["how"] == "bounds" and told["hypernodes"][1]["how"] == "joins"
+    assert told["problem"] is None and told["free"] > 0
+
+
 def test_run_as_json(here: Path) -> None:
     run = zodiac(
         "run", ":memory:", "-r", "wind.rules", "-d", "near.csv",
@@ -47,7 +62,8 @@ def test_run_as_json(here: Path) -> None:
     assert told["hypernodes"][0]["evaluated"] and told["hypernodes"][0]["iterations"] == 1
     phases = ["stage", "check", "reason", "compare", "publish", "total"]
     assert list(told["seconds"]) == phases
-    assert (told["inserted"], told["deleted"], told["notes"]) == ({"near": 6}, {}, [])
+    assert (told["inserted"], told["deleted"]) == ({"near": 6}, {})
+    assert told["notes"] == ["nothing derives, declares or states temperature"]
     assert told["exported"]["files"] == ["o/facts.nt"]
     assert sorted(p.name for p in here.iterdir()) == [
         "near.csv", "o", "temperature.csv", "wind.rules",
@@ -107,6 +123,19 @@ def test_bad_lines_can_be_skipped(here: Path) -> None:
     told = json.loads(answered("run", ":memory:", "-d", "some.csv", "--skip-bad", "--json"))
     assert told["inserted"] == {"some": 2}
     assert "line 3: only" in told["notes"][0]
+
+
+def test_how_tables_are_read(here: Path) -> None:
+    (here / "log.csv").write_text("id;note;t\na;x;1.5\nb;y;-\n")
+    told = json.loads(answered(
+        "run", "log.duckdb", "-d", "log.csv", "--columns", "id=turbine,t=celsius", "--delimiter",
+        ";", "--null-string", "-", "--nulls", "skip-row", "--json",
+    ))  # fmt: skip
+    assert told["inserted"] == {"log": 1}
+    assert told["predicates"][0]["columns"] == "turbine: symbol, celsius: float"
+    (here / "one.nt").write_text("<urn:a> <urn:p> <urn:b> .\n")
+    said = refused("run", "log.duckdb", "-d", "one.nt", "--delimiter", ";")
+    assert "one.nt is no table" in said
 
 
 def test_too_little_memory_spills_or_fails_cleanly(here: Path) -> None:

@@ -6,14 +6,20 @@ import errno
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 from support.command_line import ZODIAC, digest, refused, write_edges, zodiac
+
+from zodiac_sql.change.plan_sizes import Expected, Plan
+from zodiac_sql.cli.progress import Report
 
 CLOSURE = "p(X, Y) :- e(X, Y). p(X, Z) :- p(X, Y), p(Y, Z)."
 
@@ -56,6 +62,30 @@ def test_progress_appears_on_a_terminal_and_not_in_a_pipe(here: Path) -> None:
     assert (piped.returncode, piped.stderr) == (0, "")
 
 
+def test_progress_of_much_tells_what_is_expected(tmp_path: Path) -> None:
+    """A million facts are estimated before they are reasoned over."""
+    file = tmp_path / "e.parquet"
+    duckdb.sql("SELECT i AS a, i % 1000 AS b FROM range(1000000) t(i)").write_parquet(str(file))
+    (tmp_path / "two.rules").write_text("p(X, Y) :- e(X, Y). q(Y) :- p(X, Y).")
+    _, _, seen = on_terminal("run", ":memory:", "-r", "two.rules", "-d", file.name, cwd=tmp_path)
+    assert re.search("of 2: about [0-9,]+ facts", seen)
+
+
+@pytest.mark.parametrize(
+    ("begun", "said"),
+    [(0.5, ""), (10, ", 30 s left"), (100, ", 5 min left"), (7200, ", 6 h left")],
+)
+def test_time_left(begun: float, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told once a quarter of the facts are there, as if every fact took equally long."""
+    one = Expected("h1", ("p",), 1, False, 1_000, 1_000, 1_000, 8_000, "joins")
+    report, shown = Report(), list[str]()
+    monkeypatch.setattr(report, "_show", lambda text, *_: shown.append(text))
+    report.expects(Plan((one, replace(one, hypernode="h2", rows=3_000)), 0, 0, 0, None))
+    report._begun -= begun
+    report("h2", 1, 2)
+    assert shown == [f"hypernode h2, 2 of 2: about 3,000 facts{said}"]
+
+
 def test_verify_shows_progress_on_a_terminal(farm: Path) -> None:
     status, out, seen = on_terminal("verify", farm, cwd=farm.parent)
     assert status == 0
@@ -66,6 +96,43 @@ def test_verify_shows_progress_on_a_terminal(farm: Path) -> None:
 def test_reading_shows_no_progress(farm: Path) -> None:
     status, out, seen = on_terminal("query", farm, "hot(X)", cwd=farm.parent)
     assert (status, out, seen) == (0, "X\n---\nwt2\n(1 row)\n", "")
+
+
+def test_a_table_fits_the_terminal_and_is_whole_in_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "farm.ttl").write_text(
+        "@prefix ex: <http://example.org/a/long/namespace#> .\n"
+        "ex:wt1 ex:near ex:wt2 ; ex:remark 'it stands on the hill behind the old farm' .\n"
+    )
+    zodiac("insert", "farm.duckdb", "farm.ttl", cwd=tmp_path)
+    asked = ("query", "farm.duckdb", "SELECT * FROM triple ORDER BY p")
+    assert printed_on_terminal(*asked, columns=40, cwd=tmp_path) == [
+        "s       p          o",
+        "------  ---------  ---------------------",
+        "ex:wt1  ex:near    ex:wt2",
+        "ex:wt1  ex:remark  it stands on the hill",
+        "                   behind the old farm",
+        "(2 rows)",
+    ]
+    piped = zodiac(*asked, cwd=tmp_path).stdout
+    assert "http://example.org/a/long/namespace#wt1  http://example.org" in piped
+    assert "it stands on the hill behind the old farm" in piped
+
+
+def printed_on_terminal(*arguments: object, columns: int, cwd: Path) -> list[str]:
+    """The lines that a terminal shows of stdout."""
+    master, slave = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
+    call = [str(ZODIAC), *map(str, arguments)]
+    process = subprocess.Popen(
+        call, cwd=cwd, stdin=slave, stdout=slave, stderr=slave, env=environment
+    )
+    os.close(slave)
+    seen = b""
+    while part := read_terminal(master):
+        seen += part
+    os.close(master)
+    assert process.wait(timeout=60) == 0
+    return seen.decode().splitlines()
 
 
 def interrupted(*arguments: object, cwd: Path, when: Callable[[], bool]) -> tuple[int, str]:

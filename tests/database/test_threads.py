@@ -40,7 +40,7 @@ def in_a_thread(call: Callable[[], object]) -> object:
     return found[0] if found else "it hangs"
 
 
-HARMLESS = {"missing_functions", "trace"}
+HARMLESS = {"missing_functions", "prefixes", "trace"}
 """They look at, or set, what is in memory."""
 
 UPDATE_CALLS: dict[str, Callable[[Update], object]] = {
@@ -53,6 +53,8 @@ UPDATE_CALLS: dict[str, Callable[[Update], object]] = {
     "load": lambda u: u.load("nowhere.nt"),
     "unload": lambda u: u.unload("nowhere.nt"),
     "record": lambda u: u.record("s", 7),
+    "alter": lambda update: update.alter("edge", {"s": "symbol"}),
+    "keep_feed": lambda update: update.keep_feed(["path"]),
     "note": lambda u: u.note("said"),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -238,7 +239,11 @@ def test_refused(store: Store, rows: object, said: str) -> None:
 @pytest.mark.parametrize(
     ("known", "rows", "said"),
     [
-        (predicate(Type.INT), [(1.5,)], ".decl p(... s: float ...)"),
+        (
+            replace(predicate(Type.INT), declared=True),
+            [(1.5,)],
+            'kb.alter("p", {"s": "float"})',
+        ),
         (predicate(Type.SYMBOL), pa.table({"a": [1]}), "s has the type symbol, the data have int"),
         (predicate(Type.DATE), [("2024-01-01",)], "Convert the data to date"),
         (predicate(Type.INT), [(1, 2)], "row 1 has 2 values, (1, 2); p has 1"),

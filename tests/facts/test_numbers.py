@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp
+from support.old_files import BEFORE_THE_FEED
 
 from zodiac_sql import connect
 
@@ -80,6 +81,7 @@ def test_zeros_of_an_older_file_lose_their_sign(open_kb: OpenKb, tmp_path: Path)
     with duckdb.connect(path) as old:
         old.execute("UPDATE edb.m SET x = '-0.0'::DOUBLE WHERE x = 0")
         old.execute("UPDATE idb.h1_p SET s = '-0.0'::DOUBLE WHERE s = 0")
+        old.execute(BEFORE_THE_FEED)
         old.execute("DROP TABLE zodiac.rule_set; DROP TABLE zodiac.rule_member")
         old.execute("DROP TABLE zodiac.template; ALTER TABLE zodiac.rule DROP COLUMN template")
         old.execute("ALTER TABLE zodiac.rule DROP COLUMN predicates")

@@ -165,7 +165,10 @@ def test_in_part(kb: KnowledgeBase, tmp_path: Path) -> None:
     kb.insert("f", [("b", "c")])
     before = symbols(kb)
     change = kb.unload(path)
-    assert change.notes == (f"{path}: 1 fact is not among the explicit facts, and passed over",)
+    assert change.notes == (
+        f"{path}: 2 facts are deleted, also if another file states them",
+        f"{path}: 1 fact is not among the explicit facts, and passed over",
+    )
     assert change.deleted == {"e": 1, "p": 3}, "b, c is derived, too"
     assert sorted(kb.table("e").fetchall()) == [("b", "c"), ("c", "d")]
     assert symbols(kb) == before

@@ -39,6 +39,7 @@ ODD = [
     "<>", "<a b>", "_:b0", "ex:", ":x", "rdf:type", "xsd:date", "@prefix : <x> .",
     "@prefix ex: <> .", ".decl p(a: int)", ".decl p(a: float, A: float)", ".decl q()",
     ".decl p(a: nothing) .", "p(X) :- p(X).", "r1: ", "r1:r1: ", "((((((((((", "))))))))))",
+    "if(", "if(X > 1, ", " or ", "; ", " ELSE 0", "s: ", "c0: X", ", SUM(Y) AS S", "matches(X, ",
     "-" * 300, "!" * 300, "+ 1 " * 260, "abs(" * 260, "(" * 3_000, "X" * 3_000, "é" * 300,
 ]  # fmt: skip
 
@@ -93,6 +94,8 @@ FUNCTIONS = [
     "abs", "round", "floor", "ceil", "sqrt", "power", "exp", "ln", "least", "greatest", "length",
     "concat", "lower", "upper", "trim", "substr", "replace", "contains", "starts_with", "ends_with",
     "year", "month", "day", "hour", "minute", "second", "nothing",
+    "int", "float", "text", "matches", "regex_replace", "regex_extract", "add_days", "add_seconds",
+    "days_between", "seconds_between", "epoch", "if", "and", "or", "not",
 ]  # fmt: skip
 LITERALS = [odd for odd in ODD if re.fullmatch(r'-?\d.*|".*"(\^\^\S+|@\S+)?|true|false', odd)]
 LITERALS += ["1", "2", "0.5", "a", "b", '"a b"', "ex:a", "<http://a/b>", "-3", "1e3"]
@@ -115,25 +118,44 @@ def clause(rng: Random) -> str:
 
 def body(rng: Random) -> str:
     """What may stand behind :- and in a query."""
-    return ", ".join(_literal(rng) for _ in range(rng.choice((1, 2, 2, 3, 5))))
+    sign = " ; " if rng.random() < 0.05 else ", "
+    return sign.join(_literal(rng) for _ in range(rng.choice((1, 2, 2, 3, 5))))
 
 
 def _literal(rng: Random) -> str:
-    what = rng.randrange(10)
+    what = rng.randrange(11)
     if what < 5:
         return _atom(rng)
+    if what == 10:
+        return f"({body(rng)}{rng.choice([' ; ', ', '])}{body(rng)})"
     if what == 5:
         return f"not {_atom(rng)}"
     if what == 6:
         return f"BIND({_expression(rng)} AS {rng.choice(VARIABLES)})"
     if what == 7:
-        return (
-            f"AGGREGATE({body(rng)}) ON X WITH {rng.choice(['COUNT', 'SUM', 'MED', 'MAX'])}(Y) AS Z"
-        )
+        values = (_value(rng) for _ in range(rng.choice((1, 1, 1, 2, 3))))
+        return f"AGGREGATE({body(rng)}) ON X WITH {', '.join(values)}"
     return f"{_expression(rng)} {rng.choice(['=', '=', '!=', '<', '>='])} {_expression(rng)}"
 
 
+def _value(rng: Random) -> str:
+    """A value of an aggregate."""
+    function = rng.choice(["COUNT", "SUM", "MED", "MAX"])
+    other = f" ELSE {rng.choice(['0', '-1', '0.5', 'a', '1e308'])}" if rng.random() < 0.3 else ""
+    return f"{function}({rng.choice(['Y', 'Y', 'X + 1'])}) AS {rng.choice(['Z', 'Z', 'W'])}{other}"
+
+
+def _condition(rng: Random, depth: int) -> str:
+    if depth and rng.random() < 0.4:
+        parts = _condition(rng, depth - 1), _condition(rng, depth - 1)
+        return rng.choice(["({} and {})", "{} or {}", "not {}", "not ({} ∧ {})"]).format(*parts)
+    return f"{_expression(rng, depth)} {rng.choice(['=', '!=', '<', '>='])} {_expression(rng, 1)}"
+
+
 def _atom(rng: Random) -> str:
+    if rng.random() < 0.1:
+        columns = [f"{rng.choice(['s', 'o', 'c0'])}: {rng.choice(VARIABLES)}" for _ in range(2)]
+        return f"{rng.choice(NAMES[:3])}({', '.join(columns[: rng.choice((1, 1, 2))])})"
     terms = rng.choices(
         [*VARIABLES[:3] * 4, *VARIABLES, *LITERALS], k=rng.choice((0, 1, 1, 2, 2, 3, 40))
     )
@@ -147,6 +169,9 @@ def _expression(rng: Random, depth: int = 4) -> str:
     if what == 3:
         operator = rng.choice("+-*/%")
         return f"({_expression(rng, depth - 1)} {operator} {_expression(rng, depth - 1)})"
+    if rng.random() < 0.15:
+        both = _expression(rng, depth - 1), _expression(rng, depth - 1)
+        return f"if({_condition(rng, depth - 1)}, {', '.join(both)})"
     arguments = [_expression(rng, depth - 1) for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3)))]
     return f"{rng.choice(FUNCTIONS)}({', '.join(arguments)})"
 

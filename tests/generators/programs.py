@@ -93,13 +93,17 @@ class Bind:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """Over the distinct solutions of the named variables that the body binds."""
+    """Over the distinct solutions of the named variables that the body binds.
+
+    Groups without solutions have the value `otherwise`, if there is one.
+    """
 
     body: tuple[Literal, ...]
     group: tuple[Var, ...]
     function: str
     argument: Var
     result: Var
+    otherwise: int | None = None
 
 
 Literal = Atom | Not | Compare | Bind | Aggregate
@@ -110,6 +114,8 @@ class Rule:
     name: str
     head: Atom
     body: tuple[Literal, ...]
+    never: bool = False
+    """Whether it is a constraint: its head is only for the oracle."""
 
     def __str__(self) -> str:
         return rule_text(self, PLAIN)
@@ -204,13 +210,15 @@ def rule_text(rule: Rule, style: Style = PLAIN) -> str:
     mark = style.pick(["", "?"])
     arrow = style.pick([":-", "<-"])
     end = style.pick([".", " .", " /* a comment. */ ."])
-    given = style.pick([{}, _only_in_atoms(rule)])
+    given = style.pick([{}, {} if rule.never else _only_in_atoms(rule)])
     body = tuple(x for x in rule.body if not isinstance(x, Bind) or x.variable not in given)
     written = Rule(rule.name, rule.head, body or rule.body)
     if not body:
         given = {}
     head = _with_values(rule.head, given)
     text = _body([_with_values(x, given) for x in written.body], style, mark)
+    if rule.never:
+        return f"{rule.name}: !- {text}{end}"
     return f"{rule.name}: {atom_text(head, style, mark)} {arrow} {text}{end}"
 
 

@@ -6,8 +6,9 @@ import datetime
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from random import Random
 
-from generators.programs import Atom, Bind, Compare, Literal, Not, Rule, Var
+from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
 from support.naive import Types
 from support.naive_values import Call, Expression, Row, Value
 
@@ -106,12 +107,24 @@ def declaration(predicate: Predicate) -> str:
 
 
 def rule_text(rule: Rule) -> str:
-    """A rule in the language."""
-    return f"{rule.name}: {atom_text(rule.head)} :- {', '.join(map(literal_text, rule.body))}."
+    """A rule in the language. A second value of an aggregate may follow the first."""
+    texts = list(map(literal_text, rule.body))
+    pairs = zip(rule.body, rule.body[1:], strict=False)
+    for place, (first, second) in enumerate(pairs, 1):
+        if isinstance(first, Aggregate) and isinstance(second, Aggregate):
+            texts[place] = _value_text(second)
+    return f"{rule.name}: {atom_text(rule.head)} :- {', '.join(texts)}."
 
 
 def atom_text(atom: Atom) -> str:
-    return f"{atom.predicate}({', '.join(map(_expression, atom.terms))})"
+    """An atom, now and then with the names of its columns, which are declared (c0, c1, ...)."""
+    terms = list(map(_expression, atom.terms))
+    rng = Random(f"{atom.predicate} {terms}")
+    if any(term != "_" for term in terms) and rng.randrange(4) == 0:
+        named = [f"c{i}: {term}" for i, term in enumerate(terms) if term != "_"]
+        rng.shuffle(named)
+        terms = named
+    return f"{atom.predicate}({', '.join(terms)})"
 
 
 def literal_text(literal: Literal) -> str:
@@ -125,8 +138,12 @@ def literal_text(literal: Literal) -> str:
         return f"BIND({_expression(literal.expression)} AS {literal.variable.name})"
     on = f" ON {', '.join(v.name for v in literal.group)}" if literal.group else ""
     body = ", ".join(map(literal_text, literal.body))
-    function = f"{literal.function}({literal.argument.name})"
-    return f"AGGREGATE({body}){on} WITH {function} AS {literal.result.name}"
+    return f"AGGREGATE({body}){on} WITH {_value_text(literal)}"
+
+
+def _value_text(literal: Aggregate) -> str:
+    other = "" if literal.otherwise is None else f" ELSE {literal.otherwise}"
+    return f"{literal.function}({literal.argument.name}) AS {literal.result.name}{other}"
 
 
 def _expression(expression: Expression) -> str:
@@ -135,6 +152,8 @@ def _expression(expression: Expression) -> str:
     if not isinstance(expression, Call):
         return constant_text(expression)
     arguments = [_expression(argument) for argument in expression.arguments]
+    if expression.function in ("=", "!=", "<", "<=", ">", ">=", "and", "or"):
+        return f"({arguments[0]} {expression.function} {arguments[1]})"
     if expression.function in ("+", "-", "*", "/", "%"):
         return f"({arguments[0]} {expression.function} {arguments[1]})"
     return f"{expression.function}({', '.join(arguments)})"

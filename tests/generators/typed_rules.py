@@ -3,45 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from random import Random
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
 from generators.random_rules import chance, shuffled
+from generators.typed_expressions import Scope, more_expressions
 from generators.typed_language import POOLS, Kind, Predicate
 from support.naive import variable_types
 from support.naive_values import Call, Expression, Value
 
 # --- expressions ---------------------------------------------------------------------------------
-
-
-Maker = Callable[[Random, "Scope"], tuple[Expression, Kind]]
-
-
-@dataclass
-class Scope:
-    """The variables that a body has bound so far."""
-
-    rng: Random
-    bound: dict[Var, Kind] = field(default_factory=dict)
-    made: int = 0
-
-    def of(self, *kinds: Kind) -> list[Var]:
-        return [v for v, k in self.bound.items() if k in kinds]
-
-    def fresh(self, kind: Kind | None = None) -> Var:
-        variable = Var("XYZUVWABCDGHIJ"[self.made % 14] + ("" if self.made < 14 else "1"))
-        self.made += 1
-        if kind is not None:
-            self.bound[variable] = kind
-        return variable
-
-    def value(self, *kinds: Kind) -> Expression:
-        """A variable of one of some kinds, or now and then a constant."""
-        known = self.of(*kinds)
-        if known and not chance(self.rng, 25):
-            return self.rng.choice(known)
-        return self.rng.choice(POOLS[self.rng.choice(kinds)])
 
 
 def _closed(scope: Scope) -> tuple[Expression, Kind] | None:
@@ -79,7 +51,12 @@ def _closed(scope: Scope) -> tuple[Expression, Kind] | None:
 def _open(scope: Scope) -> tuple[Expression, Kind] | None:
     """Any expression: its rule is not recursive."""
     rng = scope.rng
-    what = rng.choice(("arithmetic", "arithmetic", "float", "float", "text", "text", "time", "int"))
+    what = rng.choice(
+        ("arithmetic", "arithmetic", "float", "float", "text", "text", "time", "int", "if", "if",
+         "read", "pattern", "moment")
+    )  # fmt: skip
+    if what in ("if", "read", "pattern", "moment"):
+        return more_expressions(scope, what)
     if what == "arithmetic":
         a, b = scope.value(Kind.SMALL), scope.value(Kind.SMALL)
         operator = rng.choice("+-*%/")
@@ -278,13 +255,43 @@ class Rules:
         argument = self.rng.choice(list(scope.bound))
         function, result = self.rng.choice(_aggregates(scope.bound[argument], head.kinds[-1]))
         group = [v for v in self.group(head, scope) if v != argument]
+        domain = self.domain(group, lower, scope) if chance(self.rng, 40) else None
         literal = Aggregate(tuple(body), tuple(group), function, argument, Var("R"))
+        found = [(literal, result)]
+        if chance(self.rng, 40):
+            argument = self.rng.choice(list(scope.bound))
+            function, other = self.rng.choice(_aggregates(scope.bound[argument], Kind.FLOAT))
+            second = replace(literal, function=function, argument=argument, result=Var("S"))
+            found.append((second, other))
+        values = [
+            replace(one, otherwise=self.rng.choice((0, -1)))
+            if kind.numeric and domain is not None and chance(self.rng, 80)
+            else one
+            for one, kind in found
+        ]
+        kinds = {**scope.bound, **{one.result: kind for one, kind in found}}
+        whole: list[Literal] = [*([domain] if domain else []), *values]
         terms: list[Value | Var] = []
         for kind in head.kinds[:-1]:
-            fitting = [v for v in group if _fits(scope.bound[v], kind)]
+            fitting = [v for v in (*group, *[one.result for one, _ in found[1:]])
+                       if _fits(kinds[v], kind)]  # fmt: skip
             terms.append(self.rng.choice(fitting) if fitting else self.rng.choice(POOLS[kind]))
         last = Var("R") if _fits(result, head.kinds[-1]) else self.rng.choice(POOLS[head.kinds[-1]])
-        return Rule(self.name(), Atom(head.name, (*terms, last)), (literal,))
+        return Rule(self.name(), Atom(head.name, (*terms, last)), tuple(whole))
+
+    def domain(self, group: Sequence[Var], lower: Sequence[Predicate], scope: Scope) -> Atom | None:
+        """An atom that says which groups there are, if a predicate has columns for them."""
+        for predicate in self.rng.sample(list(lower), len(lower)):
+            terms = [Var("_")] * len(predicate.kinds)
+            for variable in group:
+                free = [i for i, (term, kind) in enumerate(zip(terms, predicate.kinds, strict=True))
+                        if term.anonymous and kind.type == scope.bound[variable].type]  # fmt: skip
+                if not free:
+                    break
+                terms[self.rng.choice(free)] = variable
+            else:
+                return Atom(predicate.name, tuple(terms))
+        return None
 
     def group(self, head: Predicate, scope: Scope) -> list[Var]:
         found: list[Var] = []

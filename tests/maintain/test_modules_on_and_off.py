@@ -27,6 +27,7 @@ from support.closed_relations import (
     modules_of,
     open_with,
 )
+from support.old_files import BEFORE_THE_FEED
 
 import zodiac_sql
 from zodiac_sql import KnowledgeBase
@@ -72,6 +73,7 @@ def test_a_file_from_before_modules(tmp_path: Path, open_kb: OpenKb, rules: str)
         expected = extensions(kb)
     with duckdb.connect(path) as connection:
         connection.execute("ALTER TABLE zodiac.hypernode DROP COLUMN modules")
+        connection.execute(BEFORE_THE_FEED)
         connection.execute("DROP TABLE zodiac.rule_set; DROP TABLE zodiac.rule_member")
         connection.execute("DROP TABLE zodiac.template; ALTER TABLE zodiac.rule DROP template")
         connection.execute("ALTER TABLE zodiac.rule DROP predicates")
@@ -105,6 +107,7 @@ def test_reading_a_file_from_before_modules_needs_a_migration(tmp_path: Path) ->
         fill(kb, NEAR)
     with duckdb.connect(path) as connection:
         connection.execute("ALTER TABLE zodiac.hypernode DROP COLUMN modules")
+        connection.execute(BEFORE_THE_FEED)
         connection.execute("DROP TABLE zodiac.rule_set; DROP TABLE zodiac.rule_member")
         connection.execute("DROP TABLE zodiac.template; ALTER TABLE zodiac.rule DROP template")
         connection.execute("ALTER TABLE zodiac.rule DROP predicates")

@@ -78,6 +78,28 @@ def test_one_axiom_less_deletes_what_it_alone_supported(kb: KnowledgeBase, farm:
     assert kb.verify()
 
 
+def test_blank_nodes_that_are_as_before_keep_their_names(kb: KnowledgeBase, farm: Path) -> None:
+    individuals = """
+    :serial a owl:DatatypeProperty . :partOf a owl:ObjectProperty .
+    [] a :Turbine ; :partOf [ a :Group ; :partOf :farm1 ] ; :serial "a" .
+    [] a :Turbine ; :partOf [ a :Group ; :partOf :farm1 ] ; :serial "b" .
+    """
+    farm.write_text(FARM + individuals)
+    kb.load_ontology(farm, set="farm")
+    before = kb.table(f"{E}partOf").fetchall()
+    farm.write_text(f"# another file\n{FARM}[] a :Turbine ; :serial 'c' .{individuals}")
+    change = kb.load_ontology(farm, set="farm")
+    assert change.inserted_facts(f"{E}Turbine").num_rows == 1
+    assert not change.deleted
+    assert kb.table(f"{E}partOf").fetchall() == before
+    farm.write_text(FARM + individuals.replace('"b"', '"d"'))
+    change = kb.load_ontology(farm, set="farm")
+    assert [row["o"] for row in change.inserted_facts(f"{E}serial").to_pylist()] == ["d"]
+    assert {row["o"] for row in change.deleted_facts(f"{E}serial").to_pylist()} == {"b", "c"}
+    assert change.deleted_facts(f"{E}Group").num_rows == 1
+    assert kb.verify()
+
+
 def test_it_goes_with_its_facts(kb: KnowledgeBase, farm: Path) -> None:
     before = {row["predicate"]: row["extension"] for row in kb.predicates().to_pylist()}
     kb.load_ontology(farm, set="farm")

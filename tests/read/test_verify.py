@@ -225,6 +225,25 @@ def test_a_view_that_is_gone(file: Path) -> None:
     assert tuples(result.missing_facts("weight")) == [("b", 5.0)]
 
 
+def test_the_view_of_triples(open_kb: OpenKb, tmp_path: Path) -> None:
+    path = tmp_path / "triples.duckdb"
+    with open_kb(path) as kb:
+        kb.insert("http://e.org/size", [("http://e.org/a", 1.5), ("http://e.org/b", 2.0)])
+        kb.insert("plain", [("http://e.org/a",)])
+        kb.add_rules("<http://e.org/Large>(X) :- <http://e.org/size>(X, S), S > 1.8.")
+        assert kb.sql("SELECT * FROM triple").num_rows == 3
+        assert kb.verify()
+        ((body,),) = kb.sql("SELECT sql FROM duckdb_views() WHERE view_name = 'triple'").fetchall()
+    assert found(path)
+    broken = body.replace("CREATE VIEW", "CREATE OR REPLACE VIEW main.").replace("main. ", "main.")
+    tamper(path, broken.replace("http://e.org/Large", "http://e.org/Small"))
+    assert found(path).tables == {"main.triple": (1, 1)}
+    tamper(path, broken.rstrip(";\n ") + " WHERE NOT contains(o, 'Large')")
+    assert found(path).tables == {"main.triple": (1, 0)}
+    tamper(path, "CREATE OR REPLACE VIEW main.triple AS SELECT 1 AS own")
+    assert found(path), "it is somebody else's"
+
+
 def test_a_table_that_is_gone(file: Path) -> None:
     table = table_of(file, "weight")
     tamper(file, f"DROP TABLE {table}")

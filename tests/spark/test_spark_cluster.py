@@ -11,6 +11,7 @@ import pytest
 from generators.drawn_programs import programs
 from generators.programs import Facts, Program, program_text
 from hypothesis import given, note, settings
+from hypothesis import strategies as st
 from sqlglot import exp
 from support import budget
 from support.oracle import extensions
@@ -40,15 +41,15 @@ def facts_as_frames(spark: SparkSession, facts: Facts) -> dict[str, object]:
 
 
 @settings(max_examples=budget.either(ci=6, fuzz=10))
-@given(program=programs())
-def test_random_programs(spark: SparkSession, program: Program) -> None:
+@given(program=programs(), driver_rows=st.sampled_from([0, 0, 0, 8, 1000]))
+def test_random_programs(spark: SparkSession, program: Program, driver_rows: int) -> None:
     from zodiac_sql.spark import materialise
 
     given_ = facts_as_frames(spark, program.facts)
     written = {p: rows for p, rows in program.facts.items() if p not in given_}
     text = program_text(program.rules, written, program.style)
     note(text)
-    found = materialise(spark, text, given_)
+    found = materialise(spark, text, given_, driver_rows=driver_rows)
     for predicate, rows in extensions(program.rules, program.facts).items():
         ours = {tuple(row) for row in found[predicate].collect()} if predicate in found else set()
         assert {r or (True,) for r in rows} == ours, predicate
@@ -65,13 +66,14 @@ def test_what_it_returns(spark: SparkSession) -> None:
         ["@prefix e: <http://e/> .", PATHS, "e:far(X) :- path(a, X), not edge(a, X). edge(c, d)."],
         {"edge": edges},
         progress=seen.append,
+        driver_rows=0,
     )
     assert list(found) == ["edge", "path", "http://e/far"]
     assert found.derived == ("path", "http://e/far")
     assert found["edge"].columns == ["x", "y"] and found["edge"].count() == 3
     assert sorted(map(tuple, found["e:far"].collect())) == [("c",), ("d",)]
     assert [dict(told.found) for told in found.iterations] == [
-        {"path": 3}, {"path": 2}, {"path": 1}, {}, {"http://e/far": 2},
+        {"edge": 3}, {"path": 3}, {"path": 2}, {"path": 1}, {}, {"http://e/far": 2},
     ]  # fmt: skip
     assert seen == list(found.iterations)
     with pytest.raises(QueryError, match="there is no predicate nothing"):
@@ -97,11 +99,11 @@ def test_errors(spark: SparkSession) -> None:
         ),
         (
             "p(X, T) :- edge(X, Y), T = concat(X, length(Y) / 2).", edges, SparkError,
-            "rule r1 makes text of a float with concat",
+            "rule r1 makes text of a float",
         ),
     ):  # fmt: skip
         with pytest.raises(error, match=said):
-            materialise(spark, rules, {"edge": facts})
+            materialise(spark, rules, {"edge": facts}, driver_rows=0)
 
 
 def test_functions_from_python_are_refused_by_name(spark: SparkSession) -> None:
@@ -129,7 +131,7 @@ def test_integers_that_overflow(spark: SparkSession) -> None:
     numbers = frame(spark, n=[2**63 - 1])
     rules = "p(Y) :- number(X), Y = X + 1."
     with pytest.raises(SparkError, match="ARITHMETIC_OVERFLOW"):
-        materialise(spark, rules, {"number": numbers})
+        materialise(spark, rules, {"number": numbers}, driver_rows=0)
     unchecked = spark.newSession()
     unchecked.conf.set("spark.sql.ansi.enabled", "false")
     numbers = frame(unchecked, n=[1])
@@ -153,6 +155,7 @@ def test_moments_dates_and_booleans(spark: SparkSession) -> None:
         " last(M) :- AGGREGATE(seen(S, A, D, O)) WITH MAX(A) AS M."
         " first(S) :- seen(S, A, D, O), BIND(day(D) AS N), N = 1, O = true.",
         {"seen": seen},
+        driver_rows=0,
     )
     assert [tuple(r) for r in found["late"].collect()] == [("a", 10)]
     assert [str(r[0]) for r in found["last"].collect()] == ["2026-07-02 00:30:00"]
@@ -222,7 +225,7 @@ def test_functions_compute_what_they_compute_in_duckdb(
     given_ = {"v": numbers, "n": [-25, -15, -1, 0, 3, 15, 2**53 + 1], "w": words}
     text = "\n".join(rules)
     frames = {p: spark.createDataFrame(pa.table({"x": values})) for p, values in given_.items()}
-    found = materialise(spark, text, frames)
+    found = materialise(spark, text, frames, driver_rows=0)
     with open_kb() as kb:
         kb.add_rules(text)
         for predicate, values in given_.items():

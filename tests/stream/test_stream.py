@@ -89,7 +89,7 @@ def test_a_bad_update_says_what_would_be_right(kb: KnowledgeBase) -> None:
 def test_an_update_that_overflows_is_refused_by_number(kb: KnowledgeBase, coalesce: int) -> None:
     kb.add_rules("twice: twice(Y) :- n(X), Y = X * 2.")
     updates = [{"insert": {"n": [(number,)]}} for number in (1, 2**62, 3)]
-    with pytest.raises(StreamError, match="update 2: rule twice: .* more than 64 bits") as caught:
+    with pytest.raises(StreamError, match="update 2: .*rule twice: .* more than 64 bits") as caught:
         list(kb.stream(updates, coalesce=coalesce))
     assert caught.value.update == 2
     last = list(kb.stream(updates, coalesce=coalesce, skip_bad=True))[-1]

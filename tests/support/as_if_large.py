@@ -10,10 +10,13 @@ import pytest
 
 # Where the package goes another way from so many rows on, and what lets few rows go it, too.
 THRESHOLDS: tuple[tuple[str, str, float], ...] = (
+    ("evaluate.cost.choose_components", "LEAST_PAIRS", 0),
+    ("evaluate.cost.choose_components", "LEAST_GAIN", 0),
     ("evaluate.cost.choose_trees", "TOO_FEW_FACTS", 0),
     ("evaluate.cost.choose_trees", "LEAST_GAIN", 0),
     ("evaluate.cost.choose_trees", "LEAST_PLAN_ROWS", 0),
     ("evaluate.fixpoint", "LARGEST_IN_ONE", -1),
+    ("evaluate.in_shares", "FACTS_OF_AN_INPUT", 1e15),
     ("evaluate.layers", "FEWEST_ROWS", 0),
     ("evaluate.layers", "LEAST_EDGES_TO_A_NODE", 0),
     ("evaluate.layers", "CHEAPER_BY", 0),

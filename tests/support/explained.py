@@ -32,14 +32,14 @@ HIGHER = 2
 @contextmanager
 def searched_as_if_large(really: bool) -> Iterator[None]:
     """Proofs are found as in a large database, or not: then they need not be low."""
-    from zodiac_sql.read.why import evaluated_again, find_proof, paths
+    from zodiac_sql.read.why import evaluated_again, find_proof, paths, search
 
     with pytest.MonkeyPatch.context() as patch:
         if really:
             patch.setattr(find_proof, "SMALL", -1)
             patch.setattr(find_proof, "FEW_FACTS", 5)
-            patch.setattr(find_proof, "ALL_EDGES", 3)
-            for module in (evaluated_again, paths):
+            patch.setattr(search, "ALL_EDGES", 3)
+            for module in (evaluated_again, paths, search):
                 patch.setattr(module, "MOST_EDGES", 6)
         yield
 

@@ -331,7 +331,10 @@ def _tables_of_modules(kb: KnowledgeBase, sql_names: Mapping[str, str]) -> set[s
         " FROM (SELECT id, unnest(modules) AS m FROM zodiac.hypernode)"
     ).fetchall()
     external = {f"h{h}_{sql_names[p]} external" for h, _, p, fed in at_work if fed}
-    return external | {f"h{h}_{sql_names[p]} classes" for h, kind, p, _ in at_work if kind == "stc"}
+    kept = {"stc": ("classes",), "scc": ("classes", "between")}
+    return external | {
+        f"h{h}_{sql_names[p]} {which}" for h, kind, p, _ in at_work for which in kept.get(kind, ())
+    }
 
 
 def _assert_graph(stored: Stored, expected: Shape) -> None:

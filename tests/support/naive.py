@@ -148,6 +148,11 @@ def variables_of(expression: Expression) -> set[Var]:
 
 _FIXED = {
     **dict.fromkeys(("/", "sqrt", "power", "exp", "ln"), "float"),
+    **dict.fromkeys(("float", "seconds_between", "epoch"), "float"),
+    **dict.fromkeys(("int", "days_between"), "int"),
+    **dict.fromkeys(("text", "regex_replace", "regex_extract"), "symbol"),
+    **dict.fromkeys(("matches", "=", "!=", "<", "<=", ">", ">=", "and", "or", "not"), "bool"),
+    "add_seconds": "timestamp",
     **dict.fromkeys(("length", "year", "month", "day", "hour", "minute", "second"), "int"),
     **dict.fromkeys(("concat", "lower", "upper", "trim", "substr", "replace"), "symbol"),
     **dict.fromkeys(("contains", "starts_with", "ends_with"), "bool"),
@@ -162,6 +167,8 @@ def expression_type(expression: Expression, variables: Mapping[Var, str]) -> str
         if expression.function in _FIXED:
             return _FIXED[expression.function]
         arguments = [expression_type(a, variables) for a in expression.arguments]
+        if expression.function == "if":
+            del arguments[0]
         return "float" if "float" in arguments else arguments[0]
     return value_type(expression)
 
@@ -198,13 +205,17 @@ def solutions(
     """The environments in which a body holds; the same one may come more than once."""
     kinds = variable_types(body, types)
     found: list[Environment] = [{}]
+    later = [one for one in body if isinstance(one, Aggregate) and one.otherwise is not None]
     for literal in body:
         if isinstance(literal, Atom):
             found = [e for old in found for e in _matches(literal, known, types, kinds, old)]
-        elif isinstance(literal, Aggregate):
+        elif isinstance(literal, Aggregate) and literal.otherwise is None:
             rows = _aggregated(literal, known, types)
             terms = (*literal.group, literal.result)
             found = [e for old in found for row in rows if (e := _unified(terms, row, kinds, old))]
+    for last in later:
+        rows = _aggregated(last, known, types)
+        found = [e for old in found for e in _found_or_else(last, rows, kinds, old)]
     waiting = [literal for literal in body if isinstance(literal, Bind | Compare)]
     given = given_variables(body)
     while waiting:
@@ -295,6 +306,22 @@ def _aggregated(literal: Aggregate, known: Mapping[str, set[Row]], types: Types)
         groups.setdefault(group, []).append(values[literal.argument.name])
     function = AGGREGATES[literal.function]
     return [(*group, _finished_result(function(values))) for group, values in groups.items()]
+
+
+def _found_or_else(
+    literal: Aggregate, rows: Sequence[Row], kinds: Mapping[Var, str], environment: Environment
+) -> Iterator[Environment]:
+    """The environments in which an aggregate has its value, for groups without solutions, too."""
+    there = [row for row in rows if _unified(literal.group, row[:-1], kinds, environment)
+             is not None]  # fmt: skip
+    terms: tuple[Var, ...] = (*literal.group, literal.result)
+    if not there:
+        assert literal.otherwise is not None
+        there, terms = [(literal.otherwise,)], (literal.result,)
+    for row in there:
+        found = _unified(terms, row, kinds, environment)
+        if found is not None:
+            yield found
 
 
 def _finished_result(value: Value) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -16,6 +17,7 @@ from support.naive_values import (
     Overflow,
     Value,
     as_type,
+    compared,
     lexical,
     one_float,
     order_of,
@@ -31,12 +33,92 @@ def evaluate(expression: Expression, environment: Mapping[Var, Value]) -> Value:
         return environment[expression]
     if not isinstance(expression, Call):
         return one_float(expression) if isinstance(expression, float) else expression
+    if expression.function in ("if", "and", "or"):
+        return _lazy(expression, environment)
     arguments = [evaluate(argument, environment) for argument in expression.arguments]
-    if expression.function in ("concat", *_TEXT):
+    if expression.function in ("=", "!=", "<", "<=", ">", ">="):
+        return compared(_day(arguments), expression.function, _day(arguments[::-1]))
+    if expression.function in ("concat", "text", "int", "float", *_TEXT):
         arguments = [lexical(a) if isinstance(a, str) else a for a in arguments]
-    elif any(isinstance(a, float) for a in arguments) and expression.function != "round":
+    elif any(isinstance(a, float) for a in arguments) and expression.function not in _AS_THEY_ARE:
         arguments = [as_type(a, "float") for a in arguments]
     return finished(_FUNCTIONS[expression.function](*arguments))
+
+
+def _lazy(call: Call, environment: Mapping[Var, Value]) -> Value:
+    """A condition chooses one of two values; one part may decide `and` and `or`."""
+    if call.function == "if":
+        condition, *both = call.arguments
+        return evaluate(both[not evaluate(condition, environment)], environment)
+    decisive, missing = call.function == "or", None
+    for part in call.arguments:
+        try:
+            if evaluate(part, environment) == decisive:
+                return decisive
+        except NoValue as error:
+            missing = error
+    if missing:
+        raise missing
+    return not decisive
+
+
+def _day(values: Sequence[Value]) -> Value:
+    """The first of two values; a date as the moment when it begins if the other is a moment."""
+    first, other = values
+    if isinstance(other, datetime.datetime) and not isinstance(first, datetime.datetime):
+        assert isinstance(first, datetime.date)
+        return datetime.datetime.combine(first, datetime.time())
+    return first
+
+
+def _read(pattern: str, read: Callable[[str], Value]) -> Callable[[Value], Value]:
+    def apply(value: Value) -> Value:
+        if isinstance(value, str) and not re.fullmatch(pattern, value, re.ASCII):
+            raise NoValue
+        try:
+            found = read(value)  # type: ignore[arg-type]
+        except (OverflowError, ValueError):
+            raise NoValue from None
+        if type(found) is int and not -(2**63) <= found < 2**63:
+            raise NoValue
+        return found
+
+    return apply
+
+
+_NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(?i:inf|infinity)|(?i:nan)"
+
+
+def _later(unit: str) -> Callable[..., Value]:
+    def apply(moment: datetime.date, amount: float) -> Value:
+        try:
+            if unit == "days":
+                return moment + datetime.timedelta(days=amount)
+            exact = Decimal(amount * 1_000_000).quantize(Decimal(1), ROUND_HALF_UP)
+            return moment + datetime.timedelta(microseconds=int(exact))
+        except (OverflowError, ValueError, ArithmeticError):
+            raise NoValue from None
+
+    return apply
+
+
+def _seconds(moment: datetime.date) -> float:
+    midnight = datetime.datetime(1970, 1, 1)
+    passed = _day((moment, midnight)) - midnight  # type: ignore[operator]
+    return float(passed // datetime.timedelta(microseconds=1)) / 1e6
+
+
+def _micros_between(first: datetime.date, second: datetime.date) -> float:
+    midnight = datetime.datetime(1970, 1, 1)
+    a, b = _day((first, midnight)), _day((second, midnight))
+    return float((b - a) // datetime.timedelta(microseconds=1)) / 1e6  # type: ignore[operator]
+
+
+def _first_match(text: str, pattern: str, group: int = 0) -> str:
+    found = re.search(pattern, text, re.ASCII)
+    if not found:
+        raise NoValue
+    return found[group] or ""
 
 
 def finished(value: Value) -> Value:
@@ -147,7 +229,13 @@ _TEXT: Mapping[str, Callable[..., Value]] = {
     "contains": lambda text, part: part in text,
     "starts_with": str.startswith,
     "ends_with": str.endswith,
+    "matches": lambda text, pattern: bool(re.search(pattern, text, re.ASCII)),
+    "regex_replace": lambda text, pattern, by: re.sub(pattern, by, text, flags=re.ASCII),
+    "regex_extract": _first_match,
 }
+
+_AS_THEY_ARE = ("round", "add_days", "add_seconds")
+"""Functions whose ints stay ints beside floats."""
 
 _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     **_TEXT,
@@ -173,6 +261,15 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "hour": lambda moment: moment.hour,
     "minute": lambda moment: moment.minute,
     "second": lambda moment: moment.second,
+    "text": _written,
+    "int": _read(r"[+-]?\d+", int),
+    "float": _read(_NUMBER, float),
+    "not": lambda value: not value,
+    "add_days": _later("days"),
+    "add_seconds": _later("seconds"),
+    "days_between": lambda a, b: (b - a).days,
+    "seconds_between": _micros_between,
+    "epoch": _seconds,
 }
 
 

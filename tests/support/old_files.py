@@ -54,6 +54,11 @@ FACTS: dict[str, list[tuple[Any, ...]]] = {
         ("_:b1", 'plain "quoted" \\ text'),
     ],
 }
+BEFORE_THE_FEED = (
+    "DROP TABLE zodiac.feed_state; DROP TABLE zodiac.feed_table; DROP TABLE zodiac.feed"
+)
+"""Takes the change feed out of a catalog."""
+
 STREAMED = [("d", "e"), ("e", "f")]
 
 
@@ -63,6 +68,8 @@ def fill(kb: Any) -> None:
     for predicate, rows in FACTS.items():
         kb.insert(predicate, rows)
     kb.drop_rules(next(name for name, text, *_ in kb.rules().fetchall() if "gone1" in text))
+    if hasattr(kb, "keep_feed"):
+        kb.keep_feed(["path", "http://example.org/label"])
     kb.delete("edge", [("d", "a")])
     if hasattr(kb, "stream"):
         for _ in kb.stream([{"insert": {"edge": [row]}} for row in STREAMED], name="feed"):

@@ -208,6 +208,8 @@ class Checker:
             if not found:
                 raise WrongProof(f"{_texts(facts)} is no member of {told}")
             members += found
+        if not inside and literal.otherwise is not None:
+            return
         if not members or len(distinct(members)) < len(told.members):
             raise WrongProof(f"{told} has no members, or the same one twice")
 

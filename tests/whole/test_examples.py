@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import duckdb
+import networkx as nx
 import pyoxigraph
 import pytest
 from support.places import ROOT
@@ -34,6 +35,8 @@ Links = dict[str, set[str]]
 EXAMPLES = ROOT / "examples"
 WIND_FARM, BUILDING = EXAMPLES / "wind_farm", EXAMPLES / "building"
 WIND_FLEET = EXAMPLES / "wind_fleet"
+ROADS = EXAMPLES / "roads"
+COLD_STORE = EXAMPLES / "cold_store"
 WIND = "http://example.org/wind/"
 BRICK = "https://brickschema.org/schema/Brick#"
 SCHOOL = "https://school.example/"
@@ -354,3 +357,38 @@ def test_wind_fleet_finds_the_hot_sensors(
     assert set(re.findall(r"\| *(wt\d+)\| *(\w+)\| +2\|", printed)) == hot
     assert f"bad rows: {{'reading': {len(planted.BROKEN)}, 'maintenance': 0}}" in printed
     assert re.search(r"gearbox +│ 2 +│", printed) and "generator" in printed
+
+
+def test_roads(open_kb: OpenKb) -> None:
+    """Shortest ways are those of networkx; the rest is worked out by hand."""
+    printed = run(ROADS, ROADS / "explore.py")
+    assert "far(alba, chur, 30) entered" in printed
+    text = (ROADS / "roads.rules").read_text()
+    streets = [(a, b, int(km)) for a, b, km in re.findall(r"road\((\w+), (\w+), +(\d+)\)\.", text)]
+    graph = nx.Graph()
+    graph.add_weighted_edges_from(streets)
+    with open_kb() as kb:
+        kb.add_rules(ROADS / "roads.rules")
+        assert set(kb.table("far").fetchall()) == {
+            (start, end, length)
+            for start, ends in nx.all_pairs_dijkstra_path_length(graph)
+            for end, length in ends.items()
+            if start != end
+        }
+        assert dict(kb.table("lorry").fetchall())["davo"] == 12
+        assert dict(kb.table("there").fetchall())["davo"] == 580
+
+
+def test_cold_store() -> None:
+    """What must never be is refused, and the feed has what came and went."""
+    printed = run(COLD_STORE, COLD_STORE / "follow.py")
+    assert "fit is violated once" in printed and "known is violated once" in printed
+    assert "keeps(freezer, insulin) entered: inserted by the change" in printed
+    assert "spoils(insulin, fridge)" in printed and "0 violations are left" in printed
+    followed = re.findall(
+        r"^(\w+) .*'_change_type': '(\w+)', '_commit': (\d)", printed, re.MULTILINE
+    )
+    assert followed == [
+        ("keeps", "delete", "2"), ("keeps", "insert", "2"),
+        ("spoils", "insert", "1"), ("spoils", "delete", "2"),
+    ]  # fmt: skip

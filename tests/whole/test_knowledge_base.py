@@ -22,10 +22,10 @@ from zodiac_sql import DataError, KnowledgeBase, QueryError, StoreError, ZodiacE
 def test_exported_names() -> None:
     """Adding a name here is a decision: others will type it."""
     assert zodiac_sql.__all__ == [
-        "BusyError", "DataError", "EvaluationError", "Function", "FunctionError", "KnowledgeBase",
-        "LockedError", "MissingFunctionError",
-        "MissingFunctionWarning", "NewerFileError", "ProgramError", "PublishedError", "QueryError",
-        "ResourceError",
+        "BusyError", "ConstraintError", "DataError", "EvaluationError", "Function", "FunctionError",
+        "KnowledgeBase", "LimitError", "LockedError", "MissingFunctionError",
+        "MissingFunctionWarning", "NewerFileError", "OtherTableWarning", "ProgramError",
+        "PublishedError", "QueryError", "ResourceError",
         "SparkError", "StoreError", "StreamError", "StreamUpdate", "UpdateQueue", "ZodiacError",
         "connect", "read_ontology",
     ]  # fmt: skip
@@ -37,9 +37,10 @@ def test_verbs() -> None:
     public = {name for name in dir(KnowledgeBase) if not name.startswith("_")}
     assert public >= {
         "add_rules", "drop_rules", "rules", "load", "insert", "delete", "update", "sql", "query",
+        "keep_feed", "changes", "feed", "alter", "compact",
         "replace_rules", "load_ontology", "inconsistencies", "rule_sets",
         "table", "hypernodes", "predicates", "graph", "export", "close", "trace",
-        "register_function", "register_aggregate", "missing_functions",
+        "register_function", "register_aggregate", "missing_functions", "prefixes",
     }  # fmt: skip
     assert all(getattr(KnowledgeBase, name).__doc__ for name in public)
 

@@ -65,7 +65,8 @@ def test_spark_blocks_run(
     scope["kb"].close()
     printed = capsys.readouterr().out
     assert "{'reading': 28797, 'maintenance': 8} {'reading': 3, 'maintenance': 0}" in printed
-    assert "6 [{'path': 3}, {'path': 2}, {'path': 1}, {}]" in printed
+    assert "6 [{'path': 6}]" in printed
+    assert "3 {'end': 2} {'edge': 1, 'path': 3} {'path': 'on the driver', 'end'" in printed
     assert "|  wt042|  gearbox|       2|  81.17|" in printed
 
 

@@ -15,6 +15,7 @@ fresh.py              which hypernodes have to be evaluated from scratch
 choose_rewrites.py    the modules and trees at work in a hypernode
 make_task.py          a hypernode's task for its strategy
 marks.py              what one update of a stream hands to the next
+plan_sizes.py         what a change is expected to derive, before it is evaluated
 difference.py         what the change did to each extension
 temporary_tables.py   which temporary tables go, and when
 report.py             makes the answer to the user: a Change

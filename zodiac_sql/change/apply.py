@@ -9,25 +9,30 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from shutil import disk_usage
 
+from zodiac_sql.change.alter import retyped_facts
 from zodiac_sql.change.begin import begin, untouched
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.changed_facts import tables_read
 from zodiac_sql.change.collected import Collected, explicit_predicates
+from zodiac_sql.change.constraints import BrokenError, kept
 from zodiac_sql.change.difference import Difference, differences_of
 from zodiac_sql.change.directly import Write, direct_writes, write_directly
 from zodiac_sql.change.explicit_after import explicit_after, is_expanded_anew
+from zodiac_sql.change.feed_entries import moved_of
 from zodiac_sql.change.marks import marks_after, tell_marks
 from zodiac_sql.change.materialise import Progress, materialise
 from zodiac_sql.change.net_facts import NetFacts, net_changes
 from zodiac_sql.change.not_explicit import only_derived
+from zodiac_sql.change.plan_sizes import Plan, plan_of
 from zodiac_sql.change.prepared import Prepared, lasting
 from zodiac_sql.change.report import IsCurrent, explicit_moves, report
 from zodiac_sql.change.temporary_tables import drop_temporary
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import ProgramError
+from zodiac_sql.errors import DataError, ProgramError
 from zodiac_sql.facts.stage import stage_rows
 from zodiac_sql.garbage import uncollected
 from zodiac_sql.language.binding import symbols_in
@@ -35,7 +40,8 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Constant, Rule
 from zodiac_sql.language.templates import fixed_atoms
 from zodiac_sql.maintain.marking import Marks
-from zodiac_sql.names import EXPLICIT_SCHEMA
+from zodiac_sql.names import EXPLICIT_SCHEMA, is_constraint
+from zodiac_sql.program.best_values import no_facts
 from zodiac_sql.program.build import (
     Edited,
     Planned,
@@ -68,6 +74,8 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     ids = _ids(collected, prepared)
     work = _reason(collected, prepared, net, ids, progress)
     differences = _compare(collected, work)
+    if any(map(is_constraint, differences)):
+        differences = _require_kept(collected, prepared, net, work, differences)
     state = _publish(collected, prepared, net, work, differences)
 
     differences = {name: difference.published() for name, difference in differences.items()}
@@ -105,10 +113,25 @@ def preview(collected: Collected, is_current: IsCurrent, progress: Progress | No
     differences = _compare_apart(collected, work)
 
     after = _state_after(collected, work, net)
-    change = report(collected, work, differences, after, is_current, is_published=False)
+    found = kept(collected, work, differences)
+    collected.violations = found.violations
+    collected.remarks += [f"this would be refused: {one}" for one in found.violations]
+    change = report(collected, work, found.differences, after, is_current, is_published=False)
     still_fits = prepared.rules is collected.state.rules
     still_prepared = prepared if still_fits else collected.prepared
     return Applied(collected.state, still_prepared, collected.marks, change)
+
+
+def plan(collected: Collected) -> Plan:
+    """What the change is expected to derive, from statistics of its facts: nothing is evaluated."""
+    prepared = _check(collected)
+    net = _stage(collected, prepared)
+    work = begin(collected, prepared, net, _ids(collected, prepared))
+    store = collected.store
+    free = None if store.in_memory else disk_usage(store.file.parent).free
+    found = plan_of(work, free)
+    drop_temporary(store, (), renamed=True)
+    return found
 
 
 # --- check ----------------------------------------------------------------------------------------
@@ -129,6 +152,8 @@ def _check(collected: Collected) -> Prepared:
 
 def _planned(collected: Collected) -> Planned:
     edits = collected.rules
+    collected.problems += edits.put_in_columns(collected.schema)
+    collected.widen_for_texts()
     try:
         planned = plan_program(
             collected.state,
@@ -139,8 +164,12 @@ def _planned(collected: Collected) -> Planned:
             functions=collected.functions,
             names=collected.names(),
             after=explicit_after(collected),
+            in_data=lambda texts: dictionary.as_written(collected.store, texts),
         )
     except ProgramError as error:
+        if collected.widened and not (collected.rules or collected.problems):
+            said = " ".join(collected.widened)
+            raise DataError(f"{said}. But rules forbid floats there: {error}") from None
         raise ProgramError(in_order([*collected.problems, *error.problems])) from None
     if collected.problems:
         raise ProgramError(in_order(collected.problems))
@@ -164,6 +193,10 @@ def _stage(collected: Collected, prepared: Prepared) -> NetFacts:
             seen=collected.seen,
             cache=prepared.cache,
         )
+        require_no_facts_of_best_values(state, planned, net)
+        moved = {name: (net.inserts.get(name), net.deletes.get(name)) for name in collected.retyped}
+        retyped = retyped_facts(store, state, planned.schema, moved)
+        net = replace(net, retyped=retyped) if retyped else net
         collected.remarks += [*collected.rules.remarks, *planned.remarks]
         collected.remarks += only_derived(store, state, planned, collected.deletes)
     return net
@@ -178,6 +211,16 @@ def _stage_rule_facts(collected: Collected, planned: Planned) -> None:
         staged = stage_rows(collected.store, predicate, values, planned.schema[predicate])
         assert staged is not None
         collected.inserts[predicate].append(staged)
+
+
+def require_no_facts_of_best_values(state: State, planned: Planned, net: NetFacts) -> None:
+    """Raise DataError if a predicate with MIN or MAX has explicit facts."""
+    for name, rule in planned.graph.with_best.items():
+        if _is_explicit(state, planned.schema[name], net):
+            raise DataError(
+                f"{name} has explicit facts, but also rules with {rule.best}, and such a predicate "
+                f"has no facts of its own. Nothing was changed. {no_facts(name, rule)}"
+            )
 
 
 def _values(fact: Atom) -> tuple[object, ...]:
@@ -240,6 +283,27 @@ def _compare_apart(collected: Collected, work: Materialisation) -> dict[str, Dif
         }
 
 
+def _require_kept(
+    collected: Collected,
+    prepared: Prepared,
+    net: NetFacts,
+    work: Materialisation,
+    differences: Mapping[str, Difference],
+) -> dict[str, Difference]:
+    """The differences that users see. Raises BrokenError if constraints are violated anew."""
+    found = kept(collected, work, differences)
+    if not found.violations:
+        return found.differences
+    if collected.check:
+        after = _state_after(collected, work, net)
+        apart = _compare_apart(collected, work)
+        change = report(collected, work, apart, after, lambda: True, is_published=False)
+        raise BrokenError(found.violations, change)
+    collected.violations = found.violations
+    collected.remarks += [f"let pass: {one}" for one in found.violations]
+    return found.differences
+
+
 # --- publish --------------------------------------------------------------------------------------
 
 
@@ -262,6 +326,8 @@ def _publish(
             inner=work.inner,
             put_aside={name for d in differences.values() for name in d.put_aside},
             cache=prepared.cache,
+            moved=moved_of(collected.state, differences),
+            keeping=collected.keeping,
         )
         return publish(collected.store, publication)
 

@@ -19,6 +19,7 @@ from zodiac_sql.names import CHANGE_FACTS, is_external, is_node
 from zodiac_sql.program.state import State
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+from zodiac_sql.sql.class_pairs import Between
 from zodiac_sql.sql.relations import Part, table
 from zodiac_sql.storage.edits import Edit
 from zodiac_sql.storage.owners import EXPLICIT, Discarded, Owner
@@ -36,9 +37,13 @@ def begin(
     old = own(sources_of(state))
     new = Sources(planned.schema, dict(old.explicit))
     edits: dict[tuple[str, Owner], Edit] = {}
-    for name in {**net.inserts, **net.deletes}:
+    for name in {**net.inserts, **net.deletes, **net.retyped}:
         inserted, deleted = net.inserts.get(name), net.deletes.get(name)
         edits[name, EXPLICIT] = Edit(inserted, deleted, deleted, inserted)
+        if (retyped := net.retyped.get(name)) is not None:
+            if not retyped.same:
+                inserted, deleted = retyped.now, next(iter(old.explicit.get(name, ())), None)
+            edits[name, EXPLICIT] = Edit(inserted, deleted, None, retyped.now, rewritten=True)
         new.explicit[name] = edits[name, EXPLICIT].applied(old.explicit.get(name, ()))
     if planned.restructuring.before is planned.restructuring.after:
         new.derived.update(old.derived)
@@ -136,6 +141,11 @@ def save_classes(
                 copied = f"{CHANGE_FACTS}former_{parts[0].table}"
                 store.run(create_temp(copied, exp.select("*").from_(table(parts[0]))))
                 part = replace(parts[0], schema="temp", table=copied)
+                if there := parts[0].pairs.between:
+                    pairs = f"{CHANGE_FACTS}former_{there.table}"
+                    store.run(create_temp(pairs, exp.select("*").from_(there.named("c"))))
+                    kept = replace(parts[0].pairs, between=Between("temp", pairs))
+                    part = replace(part, pairs=kept)
                 old.put(name, owner, (part, *parts[1:]))
 
 

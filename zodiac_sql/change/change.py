@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zodiac_sql.change.stats import Stats
+from zodiac_sql.errors import Violation
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -64,7 +65,8 @@ class Change:
     `stats` has times and counts of work (zodiac_sql.change.stats). `seconds` is the time of the
     whole change. `notes` are remarks for people, such as graph names ignored, or facts that stay
     because rules derive them. `updates` are the numbers, from 1, of the updates of a stream that
-    the change applied; outside a stream it is empty.
+    the change applied; outside a stream it is empty. `violations` are those of constraints that the
+    change has brought with `check=False`, or for which a preview would be refused.
     """
 
     inserted: Mapping[str, int]
@@ -73,6 +75,7 @@ class Change:
     seconds: float
     notes: tuple[str, ...] = ()
     updates: range = range(0)
+    violations: tuple[Violation, ...] = ()
     _deleted: Callable[[], dict[str, int]] = field(default=dict, repr=False, compare=False)
     _facts: Callable[[str, str, int | None], pa.Table] | None = field(
         default=None, repr=False, compare=False

@@ -147,4 +147,6 @@ def tables_read(differences: Mapping[str, Difference]) -> frozenset[str]:
         for difference in differences.values()
         for part in (*difference.inserted.parts, *difference.deleted.parts)
     ]
-    return frozenset([*(p.table for p in parts), *(p.minus for p in parts if p.minus)])
+    beside = [p.minus for p in parts if p.minus]
+    beside += [p.pairs.between.table for p in parts if p.pairs and p.pairs.between]
+    return frozenset([*(p.table for p in parts), *beside])

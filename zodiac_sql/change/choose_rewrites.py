@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.evaluate.cost.choose_components import pays, still_pays
 from zodiac_sql.evaluate.cost.choose_trees import (
     Question,
     at_work,
@@ -23,10 +24,18 @@ from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.maintain.contract import Maintained, Task
+from zodiac_sql.names import DERIVED_SCHEMA, derived
+from zodiac_sql.rewrite.closures.condensed import condensed
 from zodiac_sql.rewrite.closures.recognise import worthwhile
 from zodiac_sql.rewrite.hypertree.rewrite import fits
 from zodiac_sql.rewrite.hypertree.stored import StoredTree, tables_of_trees
-from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, with_trees
+from zodiac_sql.rewrite.rewritten_hypernode import (
+    Inner,
+    ModuleRow,
+    inner_of,
+    tables_of,
+    with_trees,
+)
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Relation
@@ -44,6 +53,53 @@ def with_modules(work: Materialisation, hypernode: Hypernode) -> Inner:
         return inner_of(hypernode, modules, schema)
 
     return work.cache.of(hypernode.id).get(("inner", hypernode.rules), make)
+
+
+def with_components(work: Materialisation, hypernode: Hypernode, new: bool) -> Inner:
+    """A hypernode with its modules at work, a transitive closure perhaps as components.
+
+    Rule: which of the two it is, is decided when it is evaluated anew, and holds until then, except
+    that components are given up where they no longer pay.
+    Reason: to decide takes a look at all edges.
+    """
+    inner, before = with_modules(work, hypernode), work.modules.get(hypernode.id, ())
+    other = _as_components(work, hypernode, inner)
+    if other is None or (not new and inner.rows == before):
+        return inner
+    (row,) = other.rows
+    if not new and other.rows == before and still_pays(*_tables(work, hypernode, row)):
+        return other
+    given = work.new.relation(row.predicate, without=hypernode.id)
+    return other if pays(work.store, given) else inner
+
+
+def reconsiders(work: Materialisation, hypernode: Hypernode, inner: Inner) -> bool:
+    """Whether a hypernode may get components if it is evaluated anew."""
+    other = _as_components(work, hypernode, inner)
+    return other is not None and other.rows != inner.rows
+
+
+def _as_components(work: Materialisation, hypernode: Hypernode, inner: Inner) -> Inner | None:
+    """A hypernode whose transitive closure is kept as components, if it can be."""
+    if not inner.rows:
+        return None
+
+    def make() -> Inner | None:
+        schema = work.planned.schema
+        module = condensed(worthwhile(hypernode, schema), hypernode.rules)
+        return inner_of(hypernode, [module], schema) if module else None
+
+    return work.cache.of(hypernode.id).get(("components", hypernode.rules), make)
+
+
+def _tables(work: Materialisation, hypernode: Hypernode, row: ModuleRow) -> tuple[int, int]:
+    """How many facts a relation kept as components has, and how many rows its tables."""
+    rows = work.state.rows
+    tables = tables_of(row, work.state.schema).values()
+    facts = sum(p.rows for p in work.old.derived.get(row.predicate, {}).get(hypernode.id, ()))
+    return facts, sum(
+        rows.get((DERIVED_SCHEMA, derived(hypernode.id, t.sql_name)), 0) for t in tables
+    )
 
 
 def with_decisions(work: Materialisation, hypernode: Hypernode, inner: Inner, new: bool) -> Inner:

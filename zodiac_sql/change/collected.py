@@ -9,24 +9,26 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from zodiac_sql.change.change import Change, Streamed
+from zodiac_sql.change.exact_floats import require_exact_floats
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import Problem
+from zodiac_sql.errors import Problem, Violation
 from zodiac_sql.facts.stage import stage_rows, staged_explicit
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate, Staged, resolve
-from zodiac_sql.language.syntax import Program, Rule
+from zodiac_sql.language.syntax import Constant, Program, Rule, Type
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.build import Names, SqlNames, declare, with_staged
+from zodiac_sql.program.feed import Keeping
 from zodiac_sql.program.rule_edits import RuleEdits
 from zodiac_sql.program.rule_sets import Into
 from zodiac_sql.program.set_facts import is_of_facts, with_facts_of_set
@@ -36,6 +38,7 @@ from zodiac_sql.storage.catalog import others_names
 
 if TYPE_CHECKING:
     from zodiac_sql.change.directly import Write
+    from zodiac_sql.change.plan_sizes import Plan
     from zodiac_sql.facts.load.result import Loaded
 
 
@@ -51,6 +54,10 @@ class Collected:
     """The prepared program as it is before the update."""
     marks: Marks | None
     """What the previous update has found out about this one."""
+    check: bool = True
+    """Whether the update is refused if it violates constraints anew."""
+    violations: tuple[Violation, ...] = ()
+    """Those that the update brings, and that do not refuse it."""
     streamed: Streamed | None = None
     """Which updates of a stream this one applies."""
     inserts: dict[str, list[Staged]] = field(default_factory=lambda: defaultdict(list))
@@ -60,6 +67,12 @@ class Collected:
     ahead: dict[str, tuple[object, Staged]] = field(default_factory=dict)
     """What the next update deletes, by predicate: the rows as given, and staged."""
     positions: dict[str, int] = field(default_factory=dict)
+    keeping: Keeping | None = None
+    """What is to be in the change feed from then on."""
+    retyped: list[str] = field(default_factory=list)
+    """Predicates whose columns get other types, although they may have facts (alter.py)."""
+    widened: list[str] = field(default_factory=list)
+    """What is said of columns of ints that become floats by themselves."""
     loaded: list[Loaded] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -70,6 +83,7 @@ class Collected:
     proof: Write | None = None
     """Facts that the change has brought, which tell whether it is in the file (directly.py)."""
     change: Change | None = None
+    plan: Plan | None = None
     """The change that the update made, once it was applied."""
     ended: bool = False
     """Whether the block of the update has been left. After that, no verb is accepted."""
@@ -164,6 +178,7 @@ class Collected:
     def insert(self, staged: Staged) -> None:
         """Collect facts that enter: they settle the columns of their predicate."""
         name = staged.predicate
+        self._widen(staged)
         known = with_staged(
             self.schema,
             name,
@@ -175,6 +190,62 @@ class Collected:
         if self.schema.get(name) != known:
             self._settle(known)
         self.inserts[name].append(staged)
+
+    def _widen(self, staged: Staged) -> None:
+        """Let columns of ints become floats for facts with fractions."""
+        known = self.schema.get(staged.predicate)
+        if known is None or known.arity != len(staged.columns):
+            return
+        pairs = zip(known.columns, staged.columns, strict=True)
+        self._let_be_floats(
+            known,
+            [old.name for old, new in pairs if (old.type, new.type) == (Type.INT, Type.FLOAT)],
+        )
+
+    def widen_for_texts(self) -> None:
+        """The same for the facts in texts of rules, once all that was loaded is known."""
+        fractions: dict[str, set[int]] = defaultdict(set)
+        for fact in self.rules.facts():
+            for place, term in enumerate(fact.terms):
+                if isinstance(term, Constant) and term.type is Type.FLOAT:
+                    fractions[self.meant(fact.predicate)].add(place)
+        for name, places in fractions.items():
+            known = self.schema.get(name)
+            if known is not None and not known.declared:
+                ints = [n for n, type_ in enumerate(known.settled) if type_ is Type.INT]
+                names = [known.columns[place].name for place in ints if place in places]
+                self._let_be_floats(known, names)
+
+    def _let_be_floats(self, known: Predicate, names: Sequence[str]) -> None:
+        """Let columns of ints become columns of floats. Raises DataError for ints that cannot."""
+        if not names:
+            return
+        earlier = (*self.inserts.get(known.name, ()), *self.deletes.get(known.name, ()))
+        require_exact_floats(self.store, earlier, names)
+        self.widened.append(
+            f"{known.name}: column {', '.join(names)} was int, and becomes float: "
+            "there is a fraction"
+        )
+        self.remarks.append(self.widened[-1])
+        columns = tuple(
+            replace(c, type=Type.FLOAT) if c.name in names else c for c in known.columns
+        )
+        settled = tuple(
+            Type.FLOAT if t and c.name in names else t
+            for t, c in zip(known.settled, known.columns, strict=True)
+        )
+        self.retype(replace(known, columns=columns, settled=settled))
+
+    def retype(self, known: Predicate) -> None:
+        """Note that columns of a predicate get other types."""
+        self._settle(known)
+        self.retyped.append(known.name)
+
+    def declare(self, predicate: str) -> None:
+        """Note that a predicate is to be there, although it has no facts."""
+        known = self.schema[predicate]
+        if not known.declared:
+            self._settle(replace(known, declared=True))
 
     def _settle(self, known: Predicate) -> None:
         """Note what a verb has settled of a predicate."""

@@ -86,10 +86,14 @@ def _can_wait(work: Materialisation, predicate: str) -> bool:
     """Whether an extension lost only whole tables, and other tables may hold the same facts.
 
     If a hypernode reads the predicate, what left is known already: then there is nothing to wait
-    for.
+    for. If the predicate is in the change feed, what left is written there.
     """
     owners = work.touched[predicate]
-    if not all(isinstance(owner, Discarded) for owner in owners) or work.has_delta(predicate):
+    if (
+        work.state.feed.has(predicate)
+        or not all(isinstance(owner, Discarded) for owner in owners)
+        or work.has_delta(predicate)
+    ):
         return False
     others = predicate in work.new.schema and work.new.relation(predicate).rows
     return bool(others or len(owners) > 1)

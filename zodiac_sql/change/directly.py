@@ -20,6 +20,7 @@ from sqlglot import exp
 
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
+from zodiac_sql.change.feed_entries import given_moves
 from zodiac_sql.change.net_facts import explicit_table, net_inserts
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
@@ -40,6 +41,7 @@ from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.edit_tables import require_as_known
+from zodiac_sql.storage.feed import write_entries
 from zodiac_sql.storage.publish import publishing
 from zodiac_sql.storage.save_catalog import save
 from zodiac_sql.storage.sources import hand_on
@@ -70,7 +72,7 @@ def direct_writes(collected: Collected, prepared: Prepared) -> list[Write] | Non
     state = collected.state
     if prepared is not collected.prepared or collected.seen or collected.ahead or state.aside:
         return None
-    if collected.prefixes != state.prefixes:
+    if collected.prefixes != state.prefixes or collected.keeping:
         return None
     of_rules = prepared.cache.get("of rules", lambda: frozenset(_of_rules(prepared)))
     inserts, deletes = without_none(collected.inserts), without_none(collected.deletes)
@@ -147,7 +149,9 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
                 name = write.known.name
                 differences[name] = _with(differences.get(name), write, len(moved))
         collected.proof = None if counts else _proof(writes, facts)
-        state = replace(new, rows=rows, generation=old.generation + counts)
+        moves = ((w.known, facts[w.table], not w.gone) for w in writes if w.table in facts)
+        feed = write_entries(store, old.feed, given_moves(old, moves), cache)
+        state = replace(new, rows=rows, feed=feed, generation=old.generation + counts)
         save(store, old, state)
     dictionary.published(store)
     hand_on(old, state, differences)

@@ -8,28 +8,32 @@ changed is maintained by a strategy (maintain/); all others cost no statement.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import Protocol, runtime_checkable
 
 from zodiac_sql.change.begin import save_classes
 from zodiac_sql.change.choose_rewrites import (
     expand,
     is_otherwise,
     other_trees,
+    reconsiders,
+    with_components,
     with_decisions,
     with_modules,
 )
 from zodiac_sql.change.fresh import fresh_hypernodes, is_impaired
 from zodiac_sql.change.make_task import Due, make_task
+from zodiac_sql.change.plan_sizes import Plan, plan_of
 from zodiac_sql.change.stats import HypernodeStats
 from zodiac_sql.change.workspace import Materialisation
-from zodiac_sql.evaluate.rule_errors import evaluating
+from zodiac_sql.evaluate.rule_errors import evaluating_all
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import execution_plan
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.functions import require
 from zodiac_sql.maintain.choose import maintain
-from zodiac_sql.maintain.contract import Maintained, Task
+from zodiac_sql.maintain.contract import Anew, Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.rewrite.hypertree.stored import tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
@@ -37,6 +41,18 @@ from zodiac_sql.storage.edits import Delta, Edit
 
 Progress = Callable[[str, int, int], None]
 """Called before a hypernode is evaluated: with its name, its position, and the number of all."""
+
+LEAST_FORESEEN = 1_000_000
+"""From so many explicit facts on, an evaluation of everything is estimated before it begins. What
+takes fewer is over soon."""
+
+
+@runtime_checkable
+class Foresees(Protocol):
+    """A report of progress that is also told what is expected, if the change is a large one."""
+
+    def expects(self, plan: Plan) -> None:
+        """Called once, before the first hypernode."""
 
 
 def materialise(work: Materialisation, progress: Progress | None = None) -> None:
@@ -46,6 +62,10 @@ def materialise(work: Materialisation, progress: Progress | None = None) -> None
     changed = {h.id for name in work.touched for h in planned.graph.readers.get(name, ())}
     direct = planned.restructuring.direct | fresh | changed
     hypernodes = execution_plan(planned.graph, direct)
+    if isinstance(progress, Foresees) and len(fresh) == len(planned.graph.hypernodes):
+        parts = (part for parts in work.new.explicit.values() for part in parts)
+        if sum(part.rows for part in parts) >= LEAST_FORESEEN:
+            progress.expects(plan_of(work, None))
     for number, hypernode in enumerate(hypernodes):
         deltas = {} if hypernode.id in fresh else _deltas_for(work, hypernode)
         heritage = planned.restructuring.heritages.get(hypernode.id)
@@ -54,7 +74,8 @@ def materialise(work: Materialisation, progress: Progress | None = None) -> None
         if progress:
             progress(hypernode.name, number, len(hypernodes))
         new = hypernode.id in fresh or heritage is not None
-        inner = with_decisions(work, hypernode, with_modules(work, hypernode), new)
+        inner = with_components(work, hypernode, new)
+        inner = with_decisions(work, hypernode, inner, new)
         anew = hypernode.id in fresh or is_otherwise(work, hypernode, inner)
         _evaluate(work, Due(hypernode, deltas, heritage, anew), inner)
 
@@ -76,12 +97,20 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
     for rule in hypernode.rules:
         require(used_functions([rule]), work.planned.functions, f"rule {rule.name}")
     started = time.perf_counter()
+    former: list[str] = []
     if due.anew:
         save_classes(work.store, work.old, {hypernode.id}, hypernode.derives)
         for name in tables_of_trees(work.trees.get(hypernode.id, ())):
             # The tables of other trees have other columns.
+            former += [name] if work.old.derived.get(name, {}).get(hypernode.id) else []
             work.old.leave_out(name, hypernode.id)
-    done, strategy, why = _maintained(work, due, task := make_task(work, due, inner))
+    task = replace(make_task(work, due, inner), reconsiders=reconsiders(work, hypernode, inner))
+    try:
+        done, strategy, why = _maintained(work, due, task)
+    except Anew as error:
+        inner = with_components(work, hypernode, True)
+        due, task = replace(due, anew=True), make_task(work, due, inner)
+        done, strategy, why = (*_maintained(work, due, task)[:2], str(error))
     first = True
     while due.anew and (
         trees := other_trees(work, hypernode, inner, task=task, done=done, decide_again=first)
@@ -89,7 +118,7 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
         first = False
         inner = expand(work, hypernode, with_modules(work, hypernode), trees)
         done, strategy, why = _maintained(work, due, task := make_task(work, due, inner))
-    _take(work, hypernode, inner, done)
+    _take(work, hypernode, inner, _emptied(done, [name for name in former if name in inner.tables]))
     outer = _outer(inner, done)
     work.evaluated[hypernode.name] = HypernodeStats(
         strategy=strategy,
@@ -97,7 +126,7 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
         method=done.method,
         modules=[str(row) for row in inner.rows],
         trees=[tree.told for tree in inner.trees],
-        **asdict(done.work),
+        **{one.name: getattr(done.work, one.name) for one in fields(done.work)},
         inserted=sum(e.inserted.rows for e in outer if e.inserted),
         deleted=sum(e.deleted.rows for e in outer if e.deleted),
         seconds=time.perf_counter() - started,
@@ -106,10 +135,19 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
 
 def _maintained(work: Materialisation, due: Due, task: Task) -> tuple[Maintained, str, str]:
     """The outcome of a task, the strategy that computed it, and why that strategy."""
-    with evaluating(due.hypernode.rules):
+    with evaluating_all(work.store, due.hypernode, work.old):
         if due.anew:
             return recompute(task), "recompute", "its rules, columns, modules or trees are new"
         return maintain(task, work.settings.strategy)
+
+
+def _emptied(done: Maintained, former: Sequence[str]) -> Maintained:
+    """The outcome with an edit for each table of a former tree whose name a new node has.
+
+    The node of the new tree may have no row, and then nothing else would replace that table.
+    """
+    nothing = Edit(None, None, None, None, rewritten=True)
+    return replace(done, edits={**dict.fromkeys(former, nothing), **done.edits})
 
 
 def _outer(inner: Inner, done: Maintained) -> list[Edit]:

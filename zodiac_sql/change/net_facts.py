@@ -185,8 +185,20 @@ def explicit_table(predicate: Predicate) -> exp.Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Retyped:
+    """The explicit facts of a predicate in other types, and whether they can be compared with those
+    that were there: else all of them leave, and others enter.
+    """
+
+    now: Part | None
+    same: bool
+
+
+@dataclass(frozen=True, slots=True)
 class NetFacts:
     """Net changes of explicit facts: temporary tables by predicate, none of them empty."""
 
     inserts: Mapping[str, Part] = field(default_factory=dict)
     deletes: Mapping[str, Part] = field(default_factory=dict)
+    retyped: Mapping[str, Retyped] = field(default_factory=dict)
+    """The explicit facts of predicates whose columns get other types."""

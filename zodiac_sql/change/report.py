@@ -99,6 +99,7 @@ def report(
         seconds=time.perf_counter() - collected.started,
         notes=_notes(collected, work),
         updates=range(streamed.first, streamed.last + 1) if streamed else range(0),
+        violations=collected.violations,
         _deleted=facts.deleted,
         _facts=facts.table,
         _sides=partial(facts.sides, graphs),
@@ -128,28 +129,11 @@ def _stats(collected: Collected, work: Materialisation) -> Stats:
 
 
 def _notes(collected: Collected, work: Materialisation) -> tuple[str, ...]:
-    """Remarks of the loader, and remarks on names in rules that may mean other predicates."""
+    """Remarks of the loader, on rules, and on predicates called like tables of somebody else."""
     notes = [note for loaded in collected.loaded for note in loaded.notes]
     notes += collected.remarks
-    schema = work.planned.schema
-    given = {name for name in collected.sql_names.given if name in schema}
-    if given:
-        notes += _misnamed(work, given)
-        notes += _homonyms(collected, schema)
+    notes += _homonyms(collected, work.planned.schema)
     return tuple(dict.fromkeys(notes))
-
-
-def _misnamed(work: Materialisation, names: set[str]) -> Iterator[str]:
-    """Remarks on new predicates in rules, of which SQL knows others by the same name."""
-    schema = work.planned.schema
-    shown = {predicate.sql_name.lower(): predicate for predicate in schema.values()}
-    for name in sorted(names - work.planned.graph.derivers.keys()):
-        other = shown.get(name.lower())
-        if other is not None and other.name != name and not work.new.relation(name).rows:
-            yield (
-                f"{name} in the rules is a predicate without facts; SQL's {other.sql_name} is "
-                f"<{other.name}>. If that is meant, write it so, or with a prefix."
-            )
 
 
 def _homonyms(collected: Collected, schema: Mapping[str, Predicate]) -> Iterator[str]:
@@ -160,5 +144,5 @@ def _homonyms(collected: Collected, schema: Mapping[str, Predicate]) -> Iterator
             yield (
                 f"the predicate {name} is not {local}, a table or view that was in the file "
                 f"before: SQL knows the predicate as {sql_name}. For rules to read the rows of "
-                f'that table, insert them: kb.insert("{name}", kb.sql("SELECT * FROM {local}")).'
+                f'that table, insert them: kb.insert("{name}", kb.sql("FROM main.{local}")).'
             )

@@ -5,8 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from zodiac_sql.database.limits import Limiting
+
 if TYPE_CHECKING:
     from zodiac_sql.evaluate.cost.choose_trees import Decomposing
+
+
+class Changing(Limiting, total=False):
+    """How verbs may be told to make a change: its limits, and whether constraints refuse it."""
+
+    check: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace as replaced
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.kept_blanks import with_kept_blanks
 from zodiac_sql.change.not_explicit import absent_facts
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.errors import QueryError
 from zodiac_sql.facts.stage import staged_explicit
+from zodiac_sql.language.named_columns import facts_in_place
 from zodiac_sql.language.schema import Staged
 from zodiac_sql.language.syntax import Program
 from zodiac_sql.language.templates import TRIPLE
@@ -22,6 +25,8 @@ from zodiac_sql.program.rule_sets import MAIN, Into, Written, require_name
 from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
+    from zodiac_sql.change.plan_sizes import Plan
+    from zodiac_sql.facts.load.options import Options, TableOptions
     from zodiac_sql.facts.load.result import Loaded
 
 
@@ -43,6 +48,13 @@ class Update:
         return self._collected.change
 
     @property
+    def plan(self) -> Plan:
+        """What the update is expected to derive, after `preview(plan=True)`."""
+        if self._collected.plan is None:
+            raise QueryError("a plan is known when the with block of preview(plan=True) has ended")
+        return self._collected.plan
+
+    @property
     def _guard(self) -> Guard:
         if self._collected.ended:
             raise QueryError("this update has ended: its verbs are for inside its with block")
@@ -61,10 +73,12 @@ class Update:
 
         A string is a path if it ends in .rules, .dl or .srl (SHACL rules). A rule that the set has
         already, up to the names of variables and the order of the body, is passed over and reported
-        in the change's notes; with `strict` it is an error. With `replace`, a rule replaces the one
-        of the same name. Facts in a text for another set than main belong to the set. Errors in the
-        text are reported together when the update is applied. A file that cannot be read raises
-        ProgramError immediately, a name that no set can have QueryError.
+        in the change's notes, and so is what looks like a mistake: an atom of a predicate of which
+        there are no facts, or names where variables may be meant. With `strict`, both are errors.
+        With `replace`, a rule replaces the one of the same name. Facts in a text for another set
+        than main belong to the set. Errors in the text are reported together when the update is
+        applied. A file that cannot be read raises ProgramError immediately, a name that no set can
+        have QueryError.
         """
         program, into = self._parsed(rules, set)
         self._collected.add_program(program, replace, strict, into)
@@ -75,9 +89,13 @@ class Update:
 
         Only the difference is a change: what the set has already stays, up to the names of
         variables and the order of the body. `rules` can be an ontology: `Translation.written()`.
+        Of its blank nodes, those of which all is said that was said before keep their names.
         Raises the errors of `add_rules`.
         """
         program, into = self._parsed(rules, set)
+        if isinstance(rules, Written):
+            collected = self._collected
+            program = with_kept_blanks(collected.store, collected.state, program, set)
         self._collected.replace_set(program, into)
 
     def _parsed(self, rules: str | Path | Written, name: str) -> tuple[Program, Into]:
@@ -88,7 +106,11 @@ class Update:
             return rules.program, Into(name, rules.source, rules.digest)
         text, source = rule_text(rules)
         prefixes = self._collected.prefixes
-        program, problems = parsed_text(text, source, prefixes, self._own_triple)
+        program, problems = parsed_text(
+            text, source, prefixes, self._own_triple, self._collected.schema
+        )
+        program, more = facts_in_place(program)
+        problems += more
         self._collected.problems += problems
         return program, Into(name, *source_of(rules, text))
 
@@ -110,7 +132,7 @@ class Update:
             self._collected.drop_set(set, strict)
         for given in rules:
             prefixes = self._collected.prefixes
-            self._collected.rules.drop(given, prefixes, strict, set, self._own_triple)
+            self._collected.rules.drop(given, prefixes, strict, set, self._collected.schema)
 
     @property
     def _own_triple(self) -> bool:
@@ -158,6 +180,34 @@ class Update:
                 collected.deletes[name].append(staged_explicit(collected.store, known))
 
     @exclusive
+    def keep_feed(
+        self,
+        predicates: Iterable[str] | None = None,
+        *,
+        count: int | None = None,
+        days: float | None = None,
+        bytes: int | None = None,
+    ) -> None:
+        """Keep a feed of what enters and leaves some predicates, or all, from the next change on.
+
+        It replaces what was said of the feed before. Raises QueryError for limits that are none.
+        """
+        from zodiac_sql.change.keep_feed import keeping_of
+
+        self._collected.keeping = keeping_of(self._collected, predicates, (count, days, bytes))
+
+    @exclusive
+    def alter(self, predicate: str, types: Mapping[str, str]) -> None:
+        """Give columns of a predicate other types, with the facts that are there.
+
+        Raises QueryError; when the update is applied, DataError for a value that does not convert
+        exactly, ProgramError if rules forbid the types.
+        """
+        from zodiac_sql.change.alter import alter
+
+        alter(self._collected, predicate, types)
+
+    @exclusive
     def record(self, stream: str, position: int) -> None:
         """Note in the file, with this change, how far a stream of updates has come.
 
@@ -172,40 +222,54 @@ class Update:
 
     @exclusive
     def load(
-        self, path: str | Path, predicate: str | None = None, *, skip_bad: bool = False
+        self,
+        path: str | Path,
+        predicate: str | None = None,
+        *,
+        skip_bad: bool = False,
+        **options: Unpack[TableOptions],
     ) -> None:
         """Insert the facts of a file: RDF, CSV, TSV, Parquet or JSON lines.
 
-        `predicate` is for files that are tables; by default it is the name of the file. Raises
-        DataError with file and line; with `skip_bad`, bad lines are left out and reported in the
-        change's notes.
+        `predicate` is for files that are tables; by default it is the name of the file. `options`
+        say how a table is read: those of `KnowledgeBase.load`. Raises DataError with
+        file and line; with `skip_bad`, bad lines are left out and reported in the change's notes.
         """
+        from zodiac_sql.facts.load.options import options_of
+
         collected = self._collected
         with collected.timed("stage"):
-            loaded = _read(collected, path, predicate, skip_bad)
+            loaded = _read(collected, path, predicate, skip_bad, options_of(options, widens=True))
             collected.prefixes = {**dict(loaded.prefixes), **collected.prefixes}
             for staged in loaded.staged:
                 collected.insert(staged)
+                if not loaded.facts:
+                    collected.declare(staged.predicate)
         collected.loaded.append(loaded)
 
     @exclusive
     def unload(
-        self, path: str | Path, predicate: str | None = None, *, skip_bad: bool = False
+        self,
+        path: str | Path,
+        predicate: str | None = None,
+        *,
+        skip_bad: bool = False,
+        **options: Unpack[TableOptions],
     ) -> None:
         """Delete the explicit facts that a file lists. The file is read as by `load`.
 
-        Facts that are not there are passed over and counted in the change's notes. They neither
-        create predicates or symbols nor settle the types of columns.
+        Facts that other files state, too, go as well: a note tells how many are deleted. Facts that
+        are not there are passed over and counted in another. They neither create predicates or
+        symbols nor settle the types of columns.
         """
+        from zodiac_sql.facts.load.options import options_of
+
         collected = self._collected
         with collected.timed("stage"), dictionary.nothing_new(collected.store):
-            loaded = _read(collected, path, predicate, skip_bad)
-            absent = sum(_delete_staged(collected, staged) for staged in loaded.staged)
-        if absent:
-            facts = "1 fact is" if absent == 1 else f"{absent} facts are"
-            note = f"{path}: {facts} not among the explicit facts, and passed over"
-            loaded = replaced(loaded, notes=(*loaded.notes, note))
-        collected.loaded.append(loaded)
+            loaded = _read(collected, path, predicate, skip_bad, options_of(options, widens=False))
+            counts = [_delete_staged(collected, staged) for staged in loaded.staged]
+        notes = _taken(path, sum(taken for taken, _ in counts), sum(absent for _, absent in counts))
+        collected.loaded.append(replaced(loaded, notes=(*loaded.notes, *notes)))
 
 
 def _looked_up(collected: Collected, predicate: str, rows: object) -> Part | None:
@@ -217,20 +281,44 @@ def _looked_up(collected: Collected, predicate: str, rows: object) -> Part | Non
     return part if given is rows else None
 
 
-def _read(collected: Collected, path: str | Path, predicate: str | None, skip_bad: bool) -> Loaded:
+def _read(
+    collected: Collected,
+    path: str | Path,
+    predicate: str | None,
+    skip_bad: bool,
+    options: Options,
+) -> Loaded:
     """Stage the facts of a file."""
     from zodiac_sql.facts.load.load_file import load_file  # late: most changes read no file
 
     name = collected.meant(predicate) if predicate else None
-    return load_file(collected.store, path, collected.schema, predicate=name, skip_bad=skip_bad)
+    return load_file(
+        collected.store,
+        path,
+        collected.schema,
+        predicate=name,
+        skip_bad=skip_bad,
+        options=options,
+    )
 
 
-def _delete_staged(collected: Collected, staged: Staged) -> int:
-    """Collect staged facts to be deleted, and return how many of them are not explicit."""
+def _taken(path: str | Path, taken: int, absent: int) -> Iterator[str]:
+    """What to say of the facts of a file that are deleted, and of those that are not there."""
+    if taken:
+        facts = "1 fact is" if taken == 1 else f"{taken} facts are"
+        yield f"{path}: {facts} deleted, also if another file states them"
+    if absent:
+        facts = "1 fact is" if absent == 1 else f"{absent} facts are"
+        yield f"{path}: {facts} not among the explicit facts, and passed over"
+
+
+def _delete_staged(collected: Collected, staged: Staged) -> tuple[int, int]:
+    """Collect staged facts to be deleted; how many of them are explicit, and how many are not."""
     state = collected.state
     known = state.schema.get(staged.predicate)
     if known and not state.rows.get((EXPLICIT_SCHEMA, known.sql_name)):
         known = None
     if known:
         collected.deletes[staged.predicate].append(staged)
-    return absent_facts(collected.store, known, staged)
+    absent = absent_facts(collected.store, known, staged)
+    return absent_facts(collected.store, None, staged) - absent, absent

@@ -16,16 +16,25 @@ from zodiac_sql.cli.databases import (
     require_files,
 )
 from zodiac_sql.cli.exporting import export_after
+from zodiac_sql.cli.limiting import limited
 from zodiac_sql.cli.options import (
+    Columns,
     Database,
+    DateFormat,
+    Delimiter,
     ExportFormat,
     Format,
     Json,
     NewDatabase,
+    NoHeader,
+    Nulls,
+    NullString,
     Preview,
     Samples,
     SkipBad,
+    TimestampFormat,
     WhyMoved,
+    table_options,
 )
 from zodiac_sql.cli.output import (
     print_change,
@@ -35,6 +44,7 @@ from zodiac_sql.cli.output import (
     print_summary,
     run_summary,
 )
+from zodiac_sql.cli.planning import show_plan
 
 Rules = Annotated[
     list[Path] | None,
@@ -43,6 +53,13 @@ Rules = Annotated[
 Data = Annotated[
     list[Path] | None,
     typer.Option("-d", "--data", metavar="FILE", help="Facts; may be repeated."),
+]
+Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Threads for DuckDB.")]
+MemoryLimit = Annotated[
+    str | None, typer.Option(metavar="SIZE", help="Memory for DuckDB, such as 512MB.")
+]
+OnlyPlan = Annotated[
+    bool, typer.Option("--plan", help="Only estimate what would be derived, and its size.")
 ]
 RuleTexts = Annotated[
     list[str] | None,
@@ -59,30 +76,37 @@ RowsOf = Annotated[
     str | None,
     typer.Option("-p", metavar="PREDICATE", help="What the rows of tables are facts of."),
 ]
+FileOrMemory = Annotated[
+    str, typer.Argument(metavar="DB", help="The database file, made if missing; or :memory:.")
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Also export all predicates there.")
+]
+TempDirectory = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Where to spill; by default beside DB.")
+]
 Strategy = Annotated[str, typer.Option(metavar="S", help="How rules follow a change of facts.")]
 
 
+@limited
 def run(
-    db: Annotated[
-        str,
-        typer.Argument(metavar="DB", help="The database file, made if missing; or :memory:."),
-    ],
+    db: FileOrMemory,
     rules: Rules = None,
     data: Data = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Also export all predicates there.")
-    ] = None,
+    out: Out = None,
     format: ExportFormat = Format.PARQUET,
     skip_bad: SkipBad = False,
-    memory_limit: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Memory for DuckDB, such as 512MB.")
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Threads for DuckDB.")
-    ] = None,
-    temp_directory: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to spill; by default beside DB.")
-    ] = None,
+    nulls: Nulls = None,
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    delimiter: Delimiter = None,
+    null_string: NullString = None,
+    date_format: DateFormat = None,
+    timestamp_format: TimestampFormat = None,
+    memory_limit: MemoryLimit = None,
+    threads: Threads = None,
+    temp_directory: TempDirectory = None,
+    plan: OnlyPlan = False,
     as_json: Json = False,
 ) -> None:
     """Add rules and facts, and derive all that follows.
@@ -92,26 +116,31 @@ def run(
 
     \b
     Examples:
+      zodiac run farm.duckdb -r wind.rules -d farm.nt --plan
       zodiac run farm.duckdb -r wind.rules -d farm.nt -d readings.parquet
       zodiac run :memory: -r wind.rules -d farm.nt --out results --format csv
+      zodiac run farm.duckdb -r wind.rules -d log.csv --columns id=turbine,celsius --nulls skip-row
     """
     rule_files, data_files = rules or [], data or []
     if not rule_files and not data_files:
         raise typer.BadParameter("give rules with -r, or data with -d")
     require_files([*rule_files, *data_files])
+    texts = (delimiter, null_string, date_format, timestamp_format)
+    options = table_options(nulls, columns, no_header, *texts)
+    wanted = Wanted(rules=rule_files, data=data_files, skip_bad=skip_bad, options=options)
     limits = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
+    if plan:
+        return show_plan(db, limits, wanted, as_json)
     with changing(db, limits) as opened:
-        change = opened.carry_out(Wanted(rules=rule_files, data=data_files, skip_bad=skip_bad))
+        change = opened.carry_out(wanted)
         exported = export_after(opened.kb, db, out, format) if out else None
         told = run_summary(opened.kb, change, exported)
-    if as_json:
-        print_json(told)
-    else:
-        print_summary(told)
-        if exported and out:
-            print_exported(exported, out)
+    print_json(told) if as_json else print_summary(told)
+    if exported and out and not as_json:
+        print_exported(exported, out)
 
 
+@limited
 def add_rules(
     db: NewDatabase,
     files: Annotated[
@@ -124,7 +153,7 @@ def add_rules(
     ] = False,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Refuse rules that are there already, and change nothing."),
+        typer.Option("--strict", help="Refuse rules that are there already or look like mistakes."),
     ] = False,
     set_name: IntoSet = "main",
     replace_set: ReplaceSet = False,
@@ -162,6 +191,7 @@ def add_rules(
     change_and_print(db, wanted, shown, as_json)
 
 
+@limited
 def drop_rules(
     db: Database,
     given: Annotated[
@@ -209,11 +239,19 @@ def drop_rules(
     )
 
 
+@limited
 def insert(
     db: NewDatabase,
     files: FactFiles,
     predicate: RowsOf = None,
     skip_bad: SkipBad = False,
+    nulls: Nulls = None,
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    delimiter: Delimiter = None,
+    null_string: NullString = None,
+    date_format: DateFormat = None,
+    timestamp_format: TimestampFormat = None,
     preview: Preview = False,
     samples: Samples = None,
     why: WhyMoved = None,
@@ -228,20 +266,32 @@ def insert(
     Examples:
       zodiac insert farm.duckdb farm.nt
       zodiac insert farm.duckdb monday.csv tuesday.csv -p hasTemperature
+      zodiac insert farm.duckdb log.csv -p at --columns id=turbine,celsius --nulls skip-row
       zodiac insert farm.duckdb monday.csv -p hasTemperature --preview --samples 20
     """
     shown = shown_of(preview, samples, why)
     if preview:
         require_database(db, preview)
     require_files(files)
-    change_and_print(db, Wanted(data=files, predicate=predicate, skip_bad=skip_bad), shown, as_json)
+    texts = (delimiter, null_string, date_format, timestamp_format)
+    options = table_options(nulls, columns, no_header, *texts)
+    wanted = Wanted(data=files, predicate=predicate, skip_bad=skip_bad, options=options)
+    change_and_print(db, wanted, shown, as_json)
 
 
+@limited
 def delete(
     db: Database,
     files: FactFiles,
     predicate: RowsOf = None,
     skip_bad: SkipBad = False,
+    nulls: Nulls = None,
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    delimiter: Delimiter = None,
+    null_string: NullString = None,
+    date_format: DateFormat = None,
+    timestamp_format: TimestampFormat = None,
     preview: Preview = False,
     samples: Samples = None,
     why: WhyMoved = None,
@@ -262,9 +312,37 @@ def delete(
     shown = shown_of(preview, samples, why)
     require_database(db, preview)
     require_files(files)
-    change_and_print(
-        db, Wanted(unloaded=files, predicate=predicate, skip_bad=skip_bad), shown, as_json
-    )
+    texts = (delimiter, null_string, date_format, timestamp_format)
+    options = table_options(nulls, columns, no_header, *texts)
+    wanted = Wanted(unloaded=files, predicate=predicate, skip_bad=skip_bad, options=options)
+    change_and_print(db, wanted, shown, as_json)
+
+
+@limited
+def alter(
+    db: Database,
+    predicate: Annotated[str, typer.Argument(metavar="PREDICATE", help="Whose columns.")],
+    types: Annotated[
+        list[str], typer.Argument(metavar="COLUMN=TYPE...", help="The types they get.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Give columns of a predicate other types.
+
+    The facts that are there get them, too: each value must become one that stands for it alone,
+    such as int to float, or anything to symbol. All rules are checked again, and what depends on
+    the predicate is derived anew. Types are symbol, int, float, bool, date and timestamp.
+
+    \b
+    Example:
+      zodiac alter farm.duckdb reading celsius=float
+    """
+    pairs = [one.partition("=") for one in types]
+    if not all(name and equals and type_ for name, equals, type_ in pairs):
+        raise typer.BadParameter("give COLUMN=TYPE, such as celsius=float")
+    require_database(db)
+    wanted = Wanted(altered=(predicate, {name: type_ for name, _, type_ in pairs}))
+    change_and_print(db, wanted, None, as_json)
 
 
 def stream(
@@ -330,11 +408,12 @@ def change_and_print(db: str, wanted: Wanted, shown: _Shown | None, as_json: boo
     """Make the change and print it. If something of a preview is to be shown, only preview it."""
     with changing(db) as opened:
         if shown is None:
-            print_change(opened.carry_out(wanted), as_json)
+            change = opened.carry_out(wanted)
+            print_change(change, opened.kb.prefixes, as_json)
         else:
             change = opened.preview(wanted)
             told = None if shown.why is None else change.why(shown.why)
-            print_preview(change, shown.samples, told, as_json)
+            print_preview(change, opened.kb.prefixes, shown.samples, told, as_json)
 
 
 def shown_of(preview: bool, samples: int | None, why: str | None) -> _Shown | None:

@@ -5,16 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zodiac_sql.cli.endings import Interrupted, Refused, heed_interruption, is_interruption
+from zodiac_sql.cli.endings import (
+    Interrupted,
+    Refused,
+    heed_interruption,
+    interrupt,
+    is_interruption,
+)
+from zodiac_sql.cli.limiting import checks, limits
 
 if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
+    from zodiac_sql.change.plan_sizes import Plan
     from zodiac_sql.change.update import Update
     from zodiac_sql.cli.progress import Report
+    from zodiac_sql.facts.load.options import TableOptions
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.program.rule_sets import Written
 
@@ -41,6 +50,10 @@ class Wanted:
     unloaded: Sequence[Path] = ()
     predicate: str | None = None
     skip_bad: bool = False
+    options: TableOptions = field(default_factory=dict)  # type: ignore[assignment]
+    """How tables are read."""
+    altered: tuple[str, Mapping[str, str]] | None = None
+    """A predicate, and types by column."""
     replace: bool = False
     strict: bool = False
 
@@ -52,12 +65,14 @@ class Wanted:
                 update.replace_rules(given, set=self.into)
             else:
                 update.add_rules(given, set=self.into, replace=self.replace, strict=self.strict)
+        if self.altered:
+            update.alter(*self.altered)
         for file in self.data:
             report.reading(file)
-            update.load(file, self.predicate, skip_bad=self.skip_bad)
+            update.load(file, self.predicate, skip_bad=self.skip_bad, **self.options)
         for file in self.unloaded:
             report.reading(file)
-            update.unload(file, self.predicate, skip_bad=self.skip_bad)
+            update.unload(file, self.predicate, skip_bad=self.skip_bad, **self.options)
 
 
 @dataclass(slots=True)
@@ -78,7 +93,7 @@ class Changing:
         from zodiac_sql.cli.progress import reported
 
         self.kb.trace(self.see)
-        with reported() as report, self.kb.update(progress=report) as update:
+        with reported() as report, self.kb.update(progress=report, check=checks()) as update:
             wanted.tell(update, report)
         self.done = True
         return update.change
@@ -92,6 +107,15 @@ class Changing:
             wanted.tell(preview, report)
         return preview.change
 
+    def plan(self, wanted: Wanted) -> Plan:
+        """What `carry_out` is expected to derive; nothing is evaluated."""
+        from zodiac_sql.cli.progress import reported
+
+        self.kb.trace(heed_interruption)
+        with reported() as report, self.kb.preview(plan=True) as preview:
+            wanted.tell(preview, report)
+        return preview.plan
+
     def after_interruption(self, db: str) -> str:
         if self.done:
             return f"interrupted; the change itself is complete in {db}"
@@ -100,17 +124,24 @@ class Changing:
         return "interrupted; nothing was changed"
 
 
+def _connect(db: str, **settings: Any) -> KnowledgeBase:
+    """Open a database with the limits of the command. Ctrl-C ends the statement that runs."""
+    from zodiac_sql import connect
+    from zodiac_sql.database.signals import RAISING
+
+    RAISING.add(interrupt)
+    return connect(db, **settings, **limits())
+
+
 @contextmanager
 def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Changing]:
     """Open a database to change it. A file that is made here is removed if the change fails."""
-    from zodiac_sql import connect
-
     if db == MEMORY and settings is None:
         _refuse_memory()
     made = db != MEMORY and not os.path.lexists(db)
     opened: Changing | None = None
     try:
-        with connect(db, **(settings or {})) as kb:
+        with _connect(db, **(settings or {})) as kb:
             opened = Changing(kb)
             yield opened
     except BaseException as error:
@@ -126,10 +157,8 @@ def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Cha
 @contextmanager
 def reading(db: str) -> Iterator[KnowledgeBase]:
     """Open a database read-only."""
-    from zodiac_sql import connect
-
     require_database(db)
-    with connect(db, read_only=True) as kb:
+    with _connect(db, read_only=True) as kb:
         kb.trace(heed_interruption)
         yield kb
 

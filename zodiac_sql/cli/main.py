@@ -1,8 +1,8 @@
-"""The program `zodiac`: a command, then the database file, then the command's other arguments.
+"""The program `zodiac`: a command, mostly followed by the database file, then other arguments.
 
-Status 0: done. 1: a problem that the user can mend, told on standard error, or differences found by
-`verify`. 2: a wrong command line. 130: interrupted. Unless the status is 0, the database is
-unchanged, or the message says what is in it.
+Status 0: done. 1: a problem that the user can mend, told on standard error, or what `verify` and
+`check` have found. 2: a wrong command line. 130: interrupted. Unless the status is 0, the database
+is unchanged, or the message says what is in it.
 
 DuckDB, Arrow and rich are imported where they are needed, because `zodiac --help` must be quick.
 """
@@ -20,13 +20,15 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from zodiac_sql.cli.change_commands import add_rules, delete, drop_rules, insert, run, stream
+from zodiac_sql.cli.change_commands import add_rules, alter, delete, drop_rules, insert, run, stream
+from zodiac_sql.cli.check_command import check
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
+from zodiac_sql.cli.feed_commands import changes, keep_feed
 from zodiac_sql.cli.ontology_command import ontology
 from zodiac_sql.cli.output import say
-from zodiac_sql.cli.read_commands import backup, export, graph, query, show, sparql, verify
+from zodiac_sql.cli.read_commands import backup, compact, export, graph, query, show, sparql, verify
 from zodiac_sql.cli.why_commands import inconsistencies, why, why_not
-from zodiac_sql.errors import MissingFunctionWarning, ZodiacError
+from zodiac_sql.errors import MissingFunctionWarning, OtherTableWarning, ZodiacError
 
 
 class Program(TyperGroup):
@@ -56,7 +58,6 @@ class Program(TyperGroup):
 
 app = typer.Typer(
     cls=Program,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -71,6 +72,9 @@ def main() -> None:
             output.reconfigure(errors="backslashreplace")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupt)
+    # DuckDB imports pandas with the first statement that has a parameter, if it is there: 0.4 s and
+    # 40 MB for nothing, as no command uses it. This says that it is not there.
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
     try:
         app(prog_name="zodiac")
     except OSError as error:  # the help text could not be written
@@ -122,6 +126,11 @@ for _command in (
     verify,
     export,
     backup,
+    check,
+    keep_feed,
+    changes,
+    alter,
+    compact,
 ):
     app.command()(_command)  # the help lists them in this order
 
@@ -136,11 +145,13 @@ def _refuse(error: Exception) -> None:
 def _warnings_in_a_line() -> Iterator[None]:
     """Show warnings on one line, without the place in our code that raised them."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", MissingFunctionWarning)
+        ours = (MissingFunctionWarning, OtherTableWarning)
+        for kind in ours:
+            warnings.simplefilter("always", kind)
         usual = warnings.showwarning
 
         def show_warning(message: Any, category: Any, *place: Any, **more: Any) -> None:
-            if issubclass(category, MissingFunctionWarning):
+            if issubclass(category, ours):
                 say(f"warning: {' '.join(str(message).split())}")
             else:
                 usual(message, category, *place, **more)

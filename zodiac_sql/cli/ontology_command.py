@@ -10,8 +10,10 @@ import typer
 
 from zodiac_sql.cli.change_commands import change_and_print, shown_of
 from zodiac_sql.cli.databases import Wanted, require_database, require_files
+from zodiac_sql.cli.limiting import limited
 from zodiac_sql.cli.options import Json, NewDatabase, Preview, Samples, WhyMoved
-from zodiac_sql.cli.output import print_json, print_table
+from zodiac_sql.cli.output import print_json
+from zodiac_sql.cli.tables import print_table
 
 if TYPE_CHECKING:
     from zodiac_sql.ontology.translation import Translation
@@ -25,6 +27,7 @@ class Rules(enum.StrEnum):
     WITHOUT_EQUALITY = "rl-without-equality"
 
 
+@limited
 def ontology(
     db: NewDatabase,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="RDF files of axioms.")],

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+
+if TYPE_CHECKING:
+    from zodiac_sql.facts.load.options import TableOptions
 
 
 class Format(enum.StrEnum):
@@ -24,6 +27,9 @@ class What(enum.StrEnum):
     SETS = "sets"
     PREDICATES = "predicates"
     HYPERNODES = "hypernodes"
+    CONSTRAINTS = "constraints"
+    VIOLATIONS = "violations"
+    FEED = "feed"
 
 
 Database = Annotated[str, typer.Argument(metavar="DB", help="The database file.")]
@@ -54,3 +60,60 @@ WhyMoved = Annotated[
 ExportFormat = Annotated[
     Format, typer.Option("--format", help="One file per predicate, or one for all (nt, ttl).")
 ]
+
+Nulls = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--nulls",
+        metavar="skip-row|COLUMN=VALUE",
+        help="What becomes of empty cells of tables; may be repeated. By default, refused.",
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", metavar="A,B=C", help="Take only column A, and column B by the name C."
+    ),
+]
+NoHeader = Annotated[
+    bool, typer.Option("--no-header", help="The first line of CSV is a fact, too.")
+]
+Delimiter = Annotated[
+    str | None, typer.Option("--delimiter", metavar="CHAR", help="What separates cells of CSV.")
+]
+NullString = Annotated[
+    str | None, typer.Option("--null-string", metavar="TEXT", help="An empty cell of CSV.")
+]
+DateFormat = Annotated[
+    str | None, typer.Option("--date-format", metavar="FORMAT", help='Of CSV, such as "%d.%m.%Y".')
+]
+TimestampFormat = Annotated[
+    str | None,
+    typer.Option("--timestamp-format", metavar="FORMAT", help='Such as "%d.%m.%Y %H:%M".'),
+]
+
+
+def table_options(
+    nulls: list[str] | None,
+    columns: str | None,
+    no_header: bool,
+    *texts: str | None,
+) -> TableOptions:
+    """The keyword arguments of `load` that the options of a command mean.
+
+    `texts` are the delimiter, the null string and the formats of dates and timestamps.
+    """
+    names = ("delimiter", "null_string", "date_format", "timestamp_format")
+    found: dict[str, Any] = {n: text for n, text in zip(names, texts, strict=True) if text}
+    if nulls and "=" not in nulls[0]:
+        if len(nulls) > 1:
+            raise typer.BadParameter("--nulls is skip-row, or COLUMN=VALUE, not both")
+        found["nulls"] = nulls[0]
+    elif nulls:
+        found["nulls"] = dict(one.split("=", 1) for one in nulls)
+    if columns:
+        pairs = (one.partition("=") for one in columns.split(","))
+        found["columns"] = {old: new or old for old, _, new in pairs}
+    if no_header:
+        found["header"] = False
+    return cast("TableOptions", found)

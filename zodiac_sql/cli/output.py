@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from zodiac_sql.change.summary import fates
+from zodiac_sql.cli.tables import print_table
+from zodiac_sql.cli.values import as_json, as_text, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,11 +67,11 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     print_notes(summary["notes"])
 
 
-def print_change(change: Change, as_json: bool) -> None:
+def print_change(change: Change, prefixes: Mapping[str, str], as_json: bool) -> None:
     if as_json:
         print_json(_change_as_json(change))
         return
-    _print_counts(change, ("inserted", "deleted"), "no fact came or went")
+    _print_counts(change, prefixes, ("inserted", "deleted"), "no fact came or went")
     typer.echo(f"\nhypernodes: {fates(change.hypernodes)}")
     _print_seconds(_facts_and_seconds(change)["seconds"])
     print_notes(change.notes)
@@ -88,12 +87,16 @@ def print_update(change: Change) -> None:
         **change.stats["stream"],
         "notes": list(change.notes),
     }
-    sys.stdout.write(json.dumps(_json(told), ensure_ascii=False) + "\n")
+    sys.stdout.write(json_line(told))
     sys.stdout.flush()
 
 
 def print_preview(
-    change: Change, samples: int, why: ChangeExplanation | None, as_json: bool
+    change: Change,
+    prefixes: Mapping[str, str],
+    samples: int,
+    why: ChangeExplanation | None,
+    as_json: bool,
 ) -> None:
     """Print what a change would do, with at most `samples` facts of each predicate.
 
@@ -112,7 +115,7 @@ def print_preview(
         print_json(told if why is None else {**told, "why": why.to_dict()})
         return
     typer.echo("a preview: nothing was changed\n")
-    _print_counts(change, ("would enter", "would leave"), "no fact would come or go")
+    _print_counts(change, prefixes, ("would enter", "would leave"), "no fact would come or go")
     if shown and samples:
         typer.echo()
     for name, facts in shown.items():
@@ -138,11 +141,13 @@ def _concerned(change: Change) -> list[str]:
     return sorted({*change.inserted, *change.deleted})
 
 
-def _print_counts(change: Change, heads: Iterable[str], nothing: str) -> None:
+def _print_counts(
+    change: Change, prefixes: Mapping[str, str], heads: Iterable[str], nothing: str
+) -> None:
     names = _concerned(change)
     rows = [(name, change.inserted.get(name, 0), change.deleted.get(name, 0)) for name in names]
     if rows:
-        print_table(["predicate", *heads], rows)
+        print_table(["predicate", *heads], rows, prefixes)
     else:
         typer.echo(nothing)
 
@@ -164,7 +169,7 @@ def _print_samples(sign: str, predicate: str, count: int, facts: Sequence[Sequen
 
 
 def _fact(predicate: str, values: Iterable[Any]) -> str:
-    return _printable(f"{predicate}({', '.join(map(_text, values))})")
+    return printable(f"{predicate}({', '.join(map(as_text, values))})")
 
 
 def _print_seconds(seconds: Mapping[str, float]) -> None:
@@ -254,13 +259,18 @@ def print_exported(exported: Exported, directory: Path) -> None:
 
 
 def print_json(value: object) -> None:
-    typer.echo(json.dumps(_json(value), indent=2, ensure_ascii=False))
+    typer.echo(json.dumps(as_json(value), indent=2, ensure_ascii=False))
 
 
 def rows(answer: Answer) -> Iterator[Sequence[Any]]:
     """The rows one by one, so that never all of them are Python objects."""
     for batch in answer.arrow().to_batches(max_chunksize=10_000):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def json_line(value: object) -> str:
+    """A value as a line of JSON."""
+    return json.dumps(as_json(value), ensure_ascii=False) + "\n"
 
 
 def print_rows_as_json(answer: Answer) -> None:
@@ -271,7 +281,7 @@ def print_rows_as_json(answer: Answer) -> None:
         names.append(f"{name}_{number}" if number else name)
     before = "["
     for row in rows(answer):
-        values = {name: _json(value) for name, value in zip(names, row, strict=True)}
+        values = {name: as_json(value) for name, value in zip(names, row, strict=True)}
         sys.stdout.write(f"{before}\n{json.dumps(values, ensure_ascii=False)}")
         before = ","
     sys.stdout.write("[]\n" if before == "[" else "\n]\n")
@@ -282,88 +292,14 @@ def print_rows_as_csv(answer: Answer) -> None:
 
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(answer.column_names)
-    writer.writerows([_text(value) for value in row] for row in rows(answer))
-
-
-def _json(value: Any) -> Any:
-    """A value that JSON can hold: infinite numbers become null, dates and the like become text."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _json(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json(inner) for inner in value]
-    if isinstance(value, Decimal):
-        return int(value) if value.as_tuple().exponent == 0 else float(value)
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    return value.hex() if isinstance(value, bytes) else str(value)
-
-
-def _text(value: Any) -> str:
-    """A value as text for people and for CSV."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list) and all(isinstance(inner, str) for inner in value):
-        return ", ".join(value)
-    if isinstance(value, list | Mapping):
-        return json.dumps(_json(value), ensure_ascii=False)
-    return value.hex() if isinstance(value, bytes) else str(value)
-
-
-_ROWS_MEASURED = 1000
-"""A printed table takes its column widths from this many rows, since there may be any number."""
-
-
-def print_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print aligned columns without boxes, numbers to the right."""
-    from itertools import chain, islice
-
-    from rich.cells import cell_len
-
-    following = iter(rows)
-    first = list(islice(following, _ROWS_MEASURED))
-    right = [bool(first) and all(_is_number(row[i]) for row in first) for i in range(len(names))]
-    head = [_printable(name) for name in names]
-    shown = [head, *([_printable(_text(value)) for value in row] for row in first)]
-    widths = [max(map(cell_len, column)) for column in zip(*shown, strict=True)]
-
-    def line(cells: Iterable[str]) -> str:
-        padded = []
-        for cell, width, is_right in zip(cells, widths, right, strict=True):
-            space = " " * (width - cell_len(cell))
-            padded.append(space + cell if is_right else cell + space)
-        return "  ".join(padded).rstrip()
-
-    sys.stdout.write(f"{line(head)}\n{'  '.join('-' * width for width in widths)}\n")
-    for row in chain(first, following):
-        sys.stdout.write(line([_printable(_text(value)) for value in row]) + "\n")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-
-
-def _printable(text: str, but: str = "") -> str:
-    """The text without characters that would break the line or control the terminal."""
-    if text.isprintable():
-        return text
-    return re.sub(
-        r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]",
-        lambda found: found[0] if found[0] in but else repr(found[0])[1:-1],
-        text,
-    )
+    writer.writerows([as_text(value) for value in row] for row in rows(answer))
 
 
 def print_text(text: str) -> None:
     """Print lines, of which no character controls the terminal."""
-    typer.echo(_printable(text, but="\n"))
+    typer.echo(printable(text, but="\n"))
 
 
 def say(text: str) -> None:
     """Print a message for people on standard error."""
-    typer.echo(_printable(text, but="\n\t"), err=True)
+    typer.echo(printable(text, but="\n\t"), err=True)

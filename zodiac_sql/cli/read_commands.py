@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +18,7 @@ from zodiac_sql.cli.databases import (
     require_files,
 )
 from zodiac_sql.cli.exporting import export_to
+from zodiac_sql.cli.limiting import limited_answer
 from zodiac_sql.cli.options import Database, ExportFormat, Format, Json, What
 from zodiac_sql.cli.output import (
     exported_as_json,
@@ -26,17 +27,18 @@ from zodiac_sql.cli.output import (
     print_notes,
     print_rows_as_csv,
     print_rows_as_json,
-    print_table,
     print_text,
     print_verification,
     rows,
 )
+from zodiac_sql.cli.tables import print_table
 
 if TYPE_CHECKING:
     from zodiac_sql.read.drawing.draw import Drawing
     from zodiac_sql.read.query import Answer
 
 
+@limited_answer
 def query(
     db: Database,
     text: Annotated[str, typer.Argument(metavar="QUERY", help="Goals, or an SQL query.")],
@@ -56,9 +58,11 @@ def query(
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
     with reading(db) as kb:
-        _print_answer(kb.sql(text) if is_sql(text) else kb.query(text), as_json, as_csv)
+        answer = kb.sql(text) if is_sql(text) else kb.query(text)
+        _print_answer(answer, kb.prefixes, as_json, as_csv)
 
 
+@limited_answer
 def sparql(
     db: Database,
     text: Annotated[str, typer.Argument(metavar="QUERY", help="SELECT or ASK.")],
@@ -77,10 +81,10 @@ def sparql(
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
     with reading(db) as kb:
-        _print_answer(kb.sparql(text), as_json, as_csv)
+        _print_answer(kb.sparql(text), kb.prefixes, as_json, as_csv)
 
 
-def _print_answer(answer: Answer, as_json: bool, as_csv: bool) -> None:
+def _print_answer(answer: Answer, prefixes: Mapping[str, str], as_json: bool, as_csv: bool) -> None:
     if as_json:
         print_rows_as_json(answer)
     elif as_csv:
@@ -88,16 +92,18 @@ def _print_answer(answer: Answer, as_json: bool, as_csv: bool) -> None:
     elif answer.column_names == ["explain_key", "explain_value"]:
         typer.echo("".join(str(plan) for _, plan in answer), nl=False)
     else:
-        print_table(answer.column_names, rows(answer))
+        print_table(answer.column_names, rows(answer), prefixes)
         typer.echo("(1 row)" if len(answer) == 1 else f"({len(answer)} rows)")
 
 
 def show(
     db: Database,
-    what: Annotated[What, typer.Argument(metavar="rules|sets|predicates|hypernodes")],
+    what: Annotated[
+        What, typer.Argument(metavar="rules|sets|constraints|violations|predicates|hypernodes|feed")
+    ],
     as_json: Json = False,
 ) -> None:
-    """List rules, rule sets, predicates or hypernodes.
+    """List rules, constraints, predicates, hypernodes, or more.
 
     Predicates come with the numbers of their facts. A hypernode is a set of rules that are
     evaluated together: rules that depend on each other, or one rule alone. Its modules are
@@ -116,8 +122,11 @@ def show(
             What.SETS: kb.rule_sets,
             What.PREDICATES: kb.predicates,
             What.HYPERNODES: kb.hypernodes,
+            What.CONSTRAINTS: kb.constraints,
+            What.VIOLATIONS: kb.violations,
+            What.FEED: kb.feed,
         }
-        answer = tables[what]()
+        answer, prefixes = tables[what](), kb.prefixes
     if as_json:
         print_rows_as_json(answer)
         return
@@ -126,7 +135,7 @@ def show(
         name for name in answer.column_names if name != "trees" or any(answer["trees"].to_pylist())
     ]
     rows = [[_on_one_line(row[name]) for name in names] for row in answer.to_pylist()]
-    print_table(names, rows)
+    print_table(names, rows, prefixes)
 
 
 def _on_one_line(value: object) -> object:
@@ -172,6 +181,7 @@ def graph(
     print_notes(notes)
 
 
+@limited_answer
 def verify(db: Database, as_json: Json = False) -> None:
     """Tell whether facts are exactly what rules entail.
 
@@ -192,6 +202,7 @@ def verify(db: Database, as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
+@limited_answer
 def export(
     db: Database,
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Made if it is missing.")],
@@ -263,3 +274,18 @@ def backup(
     with reading(db) as kb:
         kb.backup(path)
     print_text(f"{path}: a copy of {db}")
+
+
+def compact(db: Database) -> None:
+    """Write a database anew, so that it takes less space.
+
+    Facts stand in order then, and symbols that nothing uses are gone. It needs room for a second
+    file; nobody else may have the database open.
+
+    \b
+    Example:
+      zodiac compact farm.duckdb
+    """
+    require_database(db)
+    with changing(db) as opened:
+        print_text(f"{db}: {opened.kb.compact()}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zodiac_sql.cli.databases import reading
+from zodiac_sql.cli.limiting import limited_answer
 from zodiac_sql.cli.options import Database, Json
 from zodiac_sql.cli.output import print_json, print_text
 
@@ -42,6 +43,7 @@ class Told(enum.StrEnum):
 Goal = Annotated[str, typer.Argument(metavar="FACT", help="As in rules: 'anomaly(wt2)'.")]
 
 
+@limited_answer
 def why(
     db: Database,
     fact: Goal,
@@ -91,6 +93,7 @@ def why(
         typer.echo(_formed(explanation, Form.JSON if as_json else form), nl=False)
 
 
+@limited_answer
 def why_not(
     db: Database,
     fact: Goal,
@@ -121,6 +124,7 @@ def why_not(
         _print_rows(rows(told, _limits(db)))
 
 
+@limited_answer
 def inconsistencies(
     db: Database,
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="Explain at most N of them.")] = 20,

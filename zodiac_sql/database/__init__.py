@@ -9,6 +9,10 @@ settings.py               the settings that connections are opened with
 instance.py               a file that DuckDB has open in this process, and whether it is damaged
 other_connections.py      separate connections: for verify, for SQL that users write, and for files
 guard.py                  one thread, one call at a time
+answers.py                answers to users, which may have a largest size
+limits.py                 the limits that users set, and how rules grow
+watch.py                  interrupts a statement when time is up
+signals.py                Ctrl-C while a statement runs
 forks.py                  what a forked process inherits and must not touch
 duckdb_errors.py          what DuckDB's errors mean for the user
 permitted.py              what SQL that a user writes may call

@@ -56,7 +56,7 @@ _ENTRY = rf"{_NAME} (?:{_PLAIN})(?: DEFAULT\((?:{_DEFAULT})\))?(?: NOT NULL)?(?:
 
 _MADE = re.compile(
     rf"CREATE TABLE (?:zodiac\.{_NAME}\({_ENTRY}(?:, {_ENTRY})*\)"
-    rf"|(?:edb|idb|hd)\.{_NAME}\({_FACT}(?:, {_FACT})*\));"
+    rf"|(?:(?:edb|idb|hd)\.{_NAME}|zodiac\.feed_[0-9]+)\({_FACT}(?:, {_FACT})*\));"
 )
 """What DuckDB writes for a table of ours: nothing in it computes anything."""
 

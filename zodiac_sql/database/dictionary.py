@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from typing import Any
 
 from sqlglot import exp
 
@@ -149,11 +150,39 @@ _LONGEST_REMEMBERED = 200
 """Longer texts are not remembered: they would take much memory, and are hardly mentioned often."""
 
 
+def texts_as_written(store: Store, ids: Collection[int]) -> dict[int, str]:
+    """The texts of symbols by their ids. Those of published ones are remembered."""
+    found = {number: store.known_texts[number] for number in ids if number in store.known_texts}
+    asked = [number for number in ids if number not in found]
+    if asked:
+        there = dict(store.rows(_TEXTS, [asked]))
+        _remember_texts(store, there)
+        found |= there
+    if waits(store) and len(found) < len(ids):
+        found |= dict(store.rows(_WAITING_TEXTS, [[n for n in ids if n not in found]]))
+    return found
+
+
+_TEXTS = "SELECT id, text FROM zodiac.symbol WHERE id IN (SELECT unnest($1))"
+
+_WAITING_TEXTS = 'SELECT id, text FROM temp."zodiac$known_symbol" WHERE id IN (SELECT unnest($1))'
+
+
 def _remember(store: Store, published: Mapping[str, int]) -> None:
     known = store.known_symbols
     known |= {t: number for t, number in published.items() if len(t) <= _LONGEST_REMEMBERED}
-    for text in list(islice(known, max(0, len(known) - MOST_REMEMBERED))):
-        del known[text]
+    _forget_oldest(known)
+
+
+def _remember_texts(store: Store, published: Mapping[int, str]) -> None:
+    known = store.known_texts
+    known |= {number: t for number, t in published.items() if len(t) <= _LONGEST_REMEMBERED}
+    _forget_oldest(known)
+
+
+def _forget_oldest(known: dict[Any, Any]) -> None:
+    for key in list(islice(known, max(0, len(known) - MOST_REMEMBERED))):
+        del known[key]
 
 
 def add(store: Store, texts: Sequence[str]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import Protocol
 import duckdb
 
 from zodiac_sql.database.instance import Instance
+from zodiac_sql.database.watch import Watch
 from zodiac_sql.errors import (
     DataError,
     EvaluationError,
@@ -27,6 +28,14 @@ class BrokenStreamError(DataError):
     """An Arrow stream that a statement reads has failed on the way."""
 
 
+class OutOfMemoryError(ResourceError):
+    """A statement needs more memory than the limit, and cannot put on the disk what it holds."""
+
+
+class PatternError(EvaluationError):
+    """A regular expression that is none: a mistake in the text of a rule or a query, or in data."""
+
+
 class Opened(Protocol):
     """What is needed of a store."""
 
@@ -34,15 +43,22 @@ class Opened(Protocol):
     instance: Instance
     path: str
 
+    @property
+    def watch(self) -> Watch: ...
+
 
 @contextmanager
 def explaining(opened: Opened) -> Iterator[None]:
     """Turn an error that DuckDB raises inside into one that says what it means for the user."""
+    watch = opened.watch
+    watch.begins(opened.connection)
     try:
         yield
     except duckdb.Error as error:
+        watch.ends()
         if isinstance(error, duckdb.FatalException):
             opened.instance.damaged = True
+        _raise_if_interrupted(watch, error)
         raise explained(error, opened.path) from error
     except UnicodeEncodeError as error:
         raise DataError(HALF_A_CHARACTER) from error
@@ -53,6 +69,14 @@ def explaining(opened: Opened) -> Iterator[None]:
         # interruption, whether for the next statement or for closing the connection.
         with suppress(duckdb.ConnectionException):  # closed meanwhile
             opened.connection.interrupt()
+        if isinstance(error, KeyboardInterrupt) or "interrupted" in str(error).lower():
+            # Other threads may still be calling a registered function for the statement. The next
+            # one waits for them; until then `struck` must tell them to stop (python_functions.py).
+            watch.struck = True
+            with suppress(Exception):
+                opened.connection.execute("SELECT 1")
+        if isinstance(error, Exception):  # Arrow has its own for what happens in a stream
+            _raise_if_interrupted(watch, error)
         if not isinstance(error, RuntimeError):
             raise
         if "interrupted" in str(error).lower():  # this is how DuckDB reports Ctrl-C
@@ -60,6 +84,17 @@ def explaining(opened: Opened) -> Iterator[None]:
         if "Unable to cast Python instance of type <class 'str'>" in str(error):
             raise DataError(HALF_A_CHARACTER) from error
         raise
+    finally:
+        watch.ends()
+
+
+def _raise_if_interrupted(watch: Watch, error: Exception) -> None:
+    """Raise what an interruption means, if an error tells of one: time is up, or Ctrl-C."""
+    text = str(error)
+    if watch.struck or _INTERRUPTED in text or _IN_A_FUNCTION in text:
+        if watch.bounds is not None:
+            watch.bounds.check_time()
+        raise KeyboardInterrupt from error
 
 
 # --- one error ------------------------------------------------------------------------------------
@@ -67,6 +102,12 @@ def explaining(opened: Opened) -> Iterator[None]:
 HALF_A_CHARACTER = (
     "a text holds half of a character (U+D800 to U+DFFF): it can be neither stored nor found."
 )
+
+_INTERRUPTED = "INTERRUPT Error: Interrupted!"
+"""What DuckDB's message has after an interruption (watch.py)."""
+
+_IN_A_FUNCTION = "Python exception occurred while executing the UDF: KeyboardInterrupt"
+"""The same, where Ctrl-C came while a registered function was running."""
 
 _ADVICE = "\n\nPossible solutions"
 """In DuckDB's message, SQL settings follow after this; users cannot change those."""
@@ -94,6 +135,12 @@ _OVERFLOW = re.compile(
 )
 
 
+_PATTERN = re.compile(
+    "Error: (missing |unexpected |invalid |bad |no argument |trailing |unknown error)"
+)
+"""How RE2 begins what it says of a pattern."""
+
+
 def explained(error: duckdb.Error, path: str) -> ZodiacError:
     """The error of ours that says what a DuckDB error means for the user."""
     text = str(error)
@@ -115,7 +162,7 @@ def explained(error: duckdb.Error, path: str) -> ZodiacError:
             "do it again."
         )
     if isinstance(error, duckdb.OutOfMemoryException):
-        return ResourceError(
+        return OutOfMemoryError(
             f"Out of memory. Nothing was changed. Give more (memory_limit) or let it "
             f"spill to disk (temp_directory). DuckDB says: {text.partition(_ADVICE)[0]}"
         )
@@ -133,11 +180,19 @@ def explained(error: duckdb.Error, path: str) -> ZodiacError:
         return StoreError(f"{path} is not a DuckDB database file. Nothing was changed.")
     if "newer DuckDB version" in text or "version number" in text:
         return NewerFileError(f"{path} was written by another DuckDB version: {text}")
+    if isinstance(error, duckdb.InvalidInputException) and _PATTERN.search(text):
+        return PatternError(f"{text.partition('Error: ')[2]}, which is no regular expression")
+    if _MINUS_INFINITY in text:
+        return EvaluationError(text.removeprefix("Invalid Input Error: "))
     if isinstance(error, duckdb.OutOfRangeException | duckdb.ConversionException):
         return EvaluationError(_no_value(text))
     if "Memory must have a number" in text or "memory limit" in text.lower():
         return StoreError(f"the memory limit is written like 512MB or 2GB. DuckDB says: {text}")
     return StoreError(text)
+
+
+_MINUS_INFINITY = "minus infinity in a recursion"
+"""What is said by sql/best_values.py."""
 
 
 def _no_value(text: str) -> str:

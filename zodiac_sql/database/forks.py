@@ -10,6 +10,7 @@ inherited, and never opens these files.
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from weakref import WeakKeyDictionary
 
 from zodiac_sql.errors import BusyError
@@ -28,6 +29,12 @@ def opened(connection: object, path: str) -> None:
 def closed(connection: object) -> None:
     """Note that this process has closed a connection."""
     _opened.pop(connection, None)
+
+
+def is_open(path: str, besides: Collection[object]) -> bool:
+    """Whether this process has a file open by other connections than these."""
+    real = os.path.realpath(path)
+    return any(p == real and connection not in besides for connection, p in _opened.items())
 
 
 def is_inherited(path: str) -> bool:

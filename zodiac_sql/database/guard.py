@@ -19,6 +19,8 @@ from threading import get_ident
 from typing import Concatenate, NoReturn, ParamSpec, Protocol, TypeVar
 
 from zodiac_sql.database.forks import require_not_forked
+from zodiac_sql.database.limits import limits_of
+from zodiac_sql.database.watch import Watch
 from zodiac_sql.errors import BusyError
 
 _LENT = -1
@@ -28,10 +30,11 @@ _LENT = -1
 class Guard:
     """Refuses calls that may not use a database now. `path` is the file to open instead."""
 
-    __slots__ = ("_owner", "_process", "_user", "busy", "path")
+    __slots__ = ("_owner", "_process", "_user", "busy", "path", "watch")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, watch: Watch | None = None) -> None:
         self.path = path
+        self.watch = watch or Watch()
         self._process = os.getpid()
         self._owner = self._user = get_ident()
         self.busy = False
@@ -145,8 +148,39 @@ def exclusive(
         guard = self._guard
         guard.enter()
         try:
+            guard.watch.enters()
             return verb(self, *args, **named)
         finally:
-            guard.busy = False
+            _leave(guard)
 
     return guarded
+
+
+def limited(
+    verb: Callable[Concatenate[_Self, _Arguments], _Result],
+) -> Callable[Concatenate[_Self, _Arguments], _Result]:
+    """The same for a question, which may have limits of its own (limits.py)."""
+
+    @wraps(verb)
+    def guarded(self: _Self, /, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        guard = self._guard
+        given = limits_of(named)
+        for name in given:
+            del named[name]
+        guard.enter()
+        try:
+            with guard.watch.limited(given, changes=False):
+                guard.watch.enters()
+                return verb(self, *args, **named)
+        finally:
+            _leave(guard)
+
+    return guarded
+
+
+def _leave(guard: Guard) -> None:
+    """End a call, even if an interruption comes meanwhile."""
+    try:
+        guard.watch.leaves()
+    finally:
+        guard.busy = False

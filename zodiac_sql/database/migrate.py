@@ -73,6 +73,11 @@ def migrate(store: Database, is_new: bool) -> int:
     missing = [migration for migration in known if migration[0] > applied]
     if not missing:
         return applied
+    if store.read_only and applied == 0:
+        raise StoreError(
+            f"{store.path} is a DuckDB file without a knowledge base of zodiac_sql. Give the path "
+            "of one; or, to make one in this file, open it without read_only."
+        )
     if store.read_only:
         raise StoreError(
             f"{store.path} holds no zodiac_sql catalog of version {newest}. "

@@ -28,9 +28,11 @@ def connect_aside(store: Store) -> Iterator[Store]:
     other = _another(store)
     other.tracer = store.tracer
     other.database = store.database
+    other.listed_functions = store.listed_functions
     with other:
         other.look_in(*SCHEMAS)
         yield other
+        store.listed_functions = other.listed_functions
 
 
 def reader_of(store: Store) -> Store:
@@ -48,7 +50,9 @@ def reader_of(store: Store) -> Store:
 
 
 def _another(store: Store) -> Store:
-    return Store(store.connection.cursor(), store.path, store.read_only, None, store.instance)
+    return Store(
+        store.connection.cursor(), store.path, store.read_only, None, store.instance, store.watch
+    )
 
 
 @contextmanager
@@ -67,7 +71,9 @@ def connect_outside(store: Store) -> Iterator[Store]:
     try:
         with _spill() as spill:
             settings["temp_directory"] = spill
-            with Store(duckdb.connect(config=settings), store.path, False) as other:
+            with Store(
+                duckdb.connect(config=settings), store.path, False, watch=store.watch
+            ) as other:
                 other.tracer = store.tracer
                 other.run("SET arrow_lossless_conversion = true")
                 yield other

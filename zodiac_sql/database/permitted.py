@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from zodiac_sql.database.check_file import list_functions
@@ -103,14 +104,15 @@ def require_permitted(store: Store, text: str, statement: str) -> None:
     if not (word := refused.words.search(text)):
         return
     tree = _tree(store, statement)
-    called = set(_named(tree, "function_name")) if tree else {word[0].lower()}
+    called = {name.lower() for name in _named(tree, "function_name")} if tree else {word[0].lower()}
     for name in sorted(called & (refused.functions | refused.objects)):
         advice = " connect(external_access=True) allows it." if _FILES.fullmatch(name) else ""
         raise QueryError(
             f"sql() does not call {name}: it reaches outside of the knowledge base, or has effects "
             f"that stay.{advice}"
         )
-    for name in sorted(set(_named(tree, "table_name")) & refused.objects):
+    read = {name.lower() for name in _named(tree, "table_name")}
+    for name in sorted(read & refused.objects):
         raise QueryError(
             f"sql() does not read {name}: what it calls reaches outside of the knowledge base, or "
             "has effects that stay. Somebody else has put it into this file."
@@ -132,6 +134,13 @@ def _refused_in(store: Store) -> _Refused:
     return _refused[store]
 
 
+def tables_in(store: Store, statement: str) -> set[str]:
+    """The tables and views that a SELECT names without their schema, as it names them."""
+    tree = _tree(store, statement)
+    read = (n for n in _nodes(tree) if n.get("type") == "BASE_TABLE" and not n["schema_name"])
+    return {n["table_name"] for n in read} - {*_named(tree, "key")}  # a key is the name of a WITH
+
+
 def _tree(store: Store, statement: str) -> object:
     """The syntax tree of a SELECT; None for a PRAGMA, which has none."""
     ((answer,),) = store.rows("SELECT json_serialize_sql($1::VARCHAR)", [statement])
@@ -141,12 +150,16 @@ def _tree(store: Store, statement: str) -> object:
 
 def _named(tree: object, key: str) -> Iterator[str]:
     """The values of a key anywhere in a tree."""
+    return (node[key] for node in _nodes(tree) if isinstance(node.get(key), str))
+
+
+def _nodes(tree: object) -> Iterator[dict[str, Any]]:
+    """The dictionaries anywhere in a tree."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         if isinstance(node, dict):
-            if isinstance(node.get(key), str):
-                yield node[key].lower()
+            yield node
             waiting += node.values()
         elif isinstance(node, list):
             waiting += node
@@ -155,6 +168,7 @@ def _named(tree: object, key: str) -> Iterator[str]:
 def _all_refused(store: Store) -> _Refused:
     ((external,),) = store.rows("SELECT current_setting('enable_external_access')")
     there = store.listed_functions or list_functions(store)
+    store.listed_functions = None if external else there
     functions = frozenset(
         f.name.lower()
         for f in there

@@ -102,13 +102,22 @@ def union_all(queries: Sequence[exp.Query]) -> exp.Query:
     if len(queries) == 1:
         return queries[0]
     union = exp.union(*queries, distinct=False, copy=False)
-    return exp.select("*").from_(union.subquery("u", copy=False), copy=False)
+    return all_of(union)
+
+
+def all_of(query: exp.Query) -> exp.Select:
+    """SELECT * FROM a query. (A star that is written as text would be parsed.)"""
+    return exp.select(exp.Star(), copy=False).from_(query.subquery("u", copy=False), copy=False)
 
 
 def distinct(query: exp.Query | None) -> exp.Select:
     """The rows of a query, each once."""
     assert query is not None
-    return exp.select("*").distinct(copy=False).from_(query.subquery("u", copy=False), copy=False)
+    return (
+        exp.select(exp.Star(), copy=False)
+        .distinct(copy=False)
+        .from_(query.subquery("u", copy=False), copy=False)
+    )
 
 
 def minus(left: exp.Query, right: exp.Query) -> exp.Query:
@@ -116,8 +125,20 @@ def minus(left: exp.Query, right: exp.Query) -> exp.Query:
 
     Each operand is a subquery, because EXCEPT and UNION associate to the left.
     """
-    operands = (exp.select("*").from_(q.subquery("u", copy=False)) for q in (left, right))
+    operands = (
+        exp.select(exp.Star(), copy=False).from_(q.subquery("u", copy=False)) for q in (left, right)
+    )
     return exp.except_(*operands, copy=False)
+
+
+def joining(item: exp.Expr, kind: str) -> exp.Expr:
+    """A table or query to be joined as ANTI, SEMI, LEFT or CROSS; as usual if that is "".
+
+    The kind as a text would be parsed each time, which takes as long as a small statement.
+    """
+    if not kind:
+        return item
+    return exp.Join(this=item, **({"side": kind} if kind == "LEFT" else {"kind": kind}))
 
 
 def anti_join(
@@ -129,10 +150,8 @@ def anti_join(
 ) -> exp.Select:
     """Only the rows whose columns are not in the other table, under the same names."""
     same = [c.copy().eq(exp.column(c.name, table=alias, quoted=True)) for c in columns]
-    return query.join(
-        exp.alias_(other, alias, table=True), on=exp.and_(*same, copy=False), join_type=kind,
-        copy=False,
-    )  # fmt: skip
+    item = joining(exp.alias_(other, alias, table=True), kind)
+    return query.join(item, on=exp.and_(*same, copy=False), copy=False)
 
 
 def semi_join(
@@ -140,6 +159,14 @@ def semi_join(
 ) -> exp.Select:
     """Only the rows whose columns are in the other table, under the same names."""
     return anti_join(query, columns, other, alias, "SEMI")
+
+
+def data_type(name: str) -> exp.DataType:
+    """A type of DuckDB's by its name, which need not be parsed."""
+    return exp.DataType(this=exp.DType[_SYNONYMS.get(name, name)])
+
+
+_SYNONYMS = {"INTEGER": "INT"}
 
 
 def parameter(name: str) -> exp.Parameter:

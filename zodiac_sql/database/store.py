@@ -25,6 +25,7 @@ from zodiac_sql.database.instance import Instance
 from zodiac_sql.database.render import render
 from zodiac_sql.database.settings import WRONG_OPTIMIZER, Settings
 from zodiac_sql.database.temporary_rows import TemporaryRows
+from zodiac_sql.database.watch import Watch
 from zodiac_sql.errors import StoreError
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, NODE_SCHEMA
 
@@ -60,6 +61,7 @@ class Store:
         read_only: bool,
         settings: Settings | None = None,
         instance: Instance | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self.connection = connection
         self.instance = instance or Instance()
@@ -73,7 +75,9 @@ class Store:
         self.read_only = read_only
         self.database = ""
         """DuckDB's name for the file."""
-        self.guard = Guard(path)
+        self.guard = Guard(path, watch)
+        self.watch = self.guard.watch
+        """What limits the call in progress, and can interrupt it."""
         self.tracer: Tracer | None = None
         self.symbols_wait = False
         """Whether the dictionary's table holds symbols that are not published (dictionary.py)."""
@@ -86,6 +90,8 @@ class Store:
         a COMMIT, because an interruption may come after it, and before the new state is noted."""
         self.known_symbols: dict[str, int] = {}
         """Some symbols that are published, and their ids (dictionary.py)."""
+        self.known_texts: dict[int, str] = {}
+        """The same the other way round, for those that explanations have shown."""
         self.temporary_rows = TemporaryRows()
         """How large the temporary tables can be."""
         self._names = itertools.count(1)
@@ -208,9 +214,12 @@ class Store:
         try:  # begins before the statement, because an interruption may come right after it
             self.run("BEGIN TRANSACTION READ ONLY" if read_only else "BEGIN TRANSACTION")
             yield
+            if not read_only:
+                self.watch.hold()
             committing = True
             self.run("COMMIT")
         except BaseException:
+            self.watch.ends()
             with suppress(duckdb.Error):  # a COMMIT that fails has ended the transaction
                 self.connection.rollback()
             if committing and not self.in_memory:

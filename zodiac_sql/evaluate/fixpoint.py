@@ -21,12 +21,15 @@ from sqlglot import exp
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, distinct, drop, union_all
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.improve import best_values
+from zodiac_sql.evaluate.in_shares import among, in_shares, is_large, kept_column
 from zodiac_sql.evaluate.layers import in_layers
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
+from zodiac_sql.evaluate.partition.condensation import Condensation, condense
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive, table_name
 from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.language.binding import used_functions
+from zodiac_sql.language.binding import functions_in, used_functions
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.names import RANK, given, is_node
@@ -60,13 +63,20 @@ def evaluate(
     With `modules` at work, `hypernode` has only the rules that they leave
     (rewrite/rewritten_hypernode.py).
     """
+    if hypernode.bests:
+        return best_values(store, hypernode, schema, context, cache)
     if not hypernode.recursive:
         return _in_order(store, hypernode, schema, context, cache)
+    if found := _condensed(store, hypernode, schema, context, modules):
+        parts = {name: each.now for name, each in found.items() if each.rows}
+        return Fixpoint(parts, 1, "components", condensed=found)
     if closures := closures_at_work(store, hypernode, schema, context, modules):
         return semi_naive(store, hypernode, schema, context=context, cache=cache, closures=closures)
     empty = all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives)
     if empty and not any(map(is_node, hypernode.derives)):
         return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
+    if counts_rounds(store, hypernode.rules):
+        return semi_naive(store, hypernode, schema, context=context, cache=cache, closures={})
     if done := _in_layers(store, hypernode, schema, context):
         return done
     if is_linear(hypernode, context):
@@ -74,6 +84,27 @@ def evaluate(
     if _is_small(hypernode, context) and has_linear_rules(hypernode, context):
         return _linear_of_several(store, hypernode, schema, context)
     return semi_naive(store, hypernode, schema, context=context, cache=cache, closures={})
+
+
+def _condensed(
+    store: Store,
+    hypernode: Hypernode,
+    schema: Schema,
+    context: Context,
+    modules: Sequence[ModuleRow],
+) -> dict[str, Condensation]:
+    """The relation that is kept as components, if there is one; then it is the only one."""
+    return {
+        row.predicate: condense(
+            store,
+            row,
+            columns=schema[row.predicate].columns,
+            stem=table_name(hypernode, row.predicate, schema),
+            given=context.relation(given(row.predicate), Version.ALL),
+        )
+        for row in modules
+        if row.directed
+    }
 
 
 def closures_at_work(
@@ -86,7 +117,7 @@ def closures_at_work(
     """The relations that are kept as partitions, closed over what is known from outside."""
     closures = {}
     for row in modules:
-        if row.parted:
+        if row.parted and not row.directed:
             name = row.predicate
 
             outside = context.relation(given(name), Version.ALL)
@@ -152,8 +183,20 @@ def _single(
         columns=columns,
         table=name,
         shape=distinct if has_duplicates(plan, columns, context) else _as_they_are,
+        grows=True,
     )
     return Fixpoint({predicate: Part("temp", name, rows)} if rows else {}, 1, "rule")
+
+
+def counts_rounds(store: Store, rules: Sequence[Rule]) -> bool:
+    """Whether limits need rounds to be counted, so that one statement must not do them all.
+
+    With a timeout only, that is so for rules that compute values: they may never end.
+    """
+    bounds = store.watch.bounds
+    return bounds is not None and (
+        store.watch.counts or any(any(functions_in(r.body)) for r in rules)
+    )
 
 
 def _as_they_are(heads: exp.Query | None) -> exp.Query:
@@ -182,11 +225,11 @@ def is_linear(hypernode: Hypernode, context: Context) -> bool:
 
 
 def has_linear_rules(hypernode: Hypernode, context: Context) -> bool:
-    """Whether each rule has one recursive atom, and neither makes text that must be encoded nor
-    calls a Python function.
+    """Whether each rule has one recursive atom (if it has any), and neither makes text that must be
+    encoded nor calls a Python function.
     """
     return all(
-        sum(atom.predicate in hypernode.derives for atom in rule.positive_atoms()) == 1
+        sum(atom.predicate in hypernode.derives for atom in rule.positive_atoms()) <= 1
         and not makes_text(rule, context)
         and not used_functions([rule]).intersection(context.functions)
         for rule in hypernode.rules
@@ -210,11 +253,25 @@ def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context
     rules = [rule for rule in hypernode.rules if not is_empty(whole(rule), context)]
     if not rules:
         return Fixpoint({}, 0, "linear")
-    seeds = union_all([compile_rule(whole(r), columns, context).query for r in rules])
-    steps = union_all([compile_rule(whole(r), columns, inside).query for r in rules])
-    query = _recursion([column.name for column in own.stored], seeds, steps)
+    names = [column.name for column in own.stored]
+    seeds = {r.name: compile_rule(whole(r), columns, context).query for r in rules}
+    steps = {r.name: compile_rule(whole(r), columns, inside).query for r in rules}
     name = table_name(hypernode, predicate, schema)
-    rows = store.count(create_temp(name, query))
+    kept = kept_column(hypernode, columns)
+    if kept and is_large(
+        store, sum(context.relation(p, Version.ALL).rows for p in hypernode.reads)
+    ):
+
+        def recursion(first: int, end: int) -> exp.Select:
+            begun = [among(query, kept, first, end) for query in seeds.values()]
+            others = [r.name for r in rules if predicate not in r.positive()]
+            more = {n: among(steps[n], kept, first, end) for n in others}
+            return _recursion(names, union_all(begun), union_all([*{**steps, **more}.values()]))
+
+        rows = in_shares(store, name, recursion)
+    else:
+        query = _recursion(names, union_all([*seeds.values()]), union_all([*steps.values()]))
+        rows = store.count(create_temp(name, query))
     return Fixpoint({predicate: Part("temp", name, rows, ranked=True)} if rows else {}, 1, "linear")
 
 

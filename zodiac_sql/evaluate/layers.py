@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import create_temp, drop, temp_table
+from zodiac_sql.database.statements import create_temp, drop, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column, Type
@@ -159,7 +159,7 @@ class Layered:
             for value, column in zip(row, self.columns, strict=True)
         ]
         query = exp.select(*named).from_(exp.alias_(sets, "x", table=True))
-        query = query.join(temp_table(_VALUES).as_("v"), join_type="CROSS")
+        query = query.join(joining(temp_table(_VALUES).as_("v"), "CROSS"))
         return query.where(_bit().eq(exp.Literal.number(1)))
 
     def adds(self, store: Store, part: Part, columns: Sequence[Column], name: str) -> Part | None:
@@ -186,11 +186,11 @@ class Layered:
         derived = exp.column("layer", table="x") > exp.Literal.number(0)
         query = exp.select(*own).from_(table(part).as_("o"))
         query = query.join(
-            temp_table(_VALUES).as_("v"), join_type="LEFT",
+            joining(temp_table(_VALUES).as_("v"), "LEFT"),
             on=exp.column("value", table="v").eq(value.copy()),
         )  # fmt: skip
         query = query.join(
-            temp_table(_SETS).as_("x"), join_type="LEFT", on=exp.and_(same_node, derived)
+            joining(temp_table(_SETS).as_("x"), "LEFT"), on=exp.and_(same_node, derived)
         )
         there = exp.func("coalesce", _bit(), exp.Literal.number(0))
         rows = store.count(create_temp(name, query.where(there.eq(exp.Literal.number(0)))))

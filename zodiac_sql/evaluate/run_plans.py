@@ -7,17 +7,19 @@ cache, because rendering costs more than running it on few facts.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.duckdb_errors import OutOfMemoryError
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache, T
-from zodiac_sql.database.statements import create_temp, drop, temp_table, union_all
+from zodiac_sql.database.statements import create_temp, drop, parameter, temp_table, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import plan_key
+from zodiac_sql.evaluate.groups_in_shares import divisible, found_in_shares
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.language.types import mixes
 from zodiac_sql.names import MARK, RANK, is_node
@@ -65,13 +67,15 @@ def apply_plans(
     shape: Shape,
     ranked: bool = False,
     marked: bool = False,
+    grows: bool = False,
     parameters: Mapping[str, object] | None = None,
 ) -> int:
     """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
 
     `key` has what the statement depends on besides the plans and the tables they read. Plans are
     evaluated as products (sql/product.py) or over a join tree (sql/reducer.py) where that pays,
-    but never if their heads have ranks or marks.
+    but never if their heads have ranks or marks. With `grows`, the rows are facts that the rules
+    derive, and count against the limits of the change (database/limits.py).
     """
     given = parameters or {}
     target = _Target(table, columns, shape, ranked, marked)
@@ -79,16 +83,35 @@ def apply_plans(
     if not (ranked or marked):
         ways = _Ways(_products(store, cache, plans, context, given), _trees(cache, plans, context))
     structures = tuple((id(p), plan_key(p, context)) for p in plans)
-    statement = cache.get(
-        (key, table, ranked, marked, structures, ways.key),
-        partial(_statement, store, plans, context, target, ways),
-    )
+    whole_key: tuple[Hashable, ...] = (key, table, ranked, marked, structures, ways.key)
+    bounds = store.watch.bounds if grows else None
+    if bounds is not None and (most := store.watch.most_rows) is not None:
+        whole_key = (*whole_key, "limited")
+        target = replace(target, shape=partial(_limited, shape))
+        given = {**given, "most": most + 1}
+    statement = cache.get(whole_key, partial(_statement, store, plans, context, target, ways))
     if statement.made:
         # Text must become symbols before it can be compared with what is there.
         store.run(statement.made.text, _used(given, statement.made.parameters))
         dictionary.encode(store, "raw", statement.made.columns, "found")
         store.run(drop("raw"))
-    return store.count(statement.text, _used(given, statement.parameters))
+    try:
+        rows = store.count(statement.text, _used(given, statement.parameters))
+    except OutOfMemoryError:
+        special = parameters or statement.made or ranked or marked
+        if special or not divisible([plan.rule for plan in plans]):
+            raise
+        with found_in_shares(store, plans, columns, context) as heads:
+            text, names = _rendered(store, create_temp(table, target.shape(heads)))
+            rows = store.count(text, _used(given, names))
+    if bounds is not None:
+        bounds.found([plan.rule.name for plan in plans], rows)
+    return rows
+
+
+def _limited(shape: Shape, heads: exp.Query | None) -> exp.Query:
+    """One row more than are allowed is enough, because then the change is refused."""
+    return exp.select("*").from_(shape(heads).subquery("l", copy=False)).limit(parameter("most"))
 
 
 @dataclass(frozen=True, slots=True)

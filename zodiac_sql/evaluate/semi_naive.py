@@ -29,6 +29,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.layers import Layered
 from zodiac_sql.evaluate.partition.closure import Closure
+from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.evaluate.partition.partition import count_since_change
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.evaluate.stepping import Stepping, begin_stepping
@@ -57,14 +58,16 @@ class Fixpoint:
     The tables of a recursive hypernode have ranks.
 
     `iterations` counts rounds of rule application; `method` is "rule", "linear", "loop", or
-    "modules" where `closures` are relations kept as partitions, or "layers" where a relation is
-    also there as sets, until they are forgotten (layers.py).
+    "modules" where `closures` are relations kept as partitions, "components" where one is
+    `condensed`, or "layers" where a relation is also there as sets, until they are forgotten
+    (layers.py).
     """
 
     parts: dict[str, Part]
     iterations: int
     method: str
     closures: Mapping[str, Closure] = field(default_factory=dict)
+    condensed: Mapping[str, Condensation] = field(default_factory=dict)
     layered: Layered | None = None
 
     @property
@@ -173,6 +176,8 @@ def semi_naive(
             closure.add(None, fed.relation(Version.DELTA) if fed else None)
         variants = stepping.variants(hypernode.rules, recursive, cache)
         plans = [plan for plan in variants if not is_empty(plan, inside)]
+        if plans and store.watch.bounds is not None:
+            store.watch.bounds.iterated()
     _complete(loop, hypernode, owns, stepping)
     stepping.finish(store)
     for own in owns.values():
@@ -267,10 +272,13 @@ def _derive(
         table=_heads(own) if apart else table,
         shape=lambda heads: _shaped(own, _with_fed(own, heads, fed), apart),
         parameters={"i": delta_rank},
+        grows=not apart,
     )
     if apart:
         text = loop.text(("apart", table, relation_key(own.seen)), partial(_unseen, own, table))
         rows = loop.store.count(text)
+        if loop.store.watch.bounds is not None:
+            loop.store.watch.bounds.found([plan.rule.name for plan in mine], rows)
     own.found[table] = rows
     return rows
 

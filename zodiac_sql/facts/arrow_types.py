@@ -5,13 +5,15 @@
     date64                -> date32
     timestamp[s, ms, ns]  -> timestamp[us]
 
-A value that would change is refused, by column and row. Dictionaries and runs of such types are
+A value that would change is refused, by column and row. In a column that is declared as symbol,
+decimals, unsigned integers of 64 bits, nanoseconds and moments with a time zone become their texts:
+all of these may have values that no other type keeps. Dictionaries and runs of such types are
 expanded. Other types (nested types, times, blobs, ...) are left for the check of types.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from zodiac_sql.errors import DataError
@@ -25,11 +27,12 @@ _EXTENSIONS = ("arrow.uuid", "arrow.bool8", "arrow.json")
 
 
 def in_types_of_duckdb(
-    predicate: str, data: pa.Table | pa.RecordBatchReader
+    predicate: str, data: pa.Table | pa.RecordBatchReader, texts: Collection[str] = ()
 ) -> pa.Table | pa.RecordBatchReader:
     """The table or stream with columns as DuckDB reads them without loss. Raises DataError.
 
-    The values of a stream are checked while it is read.
+    `texts` are the columns that are declared as symbol. The values of a stream are checked while it
+    is read.
     """
     import pyarrow as pa
 
@@ -37,7 +40,12 @@ def in_types_of_duckdb(
         name = _extension(field)
         if name is not None and name not in _EXTENSIONS:
             raise DataError(unsupported(predicate, field.name, name))
-    types = {field.name: _type_in_duckdb(field.type) for field in data.schema}
+    types = {
+        field.name: pa.string()
+        if field.name in texts and _is_wide(field.type)
+        else _type_in_duckdb(field.type)
+        for field in data.schema
+    }
     wanted = {name: type_ for name, type_ in types.items() if type_ is not None}
     if not wanted:
         return data
@@ -66,6 +74,16 @@ def _extension(field: pa.Field) -> str | None:
         return str(field.type.extension_name)
     name = (field.metadata or {}).get(b"ARROW:extension:name")
     return None if name is None else name.decode(errors="replace")
+
+
+def _is_wide(type_: pa.DataType) -> bool:
+    """Whether a type has values that no type of a fact but symbol keeps exactly."""
+    import pyarrow as pa
+
+    kind = pa.types
+    if kind.is_timestamp(type_):
+        return bool(type_.unit == "ns" or type_.tz is not None)
+    return bool(kind.is_decimal(type_) or kind.is_uint64(type_))
 
 
 def _type_in_duckdb(type_: pa.DataType) -> pa.DataType | None:
@@ -115,6 +133,8 @@ def _cast(where: str, column: pa.Array, type_: pa.DataType, before: int) -> pa.A
         column = column.dictionary_decode()
     elif pa.types.is_run_end_encoded(column.type):
         column = pc.run_end_decode(column)
+    if pa.types.is_timestamp(column.type) and column.type.tz and pa.types.is_string(type_):
+        column = column.cast(pa.timestamp(column.type.unit, "UTC"))
     try:
         return column.cast(type_)
     except pa.ArrowInvalid:

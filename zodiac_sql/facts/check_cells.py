@@ -75,11 +75,14 @@ def _try_cast(value: exp.Expr, type_: str) -> exp.Expr:
 
 _NOT_EMPTY = "Every column of a fact has a value: fill the cell, or leave the row out."
 
-_WIDE = ("which is beyond 64 bits", "Use floating-point numbers, or text.")
+_WIDE = (
+    "which is beyond 64 bits",
+    "Use floating-point numbers, or declare the column as symbol, which keeps its text.",
+)
 
 _ROUNDED = (
     "which would be rounded",
-    "Floats have 64 bits, about 16 digits: round it first, or make it text.",
+    "Floats have 64 bits: round it first, or declare the column as symbol, which keeps its text.",
 )
 
 _NO_YEAR = ("which is no day of the years 1 to 9999", "Correct it, or leave the row out.")

@@ -123,9 +123,16 @@ def columns_of(store: Store, source: str, untyped: Collection[str]) -> list[Sour
 
 
 def aligned(
-    predicate: str, columns: list[SourceColumn], known: Predicate | None, named: bool
+    predicate: str,
+    columns: list[SourceColumn],
+    known: Predicate | None,
+    named: bool,
+    widens: bool = False,
 ) -> list[SourceColumn]:
-    """The columns in the predicate's order, with its names and types. Raises DataError."""
+    """The columns in the predicate's order, with its names and types. Raises DataError.
+
+    With `widens`, a column of floats stays one where the predicate has ints that nobody declared.
+    """
     for column in columns:
         _check_supported(predicate, column)
     if known is None:
@@ -148,9 +155,13 @@ def aligned(
             f"{predicate} has the columns {', '.join(wanted)}, these rows have {', '.join(given)}: "
             "in another order, and not all by the same names. Rename them."
         )
+    widens = widens and not known.declared
     return [
         SourceColumn(
-            column.source, column.source_type, target.name, _agreed(predicate, column, target)
+            column.source,
+            column.source_type,
+            target.name,
+            _agreed(predicate, column, target, widens),
         )
         for column, target in zip(columns, known.columns, strict=True)
     ]
@@ -165,9 +176,11 @@ def _check_supported(predicate: str, column: SourceColumn) -> None:
         raise DataError(unsupported(predicate, column.name, column.source_type))
 
 
-def _agreed(predicate: str, column: SourceColumn, target: Column) -> Type | None:
+def _agreed(predicate: str, column: SourceColumn, target: Column, widens: bool) -> Type | None:
     """The type that the column gets, given the one that the predicate has. Raises DataError."""
     if target.type in (None, column.type):
+        return column.type
+    if widens and (target.type, column.type) == (Type.INT, Type.FLOAT):
         return column.type
     if column.type is None or (column.type, target.type) == (Type.INT, Type.FLOAT):
         return target.type
@@ -180,9 +193,9 @@ def clash(predicate: str, target: Column, found: Type) -> str:
     said = f"{predicate}: column {target.name} has the type {target.type}, the data have {found}. "
     if (target.type, found) == (Type.INT, Type.FLOAT):
         return said + (
-            f"For fractions declare the column before the first facts: "
-            f".decl {predicate}(... {target.name}: float ...)"
+            f"For fractions, let the column have floats: "
+            f'kb.alter("{predicate}", {{"{target.name}": "float"}})'
         )
     if target.type is Type.SYMBOL:
-        return said + "Convert the data to text, or declare another type before the first facts."
+        return said + "Convert the data to text, or give the column another type by `alter`."
     return said + f"Convert the data to {target.type}, or use another predicate."

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import in_types_of_duckdb, unsupported
 from zodiac_sql.facts.spark_frames import is_spark, stream
-from zodiac_sql.language.schema import default_columns
+from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Type
 
 if TYPE_CHECKING:
@@ -46,21 +46,21 @@ class Offered:
         return getattr(self.data, "num_rows", None)
 
 
-def as_arrow(predicate: str, rows: object, arity: int | None) -> Offered | None:
+def as_arrow(predicate: str, rows: object, known: Predicate | None) -> Offered | None:
     """The rows as Arrow; None if there are none and nothing tells their types.
 
-    `arity` is that of the predicate, if known. Raises DataError.
+    `known` is the predicate, if it is known. Raises DataError.
     """
     if isinstance(rows, (str, bytes, Mapping)):
         raise DataError(f"{predicate}: a {type(rows).__name__} is not rows. {_ACCEPTED}")
     if _is_pandas(rows):
-        return _from_pandas(predicate, rows)
+        return _from_pandas(predicate, rows, known)
     if is_spark(rows):
-        return _from_stream(predicate, stream(rows))
+        return _from_stream(predicate, stream(rows), known)
     if hasattr(rows, "__arrow_c_stream__"):
-        return _from_stream(predicate, rows)
+        return _from_stream(predicate, rows, known)
     if isinstance(rows, Iterable):
-        return _from_tuples(predicate, list(rows), arity)
+        return _from_tuples(predicate, list(rows), known)
     raise DataError(f"{predicate}: a {type(rows).__name__} is not rows. {_ACCEPTED}")
 
 
@@ -69,7 +69,7 @@ def _is_pandas(rows: object) -> bool:
     return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
 
 
-def _from_pandas(predicate: str, frame: Any) -> Offered:
+def _from_pandas(predicate: str, frame: Any, known: Predicate | None) -> Offered:
     """In pandas a missing number is NaN, so here NaN means missing too, and is refused later."""
     import pyarrow as pa
 
@@ -83,7 +83,7 @@ def _from_pandas(predicate: str, frame: Any) -> Offered:
         ) from None
     _check_names(predicate, table.schema.names)
     labelled = any(isinstance(label, str) for label in frame.columns)
-    table = in_types_of_duckdb(predicate, table)
+    table = in_types_of_duckdb(predicate, table, _texts(table.schema.names, known))
     return Offered(table, table.num_columns, labelled, _untyped(table.schema))
 
 
@@ -102,14 +102,13 @@ def _refused_by_pandas(frame: Any) -> str:
     return ""
 
 
-def _from_stream(predicate: str, rows: Any) -> Offered:
+def _from_stream(predicate: str, rows: Any, known: Predicate | None) -> Offered:
     import pyarrow as pa
 
     if isinstance(rows, pa.Table) and rows.num_columns:
         _check_names(predicate, rows.schema.names)
-        return Offered(
-            in_types_of_duckdb(predicate, rows), rows.num_columns, True, _untyped(rows.schema)
-        )
+        table = in_types_of_duckdb(predicate, rows, _texts(rows.schema.names, known))
+        return Offered(table, rows.num_columns, True, _untyped(rows.schema))
     _check_relation(predicate, rows)
     try:
         reader = pa.RecordBatchReader.from_stream(rows)
@@ -118,7 +117,7 @@ def _from_stream(predicate: str, rows: Any) -> Offered:
     _check_names(predicate, reader.schema.names)
     if not reader.schema.names:
         raise DataError(f"{predicate}: the table has no columns. Facts without columns are [()].")
-    reader = in_types_of_duckdb(predicate, reader)
+    reader = in_types_of_duckdb(predicate, reader, _texts(reader.schema.names, known))
     return Offered(reader, len(reader.schema.names), True, _untyped(reader.schema))
 
 
@@ -129,6 +128,16 @@ def _check_relation(predicate: str, rows: Any) -> None:
     for name, type_ in zip(rows.columns, rows.types, strict=True):
         if "UHUGEINT" in str(type_):
             raise DataError(unsupported(predicate, name, str(type_)))
+
+
+def _texts(names: Sequence[str], known: Predicate | None) -> set[str]:
+    """The columns of rows that are columns of symbols in the predicate."""
+    if known is None or len(names) != known.arity:
+        return set()
+    wanted = [column.name for column in known.columns]
+    given = wanted if sorted(wanted) == sorted(names) else names
+    pairs = zip(given, known.columns, strict=True)
+    return {name for name, column in pairs if column.type is Type.SYMBOL}
 
 
 def _untyped(schema: pa.Schema) -> tuple[str, ...]:
@@ -156,18 +165,35 @@ def _check_names(predicate: str, names: Sequence[str]) -> None:
 # --- tuples ---------------------------------------------------------------------------------------
 
 
-def _from_tuples(predicate: str, rows: list[Any], arity: int | None) -> Offered | None:
+def _from_tuples(predicate: str, rows: list[Any], known: Predicate | None) -> Offered | None:
     if not rows:
         return None
-    _check_shape(predicate, rows, arity)
+    _check_shape(predicate, rows, None if known is None else known.arity)
     import pyarrow as pa
 
     names = default_columns(len(rows[0]))
+    texts = _texts(names, known)
     arrays = [
-        _array(f"{predicate}: column {name}", column)
-        for name, column in zip(names, zip(*rows, strict=True), strict=True)
+        # A loop of Python, because Ctrl-C ends one; zip(*rows) would make an iterator for each row.
+        _array(f"{predicate}: column {name}", _column(rows, place, name in texts))
+        for place, name in enumerate(names)
     ]
     return Offered(pa.table(arrays, names=list(names)), len(names), named=False)
+
+
+def _column(rows: list[Any], place: int, is_symbol: bool) -> tuple[Any, ...]:
+    column = tuple([row[place] for row in rows])
+    return _as_text(column) if is_symbol else column
+
+
+def _as_text(column: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A column of symbols, with texts of numbers if some are only kept exactly so."""
+    kinds = set(map(type, column))
+    if not all(issubclass(kind, (int, decimal.Decimal)) and kind is not bool for kind in kinds):
+        return column
+    if decimal.Decimal in kinds or not all(map(_in_64_bits, column)):
+        return tuple(map(str, column))
+    return column
 
 
 def _check_shape(predicate: str, rows: list[Any], arity: int | None) -> None:
@@ -199,13 +225,13 @@ def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
         match type_:
             case Type.FLOAT:
                 _check_exact(where, column, kinds)
-                return pa.array(list(map(float, column)), type=pa.float64())
+                return pa.array([float(value) for value in column], type=pa.float64())
             case Type.INT:
                 return pa.array(column, type=pa.int64())
             case Type.TIMESTAMP:
                 return _timestamps(where, column)
             case Type.SYMBOL:
-                return pa.array(list(map(str, column)), type=pa.large_string())
+                return pa.array([str(value) for value in column], type=pa.large_string())
             case _:
                 return pa.array(column)
     except OverflowError:

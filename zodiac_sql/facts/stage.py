@@ -43,14 +43,14 @@ def stage_rows(
     deleted (`gone`) add no symbols: rows with unknown symbols are left out.
     Raises DataError for rows that cannot be facts of the predicate.
     """
-    offered = as_arrow(predicate, rows, None if known is None else known.arity)
+    offered = as_arrow(predicate, rows, known)
     if offered is None:
         return None if known is None or known.open else _stage_none(store, known)
     if not offered.width:
         return _stage_true(store, predicate)
     plain = plain_columns(offered.data)
     if plain is not None:  # no cell needs a check
-        columns = aligned(predicate, plain, known, offered.named)
+        columns = aligned(predicate, plain, known, offered.named, widens=not gone)
         named = offered.named and known is None
         few = 0 < (offered.rows or 0) <= MOST_AS_PARAMETERS
         staged = few and _stage_few(store, predicate, columns, offered.data, named, gone)
@@ -65,7 +65,7 @@ def stage_rows(
             store.run(create_temp(source, exp.select("*").from_(temp_table(_OFFERED))))
             return stage_table(
                 store, predicate, source, known, named=offered.named, untyped=offered.untyped,
-                gone=gone,
+                gone=gone, widens=not gone,
             )  # fmt: skip
 
 
@@ -80,14 +80,15 @@ def stage_table(
     place: Place = "row {}".format,
     gone: bool = False,
     whole: bool = False,
+    widens: bool = False,
 ) -> Staged:
     """Stage the rows of a temporary table, which is not changed.
 
     `named` tells whether its column names are meaningful. `untyped` are columns without values, and
     so without a type, whatever DuckDB's type is. `whole` tells that all cells are known to be good.
-    Raises DataError.
+    `widens` is as for `aligned`. Raises DataError.
     """
-    columns = aligned(predicate, columns_of(store, source, untyped), known, named)
+    columns = aligned(predicate, columns_of(store, source, untyped), known, named, widens)
     if not whole:
         check_cells(store, predicate, source, columns, place)
     named = named and known is None

@@ -22,9 +22,9 @@ def with_few_others(
 ) -> Hypergraph | None:
     """The HRDG after some rules came and went; None if it must be made anew.
 
-    It must where a hypernode of several rules is concerned, where a rule might join a cycle, and
-    where there are negative edges, because hypernodes would be in other strata. New hypernodes are
-    numbered from `fresh`.
+    It must where a hypernode of several rules is concerned, where a rule might join a cycle (of
+    rules with MIN or MAX for one predicate, too), and where there are negative edges, because
+    hypernodes would be in other strata. New hypernodes are numbered from `fresh`.
     """
     if not before.hypernodes or len(came) + len(gone) > MOST_RULES or before.negative:
         return None
@@ -49,9 +49,9 @@ def with_few_others(
 def _with_one(graph: Hypergraph, rule: Rule, number: int) -> Hypergraph | None:
     """An HRDG with one more rule, as a hypernode of its own; None if it might join a cycle."""
     head, body = rule.head.predicate, rule.positive()
-    if head in body:
-        return None
     nodes = graph.hypernodes
+    if head in body or (rule.best and head in graph.derivers):
+        return None
     read = [i for i, h in enumerate(nodes) if not body.isdisjoint(h.derives)]
     reading = [i for i, h in enumerate(nodes) if head in h.reads]
     place = min(reading, default=len(nodes))

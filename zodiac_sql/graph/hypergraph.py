@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from zodiac_sql.graph.rule_graph import components, rule_graph
-from zodiac_sql.language.syntax import Rule
+from zodiac_sql.language.syntax import Best, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,16 @@ class Hypernode:
     """Predicates in the heads, each once, in the order of the rules."""
     reads: frozenset[str] = field(init=False, repr=False, compare=False)
     """Predicates in the bodies, positive, negated or aggregated."""
+    bests: Mapping[str, Best] = field(init=False, repr=False, compare=False)
+    """Those of its predicates that keep the best value of each group. They are all, or none."""
 
     def __post_init__(self) -> None:
         heads = tuple(dict.fromkeys(rule.head.predicate for rule in self.rules))
         bodies = frozenset(p for rule in self.rules for p in rule.positive() | rule.negative())
         object.__setattr__(self, "derives", heads)
         object.__setattr__(self, "reads", bodies)
+        bests = {rule.head.predicate: rule.best for rule in self.rules if rule.best}
+        object.__setattr__(self, "bests", bests)
 
     @property
     def name(self) -> str:
@@ -77,6 +81,11 @@ class Hypergraph:
     def recursive(self) -> frozenset[int]:
         """The numbers of the recursive hypernodes."""
         return frozenset(h.id for h in self.hypernodes if h.recursive)
+
+    @cached_property
+    def with_best(self) -> dict[str, Rule]:
+        """The predicates that keep the best value of each group, each with one of its rules."""
+        return {rule.head.predicate: rule for rule in self.rules() if rule.best}
 
     @cached_property
     def readers(self) -> dict[str, list[Hypernode]]:

@@ -3,12 +3,15 @@
 Paper 1, section 2.1: vertices are rules; (r, r') is a positive edge when the predicate of r's head
 occurs positively in the body of r', and a negative edge when it occurs under a negation. An
 aggregate needs its body complete, as a negation does, so its edges are negative too.
+
+Rules with MIN or MAX for one predicate depend on each other: which value is the best is known only
+when all of them have been applied. So positive edges lead in a circle through them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from zodiac_sql.language.syntax import Rule
@@ -32,11 +35,24 @@ def rule_graph(rules: Sequence[Rule]) -> RuleGraph:
     def edges(rule: Rule, predicates: Iterable[str]) -> Iterable[tuple[str, str]]:
         return ((source, rule.name) for p in predicates for source in deriving.get(p, ()))
 
+    positive = {edge for rule in rules for edge in edges(rule, rule.positive())}
+    positive |= _circles(rules, deriving)
     return RuleGraph(
         tuple(rules),
-        frozenset(edge for rule in rules for edge in edges(rule, rule.positive())),
+        frozenset(positive),
         frozenset(edge for rule in rules for edge in edges(rule, rule.negative())),
     )
+
+
+def _circles(rules: Sequence[Rule], deriving: Mapping[str, Sequence[str]]) -> set[tuple[str, str]]:
+    """Edges in a circle through the rules of each predicate that has MIN or MAX."""
+    circles = (deriving[p] for p in {rule.head.predicate for rule in rules if rule.best})
+    return {
+        edge
+        for names in circles
+        if len(names) > 1
+        for edge in zip(names, (*names[1:], names[0]), strict=True)
+    }
 
 
 def components(graph: RuleGraph) -> list[tuple[str, ...]]:

@@ -26,6 +26,7 @@ from zodiac_sql.language.syntax import (
     Rule,
     Type,
     Variable,
+    atoms_of,
 )
 
 
@@ -214,6 +215,17 @@ def _known(expression: Expression, bound: set[str]) -> bool:
     return all(variable.name in bound for variable in variables(expression))
 
 
+def variables_of(body: tuple[Literal, ...]) -> Iterator[Variable]:
+    """Every variable in the atoms, comparisons and bindings of a body."""
+    for atom in atoms_of(body):
+        yield from variables(*atom.terms)
+    for literal in body:
+        if isinstance(literal, Comparison | Binding):
+            yield from variables(*expressions_of(literal))
+        if isinstance(literal, Binding):
+            yield literal.variable
+
+
 def symbols_in(rules: Iterable[Rule]) -> set[str]:
     """The text of every symbol that rules mention as a constant."""
     return {
@@ -221,20 +233,21 @@ def symbols_in(rules: Iterable[Rule]) -> set[str]:
         for rule in rules
         for constant in (
             *_constants(rule.head.terms),
-            *_body_constants((*rule.assumed, *rule.body)),
+            *constants_of((*rule.assumed, *rule.body)),
         )
         if constant.type is Type.SYMBOL
     }
 
 
-def _body_constants(body: tuple[Literal, ...]) -> Iterator[Constant]:
+def constants_of(body: tuple[Literal, ...]) -> Iterator[Constant]:
+    """Every constant in a body."""
     for literal in body:
         if isinstance(literal, Atom):
             yield from _constants(literal.terms)
         elif isinstance(literal, Negation):
             yield from _constants(literal.atom.terms)
         elif isinstance(literal, Aggregate):
-            yield from _body_constants(literal.body)
+            yield from constants_of(literal.body)
         else:
             yield from _constants(expressions_of(literal))
 

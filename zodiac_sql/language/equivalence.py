@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
 from zodiac_sql.errors import Span
-from zodiac_sql.language.syntax import Aggregate, Literal, Rule, Variable
+from zodiac_sql.language.syntax import Aggregate, Atom, Literal, Rule, Variable
 
 Names = Mapping[str, str]
 """For each variable of the first rule its counterpart in the second one: one to one."""
@@ -20,6 +20,8 @@ def same(first: Rule, second: Rule) -> bool:
     """Whether two rules are equal up to the names of variables and the order of the body."""
     if first.head.predicate != second.head.predicate or outline(first) != outline(second):
         return False
+    if first.head == second.head and first.body == second.body:
+        return True
     heads = _things(first.head, second.head, {})
     return any(True for names in heads for _ in _bodies(first.body, second.body, names))
 
@@ -29,7 +31,11 @@ def outline(rule: Rule) -> Hashable:
 
     Only rules with equal outlines need to be compared: few, even among many rules for one head.
     """
-    return _shape(rule.head), _shapes(rule.body)
+    if rule._outline is None:
+        found = _shape(rule.head), rule.best, _shapes(rule.body)
+        object.__setattr__(rule, "_outline", found)
+        return found
+    return rule._outline
 
 
 def _shapes(body: tuple[Literal, ...]) -> Hashable:
@@ -40,8 +46,11 @@ def _shape(thing: object) -> Hashable:
     """A part of a rule without the names of variables."""
     if isinstance(thing, Variable):
         return Variable
+    if isinstance(thing, Atom):
+        return Atom, thing.predicate, tuple([_shape(term) for term in thing.terms]), thing.names
     if isinstance(thing, Aggregate):
-        return thing.function, len(thing.group), _shapes(thing.body)
+        other = thing.otherwise and thing.otherwise.value
+        return thing.function, other, len(thing.group), _shapes(thing.body)
     if isinstance(thing, tuple):
         return tuple(map(_shape, thing))
     if is_dataclass(thing):
@@ -90,7 +99,7 @@ def _aggregates(first: Aggregate, second: Aggregate, names: Names) -> Iterator[N
 
     Which variables have names does matter: an aggregate ranges over their distinct values.
     """
-    if first.function != second.function:
+    if (first.function, first.otherwise) != (second.function, second.otherwise):
         return
     ends = [(one.argument, one.result) for one in (first, second)]
     for found in _sequences(ends[0], ends[1], names):

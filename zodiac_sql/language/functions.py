@@ -15,6 +15,8 @@ from zodiac_sql.language.syntax import Type
 _NUMBER = frozenset({Type.INT, Type.FLOAT})
 _TEXT = frozenset({Type.SYMBOL})
 _MOMENT = frozenset({Type.DATE, Type.TIMESTAMP})
+_DAY = frozenset({Type.DATE})
+_BOOL = frozenset({Type.BOOL})
 _CLOCK = frozenset({Type.TIMESTAMP})
 _INT = frozenset({Type.INT})
 _ORDERED = _NUMBER | _MOMENT
@@ -29,12 +31,14 @@ class Builtin:
 
     If `returns` is None, the result has the widest type of the arguments. The last parameter of a
     `variadic` function may be given any number of times; the last `optional` ones may be left out.
+    The arguments from number `alike` on must be of types that compare with each other.
     """
 
     parameters: tuple[Accepted, ...]
     returns: Type | None
     variadic: bool = False
     optional: int = 0
+    alike: int | None = None
 
     def accepts(self, count: int) -> bool:
         most = len(self.parameters)
@@ -58,8 +62,8 @@ BUILTINS: Mapping[str, Builtin] = {
     "power": Builtin((_NUMBER, _NUMBER), Type.FLOAT),
     "exp": Builtin((_NUMBER,), Type.FLOAT),
     "ln": Builtin((_NUMBER,), Type.FLOAT),
-    "least": Builtin((_ORDERED, _ORDERED), None, variadic=True),
-    "greatest": Builtin((_ORDERED, _ORDERED), None, variadic=True),
+    "least": Builtin((_ORDERED, _ORDERED), None, variadic=True, alike=0),
+    "greatest": Builtin((_ORDERED, _ORDERED), None, variadic=True, alike=0),
     "length": Builtin((_TEXT,), Type.INT),
     "concat": Builtin((_ANY, _ANY), Type.SYMBOL, variadic=True),
     "lower": Builtin((_TEXT,), Type.SYMBOL),
@@ -76,7 +80,29 @@ BUILTINS: Mapping[str, Builtin] = {
     "hour": Builtin((_CLOCK,), Type.INT),
     "minute": Builtin((_CLOCK,), Type.INT),
     "second": Builtin((_CLOCK,), Type.INT),
+    "int": Builtin((_NUMBER | _TEXT,), Type.INT),
+    "float": Builtin((_NUMBER | _TEXT,), Type.FLOAT),
+    "text": Builtin((_ANY,), Type.SYMBOL),
+    "matches": Builtin((_TEXT, _TEXT), Type.BOOL),
+    "regex_replace": Builtin((_TEXT, _TEXT, _TEXT), Type.SYMBOL),
+    "regex_extract": Builtin((_TEXT, _TEXT, _INT), Type.SYMBOL, optional=1),
+    "add_days": Builtin((_MOMENT, _INT), None),
+    "add_seconds": Builtin((_CLOCK, _NUMBER), Type.TIMESTAMP),
+    "days_between": Builtin((_DAY, _DAY), Type.INT),
+    "seconds_between": Builtin((_MOMENT, _MOMENT), Type.FLOAT),
+    "epoch": Builtin((_MOMENT,), Type.FLOAT),
+    "if": Builtin((_BOOL, _ANY, _ANY), None, alike=1),
+    "and": Builtin((_BOOL, _BOOL), Type.BOOL),
+    "or": Builtin((_BOOL, _BOOL), Type.BOOL),
+    "not": Builtin((_BOOL,), Type.BOOL),
+    **{
+        operator: Builtin((_ANY, _ANY), Type.BOOL, alike=0)
+        for operator in ("=", "!=", "<", "<=", ">", ">=")
+    },
 }
+
+COMPARISONS = frozenset(("=", "!=", "<", "<=", ">", ">="))
+"""The functions of a condition that compare."""
 
 AGGREGATES: Mapping[str, Builtin] = {
     "count": Builtin((_ANY,), Type.INT),
@@ -137,6 +163,7 @@ def result_type(builtin: Builtin, arguments: Sequence[Type | None]) -> Type | No
     """The type of a call's value; None while an argument's type is open."""
     if builtin.returns is not None:
         return builtin.returns
+    arguments = arguments[builtin.alike or 0 :]
     if any(argument is None for argument in arguments):
         return None
     return Type.FLOAT if Type.FLOAT in arguments else next(iter(arguments), None)

@@ -39,6 +39,13 @@ def prefixed(text: str, prefixes: Mapping[str, str]) -> str:
     )
 
 
+def prefixed_iri(text: str, prefixes: Mapping[str, str]) -> str:
+    """A symbol's text, as `prefix:local` if it is an IRI that has a prefix."""
+    if not prefixes or ":" not in text or symbols.iri(text) != text:
+        return text
+    return _short(text, prefixes).strip("<>")
+
+
 def _short(iri: str, prefixes: Mapping[str, str]) -> str:
     fitting = sorted(
         (-len(namespace), len(prefix), prefix)

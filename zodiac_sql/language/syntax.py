@@ -6,7 +6,7 @@ Spans never take part in comparison: two rules that read the same are equal wher
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -47,6 +47,11 @@ class Variable:
     def made(self) -> bool:
         """Whether it stands for an expression in an atom (language/values.py)."""
         return self.name.endswith("'")
+
+    @property
+    def written(self) -> bool:
+        """Whether a user wrote its name, so that it can be told."""
+        return not self.anonymous and not self.made
 
     def __str__(self) -> str:
         return "_" if self.anonymous else self.name
@@ -89,14 +94,19 @@ Expression = Variable | Constant | Call
 class Atom:
     """A predicate applied to terms. The predicate is a plain name or an absolute IRI.
 
-    `?P(X, Y)` is an atom of VARIES, with the terms P, X and Y.
+    `?P(X, Y)` is an atom of VARIES, with the terms P, X and Y. If there are `names`, the terms are
+    for the columns of these names (named_columns.py).
     """
 
     predicate: str
     terms: tuple[Term, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+    names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if self.names:
+            pairs = zip(self.names, self.terms, strict=True)
+            return f"{self.predicate}({', '.join(f'{name}: {term}' for name, term in pairs)})"
         if self.predicate == VARIES:
             sign = "?" if isinstance(self.terms[0], Variable) else ""
             return f"{sign}{self.terms[0]}({', '.join(map(str, self.terms[1:]))})"
@@ -142,7 +152,8 @@ class Binding:
 class Aggregate:
     """`AGGREGATE(body) ON group WITH function(argument) AS result` (paper 1, section 4.5).
 
-    Computed over the distinct solutions of the body's named variables.
+    Computed over the distinct solutions of the body's named variables. A group without solutions
+    has no result, or, with `ELSE`, the one given there, if other atoms of the rule name the group.
     """
 
     body: tuple[Literal, ...]
@@ -151,14 +162,31 @@ class Aggregate:
     argument: Variable
     result: Variable
     span: Span | None = field(default=None, compare=False, repr=False)
+    otherwise: Constant | None = None
 
     def __str__(self) -> str:
         body = ", ".join(map(str, self.body))
         on = f" ON {', '.join(map(str, self.group))}" if self.group else ""
-        return f"AGGREGATE({body}){on} WITH {self.function}({self.argument}) AS {self.result}"
+        other = f" ELSE {self.otherwise}" if self.otherwise else ""
+        computed = f"{self.function}({self.argument}) AS {self.result}{other}"
+        return f"AGGREGATE({body}){on} WITH {computed}"
 
 
 Literal = Atom | Negation | Comparison | Binding | Aggregate
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """`MIN(..)` or `MAX(..)` in a head: of a group only the least or greatest value is a fact.
+
+    `place` is the column that has the value; all others together tell the group.
+    """
+
+    function: str
+    place: int
+
+    def __str__(self) -> str:
+        return f"{self.function.upper()} in column {self.place + 1}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +218,14 @@ class Rule:
     span: Span | None = field(default=None, compare=False, repr=False)
     origin: Origin | None = field(default=None, compare=False, repr=False)
     assumed: tuple[Atom, ...] = ()
+    best: Best | None = None
+    part: int = field(default=0, compare=False, repr=False)
+    """The number of the rule among those that one with alternatives stands for; 0 for a whole."""
     _positive: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
     _negative: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
-    """What these methods have found: a change of one rule asks them of thousands."""
+    _outline: Hashable = field(default=None, init=False, compare=False, repr=False)
+    """What these methods, and equivalence.py, have found: a change of one rule asks them of
+    thousands."""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.text}"

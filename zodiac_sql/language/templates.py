@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from zodiac_sql.errors import Problem
 from zodiac_sql.language import symbols
@@ -88,6 +89,8 @@ def template_problems(rule: Rule) -> Iterator[Problem]:
 
 def _fixed(atom: Atom) -> Atom | None:
     """An atom of the predicate that it names, unless that is a variable."""
+    if atom.predicate != VARIES:
+        return atom
     return None if _variable(atom) else _filled(atom, {})
 
 
@@ -136,7 +139,11 @@ def class_atom(subject: Term, class_: Term, atom: Atom) -> Atom | Problem:
 
 def predicate_name(symbol: object) -> str | None:
     """The predicate that a symbol names; None if it names none."""
-    text = str(symbol)
+    return _named(str(symbol))
+
+
+@lru_cache(maxsize=20_000)
+def _named(text: str) -> str | None:
     if text.startswith("<"):
         return text[1:-1]
     return None if text.startswith(("_:", '"')) or why_not(text) else text

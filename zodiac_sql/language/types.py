@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.binding import arrange
-from zodiac_sql.language.functions import Builtin, Functions, result_type, signature
+from zodiac_sql.language.functions import COMPARISONS, Builtin, Functions, result_type, signature
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -232,6 +232,14 @@ def _clashes(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Pro
                 else "One column has one type: let one of the two be another predicate.",
             )
 
+    if rule.best and columns[rule.head.predicate][rule.best.place] is Type.SYMBOL:
+        function = rule.best.function.upper()
+        yield Problem(
+            f"type clash: {function} in the head of {rule.name} takes numbers, dates and times, "
+            "not symbols", rule.head.span,
+            f"A rule of its own with AGGREGATE(..) WITH {function}(V) takes symbols, too.",
+        )  # fmt: skip
+
 
 def _described(expression: Expression, type_: Type) -> str:
     return f"{expression} of type {type_}"
@@ -277,10 +285,24 @@ class _Typing:
 
     def comparison(self, comparison: Comparison) -> None:
         left, right = self.expression(comparison.left), self.expression(comparison.right)
-        if left and right and not _comparable(left, right):
+        self.alike(comparison.left, left, comparison.right, right, comparison.span)
+
+    def alike(
+        self,
+        first: Expression,
+        type_: Type | None,
+        second: Expression,
+        other: Type | None,
+        span: Span | None,
+        moments: bool = True,
+    ) -> None:
+        """Two values must be of types that compare. With `moments`, dates and times do."""
+        if moments and {type_, other} == {Type.DATE, Type.TIMESTAMP}:
+            return
+        if type_ and other and not _comparable(type_, other):
             self.clash(
-                f"{_described(comparison.left, left)} cannot be compared with "
-                f"{_described(comparison.right, right)}", comparison.span,
+                f"{_described(first, type_)} cannot be compared with "
+                f"{_described(second, other)}", span,
             )  # fmt: skip
 
     def expression(self, expression: Expression) -> Type | None:
@@ -303,6 +325,13 @@ class _Typing:
                     f"{call.function} takes {wanted}, not {_described(argument, type_)}",
                     argument.span or call.span,
                 )
+        if builtin.alike is not None:
+            compares, first = call.function in COMPARISONS, builtin.alike
+            for argument, type_ in zip(
+                call.arguments[first + 1 :], types[first + 1 :], strict=True
+            ):
+                pair = call.arguments[first], types[first], argument, type_
+                self.alike(*pair, call.span, compares)
 
     def aggregate(self, aggregate: Aggregate) -> None:
         inside = _Typing(self.columns, self.functions)
@@ -320,7 +349,11 @@ class _Typing:
                 f"{aggregate.function} takes {wanted}, not {aggregate.argument} of type {argument}",
                 aggregate.argument.span,
             )
-        self.meet(aggregate.result, result_type(builtin, [argument]), "the value of the AGGREGATE")
+        value, other = result_type(builtin, [argument]), aggregate.otherwise
+        self.meet(aggregate.result, value, "the value of the AGGREGATE")
+        if value and other and value is not other.type and value is not Type.FLOAT:
+            told = f"the AGGREGATE gives {value}, but ELSE gives {_described(other, other.type)}"
+            self.clash(told, other.span)
 
     def clash(self, message: str, span: Span | None) -> None:
         self.problems.append(

@@ -5,6 +5,7 @@ choose.py       which strategy maintains a hypernode
 auto.py         the cheapest strategy by estimated costs
 recompute.py    evaluate anew, and compare with what was there
 candidates.py   one rule that is not recursive: find candidates, check each once
+components.py   find the components of a relation anew, and compare them
 support.py      take out what has lost its support by ranks, then rederive
 dred.py         take out all that may be lost, then rederive
 bf.py           look for proofs before anything is taken out

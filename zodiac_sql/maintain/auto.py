@@ -30,7 +30,7 @@ from sqlglot import exp
 
 from zodiac_sql.language.syntax import Aggregate, Rule
 from zodiac_sql.maintain.candidates import candidates
-from zodiac_sql.maintain.contract import Maintained, Task
+from zodiac_sql.maintain.contract import Anew, Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.maintain.steps.overdelete import FEWEST_READ_OFTEN
 from zodiac_sql.maintain.steps.shrink import is_closure
@@ -75,13 +75,13 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
     why = _estimated(incremental, full)
     for rule in task.heritage.lost if task.heritage else ():
         if (found := _instances(task, rule, own)) > max(own, LARGEST_NOT_WEIGHED):
-            return recompute(task), "recompute", f"rule {rule.name} has over {found:,} instances"
+            return _again(task, f"rule {rule.name} has over {found:,} instances")
     if task.hypernode.recursive and not task.ranked:
-        return recompute(task), "recompute", "its tables have no ranks that may be relied upon"
+        return _again(task, "its tables have no ranks that may be relied upon")
     if incremental > full:
-        return recompute(task), "recompute", why
+        return _again(task, why)
     if incremental == 0 and (joins := _joins(task)) > MOST_JOINS_PLANNED:
-        return recompute(task), "recompute", f"one of its rules would have {joins:,} joins"
+        return _again(task, f"one of its rules would have {joins:,} joins")
     budget = max(int(own * SHARE_CHECKED), LARGEST_NOT_WEIGHED)
     growth = own if task.heritage else max(int(own * SHARE_ADDED), LARGEST_NOT_WEIGHED)
     try:
@@ -89,7 +89,14 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
             return candidates(task, budget), "candidates", why
         return support(task, budget, growth), "support", why
     except TooMuch as error:
-        return recompute(task), "recompute", f"{why}, but {error}"
+        return _again(task, f"{why}, but {error}")
+
+
+def _again(task: Task, why: str) -> tuple[Maintained, str, str]:
+    """Evaluate the hypernode anew, or let it be done with something else at work in it."""
+    if task.reconsiders:
+        raise Anew(why)
+    return recompute(task), "recompute", why
 
 
 def starts_over(task: Task) -> str:

@@ -163,6 +163,7 @@ def _inserted(task: Task, rule: Rule) -> Part | None:
         table=name,
         shape=lambda heads: unknown(heads, known, marked=marked),
         marked=marked,
+        grows=True,
     )
     return Part("temp", name, rows, marks="some" if marked else None) if rows else None
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 from functools import partial
 
 from zodiac_sql.maintain.auto import auto, starts_over
+from zodiac_sql.maintain.best import best
 from zodiac_sql.maintain.bf import bf
 from zodiac_sql.maintain.candidates import candidates
+from zodiac_sql.maintain.components import components
 from zodiac_sql.maintain.contract import Maintained, Strategy, Task
 from zodiac_sql.maintain.dred import dred
 from zodiac_sql.maintain.recompute import recompute
@@ -47,10 +49,14 @@ def maintain(task: Task, strategy: str) -> tuple[Maintained, str, str]:
     chosen = "as chosen"
     if strategy == "recompute":
         return recompute(task), "recompute", chosen
+    if task.hypernode.bests:
+        return best(task)
     if not task.hypernode.recursive and len(task.hypernode.rules) > 1:
         return by_nodes(task, partial(maintain, strategy=strategy))
     if task.merges and task.losses():
         return recompute(task), "recompute", "merged, and may lose facts in the same change"
+    if any(row.directed for row in task.modules):
+        return components(task), "components", "a relation is kept as components"
     if any(row.parted for row in task.modules):
         return _with_partitions(task, strategy)
     if strategy == "auto":

@@ -90,6 +90,8 @@ class Task:
     """The relations that are kept as partitions, while they are maintained
     (maintain/steps/partitions.py)."""
     marking: Marking = field(default_factory=Marking)
+    reconsiders: bool = False
+    """Whether something else may be at work in the hypernode if it is evaluated anew."""
 
     def stored(self, predicate: str) -> Part | None:
         """The hypernode's table of a predicate as it is in the file, if it has rows.
@@ -255,6 +257,10 @@ class Maintained:
     marked: Mapping[str, Part] | None = None
     """Facts of the hypernode that are marked for the next update; None if it took no part in
     marking."""
+
+
+class Anew(Exception):
+    """The hypernode is to be evaluated anew, which its task reconsiders. The message says why."""
 
 
 Strategy = Callable[[Task], Maintained]

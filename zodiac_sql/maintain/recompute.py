@@ -13,10 +13,12 @@ from zodiac_sql.evaluate.fixpoint import evaluate
 from zodiac_sql.evaluate.layers import Layered, forget
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.partition.closure import Closure
+from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.evaluate.partition.partition import compare, nodes
+from zodiac_sql.language.syntax import Column
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.steps.shrink import directions, shrunk
-from zodiac_sql.names import CHANGE_FACTS, classes
+from zodiac_sql.names import CHANGE_FACTS, between, classes
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.storage.edits import Edit
@@ -45,8 +47,12 @@ def recompute(task: Task) -> Maintained:
         forget(task.store)
     for predicate, closure in fixpoint.closures.items():
         edits |= _closure_edits(task, predicate, closure)
+    for predicate, condensed in fixpoint.condensed.items():
+        edits |= _condensed_edits(task, predicate, condensed)
     work = Work(forward=fixpoint.rows, iterations=fixpoint.iterations)
-    ranked = task.hypernode.recursive and not fixpoint.closures
+    ranked = task.hypernode.recursive and not (
+        fixpoint.closures or fixpoint.condensed or task.hypernode.bests
+    )
     return Maintained(edits, work, fixpoint.method, ranked)
 
 
@@ -94,7 +100,8 @@ def _edit(task: Task, predicate: str, after: Part | None, layered: Layered | Non
 def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Edit]:
     """The edits that turn the tables of a partition into those of the new fixpoint."""
     held = task.held(predicate)
-    if len(held) == 1 and held[0].pairs and _comparable(task, predicate, closure):
+    former = held[0].pairs if len(held) == 1 else None
+    if former and not former.between and _comparable(task, predicate, closure.columns):
         compare(closure.partition, held[0])
         inserted = closure.partition.part("class", "before")
         deleted = closure.partition.part("before", "class")
@@ -111,10 +118,30 @@ def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Ed
     }
 
 
-def _comparable(task: Task, predicate: str, closure: Closure) -> bool:
+def _condensed_edits(task: Task, predicate: str, condensed: Condensation) -> dict[str, Edit]:
+    """The same where the relation is directed."""
+    held = task.held(predicate)
+    former = held[0].pairs if len(held) == 1 else None
+    now = condensed.now
+    if former and former.between and _comparable(task, predicate, condensed.columns):
+        condensed.compare(held[0])
+        inserted, deleted = condensed.inserted, condensed.deleted
+    else:
+        edit = _edit(task, predicate, now if now.rows else None, None)
+        inserted, deleted = (edit.inserted, edit.deleted) if edit else (None, None)
+    tables = {}
+    for name, (table, rows) in zip(
+        (classes(predicate), between(predicate)), condensed.tables(), strict=True
+    ):
+        part = Part("temp", table, rows) if rows else None
+        tables[name] = Edit(part, None, None, part, rewritten=True)
+    return {predicate: Edit(inserted, deleted, None, None, rewritten=True, now=now), **tables}
+
+
+def _comparable(task: Task, predicate: str, columns: tuple[Column, ...]) -> bool:
     """Whether nodes are of the same type as before."""
     before = Relation(task.before.schema[predicate].columns, ())
-    return comparable(Relation(closure.columns, ()), before)
+    return comparable(Relation(columns, ()), before)
 
 
 def _one(task: Task, predicate: str, relation: Relation) -> Part | None:

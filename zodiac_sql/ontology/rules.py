@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 
 from zodiac_sql.language import symbols
 from zodiac_sql.language.syntax import Atom, Comparison, Constant, Rule, Term, Type, Variable
@@ -79,9 +80,10 @@ class Collector:
             self._keep(w3c, axioms, head, parts)
 
     def _keep(self, w3c: Iterable[str], axioms: Iterable[Triple], head: Atom, parts: Body) -> None:
-        rule, text = self._written(head, parts)
-        key = _key(rule)
-        made = self._made.setdefault(key, _Made(replace(rule, text=text)))
+        rule, key = self._writing.once((head, parts), lambda: self._written(head, parts))
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = _Made(rule)
         made.w3c.update(dict.fromkeys(w3c))
         made.axioms.update(dict.fromkeys(axioms))
 
@@ -129,9 +131,11 @@ class Collector:
         return [made.rule for made in self._made.values()]
 
     def _written(self, head: Atom, parts: Body) -> tuple[Rule, str]:
+        """A rule with its text, and its key."""
         head, parts = _renamed(head, parts)
         text, prefixes = self._writing.rule(head, parts)
-        return Rule("", head, parts, text, prefixes), text
+        rule = Rule("", head, parts, text, prefixes)
+        return rule, _key(rule)
 
     # The result
 
@@ -145,7 +149,8 @@ class Collector:
             for made in alike:
                 own = f"{name}.{_digest(made.rule.text)}" if len(alike) > 1 else name
                 axioms = tuple(self._wording.axiom(axiom) for axiom in made.axioms)
-                rule = replace(made.rule, name=own)
+                named = partial(replace, made.rule, name=own)
+                rule = self._writing.once((own, made.rule.text), named)
                 found.append(TranslatedRule(own, rule.text, tuple(made.w3c), axioms, rule))
         return tuple(found)
 
@@ -183,6 +188,7 @@ def inconsistent(axiom: str, first: Term, second: Term) -> Atom:
     return Atom(INCONSISTENT, (Constant(Type.SYMBOL, symbols.plain(axiom)), first, second))
 
 
+@lru_cache(maxsize=20_000)
 def _local(iri: str) -> str:
     """The last part of an IRI as a part of a rule's name."""
     if is_expression(iri):

@@ -33,7 +33,7 @@ from zodiac_sql.ontology.translation import ReportRow, Row, TranslatedRule, Tran
 from zodiac_sql.ontology.triples import Document, Triple, is_blank, read
 from zodiac_sql.ontology.wider import wider_expressions
 from zodiac_sql.ontology.wording import Wording
-from zodiac_sql.ontology.writing import Writing, predicate
+from zodiac_sql.ontology.writing import predicate, writing_with
 
 Profile = OneOf["rl", "rdfs", "rl-without-equality"]
 
@@ -70,7 +70,7 @@ def _translated(
     graph = whole if profile != "rdfs" else Graph([t for t in whole.triples if _in_rdfs(t)])
     wording = Wording(whole, prefixes)
     arities = {predicate(iri): arity for iri, arity in graph.arities.items()}
-    collector = Collector(Writing(prefixes), wording, arities, equality=profile == "rl")
+    collector = Collector(writing_with(prefixes), wording, arities, equality=profile == "rl")
     expressions = Expressions(ClassGraph(graph, wider_expressions(graph)))
     ClassRules(expressions, collector, wording).make()
     PropertyRules(expressions, collector, wording).make()

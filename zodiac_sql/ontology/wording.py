@@ -33,6 +33,7 @@ class Wording:
 
     def __init__(self, graph: Graph, prefixes: Mapping[str, str]) -> None:
         self._graph = graph
+        self._axioms: dict[Triple, str] = {}
         self._short = lru_cache(None)(lambda iri: prefixed(f"<{iri}>", prefixes))
 
     def iri(self, iri: str) -> str:
@@ -108,6 +109,12 @@ class Wording:
 
     def axiom(self, triple: Triple) -> str:
         """A statement as text; lists are written out."""
+        said = self._axioms.get(triple)
+        if said is None:
+            said = self._axioms[triple] = self._axiom(triple)
+        return said
+
+    def _axiom(self, triple: Triple) -> str:
         if triple.predicate == f"{v.OWL}sourceIndividual":
             return self._denial(triple)
         if triple.predicate in (f"{v.OWL}members", f"{v.OWL}distinctMembers"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any, TypeVar
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.language import symbols
@@ -38,12 +39,31 @@ def constant(value: Object) -> Constant:
     return Constant(type_, found)
 
 
+T = TypeVar("T")
+
+MOST_KEPT = 50_000
+"""So many rules and names are remembered."""
+
+
 class Writing:
     """Writes rules with the prefixes of an ontology."""
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
         self._prefixes = prefixes
         self._short = lru_cache(None)(lambda iri: prefixed(f"<{iri}>", prefixes))
+        self._made: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What was made when this key was first asked for, which depends on the prefixes alone.
+
+        A new version of an ontology has nearly all rules of the one before.
+        """
+        if key not in self._made:
+            if len(self._made) >= MOST_KEPT:
+                self._made.clear()
+            self._made[key] = make()
+        found: T = self._made[key]
+        return found
 
     def rule(
         self, head: Atom, body: Sequence[Atom | Comparison]
@@ -94,3 +114,13 @@ def _native(term: Constant) -> str:
 def typed(literal: Literal) -> Type:
     """The type of the column that a literal alone would get."""
     return xsd_type(literal.datatype) or Type.SYMBOL
+
+
+def writing_with(prefixes: Mapping[str, str]) -> Writing:
+    """What writes rules with these prefixes; it remembers what it has written."""
+    return _writing(tuple(prefixes.items()))
+
+
+@lru_cache(maxsize=2)
+def _writing(prefixes: tuple[tuple[str, str], ...]) -> Writing:
+    return Writing(dict(prefixes))

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from zodiac_sql.errors import Problem
+from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.equivalence import outline, same
 from zodiac_sql.language.syntax import Program, Rule
 from zodiac_sql.program.rule_sets import INTO_MAIN, Into, Places, qualified
@@ -22,8 +22,8 @@ from zodiac_sql.program.set_facts import is_of_facts
 class Arrival:
     """A text that is added to a rule set.
 
-    With `strict`, a rule in it that the set has already is a problem; if it `replaces` the whole
-    set, nothing is said of such rules.
+    With `strict`, a rule in it that the set has already is a problem, and so is one that looks like
+    a mistake (doubts.py); if it `replaces` the whole set, nothing is said of rules it has already.
     """
 
     program: Program
@@ -39,6 +39,8 @@ class Arrived:
     rules: tuple[Rule, ...]
     remarks: tuple[str, ...]
     problems: tuple[Problem, ...]
+    strict: frozenset[str] = frozenset()
+    """The names of the rules whose texts were added with `strict`."""
 
 
 def arrive(
@@ -55,7 +57,8 @@ def arrive(
     for arrival in arrivals:
         for rule in arrival.program.rules:
             sorting.sort(rule, arrival)
-    return Arrived(tuple(sorting.rules), tuple(sorting.remarks), tuple(sorting.problems))
+    rules, strict = tuple(sorting.rules), frozenset(sorting.strict)
+    return Arrived(rules, tuple(sorting.remarks), tuple(sorting.problems), strict)
 
 
 def _outlines(arrivals: Sequence[Arrival], there: Sequence[Rule]) -> dict[object, list[Rule]]:
@@ -72,14 +75,20 @@ def _outlines(arrivals: Sequence[Arrival], there: Sequence[Rule]) -> dict[object
 class _Sorting:
     places: Places
     gone: set[str]
-    given: Mapping[str, Collection[str]]
+    given: Mapping[str, set[str]]
     """The labels that texts give, by set."""
     known: dict[object, list[Rule]]
     rules: list[Rule] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    strict: set[str] = field(default_factory=set)
+    """The names of the new rules whose texts are strict."""
     numbers: Counter[str] = field(default_factory=Counter)
     """The number of the last rule of each set that got a name of its own."""
+    _whole: tuple[Span | None, str] | None = None
+    """The rule with alternatives whose parts are being sorted, and its label."""
+    _with_parts: dict[str, set[str]] = field(default_factory=dict)
+    """The labels of which parts are there, by set."""
 
     def sort(self, rule: Rule, arrival: Arrival) -> None:
         """Add a rule, or say why it is passed over."""
@@ -87,16 +96,18 @@ class _Sorting:
         alike = self.known[outline(rule)]
         twin = next((other for other in alike if same(rule, other)), None)
         if twin is None:
-            label = rule.name or self._free_label(own)
+            label = self._label(rule, own)
             self._require_free(rule, own, qualified(own, label))
             self.rules.append(replace(rule, name=qualified(own, label)))
             self.places.put(own, label, self.rules[-1].name)
             alike.append(self.rules[-1])
+            if arrival.strict:
+                self.strict.add(self.rules[-1].name)
             return
         here = [label for name, label in self.places.of_rule(twin.name) if name == own]
         if not here:
             self._require_free(rule, own, twin.name)
-            self.places.put(own, rule.name or self._free_label(own), twin.name)
+            self.places.put(own, self._label(rule, own), twin.name)
             self.remarks.append(f"{already_there(rule, twin)}: now {own} has it, too")
         elif not arrival.replaces and not is_of_facts(rule.name):
             remark = already_there(rule, twin)
@@ -119,13 +130,26 @@ class _Sorting:
                 )
             )  # fmt: skip
 
+    def _label(self, rule: Rule, own: str) -> str:
+        """The label of a new rule: the parts of one share a number, as in r1.1 and r1.2."""
+        if rule.name:
+            return rule.name
+        if not rule.part:
+            return self._free_label(own)
+        if self._whole is None or self._whole[0] != rule.span:
+            self._whole = rule.span, self._free_label(own)
+        return f"{self._whole[1]}.{rule.part}"
+
     def _free_label(self, own: str) -> str:
         """The first free one of r1, r2, ... that no text gives to another rule."""
+        if own not in self._with_parts:
+            labels = (*self.places.labels(own), *self.given[own])
+            self._with_parts[own] = {label.rpartition(".")[0] for label in labels}
         while True:
             self.numbers[own] += 1
             label = f"r{self.numbers[own]}"
             taken = label in self.places.labels(own) or qualified(own, label) in self.gone
-            if not taken and label not in self.given[own]:
+            if not taken and label not in self.given[own] | self._with_parts[own]:
                 return label
 
 

@@ -25,9 +25,10 @@ from zodiac_sql.language.syntax import (
 )
 from zodiac_sql.language.templates import fixed_atoms, is_template
 from zodiac_sql.language.types import Inferred, infer
-from zodiac_sql.names import DERIVED_SCHEMA, RESERVED, derived, why_not
-from zodiac_sql.program.arrivals import Arrival, arrive
+from zodiac_sql.names import DERIVED_SCHEMA, RESERVED, derived, is_constraint, why_not
+from zodiac_sql.program.arrivals import Arrival, Arrived, arrive
 from zodiac_sql.program.check import Candidate, arities, check, in_order
+from zodiac_sql.program.doubts import InData, Surroundings, doubts, notes
 from zodiac_sql.program.expand import Expanded, expand
 from zodiac_sql.program.possible_facts import NO_FACTS, Explicit
 from zodiac_sql.program.rule_sets import Places
@@ -76,7 +77,7 @@ class Planned:
     read: frozenset[str] = frozenset()
     """The predicates whose facts say which rules are made of templates."""
     remarks: tuple[str, ...] = ()
-    """On rules that are there already."""
+    """On rules that are there already, and on what looks like a mistake."""
 
 
 def plan_program(
@@ -88,16 +89,17 @@ def plan_program(
     functions: Functions,
     names: Names,
     after: Explicit = NO_FACTS,
+    in_data: InData = frozenset,
 ) -> Planned:
-    """The program that a change makes of `state`, whose HRDG is `before`. Raises ProgramError.
+    """The program that a change makes of `state`, whose HRDG is `before`, or a ProgramError.
 
     `explicit` are the predicates that have explicit facts, or get some; `after` has the facts after
-    the change. `provisional` is the schema with what declarations and staged facts have settled.
+    the change, and `in_data` tells which symbols are known. `provisional` is the schema with what
+    declarations and staged facts have settled.
     """
     kept = _kept(state, before, edits)
     new = arrive(edits.arrivals, kept, edits.dropped, edits.places)
-    plain, templates = _told_apart((*kept, *new.rules))
-    facts = edits.facts
+    (plain, templates), facts = _told_apart((*kept, *new.rules)), edits.facts
     made = expansion(templates, plain, facts, provisional, after)
     rules = (*plain, *made.rules)
     arriving = [*_atoms([*new.rules, *made.rules]), *facts]
@@ -105,7 +107,9 @@ def plan_program(
     known = {**state.functions, **functions}
     added = frozenset(rule.name for rule in new.rules)
     candidate = Candidate(rules, added, edits.declarations, facts, provisional, known, templates)
-    problems = [*new.problems, *made.problems, *check(candidate)]
+    around = Surroundings(rules, facts, explicit, provisional, known, in_data)
+    doubted, remarks = _doubted(new, before, around)
+    problems = [*new.problems, *made.problems, *check(candidate), *doubted]
     if any(arities(candidate)):
         raise ProgramError(in_order(problems))  # without arities there are no columns to type
 
@@ -115,18 +119,36 @@ def plan_program(
     schema = _with_types(mentioned, facts, rules, known, touched, problems)
     graph = with_few_others(before, came, gone, state.next_hypernode)
     graph = graph or hypergraph(rules, kept_rules(before, rules), state.next_hypernode)
-    used = used_functions(rules) if known else ()
     return Planned(
         rules,
         graph,
         schema,
-        {n: f for n, f in known.items() if n in used},
+        _used(rules, known),
         restructure(before, graph, lambda h, p: _rows(state, h, p)),
         edits.places,
         templates,
         made.read,
-        new.remarks,
+        (*new.remarks, *remarks),
     )
+
+
+def _used(rules: Sequence[Rule], known: Functions) -> dict[str, Function]:
+    """The registered functions that rules use."""
+    used = used_functions(rules) if known else ()
+    return {name: function for name, function in known.items() if name in used}
+
+
+def _doubted(
+    new: Arrived, before: Hypergraph, around: Surroundings
+) -> tuple[list[Problem], tuple[str, ...]]:
+    """What looks like a mistake in new rules: as problems where texts are strict, else as remarks.
+
+    Of a predicate that other rules read before, it was told then that it has no facts.
+    """
+    strict = doubts((rule for rule in new.rules if rule.name in new.strict), around)
+    others = doubts((rule for rule in new.rules if rule.name not in new.strict), around)
+    told = notes([one for one in others if one.predicate not in before.readers])
+    return [one.problem for one in strict], tuple(told)
 
 
 def _with_types(
@@ -172,6 +194,8 @@ def expansion(
         if known.declared or after.is_there(name)
     }
     for atom in (*_atoms([*others, *templates]), *facts):
+        if is_constraint(atom.predicate):
+            continue
         there.setdefault(atom.predicate, len(atom.terms))
     return expand(templates, others, there, after)
 
@@ -296,6 +320,8 @@ def with_staged(
 
     Raises DataError for columns whose names are reserved.
     """
+    if is_constraint(predicate):
+        raise DataError(f"{predicate} has what violates a constraint: only that can be its facts.")
     known = schema.get(predicate) or _new_predicate(predicate, len(columns), names_)
     fresh = not any(known.settled) and not known.declared
     settled = tuple(t or c.type for t, c in zip(known.settled, columns, strict=True))

@@ -21,7 +21,9 @@ from zodiac_sql.language.binding import (
     expressions_of,
     levels,
     variables,
+    variables_of,
 )
+from zodiac_sql.language.constraints import says_never
 from zodiac_sql.language.functions import Functions, signature
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import (
@@ -30,6 +32,7 @@ from zodiac_sql.language.syntax import (
     Binding,
     Call,
     Comparison,
+    Constant,
     Declaration,
     Literal,
     Rule,
@@ -37,6 +40,8 @@ from zodiac_sql.language.syntax import (
     atoms_of,
 )
 from zodiac_sql.language.templates import fixed_atoms
+from zodiac_sql.names import is_constraint
+from zodiac_sql.program.best_values import problems_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,26 @@ def names(candidate: Candidate) -> Iterator[Problem]:
             )  # fmt: skip
 
 
+def constraints(candidate: Candidate) -> Iterator[Problem]:
+    """What violates a constraint is derived by it alone, and read by nobody."""
+    for rule in candidate.templates:
+        if says_never(rule):
+            yield Problem(
+                f"{rule.name} has a variable for a predicate, which a constraint cannot have",
+                rule.span,
+                "Let a rule derive what it looks for: bad(X) :- ?P(X, X). !- bad(X).",
+            )
+    atoms: list[Atom] = list(candidate.facts)
+    for rule in candidate.arriving():
+        atoms += [*([] if says_never(rule) else [rule.head]), *atoms_of(rule.body)]
+    for atom in atoms:
+        if is_constraint(atom.predicate):
+            yield Problem(
+                f"{atom.predicate} has what violates a constraint", atom.span,
+                "Write a rule with the body of the constraint, and a name of your own.",
+            )  # fmt: skip
+
+
 def arities(candidate: Candidate) -> Iterator[Problem]:
     """A predicate has one arity in rules, facts, declarations and data.
 
@@ -134,6 +159,7 @@ def safety(candidate: Candidate) -> Iterator[Problem]:
         yield from _unbound_head(rule, arranged)
         for aggregate in arranged.aggregates:
             yield from _unsafe_aggregate(aggregate)
+            yield from _unsafe_else(aggregate, rule)
 
 
 def nesting(candidate: Candidate) -> Iterator[Problem]:
@@ -194,8 +220,20 @@ def _unsafe_aggregate(aggregate: Aggregate) -> Iterator[Problem]:
             )  # fmt: skip
 
 
+def _unsafe_else(aggregate: Aggregate, rule: Rule) -> Iterator[Problem]:
+    """What has no solutions has a value only if something else says what there is."""
+    named = {v.name for atom in rule.positive_atoms() for v in variables(*atom.terms)}
+    for variable in aggregate.group if aggregate.otherwise else ():
+        if variable.name not in named:
+            yield Problem(
+                f"unsafe: nothing says for which {variable} there is an ELSE", variable.span,
+                f"{variable} must occur in a positive atom outside of the AGGREGATE, as in "
+                "turbine(X), AGGREGATE(...) ON X WITH COUNT(T) AS N ELSE 0.",
+            )  # fmt: skip
+
+
 def aggregates(candidate: Candidate) -> Iterator[Problem]:
-    """One aggregate a rule, not nested, and no other rule for its head (paper 1, section 4.5)."""
+    """All over one body, not nested, and no other rule for their head (paper 1, section 4.5)."""
     heads = {rule.head.predicate for rule in candidate.unchecked()}
     deriving: dict[str, list[Rule]] = defaultdict(list)
     for rule in candidate.rules:
@@ -214,10 +252,11 @@ def aggregates(candidate: Candidate) -> Iterator[Problem]:
                     "derive a predicate of another name.",
                 )  # fmt: skip
         for second in found[1:]:
-            yield Problem(
-                "a rule has at most one AGGREGATE", second.span,
-                "Let another rule derive the second value, and join the two predicates.",
-            )  # fmt: skip
+            if not _over_the_same(found[0], second):
+                yield Problem(
+                    "the AGGREGATEs of a rule are over different bodies or groups", second.span,
+                    "Let another rule derive the second value, and join the two predicates.",
+                )  # fmt: skip
         for literal in found[0].body:
             if isinstance(literal, Aggregate):
                 yield Problem(
@@ -227,27 +266,27 @@ def aggregates(candidate: Candidate) -> Iterator[Problem]:
         yield from _leaking(rule, found[0])
 
 
+def _over_the_same(first: Aggregate, second: Aggregate) -> bool:
+    """Whether two aggregates have the same body and group, so that they are values of one."""
+    bodies = (
+        [str(literal) for literal in one.body if not _names_a_value(literal)]
+        for one in (first, second)
+    )
+    return first.group == second.group and next(bodies) == next(bodies)
+
+
 def _leaking(rule: Rule, aggregate: Aggregate) -> Iterator[Problem]:
     """Variables inside an aggregate are its own unless ON names them."""
-    inside = {v.name for v in _body_variables(aggregate.body)} - {v.name for v in aggregate.group}
-    outside = [literal for literal in rule.body if literal is not aggregate]
-    for variable in [*_body_variables(tuple(outside)), aggregate.result]:
+    inside = {v.name for v in variables_of(aggregate.body)} - {v.name for v in aggregate.group}
+    outside = [literal for literal in rule.body if not isinstance(literal, Aggregate)]
+    results = [literal.result for literal in rule.body if isinstance(literal, Aggregate)]
+    for variable in [*variables_of(tuple(outside)), *results]:
         if variable.name in inside and not variable.anonymous:
             yield Problem(
                 f"{variable} occurs inside and outside of the AGGREGATE", variable.span,
                 f"Name it in ON to group by it, or give one of the two another name than "
                 f"{variable}.",
             )  # fmt: skip
-
-
-def _body_variables(body: tuple[Literal, ...]) -> Iterator[Variable]:
-    for atom in atoms_of(body):
-        yield from variables(*atom.terms)
-    for literal in body:
-        if isinstance(literal, Comparison | Binding):
-            yield from variables(*expressions_of(literal))
-        if isinstance(literal, Binding):
-            yield literal.variable
 
 
 def stratification(candidate: Candidate) -> Iterator[Problem]:
@@ -286,37 +325,58 @@ def _told_apart(rules: Sequence[Rule]) -> list[Rule]:
 def functions(candidate: Candidate) -> Iterator[Problem]:
     """Functions must be known and get the right number of arguments."""
     for rule in candidate.arriving():
-        for literal in rule.body:
-            yield from _functions_in(literal, candidate.functions)
+        yield from unknown_functions(rule, candidate.functions)
+        for call in _calls_in(rule.body):
+            builtin = signature(call.function, False, candidate.functions)
+            if call.function == "regex_extract" and not _names_a_group(call):
+                yield Problem(
+                    "regex_extract takes the number of a group, from 0 to 9", call.span,
+                    'The number is a constant: regex_extract(X, "([0-9]+) km", 1).',
+                )  # fmt: skip
+            if builtin is not None and not builtin.accepts(len(call.arguments)):
+                yield Problem(
+                    f"{call.function} does not take {len(call.arguments)} arguments", call.span,
+                    f"It takes {len(builtin.parameters)}.",
+                )  # fmt: skip
 
 
-def _functions_in(literal: Literal, known: Functions) -> Iterator[Problem]:
-    if isinstance(literal, Comparison | Binding):
-        for call in calls(*expressions_of(literal)):
-            yield from _call(call, known)
-    elif isinstance(literal, Aggregate):
-        if signature(literal.function, True, known) is None:
+def _names_a_group(call: Call) -> bool:
+    """Whether the third argument of a call, if it has one, is the number of a group."""
+    group = call.arguments[2] if len(call.arguments) > 2 else None
+    return group is None or (isinstance(group, Constant) and group.value in range(10))
+
+
+def unknown_functions(rule: Rule, known: Functions) -> Iterator[Problem]:
+    """The functions and aggregates in a rule that are neither built in nor registered."""
+    for call in _calls_in(rule.body):
+        if signature(call.function, False, known) is None:
+            yield Problem(
+                f"there is no function {call.function}", call.span,
+                "Register it with kb.register_function before the rules that use it.",
+            )  # fmt: skip
+    for literal in rule.body:
+        if isinstance(literal, Aggregate) and signature(literal.function, True, known) is None:
             yield Problem(
                 f"there is no aggregate {literal.function}", literal.span,
                 "The aggregates are COUNT, SUM, MIN, MAX, AVG, MED and those registered with "
                 "kb.register_aggregate.",
             )  # fmt: skip
-        for inner in literal.body:
-            yield from _functions_in(inner, known)
 
 
-def _call(call: Call, known: Functions) -> Iterator[Problem]:
-    builtin = signature(call.function, False, known)
-    if builtin is None:
-        yield Problem(
-            f"there is no function {call.function}", call.span,
-            "Register it with kb.register_function before the rules that use it.",
-        )  # fmt: skip
-    elif not builtin.accepts(len(call.arguments)):
-        yield Problem(
-            f"{call.function} does not take {len(call.arguments)} arguments", call.span,
-            f"It takes {len(builtin.parameters)}.",
-        )  # fmt: skip
+def _calls_in(body: tuple[Literal, ...]) -> Iterator[Call]:
+    for literal in body:
+        if isinstance(literal, Comparison | Binding):
+            yield from calls(*expressions_of(literal))
+        elif isinstance(literal, Aggregate):
+            yield from _calls_in(literal.body)
 
 
-CHECKS = (names, arities, safety, nesting, aggregates, stratification, functions)
+def best_values(candidate: Candidate) -> Iterator[Problem]:
+    """MIN and MAX in heads have one answer."""
+    return problems_of(_told_apart(candidate.rules), candidate.facts)
+
+
+CHECKS = (
+    names, constraints, arities, safety, nesting, aggregates, stratification, best_values,
+    functions,
+)  # fmt: skip

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from zodiac_sql.errors import Problem
 from zodiac_sql.language.binding import variables
@@ -29,6 +30,9 @@ from zodiac_sql.language.templates import (
 )
 from zodiac_sql.program.possible_facts import Explicit, PossibleFacts, Row
 from zodiac_sql.program.set_facts import brings_facts
+
+_Made = tuple[Sequence[Atom], Rule]
+"""A rule made of a template, and its atoms of predicates that were put in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def expand(
         return Expanded(problems=tuple(problems))
     possible = PossibleFacts(others, explicit)
     is_certain = certain((rule.head.predicate, rule.name) for rule in others)
-    wanted = []
+    wanted: list[_Made] = []
     for template in templates:
         rows = _predicates(template, possible, is_certain)
         if any(None in row for row in rows) or not _are_symbols(template, possible, is_certain):
@@ -62,11 +66,50 @@ def expand(
             continue
         symbols = {tuple(filter(None, row)) for row in rows}
         named = sorted(row for row in symbols if all(map(predicate_name, row)))
-        wanted += [(tuple(varying_atoms(template, row)), made_of(template, row, is_certain))
-                   for row in named]  # fmt: skip
+        if len(named) > MOST_MADE:
+            problems.append(_too_many(template, len(named)))
+            continue
+        wanted += _made(template, named, is_certain)
     rules = _possible(wanted, there)
     problems += _circles(rules, possible.read)
     return Expanded(tuple(rules), frozenset(possible.read), tuple(problems))
+
+
+MOST_MADE = 10_000
+"""No template stands for more rules than this: to plan so many takes many seconds."""
+
+
+def _made(
+    template: Rule, rows: Iterable[tuple[str, ...]], is_certain: Callable[[str], bool]
+) -> Iterator[_Made]:
+    """What is made of a template for some predicates."""
+    made = _made_before(template, template.text, assumed_atoms(template, is_certain))
+    if len(made) > 2 * MOST_MADE:
+        made.clear()
+    for row in rows:
+        if row not in made:
+            rule = made_of(template, row, is_certain)
+            made[row] = tuple(varying_atoms(template, row)), rule
+        yield made[row]
+
+
+@lru_cache(maxsize=200)
+def _made_before(
+    template: Rule, text: str, assumed: tuple[Atom, ...]
+) -> dict[tuple[str, ...], _Made]:
+    """What was made of a template so far: a change of facts makes nearly all of it once more."""
+    return {}
+
+
+def _too_many(template: Rule, count: int) -> Problem:
+    names = ", ".join(predicate_variables(template))
+    return Problem(
+        f"{template.name} would stand for {count:,} rules, and {MOST_MADE:,} are the most",
+        template.span,
+        f"A rule is made for each value of {names} that facts name. Let a positive atom of the "
+        "body name fewer, as kind(P) does in ?P(X, Z) :- kind(P), ?P(X, Y), ?P(Y, Z), or say what "
+        "is alike for all in facts: link(P, X, Y) needs one rule.",
+    )
 
 
 def certain(rules: Iterable[tuple[str, str]]) -> Callable[[str], bool]:
@@ -111,9 +154,7 @@ def _no_symbols(template: Rule) -> Problem:
     )
 
 
-def _possible(
-    wanted: Sequence[tuple[Sequence[Atom], Rule]], there: Mapping[str, int]
-) -> list[Rule]:
+def _possible(wanted: Sequence[_Made], there: Mapping[str, int]) -> list[Rule]:
     """Those of the rules made of templates whose positive atoms are of predicates that are there.
 
     Each has the atoms in question beside it. What a rule derives is there, too.

@@ -14,9 +14,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from zodiac_sql.errors import Problem, ProgramError, QueryError
+from zodiac_sql.language.alternatives import is_part_of
+from zodiac_sql.language.constraints import says_never
 from zodiac_sql.language.equivalence import outline, same
+from zodiac_sql.language.named_columns import (
+    has_names,
+    known_columns,
+    positional,
+    unknown_columns,
+)
 from zodiac_sql.language.parse import parse_what_can_be
+from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Program, Rule
+from zodiac_sql.language.templates import TRIPLE
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.rule_sets import MAIN, Into, Places, RuleSet, qualified
@@ -60,6 +70,17 @@ class RuleEdits:
             return set()
         return {rule.name for rule in self.there if not self.places.of_rule(rule.name)}
 
+    def put_in_columns(self, schema: Mapping[str, Predicate]) -> list[Problem]:
+        """Put named columns of what was added in their places, now that all of them are known."""
+        named = any(has_names(rule) for one in self.arrivals for rule in one.program.rules)
+        names, problems = known_columns(schema) if named else {}, []
+        for place, arrival in enumerate(self.arrivals if named else ()):
+            program, wrong = positional(arrival.program, names)
+            program, unknown = unknown_columns(program)
+            problems += [*wrong, *unknown]
+            self.arrivals[place] = replace(arrival, program=program)
+        return problems
+
     def facts(self) -> Iterable[Atom]:
         """The facts in the texts that were added."""
         return (fact for arrival in self.arrivals for fact in arrival.program.facts)
@@ -71,9 +92,27 @@ class RuleEdits:
                 name = self.places.labels(into.name).get(rule.name)
                 if name is not None and not same(rule, self._by_name[name]):
                     self._let_go(into.name, rule.name)
+            self._replace_parts(program, into.name)
             named = {rule.name: rule for rule in program.rules if rule.name}
             self._forget(into.name, lambda r: r.name in named and not same(named[r.name], r))
         self._arrive(Arrival(program, strict, into))
+
+    def _replace_parts(self, program: Program, own: str) -> None:
+        """Let go of rules with alternatives as a whole, and of rules that now have some."""
+        given = {rule.name for rule in program.rules}
+        for rule in program.rules:
+            whole = rule.name.rpartition(".")[0] if rule.part else rule.name
+            for label in (whole, *self._parts(own, whole)) if whole else ():
+                if label in self.places.labels(own) and label not in given:
+                    self._let_go(own, label)
+
+    def _parts(self, own: str, whole: str) -> list[str]:
+        """The labels of the parts of a rule with alternatives: r1.1, r1.2, of the same head."""
+        labels = self.places.labels(own)
+        found = [label for label in labels if is_part_of(label, whole)]
+        rules = (self._by_name[labels[label]] for label in found)
+        heads = {None if says_never(rule) else rule.head for rule in rules}
+        return found if len(heads) == 1 else []
 
     def replace_set(self, program: Program, into: Into) -> None:
         """Make the rules of a parsed text those of a set: only the difference is a change.
@@ -133,21 +172,25 @@ class RuleEdits:
         prefixes: Mapping[str, str],
         strict: bool,
         set_name: str | None,
-        own_triple: bool,
+        schema: Mapping[str, Predicate],
     ) -> None:
         """Drop what is given by name, as text or as a file, from a set: from main if None is named.
 
         A rule that is not there gives a remark, or if `strict` a QueryError. A text or file that
-        cannot be read raises ProgramError. (language/parse.py says what `own_triple` is.)
+        cannot be read raises ProgramError. `schema` has the predicates so far.
         """
-        absent = self._drop(given, prefixes, set_name, own_triple)
+        absent = self._drop(given, prefixes, set_name, schema)
         if absent and strict:
             told = "; ".join(absent).removesuffix(".")
             raise QueryError(f"{told}. The rules are: {', '.join(sorted(self._names()))}")
         self.remarks += absent
 
     def _drop(
-        self, given: str | Path, prefixes: Mapping[str, str], set_name: str | None, own_triple: bool
+        self,
+        given: str | Path,
+        prefixes: Mapping[str, str],
+        set_name: str | None,
+        schema: Mapping[str, Predicate],
     ) -> list[str]:
         """Drop something. Returns what is not there, in words."""
         if isinstance(given, str) and self._drop_named(given, set_name):
@@ -157,7 +200,7 @@ class RuleEdits:
             made_of = given.partition("[")[0]
             return [f"{told}: it was made of {made_of}" if made_of in self._names() else told]
         text, name = rule_text(given)
-        program, problems = parsed_text(text, name, prefixes, own_triple)
+        program, problems = parsed_text(text, name, prefixes, TRIPLE in schema, schema)
         if problems:
             raise ProgramError(in_order(problems))
         if program.facts:
@@ -186,9 +229,14 @@ class RuleEdits:
         own, _, label = given.rpartition("/") if set_name is None else (set_name, "", given)
         own = own or MAIN
         is_there = label in self.places.labels(own)
-        if is_there:
-            self._let_go(own, label)
-        return self._forget(own, lambda rule: rule.name == label) or is_there
+        parts = [] if is_there else self._parts(own, label)
+        for one in [label] if is_there else parts:
+            self._let_go(own, one)
+
+        def is_meant(rule: Rule) -> bool:
+            return rule.name == label or (rule.part > 0 and is_part_of(rule.name, label))
+
+        return self._forget(own, is_meant) or is_there or bool(parts)
 
     def _withdraw(self, set_name: str) -> None:
         """Take back what this update has added to a set. (Facts of main are nobody's.)"""
@@ -244,7 +292,7 @@ class RuleEdits:
 
 
 _PATH = re.compile(r"[^\n%()]+\.(rules|dl|srl)")
-_CLAUSE = re.compile(r":-|<-|←|\)\s*\.")
+_CLAUSE = re.compile(r"[:!]-|<-|←|\)\s*\.")
 
 
 def _is_text(given: str) -> bool:
@@ -265,17 +313,24 @@ def rule_text(rules: str | Path) -> tuple[str, str]:
 
 
 def parsed_text(
-    text: str, name: str, prefixes: Mapping[str, str], own_triple: bool = False
+    text: str,
+    name: str,
+    prefixes: Mapping[str, str],
+    own_triple: bool = False,
+    schema: Mapping[str, Predicate] | None = None,
 ) -> tuple[Program, list[Problem]]:
     """A text as `rule_text` returns it, parsed as far as it can be, and its problems.
 
-    A file that ends in .srl has SHACL rules. (language/parse.py says what `own_triple` is.)
+    A file that ends in .srl has SHACL rules. Named columns that the `schema` knows, or the text
+    declares, are in their places. (language/parse.py says what `own_triple` is.)
     """
     if name.lower().endswith(".srl"):
         from zodiac_sql.language.shacl.parse import parse_shacl_rules  # late: few need it
 
         return parse_shacl_rules(text, name, prefixes)
-    return parse_what_can_be(text, name, prefixes, own_triple=own_triple)
+    program, problems = parse_what_can_be(text, name, prefixes, own_triple=own_triple)
+    program, more = positional(program, known_columns(schema or {}, program))
+    return program, [*problems, *more]
 
 
 def source_of(rules: str | Path, text: str) -> tuple[str | None, str]:

@@ -35,7 +35,7 @@ def own_predicates(rules: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for head, name in rules:
         if brings_facts(name):
-            found.setdefault(head, []).append(_own(head, name.partition("/")[0]))
+            found.setdefault(head, []).append(own_predicate(head, name.partition("/")[0]))
     return found
 
 
@@ -45,11 +45,13 @@ def with_facts_of_set(program: Program, set_name: str) -> Program:
         return program
     arities = {fact.predicate: len(fact.terms) for fact in program.facts}
     rules = (_bringing(name, arity, set_name) for name, arity in arities.items())
-    facts = (replace(fact, predicate=_own(fact.predicate, set_name)) for fact in program.facts)
+    facts = (
+        replace(fact, predicate=own_predicate(fact.predicate, set_name)) for fact in program.facts
+    )
     return replace(program, rules=(*program.rules, *rules), facts=tuple(facts))
 
 
-def _own(predicate: str, set_name: str) -> str:
+def own_predicate(predicate: str, set_name: str) -> str:
     """The predicate of what a set states of another one."""
     return f"{predicate}@{set_name}"
 
@@ -57,7 +59,7 @@ def _own(predicate: str, set_name: str) -> str:
 def _bringing(predicate: str, arity: int, set_name: str) -> Rule:
     """The rule that brings what a set states of a predicate."""
     terms = tuple(Variable(f"V{place}") for place in range(1, arity + 1))
-    own = _own(predicate, set_name)
+    own = own_predicate(predicate, set_name)
     written = ", ".join(term.name for term in terms)
     text = f"{spelled_predicate(predicate)}({written}) :- {spelled_predicate(own)}({written})."
     return Rule(_LABEL + predicate, Atom(predicate, terms), (Atom(own, terms),), text=text)

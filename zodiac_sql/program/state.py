@@ -14,12 +14,14 @@ from typing import Any, TypeVar
 
 from zodiac_sql.errors import StoreError
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
+from zodiac_sql.language.constraints import says_never
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Origin, Rule
 from zodiac_sql.language.templates import is_template, made_of
-from zodiac_sql.names import EXPLICIT_SCHEMA
+from zodiac_sql.names import EXPLICIT_SCHEMA, is_constraint
 from zodiac_sql.program.expand import certain
+from zodiac_sql.program.feed import NO_FEED, Feed
 from zodiac_sql.program.rule_sets import RuleSet
 from zodiac_sql.program.set_facts import own_predicates
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
@@ -100,6 +102,7 @@ class State:
     ids: Mapping[str, int] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
     positions: Mapping[str, int] = field(default_factory=dict)
+    feed: Feed = NO_FEED
     next_hypernode: int = 1
     generation: int = 0
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -160,7 +163,7 @@ def parsed_rules(state: State) -> tuple[Rule, ...]:
     rules = (rule for rule in state.rules if rule.origin is None)
     is_certain = certain((rule.head, rule.name) for rule in rules)
     return tuple(
-        _parsed(rule) if rule.origin is None else _made(rule, rule.origin, is_certain)
+        parsed(rule) if rule.origin is None else _made(rule, rule.origin, is_certain)
         for rule in state.rules
     )
 
@@ -184,9 +187,12 @@ def parsed_templates(state: State) -> tuple[Rule, ...]:
 
 
 @lru_cache(maxsize=10_000)
-def _parsed(stored: StoredRule) -> Rule:
+def parsed(stored: StoredRule) -> Rule:
     """A rule from its text. Cached: it takes a millisecond, and showing and verifying parse all."""
     rule = _from_text(stored.name, stored.text, stored.prefixes, plain=True)
+    if rule is not None and says_never(rule) and is_constraint(stored.head):
+        # Another version may have made the name of the predicate in another way.
+        rule = replace(rule, head=replace(rule.head, predicate=stored.head))
     if rule is None or rule.head.predicate != stored.head:
         raise StoreError(f"the catalog was edited: {stored} is no rule for {stored.head}")
     return rule

@@ -9,7 +9,7 @@ from zodiac_sql.change.change import Change
 from zodiac_sql.change.report import modules_at_work
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.names import is_external, is_node
+from zodiac_sql.names import is_constraint, is_external, is_node
 from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.drawing.draw import Before, Drawing
 from zodiac_sql.read.query import Answer
@@ -38,7 +38,7 @@ def rules(state: State) -> Answer:
         for name in row.rules:
             owners[written[name]][f"h{row.id}"] = None
     rules = state.written
-    return _answer(
+    return table_of(
         name=("string", [rule.name for rule in rules]),
         rule=("string", [rule.text for rule in rules]),
         hypernode=("string", [", ".join(owners[rule.name]) for rule in rules]),
@@ -58,7 +58,7 @@ def rule_sets(state: State) -> Answer:
     prefixes: string      those that its texts declare: "ex: <http://e/>, ..."
     """
     sets = state.sets
-    return _answer(
+    return table_of(
         set=("string", [one.name for one in sets]),
         rules=("int64", [len(one.members) for one in sets]),
         source=("string", [one.source for one in sets]),
@@ -78,9 +78,10 @@ def predicates(store: Store, state: State) -> Answer:
     derived: int64        facts that hypernodes derive, each once
     extension: int64      facts of both kinds together, each once
     """
-    sources, known = sources_of(state), list(state.schema.values())
+    sources = sources_of(state)
+    known = [one for one in state.schema.values() if not is_constraint(one.name)]
     counts = [_counts(store, sources, predicate) for predicate in known]
-    return _answer(
+    return table_of(
         predicate=("string", [predicate.name for predicate in known]),
         sql_name=("string", [predicate.sql_name for predicate in known]),
         columns=("string", [_columns(predicate) for predicate in known]),
@@ -122,13 +123,16 @@ def hypernodes(state: State) -> Answer:
     rows = _rows(state)
     modules = {row.id: [str(module) for module in row.modules] for row in state.hypernodes}
     trees = {row.id: [tree.told for tree in row.trees] for row in state.hypernodes}
-    return _answer(
+    return table_of(
         hypernode=("string", [h.name for h in graph.hypernodes]),
         stratum=("int64", [h.stratum for h in graph.hypernodes]),
         recursive=("bool", [h.recursive for h in graph.hypernodes]),
         modules=("list<string>", [modules[h.id] for h in graph.hypernodes]),
         rules=("list<string>", [[rule.name for rule in h.rules] for h in graph.hypernodes]),
-        derives=("list<string>", [list(h.derives) for h in graph.hypernodes]),
+        derives=(
+            "list<string>",
+            [[p for p in h.derives if not is_constraint(p)] for h in graph.hypernodes],
+        ),
         reads=("list<string>", [sorted(h.reads) for h in graph.hypernodes]),
         rows=("int64", [rows[h.name] for h in graph.hypernodes]),
         trees=("list<string>", [trees[h.id] for h in graph.hypernodes]),
@@ -168,11 +172,12 @@ def _numbers(names: Iterable[str]) -> list[int]:
     return [int(name.removeprefix("h")) for name in names]
 
 
-def _answer(**columns: tuple[str, list[Any]]) -> Answer:
+def table_of(**columns: tuple[str, list[Any]]) -> Answer:
     """An answer with columns of given types, so that a table without rows has types, too."""
     import pyarrow as pa
 
     types = {"string": pa.string(), "int64": pa.int64(), "bool": pa.bool_()}
+    types["double"] = pa.float64()
     types["list<string>"] = pa.list_(pa.string())
     arrays = {name: pa.array(values, types[type_]) for name, (type_, values) in columns.items()}
     return Answer(pa.table(arrays))

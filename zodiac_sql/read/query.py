@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from zodiac_sql.database.answers import answer
 from zodiac_sql.database.other_connections import connect_aside, reader_of
 from zodiac_sql.database.permitted import require_harmless, require_permitted
 from zodiac_sql.database.statements import shown
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError, ProgramError, QueryError, ResourceError, StoreError
-from zodiac_sql.language.binding import arrange, expressions_of, functions_in, symbols_in, variables
+from zodiac_sql.language.binding import functions_in, symbols_in
+from zodiac_sql.language.constraints import named_variables
 from zodiac_sql.language.functions import Functions, require
-from zodiac_sql.language.parse import parse_goals
+from zodiac_sql.language.named_columns import goal
+from zodiac_sql.language.parse import parse_choices
 from zodiac_sql.language.schema import Predicate, local_name, resolve
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
-    Binding,
-    Comparison,
     Literal,
     Negation,
     Rule,
+    Type,
     Variable,
-    atoms_of,
 )
 from zodiac_sql.language.types import body_types
+from zodiac_sql.names import is_constraint
 from zodiac_sql.program.check import Candidate, arities, functions, in_order, nesting, safety
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.context import Context
@@ -192,7 +194,7 @@ def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> 
     require_permitted(reader, text, statement)
     try:
         with reader.transaction(read_only=True):
-            return Answer(reader.arrow(text, parameters))
+            return Answer(answer(reader, text, parameters))
     except ResourceError:
         raise
     except (EvaluationError, StoreError) as error:
@@ -220,7 +222,7 @@ def answer_table(store: Store, state: State, predicate: str) -> Answer:
     The answer has the columns of the predicate, with types as in `Answer`. For a predicate without
     columns it has one, `holds: bool`, with one row if the predicate holds.
     """
-    return Answer(store.arrow(_extension(store, state, known_predicate(predicate, state))))
+    return Answer(answer(store, _extension(store, state, known_predicate(predicate, state))))
 
 
 def _extension(store: Store, state: State, name: str) -> exp.Query:
@@ -241,7 +243,11 @@ def stream_table(
     """
     query = _extension(store, state, known_predicate(predicate, state))
     with connect_aside(store) as other:
-        yield other.batches(query, rows)
+        reader = other.batches(query, rows)
+        try:
+            yield reader
+        finally:
+            reader.close()  # else it keeps the file open for as long as somebody refers to it
 
 
 def known_predicate(name: str, state: State) -> str:
@@ -257,7 +263,8 @@ def known_predicate(name: str, state: State) -> str:
 
 def known_predicates(names: Sequence[str], state: State) -> list[Predicate]:
     """The predicates that a user's names mean; all if no name is given. Raises QueryError."""
-    found = [known_predicate(name, state) for name in names] or list(state.schema)
+    found = [known_predicate(name, state) for name in names]
+    found = found or [name for name in state.schema if not is_constraint(name)]
     return [state.schema[name] for name in found]
 
 
@@ -272,25 +279,54 @@ def answer_goals(store: Store, state: State, registered: Functions, text: str) -
     predicate, EvaluationError for a value that cannot be computed.
     """
     known = {**state.functions, **registered}
-    goals = tuple(_resolved(literal, state) for literal in parse_goals(text, state.prefixes))
-    names = _answers(goals)
-    rule = Rule("query", Atom("", tuple(Variable(name) for name in names)), goals)
-    candidate = Candidate((rule,), frozenset({rule.name}), (), (), state.schema, known)
+    parsed = parse_choices(text, state.prefixes)
+    choices = [tuple(_resolved(literal, state) for literal in goals) for goals in parsed]
+    names = _names(choices)
+    head = Atom("", tuple(Variable(name) for name in names))
+    rules = tuple(Rule("query", head, goals) for goals in choices)
+    candidate = Candidate(rules, frozenset({"query"}), (), (), state.schema, known)
     problems = [p for check in (arities, safety, nesting, functions) for p in check(candidate)]
     types = {name: [c.type for c in p.columns] for name, p in state.schema.items()}
     if not problems:
-        problems = list(body_types(goals, types, known).problems)
+        found = [body_types(goals, types, known) for goals in choices]
+        problems = [problem for one in found for problem in one.problems]
     if problems:
-        raise ProgramError(in_order(problems))
-    require(functions_in(goals), known, "the query")
+        raise ProgramError(in_order(list(dict.fromkeys(problems))))
+    _require_alike(names, [one.types for one in found])
+    require({name for goals in choices for name in functions_in(goals)}, known, "the query")
     sources = sources_of(state)
-    context = Context(lambda name, _: sources.relation(name), types, known, _ids(store, rule))
-    if goals_are_empty(goals, context):
+    context = Context(lambda name, _: sources.relation(name), types, known, _ids(store, rules))
+    asked = [
+        compile_goals(goals, names, context)
+        for goals in choices
+        if not goals_are_empty(goals, context)
+    ]
+    if not asked:
         return _empty(names)
     try:
-        return Answer(store.arrow(compile_goals(goals, names, context)))
+        return Answer(answer(store, exp.union(*asked) if len(asked) > 1 else asked[0]))
     except EvaluationError as error:
         raise EvaluationError(f"the query cannot be answered: {error}") from error
+
+
+def _names(choices: Sequence[tuple[Literal, ...]]) -> list[str]:
+    """The variables that an answer has, which are the same in each alternative."""
+    several = [
+        [name for name in named_variables(goals) if not Variable(name).made] for goals in choices
+    ]
+    for names in several:
+        if missing := sorted({*several[0]} ^ {*names}):
+            raise QueryError(f"{', '.join(missing)} must have a value in each alternative")
+    return several[0]
+
+
+def _require_alike(names: Sequence[str], types: Sequence[Mapping[str, Type | None]]) -> None:
+    """Refuse variables that have values of other types in other alternatives."""
+    for name in names:
+        kinds = {one.get(name) for one in types} - {None}
+        if len(kinds) > 1 and kinds != {Type.INT, Type.FLOAT}:
+            told = " and of type ".join(sorted(map(str, kinds)))
+            raise QueryError(f"{name} has values of type {told} in the alternatives")
 
 
 def _empty(names: Sequence[str]) -> Answer:
@@ -305,37 +341,22 @@ def _empty(names: Sequence[str]) -> Answer:
 def _resolved(literal: Literal, state: State) -> Literal:
     """A literal with the names that a user wrote replaced by the predicates that they mean."""
     if isinstance(literal, Atom):
-        return replace(literal, predicate=known_predicate(literal.predicate, state))
+        return resolved_atom(literal, state)
     if isinstance(literal, Negation):
-        atom = replace(literal.atom, predicate=known_predicate(literal.atom.predicate, state))
-        return Negation(atom)
+        return Negation(resolved_atom(literal.atom, state))
     if isinstance(literal, Aggregate):
         return replace(literal, body=tuple(_resolved(inner, state) for inner in literal.body))
     return literal
 
 
-def _answers(goals: tuple[Literal, ...]) -> list[str]:
-    """The named variables that the goals bind, in the order of the text."""
-    bound = arrange(goals).bound
-    names: list[str] = []
-    for literal in goals:
-        names += [variable.name for variable in _occurring(literal)]
-    return [n for n in dict.fromkeys(names) if n in bound and not n.startswith("_:")]
+def resolved_atom(atom: Atom, state: State) -> Atom:
+    """An atom of the predicate that a user means, with all its columns."""
+    known = state.schema[known_predicate(atom.predicate, state)]
+    return goal(replace(atom, predicate=known.name), known)
 
 
-def _occurring(literal: Literal) -> Iterator[Variable]:
-    if isinstance(literal, Aggregate):
-        yield from (*literal.group, literal.result)
-    elif isinstance(literal, Binding):
-        yield from (*variables(literal.expression), literal.variable)
-    elif isinstance(literal, Comparison):
-        yield from variables(*expressions_of(literal))
-    else:
-        yield from (v for atom in atoms_of((literal,)) for v in variables(*atom.terms))
-
-
-def _ids(store: Store, rule: Rule) -> dict[str, int]:
-    symbols = sorted(symbols_in([rule]))
+def _ids(store: Store, rules: Sequence[Rule]) -> dict[str, int]:
+    symbols = sorted(symbols_in(rules))
     if not symbols:
         return {}
     return dict(

@@ -11,8 +11,17 @@ from dataclasses import dataclass, field, replace
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.syntax import Atom, Column, Rule, Type
-from zodiac_sql.names import classes, classes_table, external, external_table, given
-from zodiac_sql.rewrite.closures.module import NODE, Module
+from zodiac_sql.names import (
+    between,
+    between_table,
+    classes,
+    classes_table,
+    external,
+    external_table,
+    given,
+)
+from zodiac_sql.rewrite.closures.condensed import Condensed
+from zodiac_sql.rewrite.closures.module import FIRST, NODE, SECOND, Module
 from zodiac_sql.rewrite.hypertree.rewrite import decomposed, fits
 from zodiac_sql.rewrite.hypertree.stored import StoredTree, tables_of_trees
 
@@ -27,6 +36,11 @@ class ModuleRow:
     parted: bool
     unequal: bool
     covers: bool
+
+    @property
+    def directed(self) -> bool:
+        """Whether nodes of different classes can be related, and a table tells which classes."""
+        return self.kind == Condensed.kind
 
     def __str__(self) -> str:
         return f"{self.kind}({self.predicate})"
@@ -49,6 +63,11 @@ def tables_of(row: ModuleRow, schema: Schema) -> dict[str, Predicate]:
         types = tuple(column.type for column in columns)
         sql_name = classes_table(known.sql_name)
         found[name] = Predicate(name, sql_name, columns, types, (None,) * 3)
+    if row.directed:
+        name = between(row.predicate)
+        ends = (Column(FIRST, Type.INT), Column(SECOND, Type.INT))
+        sql_name = between_table(known.sql_name)
+        found[name] = Predicate(name, sql_name, ends, (Type.INT,) * 2, (None,) * 2)
     return found
 
 

@@ -3,8 +3,11 @@
     from_spark, to_spark, change_to_spark      facts, extensions and changes over Arrow (handoff.py)
     FactMapping, read_mappings, run_pipeline   raw files -> facts, as one change (pipeline.py)
     into                                       a stream's micro-batches as changes (streaming.py)
+    changes, changes_source, apply_changes     the change feed, read and applied (changes.py)
     fleet, try_rules, collect_rules            the same rules on each of many devices (fleet.py)
     materialise                                rules over data frames of any size (cluster.py)
+    Materialisation                            the same, kept in versions, as facts and rules change
+                                               (materialisation.py)
 
 require.py       requirements: packages, Java, a session; Spark's errors explained
 types.py         columns of data frames as columns of facts
@@ -12,11 +15,21 @@ mapping.py       which rows of a source are facts of which predicate
 sources.py       files as rows, with the faults of their lines
 device_facts.py  the facts of each device of a fleet
 devices.py       the work on one device, in a Python worker of Spark
+together.py      the same on many devices at once
 answers.py       the answers of devices, as rows with the device
 planning.py      rules checked over data frames
+components.py    the hypernodes that a cluster evaluates
 refusals.py      rules that Spark would not compute as DuckDB does
 dialect.py       SQL in Spark's dialect
 frames.py        data frames under names that SQL can use; computing and counting them
+explicit.py      explicit facts as rules read them
+semi_naive.py    the fixpoint of rules on Spark
+improve.py       the same where the best value of each group is kept (MIN or MAX in heads)
+here.py          rules applied on the driver, by the embedded engine
+versions.py      the directory of a materialisation: manifests, and the files that they name
+tables.py        its tables, read and written by Spark or by the driver
+updating.py      one update: from a version to the next
+maintenance.py   how a hypernode follows a change, on Spark
 
 Needs the extra: pip install 'zodiac-sql[spark]', and Java 17 or later. Nothing else in zodiac_sql
 imports it. A session that is given is used as it is, never reconfigured or stopped.
@@ -28,6 +41,7 @@ from zodiac_sql.spark.require import local_session, require_packages
 
 require_packages()  # before anything below imports pyspark
 
+from zodiac_sql.spark.changes import apply_changes, changes, changes_source
 from zodiac_sql.spark.cluster import Iteration, Materialised, materialise
 from zodiac_sql.spark.fleet import collect_rules, fleet, try_rules
 from zodiac_sql.spark.handoff import (
@@ -37,6 +51,7 @@ from zodiac_sql.spark.handoff import (
     to_spark,
 )
 from zodiac_sql.spark.mapping import FactMapping, Field, read_mappings
+from zodiac_sql.spark.materialisation import Changed, Materialisation
 from zodiac_sql.spark.pipeline import (
     PipelineReport,
     PreparedFacts,
@@ -46,14 +61,19 @@ from zodiac_sql.spark.pipeline import (
 from zodiac_sql.spark.streaming import into
 
 __all__ = [
+    "Changed",
     "ChangedFrames",
     "FactMapping",
     "Field",
     "Iteration",
+    "Materialisation",
     "Materialised",
     "PipelineReport",
     "PreparedFacts",
+    "apply_changes",
     "change_to_spark",
+    "changes",
+    "changes_source",
     "collect_rules",
     "fleet",
     "from_spark",

@@ -64,18 +64,42 @@ def joined(schema: pa.Schema, tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables([schema.empty_table(), *tables])
 
 
-def flat(schema: pa.Schema, device: pa.Scalar, rows: pa.Table) -> pa.Table:
-    """Facts of a predicate next to the device."""
-    columns = [pa.repeat(device, rows.num_rows), *rows.columns]
-    return pa.table([c.cast(f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
+def flat(schema: pa.Schema, device: pa.Scalar | pa.ChunkedArray, rows: pa.Table) -> pa.Table:
+    """Facts of a predicate next to the device, of all rows or of each. What else the answer has is
+    empty.
+    """
+    count = rows.num_rows
+    columns = [_repeated(device, count), *rows.columns]
+    others = [pa.nulls(count, field.type) for field in list(schema)[len(columns) :]]
+    values = zip([*columns, *others], schema, strict=True)
+    return pa.table([c.cast(f.type) for c, f in values], schema=schema)
+
+
+def _repeated(device: pa.Scalar | pa.ChunkedArray, count: int) -> pa.Array:
+    return pa.repeat(device, count) if isinstance(device, pa.Scalar) else device
+
+
+def failed(schema: pa.Schema, device: pa.Scalar, reason: str) -> pa.Table:
+    """The row of a device that has failed, with the reason in the last column."""
+    first, *others, last = schema
+    columns = [
+        pa.array([device.as_py()], first.type),
+        *(pa.nulls(1, field.type) for field in others),
+        pa.array([reason], last.type),
+    ]
+    return pa.table(columns, schema=schema)
 
 
 def nested(
-    schema: pa.Schema, device: pa.Scalar, labels: Sequence[str], place: str, rows: pa.Table
+    schema: pa.Schema,
+    device: pa.Scalar | pa.ChunkedArray,
+    labels: Sequence[str],
+    place: str,
+    rows: pa.Table,
 ) -> pa.Table:
     """Facts of a predicate in the column `place`, next to the device and labels."""
     count = rows.num_rows
-    start = [pa.repeat(device, count), *(pa.repeat(label, count) for label in labels)]
+    start = [_repeated(device, count), *(pa.repeat(label, count) for label in labels)]
     columns = [c.cast(schema.field(i).type) for i, c in enumerate(start)]
     for column in list(schema)[len(start) :]:
         if column.name == place:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from zodiac_sql.language.syntax import Column
 from zodiac_sql.spark.answers import Answer
 from zodiac_sql.spark.planning import PlannedRules
 from zodiac_sql.spark.require import explained
-from zodiac_sql.spark.types import as_fact_column, columns_of, quoted, struct_of
+from zodiac_sql.spark.types import as_fact_column, columns_of, empty_cell, quoted, struct_of
 from zodiac_sql.sql.relations import HOLDS
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     """Data frames by predicate, or one of them."""
     Work = Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]
     """What a worker does with one device and all its facts."""
+    Groups = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+    """What a worker does with the facts of many devices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +82,38 @@ class Given:
     def by_device(self, inputs: Sequence[Input], answer: Answer, work: Work) -> DataFrame:
         """A data frame of the results of `work` on each device's facts. Nothing runs yet."""
         with explained():
-            frames = [self._as_structs(name, inputs) for name in self.frames]
-            facts = reduce(lambda some, more: some.unionAll(more), frames)
-            # Give the number of partitions, or Spark would put few facts in one, on one core.
-            device = quoted(self.device.name)
-            spread = facts.repartition(partitions_on(self.spark), device)
-            return spread.groupBy(device).applyInArrow(work, answer.schema)
+            spread = self._spread(inputs, empty_fails=True)
+            return spread.groupBy(quoted(self.device.name)).applyInArrow(work, answer.schema)
 
-    def _as_structs(self, name: str, inputs: Sequence[Input]) -> DataFrame:
+    def in_groups(
+        self, inputs: Sequence[Input], answer: Answer, work: Groups, empty_fails: bool
+    ) -> DataFrame:
+        """A data frame of the results of `work` on the rows of many devices. Nothing runs yet.
+
+        The rows of a device come one after the other. `empty_fails` tells whether an empty cell
+        fails the query; else `work` gets it.
+        """
+        with explained():
+            spread = self._spread(inputs, empty_fails)
+            ordered = spread.sortWithinPartitions(quoted(self.device.name))
+            return ordered.mapInArrow(work, answer.schema)
+
+    def _spread(self, inputs: Sequence[Input], empty_fails: bool) -> DataFrame:
+        frames = [self._as_structs(name, inputs, empty_fails) for name in self.frames]
+        facts = reduce(lambda some, more: some.unionAll(more), frames)
+        # Give the number of partitions, or Spark would put few facts in one, on one core.
+        return facts.repartition(partitions_on(self.spark), quoted(self.device.name))
+
+    def _as_structs(self, name: str, inputs: Sequence[Input], empty_fails: bool) -> DataFrame:
         """One predicate's facts in the columns of all: the device, and a struct for each input.
 
         For a predicate that no rule mentions, only the devices are kept.
         """
         df = self.frames[name]
         values = [
-            as_fact_column(name, f).alias(f.name) for f in df.schema if f.name != self.device.name
+            as_fact_column(name, f, empty_fails).alias(f.name)
+            for f in df.schema
+            if f.name != self.device.name
         ]
         structs = [
             F.struct(*values or [F.lit(True).alias(HOLDS.name)])
@@ -111,6 +130,15 @@ class Given:
 def place_of(number: int) -> str:
     """The column of an input's facts, next to the device column, which never has such a name."""
     return f"zodiac$facts_{number}"
+
+
+def rows_of(one: Input, given: pa.ChunkedArray) -> pa.Table:
+    """Facts of a predicate from its structs. Raises DataError for an empty cell."""
+    rows = pa.Table.from_struct_array(given)
+    for column in one.columns:
+        if rows[column.name].null_count:
+            raise DataError(empty_cell(one.given, column.name))
+    return rows
 
 
 def _frames(facts: Facts, predicate: str | None) -> Mapping[str, DataFrame]:

@@ -12,15 +12,21 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from zodiac_sql.errors import MissingFunctionWarning, SparkError, ZodiacError
+from zodiac_sql.errors import (
+    ConstraintError,
+    MissingFunctionWarning,
+    SparkError,
+    ZodiacError,
+)
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.opening import connect
-from zodiac_sql.spark.answers import Answer, flat, joined, nested
-from zodiac_sql.spark.device_facts import Input, place_of
+from zodiac_sql.spark.answers import Answer, failed, flat, joined, nested
+from zodiac_sql.spark.device_facts import Input, place_of, rows_of
+from zodiac_sql.spark.together import Together, groups, runs
 from zodiac_sql.spark.types import ARROW_TYPES
 
 if TYPE_CHECKING:
@@ -93,6 +99,7 @@ class Extensions:
     program: Program
     by: str
     predicates: tuple[str, ...]
+    timeout: float | None = None
     _kb: KnowledgeBase | None = None
     _there: _Facts = field(default_factory=dict)
     _devices: int = 0
@@ -102,16 +109,18 @@ class Extensions:
         try:
             return self._of(facts)
         except ZodiacError as error:
+            self._kb = None  # nobody knows what the device has left behind
             raise SparkError(f"{self.by} {device.as_py()}: {error}") from error
 
     def _of(self, facts: pa.Table) -> _Facts:
-        with self._opened().preview() as preview:
+        with self._opened().preview(timeout=self.timeout) as preview:
             for number, one in enumerate(self.program.inputs):
                 given = facts.column(place_of(number)).drop_null()
                 if len(given):
-                    rows = pa.Table.from_struct_array(given) if one.columns else [()]
-                    preview.insert(one.exactly, rows)
+                    preview.insert(one.exactly, rows_of(one, given) if one.columns else [()])
         change = preview.change
+        if change.violations:
+            raise ConstraintError(change.violations)
         found = dict(self._there)
         for name in found.keys() & change.deleted.keys():
             found[name] = _without(found[name], change.deleted_facts(name))
@@ -129,6 +138,18 @@ class Extensions:
             self._devices = 0
         self._devices += 1
         return self._kb
+
+
+def quarantining(work: Work, answer: Answer) -> Work:
+    """The same work, with a row for a device on which it fails: the reason in the last column."""
+
+    def careful(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
+        try:
+            return work(key, facts)
+        except SparkError as error:
+            return failed(answer.arrow, key[0], str(error.__cause__ or error))
+
+    return careful
 
 
 def deriving(extensions: Extensions, shown: Sequence[Predicate], answer: Answer) -> Work:
@@ -154,6 +175,34 @@ def deriving_one(extensions: Extensions, answer: Answer) -> Work:
     def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
         found = extensions.on(key[0], facts)
         return joined(answer.arrow, [flat(answer.arrow, key[0], t) for t in found.values()])
+
+    return work
+
+
+def in_groups(
+    together: Together, alone: Work, answer: Answer, by: str, shown: Sequence[Predicate] | None
+) -> Callable[[Batches], Batches]:
+    """The work on many devices at once, and one by one where some of them fail.
+
+    `shown` are the predicates that have structs of their own; without them, there is one predicate.
+    """
+
+    def work(batches: Batches) -> Batches:
+        for devices, facts in groups(batches, by):
+            try:
+                found = together.on(devices, facts)
+            except ZodiacError:
+                for run in runs(devices):
+                    some = facts.slice(run.start, len(run))
+                    yield from alone((devices[run.start],), some).to_batches()
+                continue
+            for name, rows in found.items():
+                who, values = rows.column(0), rows.remove_column(0)
+                if shown is None:
+                    yield from flat(answer.arrow, who, values).to_batches()
+                else:
+                    place = next(p.sql_name for p in shown if p.name == name)
+                    yield from nested(answer.arrow, who, [name], place, values).to_batches()
 
     return work
 

@@ -66,7 +66,7 @@ def _translated(node: exp.Expr) -> exp.Expr:
 
 _RENAMED = {
     "arg_min": "min_by", "arg_max": "max_by", "starts_with": "startswith", "ends_with": "endswith",
-    "list_transform": "transform", "list_extract": "element_at",
+    "list_transform": "transform", "list_extract": "element_at", "error": "raise_error",
 }  # fmt: skip
 
 
@@ -222,6 +222,12 @@ def canonical(value: exp.Expr) -> exp.Expr:
     )
 
 
+def _without_fraction(value: exp.Expr) -> exp.Expr:
+    """A float cut off at its point, as an integer."""
+    negative = value.copy() < exp.Literal.number(0)
+    return exp.case().when(negative, call("ceil", value)).else_(call("floor", value))
+
+
 def _substr(value: exp.Expr, start: exp.Expr, length: exp.Expr | None = None) -> exp.Expr:
     """substr as in DuckDB: the text between two places, in either order, cut at the text's ends.
 
@@ -245,4 +251,6 @@ def _substr(value: exp.Expr, start: exp.Expr, length: exp.Expr | None = None) ->
 
 _BUILT: Mapping[str, Callable[..., exp.Expr]] = {
     "zodiac.lexical": lexical, "zodiac.quote_where_needed": quote_where_needed, "substr": _substr,
+    "trunc": _without_fraction,
+    "regexp_full_match": lambda value, pattern: matches(value, pattern.this),
 }  # fmt: skip

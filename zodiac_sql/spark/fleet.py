@@ -1,15 +1,17 @@
 """A fleet: one rule set over the facts of many devices, each device by itself.
 
-    facts by predicate -> one data frame: device, and a struct per predicate -> grouped by device
-    -> in Spark's Python workers, for each group: a preview of what the device's facts entail
+    facts by predicate -> one data frame: device, and a struct per predicate -> in order of devices
+    -> in Spark's Python workers, for some thousand rows: what the facts of these devices entail
     -> one data frame of derived facts with the device
 
-Each task has a knowledge base in memory with the rules and without facts of devices. A preview
-computes what a device's facts would entail, and changes nothing. So rules are planned once for many
-devices, and no device sees the facts of another. A worker holds one device's facts at a time.
+Many devices are evaluated together, by rules with one more column (together.py). Where that fails,
+and for `try_rules`, they are evaluated one by one: each task has a knowledge base in memory with
+the rules and without facts of devices. A preview computes what a device's facts would entail, and
+changes nothing. In either way no device sees the facts of another.
 
     device_facts.py   data frames as they are given -> one data frame, grouped by device
     devices.py        what the workers do with each device
+    together.py       and with many of them at once
     answers.py        the columns and rows of answers
 """
 
@@ -36,16 +38,19 @@ from zodiac_sql.spark.devices import (
     comparing,
     deriving,
     deriving_one,
+    in_groups,
+    quarantining,
     reading_rules,
 )
 from zodiac_sql.spark.planning import PlannedRules, Rules, plan_rules, texts_of
 from zodiac_sql.spark.require import explained
+from zodiac_sql.spark.together import Together
 from zodiac_sql.spark.types import as_fact_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from zodiac_sql.spark.device_facts import Facts
+    from zodiac_sql.spark.device_facts import Facts, Groups
 
 
 def fleet(
@@ -56,6 +61,8 @@ def fleet(
     predicate: str | None = None,
     derive: str | None = None,
     functions: Iterable[Function] = (),
+    quarantine: str | None = None,
+    timeout: float | None = None,
 ) -> DataFrame:
     """What the same rules derive on each of many devices, from that device's facts alone.
 
@@ -76,23 +83,50 @@ def fleet(
     it would have as a fact's column. A predicate without columns has one, `holds`, which is true.
     The facts are the whole extension, including explicit facts.
 
+    An error on a device fails the query that uses the answer, with a message that names the device:
+    an empty cell, a number beyond 64 bits, a violated constraint, a function that fails, or more
+    than `timeout` seconds. With `quarantine`, the name of one more text column, such a device has
+    one row, with the reason in that column, and the others have their facts:
+
+        found.where("reason IS NULL"), found.where("reason IS NOT NULL").select("turbine", "reason")
+
     Nothing runs before the answer is used. Raises ProgramError with all problems of the rules;
     DataError for columns that are missing or cannot be columns of facts, or if two columns of the
-    answer would have the same name; QueryError if no rule derives `derive`. An error on a device
-    fails the query that uses the answer, with a message that names the device.
+    answer would have the same name; QueryError if no rule derives `derive`.
     """
     given = Given.of(facts, by, predicate)
     called = tuple(functions)
     planned = plan_rules(rules, given.columns, called)
+    inputs = mentioned(given.inputs(planned), planned.graph)
+    program = Program(_texts(rules), inputs, called)
+    answer, work = _derivation(given, planned, program, derive, quarantine, timeout)
+    return given.in_groups(inputs, answer, work, empty_fails=quarantine is None)
+
+
+def _derivation(
+    given: Given,
+    planned: PlannedRules,
+    program: Program,
+    derive: str | None,
+    quarantine: str | None,
+    timeout: float | None,
+) -> tuple[Answer, Groups]:
+    """The columns of a fleet's answer, and what finds the rows of a device."""
     names = planned.derived if derive is None else (_derived(planned, derive),)
     shown = [planned.schema[name] for name in names]
-    inputs = mentioned(given.inputs(planned), planned.graph)
-    extensions = Extensions(Program(_texts(rules), inputs, called), by, names)
+    extensions = Extensions(program, given.device.name, names, timeout)
+    reason = [] if quarantine is None else [T.StructField(quarantine, T.StringType())]
+    fields = structs(["predicate"], shown) if derive is None else struct_for(shown[0]).fields
+    answer = Answer.of(given.spark, given.device, [*fields, *reason])
     if derive is None:
-        answer = Answer.of(given.spark, given.device, structs(["predicate"], shown))
-        return given.by_device(inputs, answer, deriving(extensions, shown, answer))
-    answer = Answer.of(given.spark, given.device, struct_for(shown[0]).fields)
-    return given.by_device(inputs, answer, deriving_one(extensions, answer))
+        work = deriving(extensions, shown, answer)
+    else:
+        work = deriving_one(extensions, answer)
+    if quarantine is not None:
+        work = quarantining(work, answer)
+    together = Together.of(planned, program.inputs, program.functions, names, timeout)
+    several = shown if derive is None else None
+    return answer, in_groups(together, work, answer, given.device.name, several)
 
 
 def try_rules(

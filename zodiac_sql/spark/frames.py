@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -20,10 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Temporary views over data frames, with unique names."""
+    """Temporary views over data frames, with unique names.
+
+    `place` is a directory that driver and executors reach, for what is computed. Without one, it
+    goes to the session's checkpoint directory, or stays with the executors.
+    """
 
     spark: SparkSession
+    place: str | None = None
     views: dict[str, DataFrame] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
+    """The directories of the views that were written to `place`."""
     _stem: str = field(default_factory=lambda: f"zodiac_{uuid.uuid4().hex}")
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -48,29 +55,45 @@ class Frames:
         """Replace two parts by one with the rows of both."""
         frames = [self.views[part.table] for part in (first, second)]
         partitions = max(df.rdd.getNumPartitions() for df in frames)
-        both = self._renamed(frames[0].unionAll(frames[1]).coalesce(partitions))
-        cut = self._checkpoint(both).toDF(*frames[0].columns)
-        united = self.add(cut, first.rows + second.rows)
+        both = frames[0].unionAll(frames[1]).coalesce(partitions)
+        united = self._kept(both, first.rows + second.rows)
         self.forget(first)
         self.forget(second)
         return united
 
-    def counted(self, tree: exp.Query) -> tuple[DataFrame, int]:
-        """Compute a query and count its rows, in one job."""
+    def computed(self, tree: exp.Query) -> Part:
+        """Compute a query, count its rows and give it a name, by one job."""
+        return self._kept(self.query(tree), None)
+
+    def _kept(self, df: DataFrame, rows: int | None) -> Part:
+        """Compute a data frame, cut its lineage, and count its rows if their number is unknown.
+
+        In between, columns have names that none of the sources has. Spark 4.3 keeps what it knows
+        about the columns of a checkpoint under names that its optimizer may have removed. Then a
+        union of such checkpoints fails with "key not found".
+        """
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
-        seen, df = Observation(), self.query(tree)
-        observed = self._renamed(df).observe(seen, F.count(F.lit(1)).alias("rows"))
-        return self._checkpoint(observed).toDF(*df.columns), seen.get["rows"]
+        names = [f"{self._stem}_c{index}" for index in range(len(df.columns))]
+        seen, renamed = Observation(), df.toDF(*names)
+        if rows is None:
+            renamed = renamed.observe(seen, F.count(F.lit(1)).alias("rows"))
+        if self.place is None:
+            part = self.add(self._checkpoint(renamed).toDF(*df.columns), 0)
+        else:
+            part = self._stored(renamed, df.columns)
+        return replace(part, rows=seen.get["rows"] if rows is None else rows)
 
-    def _renamed(self, df: DataFrame) -> DataFrame:
-        """The data frame with new column names, which none of its sources has.
-
-        Spark 4.3 keeps what it knows about the columns of a checkpoint under names that its
-        optimizer may have removed. Then a union of such checkpoints fails with "key not found".
-        """
-        return df.toDF(*(f"{self._stem}_c{index}" for index in range(len(df.columns))))
+    def _stored(self, df: DataFrame, columns: Sequence[str]) -> Part:
+        """Rows in a new directory under `place`."""
+        directory = f"{self.place}/{uuid.uuid4().hex}"
+        plain = df.toDF(*stored_names(len(columns)))
+        plain.write.parquet(directory)
+        back = self.spark.read.schema(plain.schema).parquet(directory)
+        part = self.add(back.toDF(*columns), 0)
+        self.written[part.table] = directory
+        return part
 
     def _checkpoint(self, df: DataFrame) -> DataFrame:
         """Compute the data frame, and cut its lineage.
@@ -84,10 +107,15 @@ class Frames:
         return df.localCheckpoint()
 
 
+def stored_names(width: int) -> list[str]:
+    """The names that columns have in files: Parquet does not take every name of a user's."""
+    return [f"c{index}" for index in range(width)]
+
+
 @contextmanager
-def frames_of(spark: SparkSession) -> Iterator[Frames]:
+def frames_of(spark: SparkSession, place: str | None = None) -> Iterator[Frames]:
     """Names that last as long as the block; at its end they are removed from the session."""
-    frames = Frames(spark)
+    frames = Frames(spark, place)
     try:
         yield frames
     finally:

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from zodiac_sql.errors import SparkError
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.spark.require import explained
+from zodiac_sql.spark.require import explained, is_local
 from zodiac_sql.spark.types import struct_of
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def written(
     """Facts of a predicate as a data frame, by way of a file that Spark reads."""
     import pyarrow.parquet as pq
 
-    place = f"{_place(spark, through)}/{uuid.uuid4().hex}"
+    place = f"{place_for(spark, through)}/{uuid.uuid4().hex}"
     filesystem, path = _filesystem(place)
     try:
         filesystem.create_dir(path, recursive=True)
@@ -128,14 +128,14 @@ def _filesystem(place: str) -> tuple[Any, str]:
     return filesystem, path
 
 
-def _place(spark: SparkSession, through: str | None) -> str:
+def place_for(spark: SparkSession, through: str | None) -> str:
     """The directory under which files for Spark are written, as a URI."""
     if through is not None:
         return through if "://" in through else Path(through).absolute().as_uri()
-    master = spark.conf.get("spark.master", "")
-    if not str(master).startswith("local"):
+    if not is_local(spark):
+        master = spark.conf.get("spark.master", "") or "this session"
         raise SparkError(
-            f"the executors of {master or 'this session'} run on other machines: give "
+            f"the executors of {master} run on other machines: give "
             "through='...', a directory or URI that this process and they can reach."
         )
     directory = tempfile.mkdtemp(prefix="zodiac_spark_")

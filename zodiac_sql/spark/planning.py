@@ -10,6 +10,7 @@ from pathlib import Path
 from zodiac_sql.errors import DataError, Problem, ProgramError
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Function
+from zodiac_sql.language.named_columns import known_columns, positional, unknown_columns
 from zodiac_sql.language.schema import Predicate, resolve
 from zodiac_sql.language.syntax import Column, Constant, Program, Rule, atoms_of
 from zodiac_sql.language.templates import TRIPLE, is_template
@@ -22,6 +23,9 @@ from zodiac_sql.sql.relations import HOLDS
 
 Rules = str | Path | Sequence[str | Path]
 """Rules as a text or a file (.rules, .dl), or several of these."""
+
+Text = tuple[str, str]
+"""A text of rules, and its name in messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class PlannedRules:
         return tuple(dict.fromkeys(p for h in self.graph.hypernodes for p in h.derives))
 
 
-def texts_of(rules: Rules) -> tuple[tuple[str, str], ...]:
+def texts_of(rules: Rules) -> tuple[Text, ...]:
     """Texts of rules, each with its name in messages. Raises ProgramError for unreadable files."""
     several = [rules] if isinstance(rules, (str, Path)) else rules
     return tuple(rule_text(one) for one in several)
@@ -68,7 +72,14 @@ def plan_rules(
     A predicate may be given by name, `<iri>` or `prefix:local`. Raises ProgramError with all
     problems; DataError if declared columns are not those given.
     """
-    programs, prefixes, problems = parsed(rules, given)
+    return plan_texts(texts_of(rules), given, functions)
+
+
+def plan_texts(
+    texts: Iterable[Text], given: Mapping[str, Sequence[Column]], functions: Iterable[Function] = ()
+) -> PlannedRules:
+    """The same for texts that have been read."""
+    programs, prefixes, problems = parsed(texts, given)
     schema: dict[str, Predicate] = {}
     sql_names = SqlNames(tuple)
 
@@ -88,6 +99,11 @@ def plan_rules(
         nothing = (None,) * len(columns)
         predicate = with_staged(schema, meant[name], tuple(columns), nothing, True, names)
         schema = {**schema, meant[name]: predicate}
+    names_ = known_columns(schema)
+    for place, program in enumerate(programs):
+        programs[place], wrong = positional(program, names_)
+        programs[place], unknown = unknown_columns(programs[place])
+        problems += [*wrong, *unknown]
     known = {function.name: function for function in functions}
     arrivals = [Arrival(program) for program in programs]
     try:
@@ -102,7 +118,7 @@ def plan_rules(
 
 
 def parsed(
-    rules: Rules, given: Collection[str] = ()
+    texts: Iterable[Text], given: Collection[str] = ()
 ) -> tuple[list[Program], dict[str, str], list[Problem]]:
     """The texts of rules that can be parsed, the prefixes of all, and the problems of the rest.
 
@@ -110,7 +126,7 @@ def parsed(
     """
     programs, problems = [], []
     prefixes: dict[str, str] = {}
-    for text, name in texts_of(rules):
+    for text, name in texts:
         program, wrong = parsed_text(text, name, prefixes, own_triple=TRIPLE in given)
         programs.append(program)
         problems += wrong

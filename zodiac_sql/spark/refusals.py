@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from zodiac_sql.errors import SparkError
 from zodiac_sql.language.binding import arrange, expressions_of, used_functions
+from zodiac_sql.language.constraints import says_never
 from zodiac_sql.language.functions import AGGREGATES, BUILTINS
 from zodiac_sql.language.syntax import Aggregate, Call, Expression, Literal, Rule, Type
 from zodiac_sql.language.types import body_types, expression_type
-from zodiac_sql.spark.planning import PlannedRules, Rules, parsed
+from zodiac_sql.spark.planning import PlannedRules, Text, parsed
 
 Types = Mapping[str, Type | None]
 
@@ -32,12 +33,12 @@ def require_runnable(planned: PlannedRules, checked: bool) -> None:
         raise SparkError("\n".join(refused))
 
 
-def require_builtins(rules: Rules) -> None:
+def require_builtins(texts: Iterable[Text]) -> None:
     """Raise SparkError naming each rule that uses a function which is not built in."""
     refused = [
         f"{rule.span}: {name} is not built in, and functions from Python do not run on a cluster: "
         "reason with fleet(), whose workers have them, or compute it into facts beforehand."
-        for program in parsed(rules)[0]
+        for program in parsed(texts)[0]
         for rule in program.rules
         for name in sorted(used_functions([rule]) - BUILTINS.keys() - AGGREGATES.keys())
     ]
@@ -46,12 +47,33 @@ def require_builtins(rules: Rules) -> None:
 
 
 def _reasons(rule: Rule, planned: PlannedRules) -> Iterator[str]:
+    if says_never(rule):
+        yield (
+            f"{rule.name} is a constraint, which a cluster does not check: leave it out, write a "
+            "rule that derives what violates it, or reason with fleet(), which refuses the facts."
+        )
     if any(_spells_floats(call, types) for call, types in _calls(rule.body, _columns(planned))):
         yield (
-            f"rule {rule.name} makes text of a float with concat, which Spark writes otherwise "
+            f"rule {rule.name} makes text of a float, which Spark writes otherwise "
             "(1.0E10): make it an integer first, as in concat(round(X * 100), ...), or leave it "
             "out."
         )
+
+    called = {call.function for call, _ in _calls(rule.body, _columns(planned))}
+    if other := sorted(called & _OTHERWISE):
+        yield (
+            f"rule {rule.name} uses {', '.join(other)}, which Spark computes otherwise (its "
+            "patterns are Java's) or not at all: reason with fleet(), or compute it into facts "
+            "beforehand."
+        )
+
+
+_OTHERWISE = frozenset(
+    (
+        "matches", "regex_replace", "regex_extract",
+        "add_days", "add_seconds", "days_between", "seconds_between", "epoch",
+    )
+)  # fmt: skip
 
 
 def _columns(planned: PlannedRules) -> Mapping[str, Sequence[Type | None]]:
@@ -69,7 +91,7 @@ def _computes_integers(rule: Rule, planned: PlannedRules) -> bool:
 
 
 def _spells_floats(call: Call, types: Types) -> bool:
-    return call.function == "concat" and any(
+    return call.function in ("concat", "text") and any(
         expression_type(argument, types, {}) is Type.FLOAT for argument in call.arguments
     )
 

@@ -115,3 +115,9 @@ def explained() -> Iterator[None]:
         yield
     except (Py4JError, PySparkException) as error:
         raise SparkError(said(str(error))) from error
+
+
+def is_local(spark: SparkSession) -> bool:
+    """Whether the driver does the executors' work, too, so that both see the same files."""
+    master = str(spark.conf.get("spark.master", ""))
+    return master.startswith("local") and not master.startswith("local-cluster")

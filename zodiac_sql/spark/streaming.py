@@ -9,7 +9,7 @@ batch, so a repeated batch is recognised and passed over. No batch is lost or ap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from zodiac_sql.errors import DataError, SparkError
 from zodiac_sql.spark.require import explained
+from zodiac_sql.spark.types import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -87,8 +88,12 @@ def _applied(
     kb: KnowledgeBase, df: DataFrame, batch: int, predicate: str | Predicates, operation: str | None
 ) -> Change | None:
     """The change that a micro-batch makes; None if it is in the file already."""
-    query = _query(df)
-    if not _is_new(kb, query, batch):
+    query = query_of(df)
+    skip = (
+        " To go on without the missing batches: with kb.update() as u: "
+        f"u.record({query!r}, {batch - 1})"
+    )
+    if not is_new(repr(kb), kb.position(query), query, batch, skip):
         # Compute the batch anyway, because stateful operators need its state for the next one.
         df.write.format("noop").mode("overwrite").save()
         return None
@@ -100,7 +105,7 @@ def _applied(
     return update.change
 
 
-def _query(df: DataFrame) -> str:
+def query_of(df: DataFrame) -> str:
     """The id of the query of a micro-batch. It stays the same as long as the checkpoint does."""
     known: str | None = df.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
     if known is None:
@@ -112,19 +117,18 @@ def _query(df: DataFrame) -> str:
     return known
 
 
-def _is_new(kb: KnowledgeBase, query: str, batch: int) -> bool:
+def is_new(holder: str, position: int | None, query: str, batch: int, skip: str) -> bool:
     """Whether a batch is the next one; False if it was applied already.
 
-    Spark numbers the batches of a query from 0 without gaps. Raises SparkError if there is a gap.
+    Spark numbers the batches of a query from 0 without gaps. Raises SparkError if there is a gap:
+    `holder` is what lacks a batch, and `skip` tells how to go on without it.
     """
-    position = kb.position(query)
     wanted = 0 if position is None else position + 1
     if batch > wanted:
         raise SparkError(
-            f"batch {batch} of query {query} cannot follow: {kb!r} lacks batch {wanted}, and Spark "
-            "does not give it again. The checkpoint belongs to another file, or to a later state "
-            "of this one. With a new checkpointLocation the stream begins anew. To go on without "
-            f"the missing batches: with kb.update() as u: u.record({query!r}, {batch - 1})"
+            f"batch {batch} of query {query} cannot follow: {holder} lacks batch {wanted}, and "
+            "Spark does not give it again. The checkpoint belongs to another one, or to a later "
+            f"state of this one. With a new checkpointLocation the stream begins anew.{skip}"
         )
     return batch == wanted
 
@@ -161,19 +165,41 @@ def _collect(update: Update, predicate: str, rows: pa.Table, operation: str | No
     update.delete(predicate, facts.filter(pc.equal(operations, DELETE)))
 
 
+def split(predicate: str, df: DataFrame, operation: str | None) -> dict[str, DataFrame]:
+    """The rows to insert and to delete. Raises DataError."""
+    from pyspark.sql import functions as F
+
+    if operation is None:
+        return {INSERT: df}
+    _require_column(predicate, df.columns, operation)
+    told = F.col(quoted(operation))
+    unknown = df.where(told.isNull() | ~told.isin(INSERT, DELETE)).select(told).head()
+    if unknown is not None:
+        raise _unknown(predicate, operation, unknown[0])
+    return {kind: df.where(told == kind).drop(operation) for kind in (INSERT, DELETE)}
+
+
 def _operations(predicate: str, rows: pa.Table, column: str) -> pa.ChunkedArray:
     """The operation of each row. Raises DataError."""
-    if column not in rows.column_names:
-        raise DataError(
-            f"{predicate}: there is no column {column} to tell insertions from deletions. The "
-            f"columns are {', '.join(rows.column_names)}."
-        )
+    _require_column(predicate, rows.column_names, column)
     operations = rows[column].cast(pa.string())
     for value in operations.unique().to_pylist():
         if value not in (INSERT, DELETE):
-            found = "is empty (NULL)" if value is None else f"holds {value!r}"
-            raise DataError(
-                f"{predicate}: column {column} {found}. It tells what becomes of a row: {INSERT!r} "
-                f"or {DELETE!r}."
-            )
+            raise _unknown(predicate, column, value)
     return operations
+
+
+def _require_column(predicate: str, columns: Sequence[str], column: str) -> None:
+    if column not in columns:
+        raise DataError(
+            f"{predicate}: there is no column {column} to tell insertions from deletions. The "
+            f"columns are {', '.join(columns)}."
+        )
+
+
+def _unknown(predicate: str, column: str, value: object) -> DataError:
+    found = "is empty (NULL)" if value is None else f"holds {value!r}"
+    return DataError(
+        f"{predicate}: column {column} {found}. It tells what becomes of a row: {INSERT!r} or "
+        f"{DELETE!r}."
+    )

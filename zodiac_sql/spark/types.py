@@ -72,10 +72,11 @@ def columns_of(predicate: str, df: DataFrame) -> tuple[Column, ...]:
     return tuple(Column(field.name, type_of(predicate, field)) for field in df.schema.fields)
 
 
-def as_fact_column(predicate: str, field: T.StructField) -> SparkColumn:
+def as_fact_column(predicate: str, field: T.StructField, empty_fails: bool = True) -> SparkColumn:
     """A column of a data frame made a column of facts: with one of six types, and never empty.
 
-    An empty cell fails the query that reads it, with an error that names predicate and column.
+    An empty cell fails the query that reads it, with an error that names predicate and column;
+    unless somebody else looks for empty cells.
     """
     type_ = type_of(predicate, field)
     value = F.col(quoted(field.name))
@@ -85,7 +86,7 @@ def as_fact_column(predicate: str, field: T.StructField) -> SparkColumn:
         value = value.cast(SPARK_TYPES[type_])
     if type_ is Type.FLOAT:
         value = value + F.lit(0.0)  # -0.0 is 0.0
-    if field.nullable:
+    if field.nullable and empty_fails:
         empty = F.raise_error(F.lit(empty_cell(predicate, field.name)))
         value = F.when(value.isNotNull(), value).otherwise(empty.cast(SPARK_TYPES[type_]))
     return value
@@ -131,4 +132,11 @@ def struct_of(columns: Sequence[Column]) -> T.StructType:
     """Columns of facts as a Spark struct; a column without a type has no values, and is text."""
     return T.StructType(
         [T.StructField(c.name, SPARK_TYPES[c.type or Type.SYMBOL]) for c in columns]
+    )
+
+
+def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
+    """The columns of facts in Arrow. Without columns, there is `holds`."""
+    return pa.schema(
+        [pa.field(c.name, ARROW_TYPES[c.type or Type.SYMBOL]) for c in columns or (HOLDS,)]
     )

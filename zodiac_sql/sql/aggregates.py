@@ -2,56 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.language.functions import Functions, result_type, signature
 from zodiac_sql.language.syntax import Aggregate, Type, Variable
+from zodiac_sql.sql.forms import PLAIN
 from zodiac_sql.sql.functions import python_call, typed
+from zodiac_sql.sql.plan import Scan
 from zodiac_sql.sql.values import Value, Values
 
+PARTS_OF_GROUPS = 512
+"""Into so many parts groups can be divided, by their hash."""
 
-def aggregate_query(aggregate: Aggregate, body: Values, repeats: bool) -> exp.Select:
-    """SELECT group AS v0.., f(argument) AS vN over the distinct solutions of a body.
 
-    With `repeats`, the body may have the same solution twice.
+def alike(
+    aggregates: Sequence[Aggregate], groups: Sequence[Scan | None]
+) -> Iterator[tuple[list[Aggregate], Scan | None]]:
+    """Aggregates, those together that are over the same solutions, each with its scan of groups."""
+    runs: list[tuple[list[Aggregate], Scan | None]] = []
+    for one, scan in zip(aggregates, groups, strict=True):
+        if runs:
+            (first, *_), before = runs[-1]
+            same = (first.body, first.group, before) == (one.body, one.group, scan)
+            if same and first.otherwise is None and one.otherwise is None:
+                runs[-1][0].append(one)
+                continue
+        runs.append(([one], scan))
+    yield from runs
+
+
+def aggregate_query(aggregates: Sequence[Aggregate], body: Values, repeats: bool) -> exp.Select:
+    """SELECT group AS v0.., f(argument) AS vN.. over the distinct solutions of a body.
+
+    The aggregates have the same body and groups. With `repeats`, the body may have the same
+    solution twice.
     """
     functions = body.context.functions
     solution = [name for name in body.known if not Variable(name).anonymous]
     places = {name: f"x{index}" for index, name in enumerate(solution)}
-    meant = _meant(aggregate, body)
+    meant = {n: text for n, one in enumerate(aggregates) if (text := _meant(one, body)) is not None}
     inner = body.joins.query.select(
         *(body.known[name].sql.copy().as_(places[name]) for name in solution),
-        *([] if meant is None else [meant.as_("t")]),
+        *(text.as_(f"t{n or ''}") for n, text in meant.items()),
     )
     if repeats:
         inner = inner.distinct(copy=False)
-    group = [exp.column(places[v.name], table="d") for v in aggregate.group]
-    value = exp.column(places[aggregate.argument.name], table="d")
-    text = None if meant is None else exp.column("t", table="d")
-    type_ = body.known[aggregate.argument.name].type
-    result = aggregated(aggregate.function, value, type_, text, functions)
-    outer = exp.select(
-        *(g.as_(f"v{index}") for index, g in enumerate(group)), result.as_(f"v{len(group)}")
-    ).from_(inner.subquery("d", copy=False))
+    if body.context.groups is not None:
+        keys = [body.known[variable.name].sql.copy() for variable in aggregates[0].group]
+        inner = inner.where(_within(keys, *body.context.groups), copy=False)
+    group = [exp.column(places[v.name], table="d") for v in aggregates[0].group]
+    columns = [g.as_(f"v{index}") for index, g in enumerate(group)]
+    unsure = []
+    for n, one in enumerate(aggregates):
+        value = exp.column(places[one.argument.name], table="d")
+        text = exp.column(f"t{n or ''}", table="d") if n in meant else None
+        type_ = body.known[one.argument.name].type
+        name = f"v{len(group) + n}"
+        columns.append(aggregated(one.function, value, type_, text, functions).as_(name))
+        may_fail = one.function == "sum" and type_ is Type.INT
+        if functions.get(one.function) is not None or may_fail:
+            unsure.append(exp.column(name).is_(exp.null()).not_())
+    outer = exp.select(*columns).from_(inner.subquery("d", copy=False))
     if group:
         outer = outer.group_by(*(g.copy() for g in group))
     else:
         # Without groups SQL returns a row even for an empty body; Datalog has no solution there.
         outer = outer.having(exp.Count(this=exp.Star()) > 0)
-    may_fail = aggregate.function == "sum" and type_ is Type.INT
-    if functions.get(aggregate.function) is None and not may_fail:
+    if not unsure:
         return outer
     # A registered aggregate may have no value for a group. A sum of ints may be too large for one:
     # then the rule is refused, but DuckDB would not compute a sum that nothing reads.
-    there = exp.column(f"v{len(group)}").is_(exp.null()).not_()
-    return exp.select("*").from_(outer.subquery("g", copy=False)).where(there)
+    return exp.select("*").from_(outer.subquery("g", copy=False)).where(exp.and_(*unsure))
+
+
+def _within(keys: list[exp.Expr], first: int, end: int) -> exp.Expr:
+    """Whether a group is in some parts."""
+    parts = exp.Literal.number(PARTS_OF_GROUPS)
+    part = exp.Mod(this=exp.Anonymous(this="hash", expressions=keys), expression=parts)
+    return exp.and_(part >= exp.Literal.number(first), part.copy() < exp.Literal.number(end))
 
 
 def _meant(aggregate: Aggregate, body: Values) -> exp.Expr | None:
     """The text that the argument means, if it is a symbol and the function is to get its text."""
     argument = body.known[aggregate.argument.name]
-    if argument.type is not Type.SYMBOL or argument.text or aggregate.function == "count":
+    if argument.type is not Type.SYMBOL or argument.text == PLAIN or aggregate.function == "count":
         return None
     shown = body.shown(argument)
     meant = body.text(argument)
@@ -62,20 +99,23 @@ def _meant(aggregate: Aggregate, body: Values) -> exp.Expr | None:
     return exp.DPipe(this=exp.DPipe(this=meant, expression=between), expression=shown)
 
 
-def aggregate_values(aggregate: Aggregate, body: Values, alias: str) -> list[Value]:
-    """The values in the columns of an aggregate's query, where it is joined under an alias."""
+def aggregate_values(
+    aggregates: Sequence[Aggregate], body: Values, alias: str
+) -> list[tuple[Variable, Value]]:
+    """The values in the columns of such a query, where it is joined under an alias."""
     functions = body.context.functions
-    argument = body.known[aggregate.argument.name]
-    registered = functions.get(aggregate.function)
-    made = argument.text and aggregate.function != "count"
-    result_text = made if registered is None else registered.returns is Type.SYMBOL
-    builtin = signature(aggregate.function, True, functions)
-    assert builtin is not None
-    kinds = [(body.known[v.name].type, body.known[v.name].text) for v in aggregate.group]
-    kinds.append((result_type(builtin, [argument.type]), result_text))
+    kinds = [(v, body.known[v.name].type, body.known[v.name].text) for v in aggregates[0].group]
+    for one in aggregates:
+        argument = body.known[one.argument.name]
+        registered = functions.get(one.function)
+        made = argument.text if one.function != "count" else 0
+        result_text = made if registered is None else PLAIN * (registered.returns is Type.SYMBOL)
+        builtin = signature(one.function, True, functions)
+        assert builtin is not None
+        kinds.append((one.result, result_type(builtin, [argument.type]), result_text))
     return [
-        Value(exp.column(f"v{index}", table=alias), type_, text)
-        for index, (type_, text) in enumerate(kinds)
+        (variable, Value(exp.column(f"v{index}", table=alias), type_, text))
+        for index, (variable, type_, text) in enumerate(kinds)
     ]
 
 

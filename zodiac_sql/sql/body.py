@@ -23,7 +23,7 @@ from zodiac_sql.language.syntax import (
     Rule,
 )
 from zodiac_sql.language.types import body_types
-from zodiac_sql.sql.aggregates import aggregate_query, aggregate_values
+from zodiac_sql.sql.aggregates import aggregate_query, aggregate_values, alike
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import repeats_solutions
 from zodiac_sql.sql.functions import is_total
@@ -67,8 +67,9 @@ class Body:
         arranged = plan.body
         for scan in plan.scans:
             self._scan(scan, scan.atom not in arranged.atoms)
-        for index, aggregate in enumerate(arranged.aggregates):
-            self._aggregate(aggregate, plan.groups[index] if plan.groups else None)
+        groups = plan.groups or (None,) * len(arranged.aggregates)
+        for aggregates, touched in alike(arranged.aggregates, groups):
+            self._aggregates(aggregates, touched)
         waiting: list[Comparison | Atom] = [*arranged.filters]
         waiting += [negation.atom for negation in arranged.negations]
         later = {step.variable.name for step in arranged.steps}
@@ -138,17 +139,22 @@ class Body:
         self.values.known[variable] = value
         self._provisional.discard(variable)
 
-    def _aggregate(self, aggregate: Aggregate, groups: Scan | None) -> None:
-        """Join the groups of an aggregate; a scan of groups limits them to those that it finds."""
-        alias = self.joins.alias("g")
+    def _aggregates(self, aggregates: Sequence[Aggregate], groups: Scan | None) -> None:
+        """Join the groups of aggregates; a scan of groups limits them to those that it finds."""
+        alias, aggregate = self.joins.alias("g"), aggregates[0]
         inner = Body(self.context, aggregate.body, self.state)
         inner.build_goals(arrange(aggregate.body), groups)
         types = inner.values.types
         repeats = repeats_solutions(aggregate, types, self.context, self.state, groups)
-        query = aggregate_query(aggregate, inner.values, repeats)
-        found = aggregate_values(aggregate, inner.values, alias)
+        query = aggregate_query(aggregates, inner.values, repeats)
+        found = aggregate_values(aggregates, inner.values, alias)
         conditions: list[exp.Expr] = []
-        for variable, one in zip((*aggregate.group, aggregate.result), found, strict=True):
+        there = all(variable.name in self.values.known for variable in aggregate.group)
+        if aggregate.otherwise is not None and there:  # a part of a rule may not name the groups
+            values = [value for _, value in found]
+            self._join_or_else(aggregate, query.subquery(alias, copy=False), values)
+            return
+        for variable, one in found:
             known = self.values.known.get(variable.name)
             value = self.values.widened(variable, one)
             if known is None:
@@ -161,6 +167,24 @@ class Body:
             if variable.name in self._provisional:
                 self._confirm(variable.name, value)
         self.joins.join(query.subquery(alias, copy=False), conditions)
+
+    def _join_or_else(self, aggregate: Aggregate, groups: exp.Expr, found: Sequence[Value]) -> None:
+        """Join the groups of an aggregate that has a value for those without solutions, too."""
+        known, result = self.values.known, aggregate.result
+        *group, last = (self.values.widened(v, one) for v, one in
+                        zip((*aggregate.group, result), found, strict=True))  # fmt: skip
+        same = [
+            self.values.compared("=", known[variable.name], value)
+            for variable, value in zip(aggregate.group, group, strict=True)
+        ]
+        self.joins.join(groups, same or [exp.true()], kind="LEFT")
+        other = self.values.widened(result, self.values.of(aggregate.otherwise))  # type: ignore[arg-type]
+        value = Value(exp.func("coalesce", last.sql.copy(), other.sql.copy()), last.type)
+        before = known.get(result.name)
+        if before is not None:
+            self.joins.where(self.values.compared("=", before, value))
+        if before is None or result.name in self._provisional:
+            self._confirm(result.name, value)
 
     # Tests
 

@@ -2,6 +2,9 @@
 
 A symmetric and transitive relation of n connected nodes has n * n pairs, but n rows define it: the
 class of each node (paper 2, section 6). SQL makes the pairs when somebody reads them.
+
+A relation that is transitive alone relates a node to the nodes of other classes, too. Then a second
+table has the pairs of classes that are related, and nothing else relates two nodes.
 """
 
 from __future__ import annotations
@@ -11,21 +14,39 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from zodiac_sql.database.statements import joining
 from zodiac_sql.database.store import Store
 from zodiac_sql.names import DERIVED_SCHEMA
-from zodiac_sql.rewrite.closures.module import LOOPS, NODE
+from zodiac_sql.rewrite.closures.module import FIRST, LOOPS, NODE, SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A table of pairs of classes: each node of the first is related to each of the second."""
+
+    schema: str
+    table: str
+
+    def named(self, alias: str) -> exp.Expr:
+        """The table as an item of FROM."""
+        catalog = "temp" if self.schema == "temp" else None
+        schema = "main" if self.schema == "temp" else self.schema
+        found = exp.table_(self.table, db=schema, catalog=catalog, quoted=True)
+        return exp.alias_(found, alias, table=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
     """Which pairs: two nodes of the same class by column `by`, but not by column `lacks`.
 
-    If `unequal`, a node is not related to itself unless its column of loops says so.
+    If `unequal`, a node is not related to itself unless its column of loops says so. With
+    `between`, these are pairs of nodes whose classes stand in that table, in this order.
     """
 
     by: str = "class"
     lacks: str | None = None
     unequal: bool = False
+    between: Between | None = None
 
 
 def pairs_query(
@@ -40,6 +61,12 @@ def pairs_query(
         for alias, name in zip("ab", names, strict=True)
     )
     related = exp.select(first, second)
+    if pairs.between:
+        query = related.from_(pairs.between.named("c"))
+        for end, alias in ((FIRST, "a"), (SECOND, "b")):
+            there = exp.alias_(table.copy(), alias, table=True)
+            query = query.join(there, on=_is_in(pairs.by, alias, "c", end), copy=False)
+        return query
     if pairs.lacks is None:
         query = related.from_(exp.alias_(table.copy(), "a", table=True))
         other = exp.alias_(table.copy(), "b", table=True)
@@ -68,9 +95,17 @@ def joined(
     for column, end in zip(columns, ends, strict=True):
         node = exp.column(NODE, table=end, quoted=True)
         query = query.join(
-            exp.alias_(table.copy(), end, table=True), on=node.eq(column.copy()),
-            join_type="LEFT", copy=False,
+            joining(exp.alias_(table.copy(), end, table=True), "LEFT"), on=node.eq(column.copy()),
+            copy=False,
         )  # fmt: skip
+    if pairs.between:
+        between = f"{alias}c"
+        places = zip(ends, (FIRST, SECOND), strict=True)
+        same = (_is_in(pairs.by, end, between, place) for end, place in places)
+        there = joining(pairs.between.named(between), "LEFT")
+        query = query.join(there, on=exp.and_(*same), copy=False)
+        lacking = exp.column(FIRST, table=between, quoted=True).is_(exp.null())
+        return query.where(exp.not_(lacking) if holds else lacking, copy=False)
     related = exp.Is(this=exp.paren(_holds(pairs.by, pairs.unequal, *ends)), expression=exp.true())
     return query.where(related if holds else exp.not_(related), copy=False)
 
@@ -110,6 +145,12 @@ def _looped(table: exp.Expr, pairs: Pairs, names: Sequence[str]) -> exp.Select:
     return query.from_(there).where(by.eq(lacks), is_, exp.not_(was))
 
 
+def _is_in(column: str, node: str, between: str, end: str) -> exp.Expr:
+    """Whether a node is in the class at one end of a pair of classes."""
+    own = exp.column(column, table=node, quoted=True)
+    return own.eq(exp.column(end, table=between, quoted=True))
+
+
 def _holds(column: str, unequal: bool, a: str = "a", b: str = "b") -> exp.Expr:
     """Whether two nodes are related by a column of classes."""
     same = exp.column(column, table=a, quoted=True).eq(exp.column(column, table=b, quoted=True))
@@ -122,12 +163,32 @@ def _holds(column: str, unequal: bool, a: str = "a", b: str = "b") -> exp.Expr:
 
 def count_pairs(store: Store, table_name: str, unequal: bool) -> int:
     """How many facts a table of classes in the file stands for."""
-    there = exp.table_(table_name, db=DERIVED_SCHEMA, quoted=True)
     number = exp.Count(this=exp.Star())
     facts: exp.Expr = exp.Mul(this=number, expression=number.copy())
     if unequal:
         loops = exp.CountIf(this=exp.column("loop", quoted=True))
         facts = facts - number.copy() + loops
-    sizes = exp.select(facts.as_("n")).from_(there).group_by(exp.column("class", quoted=True))
-    total = exp.Coalesce(this=exp.Sum(this=exp.column("n")), expressions=[exp.Literal.number(0)])
-    return store.count(exp.select(total).from_(sizes.subquery("sizes")))
+    sizes = _by_class(table_name, facts)
+    return store.count(exp.select(_total(exp.column("n"))).from_(sizes.subquery("sizes")))
+
+
+def count_between(store: Store, table_name: str, between: str) -> int:
+    """How many facts a table of classes in the file and one of pairs of classes stand for."""
+    there = Between(DERIVED_SCHEMA, between).named("c")
+    numbers = [exp.column("n", table=alias) for alias in "ab"]
+    query = exp.select(_total(exp.Mul(this=numbers[0], expression=numbers[1]))).from_(there)
+    for end, alias in ((FIRST, "a"), (SECOND, "b")):
+        sizes = _by_class(table_name, exp.Count(this=exp.Star())).subquery(alias)
+        query = query.join(sizes, on=_is_in("class", alias, "c", end), copy=False)
+    return store.count(query)
+
+
+def _by_class(table_name: str, number: exp.Expr) -> exp.Select:
+    """A number `n` for each class of a table in the file."""
+    there = exp.table_(table_name, db=DERIVED_SCHEMA, quoted=True)
+    name = exp.column("class", quoted=True)
+    return exp.select(name, number.as_("n")).from_(there).group_by(name.copy())
+
+
+def _total(number: exp.Expr) -> exp.Expr:
+    return exp.Coalesce(this=exp.Sum(this=number), expressions=[exp.Literal.number(0)])

@@ -19,7 +19,8 @@ class Context:
 
     `relation` maps a predicate and a version to what to read, `columns` gives the types of all
     predicates, `ids` the dictionary's ids of the symbols that rules mention. With `spelled`,
-    symbols have no ids, but stand as their text.
+    symbols have no ids, but stand as their text. Aggregates are over those of their `groups` only
+    that are in the parts from one number on, before another one (sql/aggregates.py).
     """
 
     relation: Relations
@@ -27,3 +28,4 @@ class Context:
     functions: Functions
     ids: Mapping[str, int]
     spelled: bool = False
+    groups: tuple[int, int] | None = None

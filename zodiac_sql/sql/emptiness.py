@@ -20,7 +20,9 @@ def is_empty(plan: Plan, context: Context) -> bool:
     """Whether the body cannot have a solution, because something it needs has no facts."""
     scanned = any(context.relation(s.atom.predicate, s.version).rows == 0 for s in plan.scans)
     return scanned or any(
-        goals_are_empty(a.body, context, plan.state) for a in plan.body.aggregates
+        goals_are_empty(a.body, context, plan.state)
+        for a in plan.body.aggregates
+        if a.otherwise is None
     )
 
 
@@ -31,4 +33,8 @@ def goals_are_empty(
     arranged = arrange(goals)
     if any(context.relation(atom.predicate, state).rows == 0 for atom in arranged.atoms):
         return True
-    return any(goals_are_empty(aggregate.body, context, state) for aggregate in arranged.aggregates)
+    return any(
+        goals_are_empty(aggregate.body, context, state)
+        for aggregate in arranged.aggregates
+        if aggregate.otherwise is None
+    )

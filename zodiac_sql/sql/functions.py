@@ -150,6 +150,104 @@ def _concatenated(*arguments: exp.Expr) -> exp.Expr:
     return exp.paren(result, copy=False)
 
 
+# --- conversions, patterns, dates -----------------------------------------------------------------
+
+
+def _is_written_as(value: exp.Expr, pattern: str) -> exp.Expr:
+    return exp.Anonymous(this="regexp_full_match", expressions=[value, exp.Literal.string(pattern)])
+
+
+def _read(pattern: str, type_: Type) -> Callable[..., exp.Expr]:
+    """A number read from a text that is written as one."""
+
+    def build(value: exp.Expr) -> exp.Expr:
+        to = exp.DataType.build(SQL_TYPES[type_])
+        number = exp.TryCast(this=value.copy(), to=to, safe=True)  # else CAST in Spark
+        return exp.case().when(_is_written_as(value, pattern), number)
+
+    return lambda value: _once(build, value)
+
+
+def _cut_off(value: exp.Expr) -> exp.Expr:
+    """A float without what follows the point, if it then is an integer of 64 bits."""
+
+    def build(value: exp.Expr) -> exp.Expr:
+        end = exp.cast(exp.Literal.string(str(2.0**63)), "DOUBLE")
+        fits = exp.and_(value.copy() < end, value.copy() >= exp.Neg(this=end.copy()))
+        whole = exp.Anonymous(this="trunc", expressions=[value.copy()])
+        return exp.case().when(fits, exp.cast(whole, "BIGINT"))
+
+    return _once(build, value)
+
+
+_INTEGER = "[+-]?[0-9]+"
+_FLOAT = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(?i:inf|infinity)|(?i:nan)"
+
+
+def _extracted(value: exp.Expr, pattern: exp.Expr, group: exp.Expr | None = None) -> exp.Expr:
+    """What a pattern, or a group of it, matches first; no value if it matches nothing."""
+    number = exp.Literal.number(int(_size(group) or 0) if group is not None else 0)
+
+    def build(text: exp.Expr, re: exp.Expr) -> exp.Expr:
+        matches = exp.Anonymous(this="regexp_matches", expressions=[text.copy(), re.copy()])
+        found = exp.Anonymous(this="regexp_extract", expressions=[text, re, number])
+        return exp.case().when(matches, found)
+
+    return _once(build, value, pattern)
+
+
+def _replaced(value: exp.Expr, pattern: exp.Expr, by: exp.Expr) -> exp.Expr:
+    arguments = [value, pattern, by, exp.Literal.string("g")]
+    return exp.Anonymous(this="regexp_replace", expressions=arguments)
+
+
+_MOST_DAYS, _MOST_SECONDS = 3_660_000, 320_000_000_000
+"""More than there are from the year 1 to 9999."""
+
+
+def _moved(value: exp.Expr, by: exp.Expr, most: int, there: Callable[..., exp.Expr]) -> exp.Expr:
+    """A date or time moved by an amount; no value outside of the years 1 to 9999."""
+
+    def build(value: exp.Expr, by: exp.Expr) -> exp.Expr:
+        limit = exp.Literal.number(most)
+        near = exp.Between(this=by.copy(), low=exp.Neg(this=limit), high=limit.copy())
+        return exp.case().when(near, there(value.copy(), by.copy()))
+
+    def within(moved: exp.Expr) -> exp.Expr:
+        year = exp.Anonymous(this="year", expressions=[moved.copy()])
+        low, high = exp.Literal.number(1), exp.Literal.number(9999)
+        return exp.case().when(exp.Between(this=year, low=low, high=high), moved)
+
+    return _once(within, _once(build, value, by))
+
+
+def _days_later(value: exp.Expr, days: exp.Expr) -> exp.Expr:
+    period = exp.Anonymous(this="to_days", expressions=[exp.cast(days, "INT")])
+    return exp.paren(exp.Add(this=value, expression=period))
+
+
+def _seconds_later(value: exp.Expr, seconds: exp.Expr) -> exp.Expr:
+    micros = exp.Mul(this=seconds, expression=exp.Literal.number(1_000_000))
+    rounded = exp.cast(exp.Anonymous(this="round", expressions=[micros]), "BIGINT")
+    period = exp.Anonymous(this="to_microseconds", expressions=[rounded])
+    return exp.paren(exp.Add(this=value, expression=period))
+
+
+def _micros(value: exp.Expr) -> exp.Expr:
+    """The microseconds since 1970 began."""
+    return exp.Anonymous(this="epoch_us", expressions=[value])
+
+
+def _in_seconds(micros: exp.Expr) -> exp.Expr:
+    million = exp.cast(exp.Literal.string("1000000.0"), "DOUBLE")
+    return exp.paren(exp.Div(this=exp.paren(exp.cast(micros, "DOUBLE")), expression=million))
+
+
+def choice(condition: exp.Expr, a: exp.Expr, b: exp.Expr) -> exp.Expr:
+    """One of two values; none if the condition has none."""
+    return exp.Case(this=condition).when(exp.true(), a).when(exp.false(), b)
+
+
 BUILT: Mapping[str, Callable[..., exp.Expr]] = {
     "+": _binary(exp.Add),
     "-": _binary(exp.Sub),
@@ -161,6 +259,19 @@ BUILT: Mapping[str, Callable[..., exp.Expr]] = {
     "round": _rounded,
     "concat": _concatenated,
     "substr": _piece,
+    "text": _concatenated,
+    "matches": _function("regexp_matches"),
+    "regex_replace": _replaced,
+    "regex_extract": _extracted,
+    "add_days": lambda a, n: _moved(a, n, _MOST_DAYS, _days_later),
+    "add_seconds": lambda a, n: _moved(a, n, _MOST_SECONDS, _seconds_later),
+    "days_between": lambda a, b: _function("date_diff")(exp.Literal.string("day"), a, b),
+    "seconds_between": lambda a, b: _in_seconds(exp.paren(_micros(b) - _micros(a))),
+    "epoch": lambda a: _in_seconds(_micros(a)),
+    "if": choice,
+    "and": lambda a, b: exp.paren(exp.And(this=a, expression=b)),
+    "or": lambda a, b: exp.paren(exp.Or(this=a, expression=b)),
+    "not": lambda a: exp.paren(exp.Not(this=exp.paren(a))),
     **{
         name: _function(name)
         for name in (
@@ -176,9 +287,28 @@ OF_INTEGERS: Mapping[str, Callable[..., exp.Expr]] = {
 }  # fmt: skip
 """Functions that need other SQL where they make an integer from integers."""
 
+CONVERSIONS: Mapping[tuple[str, Type], Callable[..., exp.Expr]] = {
+    ("int", Type.SYMBOL): _read(_INTEGER, Type.INT), ("int", Type.FLOAT): _cut_off,
+    ("float", Type.SYMBOL): _read(_FLOAT, Type.FLOAT),
+    ("int", Type.INT): _whole, ("float", Type.INT): _whole, ("float", Type.FLOAT): _whole,
+}  # fmt: skip
+"""Functions that need other SQL for each type of their argument."""
 
-def built(function: str, type_: Type | None, arguments: Sequence[exp.Expr]) -> exp.Expr:
-    """A call of a function that is built in, whose value has this type."""
+
+def built(
+    function: str,
+    type_: Type | None,
+    arguments: Sequence[exp.Expr],
+    types: Sequence[Type | None],
+) -> exp.Expr:
+    """A call of a function that is built in, whose value has this type. `types` are the arguments'.
+
+    Symbols are given as text.
+    """
+    if function in ("concat", "text"):
+        arguments = list(map(spelled, arguments, types))
+    if types and types[0] and (conversion := CONVERSIONS.get((function, types[0]))):
+        return conversion(*arguments)
     whole = OF_INTEGERS.get(function) if type_ is Type.INT else None
     return (whole or BUILT[function])(*arguments)
 
@@ -187,7 +317,9 @@ POSITIVE = frozenset(("+", "-", "abs", "floor", "sqrt", "exp", "ln", "least", "g
 """Functions that never make a -0.0, unless they are given one."""
 
 
-_PARTIAL = frozenset(("/", "%", "sqrt", "ln"))
+_PARTIAL = frozenset(
+    ("/", "%", "sqrt", "ln", "int", "float", "regex_extract", "add_days", "add_seconds")
+)
 
 
 def is_total(expression: Expression, functions: Functions) -> bool:
@@ -199,6 +331,13 @@ def typed(type_: Type, value: exp.Expr, positive: bool = False) -> exp.Expr:
     """A function's value, stored as its type requires; a `positive` function makes no -0.0."""
     cast = exp.cast(value, SQL_TYPES[type_], copy=False)
     return cast if positive or type_ is not Type.FLOAT else without_sign_of_zero(cast)
+
+
+def moment(value: exp.Expr, type_: Type | None, other: Type | None) -> exp.Expr:
+    """A value as it is compared with one of another type: a date is the moment when it begins."""
+    if type_ is Type.DATE and other is Type.TIMESTAMP:
+        return exp.cast(value, SQL_TYPES[Type.TIMESTAMP])
+    return value
 
 
 def spelled(value: exp.Expr, type_: Type | None) -> exp.Expr:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from zodiac_sql.database.statements import joining
+
 
 @dataclass(slots=True)
 class Joins:
@@ -41,11 +43,10 @@ class Joins:
             self.restrict()
             self._empty = False
         elif conditions:
-            self.query = self.query.join(
-                item, on=exp.and_(*conditions, copy=False), join_type=kind, copy=False
-            )
+            on = exp.and_(*conditions, copy=False)
+            self.query = self.query.join(joining(item, kind), on=on, copy=False)
         else:
-            self.query = self.query.join(item, join_type=kind or "CROSS", copy=False)
+            self.query = self.query.join(joining(item, kind or "CROSS"), copy=False)
 
     def where(self, *conditions: exp.Expr) -> None:
         """Conditions that all rows must meet, from the next `restrict` on."""

@@ -186,6 +186,15 @@ def candidate_check(rule: Rule, *leading: Variable) -> Plan:
     return Plan(rule, scans, tied, Version.ALL, groups)
 
 
+def group_check(rule: Rule) -> Plan:
+    """The rule over all that is known, as far as it derives facts of the groups of candidates."""
+    assert rule.best is not None
+    terms = list(rule.head.terms)
+    terms[rule.best.place] = Variable("_:best")
+    plan = candidate_check(replace(rule, head=replace(rule.head, terms=tuple(terms))))
+    return replace(plan, rule=rule)
+
+
 def _guard(driver: Scan, aggregate: Aggregate) -> Scan | None:
     """A scan of an aggregate's group variables, if the driving scan has them all."""
     group = {variable.name for variable in aggregate.group}

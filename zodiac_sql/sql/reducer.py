@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import distinct
+from zodiac_sql.database.statements import distinct, joining
 from zodiac_sql.language.binding import variables
 from zodiac_sql.language.syntax import Column, Type, Variable
 from zodiac_sql.language.types import body_types
@@ -240,7 +240,7 @@ class _Reduction:
         query = exp.select(*self.values(dict.fromkeys(own, "n"))).from_(self.node(place))
         for other in others:
             if same := self.same(place, other):
-                query = query.join(self.node(other, other), on=same, join_type="SEMI", copy=False)
+                query = query.join(joining(self.node(other, other), "SEMI"), on=same, copy=False)
         if query.args.get("joins"):
             self.put(stem, place, query)
 
@@ -261,7 +261,7 @@ class _Reduction:
                 continue
             same = self.same(place, child)
             kind = "" if same else "CROSS"
-            query = query.join(self.node(child, child), on=same, join_type=kind, copy=False)
+            query = query.join(joining(self.node(child, child), kind), on=same, copy=False)
             found = dict.fromkeys(self.tree.handed[child], f"n{child}") | found
         handed = self.tree.handed[place]
         values = self.values({v: found[v] for v in handed})

@@ -8,7 +8,7 @@ from typing import Literal
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.statements import parameter, temp_table
+from zodiac_sql.database.statements import joining, parameter, temp_table
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import ENTERED, MARK, RANK, TAG
 from zodiac_sql.sql.class_pairs import Pairs, pairs_query
@@ -127,7 +127,7 @@ def part_query(part: Part, relation: Relation) -> exp.Select:
             *(c.eq(d) for c, d in zip(columns_of(relation, "t"), columns_of(relation, "m"),
                                       strict=True))
         )  # fmt: skip
-        query = query.join(gone, on=same, join_type="ANTI")
+        query = query.join(joining(gone, "ANTI"), on=same)
     return query
 
 

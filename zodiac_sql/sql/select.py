@@ -92,11 +92,11 @@ def compile_goals(
 class Instances:
     """The SELECT of a rule's instances: a column for each variable, named as it is.
 
-    `kinds` tells for each variable its type, and whether it is text instead of an id.
+    `kinds` tells for each variable its type, and whether it is text instead of an id (forms.py).
     """
 
     query: exp.Select
-    kinds: dict[str, tuple[Type | None, bool]]
+    kinds: dict[str, tuple[Type | None, int]]
 
 
 def compile_instances(plan: Plan, context: Context) -> Instances:

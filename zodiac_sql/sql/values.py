@@ -14,17 +14,20 @@ from sqlglot import exp
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
 from zodiac_sql.database.statements import temp_table, text
+from zodiac_sql.language.functions import COMPARISONS
 from zodiac_sql.language.syntax import Call, Column, Constant, Expression, Type, Variable
 from zodiac_sql.language.types import expression_type
 from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.forms import PLAIN, WRITTEN
 from zodiac_sql.sql.functions import (
     OPERATORS,
     POSITIVE,
     built,
+    choice,
     literal,
+    moment,
     python_call,
     python_call_if_there,
-    spelled,
     typed,
 )
 from zodiac_sql.sql.joins import Joins
@@ -32,14 +35,15 @@ from zodiac_sql.sql.joins import Joins
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value in SQL: an id or a native value, or, where `text`, the text of a plain symbol.
+    """A value in SQL: an id or a native value, or, where `text`, the text of a symbol.
 
-    `shown` is the text of a symbol that is a constant of the rule.
+    That is PLAIN, what a function has made, or WRITTEN, as people see the symbol. `shown` is the
+    text of a symbol that is a constant of the rule.
     """
 
     sql: exp.Expr
     type: Type | None
-    text: bool = False
+    text: int = 0
     shown: str | None = None
 
 
@@ -81,12 +85,13 @@ class Values:
         elif symbols and (left.text or right.text):
             a, b = self.shown(left), self.shown(right)
         else:
-            a, b = left.sql, right.sql
+            a, b = (moment(value.sql, value.type, other.type)
+                    for value, other in ((left, right), (right, left)))  # fmt: skip
         return OPERATORS[operator](this=a.copy(), expression=b.copy())
 
     def text(self, value: Value) -> exp.Expr:
         """The text that a symbol means."""
-        if value.text:
+        if value.text == PLAIN:
             return value.sql.copy()
         return exp.Anonymous(this="zodiac.lexical", expressions=[self.shown(value)])
 
@@ -96,6 +101,8 @@ class Values:
             return value.sql.copy()
         if value.shown is not None:
             return text(value.shown)
+        if value.text == WRITTEN:
+            return value.sql.copy()
         if value.text:
             found = exp.Anonymous(this="zodiac.quote_where_needed", expressions=[value.sql.copy()])
             return exp.cast(found, "TEXT")  # DuckDB takes what is always NULL for an integer
@@ -137,9 +144,15 @@ class Values:
         return Value(literal(constant), constant.type)
 
     def _call(self, call: Call) -> Value:
-        type_ = expression_type(call, self.types, self.context.functions)
+        functions = self.context.functions
+        type_ = expression_type(call, self.types, functions)
+        registered = functions.get(call.function)
+        if call.function in COMPARISONS:
+            left, right = map(self.of, call.arguments)
+            return Value(exp.paren(self.compared(call.function, left, right)), Type.BOOL)
+        if call.function == "if" and registered is None and type_ is Type.SYMBOL:
+            return self._chosen_symbol(call)
         arguments = [self._argument(argument) for argument in call.arguments]
-        registered = self.context.functions.get(call.function)
         if registered is not None:
             wanted = (
                 SQL_TYPES[p] if p is not Type.SYMBOL else "TEXT" for p in registered.parameters
@@ -148,16 +161,21 @@ class Values:
             computed = any(isinstance(argument, Call) for argument in call.arguments)
             sql = (python_call_if_there if computed else python_call)(call.function, cast)
         else:
-            if call.function == "concat":
-                types = (
-                    expression_type(a, self.types, self.context.functions) for a in call.arguments
-                )
-                arguments = list(map(spelled, arguments, types))
-            sql = built(call.function, type_, arguments)
+            types = [expression_type(a, self.types, functions) for a in call.arguments]
+            sql = built(call.function, type_, arguments, types)
         if type_ is Type.SYMBOL:
-            return Value(sql, type_, text=True)
+            return Value(sql, type_, PLAIN)
         positive = registered is None and call.function in POSITIVE
         return Value(typed(type_ or Type.INT, sql, positive), type_)
+
+    def _chosen_symbol(self, call: Call) -> Value:
+        """One of two symbols, by its id unless one of them may have none yet."""
+        condition, *both = call.arguments
+        values, ids = [self.of(one) for one in both], self.context.ids
+        new = any(v.text or (v.shown is not None and v.shown not in ids) for v in values)
+        chosen = [self.shown(v) if new else self.as_id(v) for v in values]
+        form = WRITTEN if new and not self.context.spelled else 0
+        return Value(choice(self.of(condition).sql.copy(), *chosen), Type.SYMBOL, form)
 
     def _argument(self, expression: Expression) -> exp.Expr:
         """What a function gets: symbols as text."""

@@ -7,6 +7,7 @@ parsed again from their text only when something needs them, so that opening a f
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import LockedError, StoreError
@@ -14,11 +15,13 @@ from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Origin, Type
 from zodiac_sql.names import DERIVED_SCHEMA, TRIPLES, VARIES
+from zodiac_sql.program.feed import NO_FEED
 from zodiac_sql.program.rule_sets import RuleSet
 from zodiac_sql.program.state import HypernodeRow, State, StoredRule
 from zodiac_sql.rewrite.hypertree.stored import StoredNode, StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.storage.check_catalog import what_is_wrong
+from zodiac_sql.storage.feed import load_feed
 from zodiac_sql.storage.row_counts import is_aside, list_tables, load_row_counts
 
 
@@ -82,20 +85,12 @@ def _load(store: Store) -> State:
         )
         for id_, stratum, recursive, ranked, modules in hypernodes
     )  # fmt: skip
+    ((next_hypernode, gone),) = store.rows(
+        "SELECT next_hypernode, (SELECT max(gone) FROM zodiac.feed_state) FROM zodiac.counter"
+    )
     return State(
         sets=_load_sets(store),
-        rules=tuple(
-            StoredRule(
-                name=name,
-                text=text,
-                prefixes=tuple(sorted(prefixes.items())),
-                head=head,
-                added_at=added_at,
-                position=position,
-                origin=None if template is None else Origin(template, tuple(predicates)),
-            )
-            for name, text, prefixes, head, _, added_at, position, template, predicates in rule_rows
-        ),
+        rules=tuple(_rule(row) for row in rule_rows),
         templates=_load_templates(store),
         hypernodes=rows,
         positive=frozenset((a, b) for a, b, negative in edges if not negative),
@@ -106,8 +101,22 @@ def _load(store: Store) -> State:
         rows=load_row_counts(store, tables, rows, schema),
         aside=tuple(table for schema_, table, _ in tables if is_aside(schema_, table)),
         positions=dict(store.rows("SELECT name, position FROM zodiac.stream")),
-        next_hypernode=store.count("SELECT next_hypernode FROM zodiac.counter"),
+        feed=NO_FEED if gone is None else load_feed(store, gone),
+        next_hypernode=next_hypernode,
         generation=generation(store),
+    )
+
+
+def _rule(row: tuple[Any, ...]) -> StoredRule:
+    name, text, prefixes, head, _, added_at, position, template, predicates = row
+    return StoredRule(
+        name=name,
+        text=text,
+        prefixes=tuple(sorted(prefixes.items())),
+        head=head,
+        added_at=added_at,
+        position=position,
+        origin=None if template is None else Origin(template, tuple(predicates)),
     )
 
 

@@ -70,7 +70,7 @@ def _wrong_in_hypernode(row: HypernodeRow, schema: Mapping[str, Predicate]) -> I
     for module in row.modules:
         flags = (module.fed, module.parted, module.unequal, module.covers)
         binary = module.predicate in schema and schema[module.predicate].arity == 2
-        if module.kind not in ("tc", "stc") or not binary or None in flags:
+        if module.kind not in ("tc", "stc", "scc") or not binary or None in flags:
             yield f"h{row.id} has no module {module}"
     for tree in row.trees:
         for place, node in enumerate(tree.nodes):

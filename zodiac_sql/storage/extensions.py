@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import anti_join, create_temp, minus, semi_join
+from zodiac_sql.database.statements import anti_join, create_temp, joining, minus, semi_join
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.sql.class_pairs import joined
@@ -146,7 +146,7 @@ def decoded(
             same = exp.column("id", table=alias).eq(value)
             kind = "LEFT" if unknown else ""
             symbols = exp.to_table(dictionary).as_(alias)
-            query = query.join(symbols, on=same, join_type=kind, copy=False)
+            query = query.join(joining(symbols, kind), on=same, copy=False)
             value = exp.column("text", table=alias)
         query = query.select(value.as_(column.name, quoted=True), copy=False)
     return query

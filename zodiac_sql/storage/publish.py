@@ -12,7 +12,7 @@ are no others, and something else tells as well, it would be a statement too man
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
@@ -23,12 +23,22 @@ from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.restructuring import Restructuring
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.names import DERIVED_SCHEMA, classes, derived, is_external, is_node, set_aside
+from zodiac_sql.names import (
+    DERIVED_SCHEMA,
+    between,
+    classes,
+    derived,
+    is_external,
+    is_node,
+    set_aside,
+)
+from zodiac_sql.program.feed import Keeping
 from zodiac_sql.program.state import State
-from zodiac_sql.sql.class_pairs import pairs_query
+from zodiac_sql.sql.class_pairs import Between, pairs_query
 from zodiac_sql.storage.catalog import drop_aside
 from zodiac_sql.storage.edit_tables import edit_rows, key_of, write_table
 from zodiac_sql.storage.edits import Edit, Edits
+from zodiac_sql.storage.feed import Moved, keep, write_entries
 from zodiac_sql.storage.owners import EXPLICIT, Discarded
 from zodiac_sql.storage.pass_tables import pass_tables
 from zodiac_sql.storage.remove_tables import (
@@ -59,6 +69,10 @@ class Publication:
     """Tables of idb that the change takes away, but from which its facts are still read: they stay
     under another name until the next change."""
     cache: StatementCache
+    moved: Sequence[Moved] = ()
+    """What has entered and left the extensions that are in the change feed."""
+    keeping: Keeping | None = None
+    """What is to be in the feed after the change, if that changes."""
 
 
 MOST_UNNOTICED = 10_000
@@ -74,9 +88,13 @@ def publish(store: Store, publication: Publication) -> State:
         return new
     rows = dict(old.rows)
     with publishing(store, old, new, _may_pass(publication)) as counts:
+        # Before the tables are written, because entries are read from what is to be taken away.
+        feed = write_entries(store, old.feed, publication.moved, publication.cache)
         _write(store, publication, rows)
+        if publication.keeping:
+            feed = keep(store, feed, publication.keeping)
         aside = tuple(set_aside(name) for name in publication.put_aside)
-        state = replace(new, rows=rows, aside=aside, generation=old.generation + counts)
+        state = replace(new, rows=rows, aside=aside, feed=feed, generation=old.generation + counts)
         save(store, old, state)
         hand_on(old, state, {name for name, _ in (*publication.edits, *publication.inside)})
         if not new.is_same_program(old):
@@ -117,6 +135,7 @@ def _has_any(store: Store, publication: Publication) -> bool:
         or (new.prefixes, new.positions) != (old.prefixes, old.positions)
         or new.sets != old.sets
         or new.functions != old.functions
+        or publication.keeping is not None
     )
 
 
@@ -126,6 +145,7 @@ def _may_pass(publication: Publication) -> bool:
     moved = [part for e in edits.values() for part in (e.removed, *e.incoming) if part]
     return (
         structure.before is structure.after
+        and publication.keeping is None
         and publication.old.next_hypernode == publication.new.next_hypernode
         and sum(part.rows for part in moved) <= MOST_UNNOTICED
         and (
@@ -189,7 +209,7 @@ def _carry_out_edits(
         if known is None or isinstance(owner, Discarded):
             continue
         if edit.now:
-            _show_pairs(remover, known, owner, edit, publication.inner[classes(name)])
+            _show_pairs(remover, known, owner, edit, publication.inner)
         elif owner == EXPLICIT or edit.incoming or key_of(known, owner) in remover.rows:
             cache = publication.cache.of(name)
             _carry_out(
@@ -221,7 +241,7 @@ def _carry_out(
 
 
 def _show_pairs(
-    remover: Remover, predicate: Predicate, owner: int, edit: Edit, classes_: Predicate
+    remover: Remover, predicate: Predicate, owner: int, edit: Edit, inner: Mapping[str, Predicate]
 ) -> None:
     """Create a view of the facts that a table of classes stands for, if there is none yet."""
     schema, name = key = key_of(predicate, owner)
@@ -230,8 +250,13 @@ def _show_pairs(
             remover.remove(key)
         assert edit.now is not None
         assert edit.now.pairs is not None
-        there = exp.table_(key_of(classes_, owner)[1], db=DERIVED_SCHEMA, quoted=True)
-        query = pairs_query(edit.now.pairs, there, [c.name for c in predicate.columns])
+        _, table = key_of(inner[classes(predicate.name)], owner)
+        there = exp.table_(table, db=DERIVED_SCHEMA, quoted=True)
+        pairs = edit.now.pairs
+        if pairs.between:
+            _, table = key_of(inner[between(predicate.name)], owner)
+            pairs = replace(pairs, between=Between(DERIVED_SCHEMA, table))
+        query = pairs_query(pairs, there, [c.name for c in predicate.columns])
         view_name = exp.table_(name, db=schema, quoted=True)
         remover.store.run(exp.Create(this=view_name, kind="VIEW", expression=query))
         remover.views.add(name)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from zodiac_sql.database.statements import union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.names import ASIDE, DERIVED_SCHEMA, classes_table, derived
+from zodiac_sql.names import ASIDE, DERIVED_SCHEMA, between_table, classes_table, derived
 from zodiac_sql.program.state import HypernodeRow
-from zodiac_sql.sql.class_pairs import count_pairs
+from zodiac_sql.sql.class_pairs import count_between, count_pairs
 
 
 def list_tables(store: Store) -> list[tuple[str, str, int]]:
@@ -42,10 +42,14 @@ def load_row_counts(
             if module.parted:
                 name = schema[module.predicate].sql_name
                 table = derived(row.id, classes_table(name))
-                if (DERIVED_SCHEMA, table) in found:
-                    found[DERIVED_SCHEMA, derived(row.id, name)] = count_pairs(
-                        store, table, module.unequal
-                    )
+                key = DERIVED_SCHEMA, derived(row.id, name)
+                if (DERIVED_SCHEMA, table) not in found:
+                    continue
+                if module.directed:
+                    between = derived(row.id, between_table(name))
+                    found[key] = count_between(store, table, between)
+                else:
+                    found[key] = count_pairs(store, table, module.unequal)
     return found
 
 

@@ -11,6 +11,7 @@ from zodiac_sql.names import (
     DERIVED_SCHEMA,
     EXPLICIT_SCHEMA,
     NODE_SCHEMA,
+    between,
     classes,
     derived,
     external,
@@ -20,11 +21,14 @@ from zodiac_sql.names import (
 from zodiac_sql.program.state import State
 from zodiac_sql.rewrite.hypertree.stored import tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, tables_of
-from zodiac_sql.sql.class_pairs import Pairs
+from zodiac_sql.sql.class_pairs import Between, Pairs
 from zodiac_sql.sql.relations import Part, Relation
 from zodiac_sql.storage.owners import EXPLICIT, Owner
 
 T = TypeVar("T")
+
+EDGES = "edges"
+"""What is remembered of a state under this name are facts, of which the next state has others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ def hand_on(old: State, new: State, names: Iterable[str]) -> None:
     """
     if not new.is_same_program(old):
         return
-    new.memo.update(old.memo)
+    new.memo.update((what, found) for what, found in old.memo.items() if what != EDGES)
     if "sources" not in old.memo:
         return
     sources = new.memo["sources"] = own(old.memo["sources"])
@@ -161,9 +165,18 @@ def _tables_of(state: State) -> dict[str, list[_Table]]:
 
 def _parted(module: ModuleRow, hypernode: int, rows: int, schema: Schema) -> Part:
     """The facts that a table of classes in the file stands for."""
-    table = tables_of(module, schema)[classes(module.predicate)].sql_name
-    pairs = Pairs(unequal=module.unequal)
-    return Part(DERIVED_SCHEMA, derived(hypernode, table), rows, pairs=pairs, covers=module.covers)
+    tables = tables_of(module, schema)
+    table = derived(hypernode, tables[classes(module.predicate)].sql_name)
+    pairs = pairs_of(module, hypernode, tables)
+    return Part(DERIVED_SCHEMA, table, rows, pairs=pairs, covers=module.covers)
+
+
+def pairs_of(module: ModuleRow, hypernode: int, tables: Mapping[str, Predicate]) -> Pairs:
+    """Which pairs of nodes a table of classes in the file stands for."""
+    there = tables.get(between(module.predicate))
+    if there is None:
+        return Pairs(unequal=module.unequal)
+    return Pairs(between=Between(DERIVED_SCHEMA, derived(hypernode, there.sql_name)))
 
 
 def inside(sources: Sources, inner: Inner, number: int) -> Sources:

@@ -14,7 +14,7 @@ from zodiac_sql.language import symbols
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.urns import predicate_iri
-from zodiac_sql.names import TRIPLES, is_expression
+from zodiac_sql.names import TRIPLES, is_constraint, is_expression
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.sources import sources_of
 
@@ -30,7 +30,7 @@ def rdf_predicates(state: State) -> tuple[Predicate, ...]:
 
 
 def _is_rdf(known: Predicate) -> bool:
-    if is_expression(known.name):
+    if is_expression(known.name) or is_constraint(known.name):
         return False
     return known.arity in (1, 2) and not known.open and predicate_iri(known.name) == known.name
 
@@ -52,7 +52,7 @@ AND database_name = $1
 
 def make_way(store: Store, old: State, new: State) -> None:
     """Drop the view of triples where a new predicate gets its name."""
-    if _has_the_name(new.schema) and not _has_the_name(old.schema) and _there(store) == "ours":
+    if _has_the_name(new.schema) and not _has_the_name(old.schema) and whose_view(store) == "ours":
         store.run(exp.Drop(tables=[shown(store.database, TRIPLE)], kind="VIEW"))
 
 
@@ -66,7 +66,7 @@ def refresh_triples(store: Store, old: State, new: State) -> None:
     """
     if (shape := _shape(new)) == _shape(old):
         return
-    there = _there(store)
+    there = whose_view(store)
     if there == "other" or _has_the_name(new.schema):
         return
     name = shown(store.database, TRIPLE)
@@ -96,7 +96,7 @@ def _read(state: State) -> tuple[Predicate, ...]:
     return tuple(one for one in known if one.name in there) or known[:1]
 
 
-def _there(store: Store) -> str | None:
+def whose_view(store: Store) -> str | None:
     """Whose view or table has the name: "ours" or "other"; None if there is none."""
     found = store.rows(_THERE, [store.database, TRIPLES])
     return found[0][0] if found else None

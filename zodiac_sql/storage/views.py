@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.statements import shown
+from zodiac_sql.database.render import render
+from zodiac_sql.database.statements import data_type, shown
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.names import is_constraint
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.class_pairs import pairs_query
 from zodiac_sql.sql.relations import Part, Relation, table
 from zodiac_sql.storage.extensions import decoded, distinct_query
 from zodiac_sql.storage.sources import Sources, sources_of
 from zodiac_sql.storage.triples import make_way, refresh_triples
+from zodiac_sql.storage.view_comments import comment_views
 
 
 def _decoded_pairs(part: Part, relation: Relation) -> exp.Query:
@@ -40,20 +44,27 @@ def view(predicate: Predicate, relation: Relation, replace: bool, database: str)
 
     Use `replace` only for a view that is ours: a new view must never replace somebody else's.
     """
+    body: exp.Expr
     if not relation.parts:
-        types = (_shown_type(c.type) for c in relation.stored)
-        names = (c.name for c in relation.stored)
-        nothing = [
-            exp.cast(exp.null(), type_).as_(name, quoted=True)
-            for name, type_ in zip(names, types, strict=True)
-        ]
-        body: exp.Query = exp.select(*nothing).where(exp.false())
+        body = exp.Var(this=_nothing(tuple((c.name, c.type) for c in relation.stored)))
     elif covering := [part for part in relation.parts if part.covers]:
         body = _decoded_pairs(covering[0], relation)
     else:
         body = decoded(relation, distinct_query(relation), "zodiac.symbol")
     name = shown(database, predicate.sql_name)
     return exp.Create(this=name, kind="VIEW", expression=body, replace=replace)
+
+
+@lru_cache(maxsize=1_000)
+def _nothing(columns: tuple[tuple[str, Type | None], ...]) -> str:
+    """A query without rows. Of the thousands of predicates in an ontology, most have no facts, and
+    nearly all have the same columns: it is written once for all of them.
+    """
+    nothing = [
+        exp.alias_(exp.Cast(this=exp.null(), to=data_type(_shown_type(type_))), name, quoted=True)
+        for name, type_ in columns
+    ]
+    return render(exp.select(*nothing, copy=False).where(exp.false(), copy=False))
 
 
 def _shown_type(type_: Type | None) -> str:
@@ -66,17 +77,20 @@ def refresh_views(store: Store, old: State, new: State, names: Collection[str]) 
     before, after = sources_of(old), sources_of(new)
     make_way(store, old, new)
     for name, predicate in old.schema.items():
-        if name not in new.schema:
+        if name not in new.schema and not is_constraint(name):
             target = shown(store.database, predicate.sql_name)
             store.run(exp.Drop(tables=[target], kind="VIEW"))
+    made: list[str] = []
     for name, predicate in new.schema.items():
-        if name not in names:
+        if name not in names or is_constraint(name):
             continue
         same = name in old.schema and old.schema[name].columns == predicate.columns
         if not same or _have_changed(before, after, name):
             parts = tuple(part for parts in after.owners(name).values() for part in parts)
             relation = Relation(predicate.columns, parts)
             store.run(view(predicate, relation, name in old.schema, store.database))
+            made.append(name)
+    comment_views(store, old, new, made)
     refresh_triples(store, old, new)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from zodiac_sql.change.change import Change, Streamed
 from zodiac_sql.errors import (
+    ConstraintError,
     DataError,
     EvaluationError,
     FunctionError,
@@ -30,7 +31,9 @@ Begin = Callable[[], AbstractContextManager["StreamedUpdate"]]
 """Begins an update of the knowledge base. The update is applied at the end of the block."""
 
 
-REFUSALS = (ProgramError, DataError, QueryError, EvaluationError, FunctionError)
+REFUSALS = (
+    ConstraintError, ProgramError, DataError, QueryError, EvaluationError, FunctionError,
+)  # fmt: skip
 """Errors in an update itself. Only these become a StreamError with its number, or are passed
 over."""
 

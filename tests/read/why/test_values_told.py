@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import pytest
+
+from zodiac_sql.errors import ConstraintError
+
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
 
@@ -82,3 +86,23 @@ def test_a_fact_that_is_negated_in_a_group(open_kb: OpenKb) -> None:
         assert "g(2, 3) entered: inserted" in str(change.why("n(2, 1)"))
         change = kb.delete("g", [(2, 1), (2, 3)])
         assert "g(2, 3) left: deleted" in str(change.why("n(2, 1)"))
+
+
+def test_expressions_in_atoms_are_told_as_they_are_written(open_kb: OpenKb) -> None:
+    with open_kb() as kb:
+        kb.insert("q", [(1,), (2,)])
+        kb.add_rules("p(X + 1) :- q(X). c(X) :- q(X), p(X + 1), X < 2.")
+        told = kb.why("c(1)")
+        assert "1 + 1 = 2  (X + 1)" in str(told)
+        assert {name for step in told.derivations[told.goals[0]] for name, _ in step.values} == {
+            "X"
+        }
+        assert "X + 1 would be 2, and not 7" in str(kb.why_not("p(7)"))
+        assert kb.query("q(X), p(X + 1)").column_names == ["X"]
+        violated = kb.add_rules("k: !- q(X), p(X + 1).", check=False).violations[0]
+        assert (violated.variables, violated.rows) == (("X",), ((1,), (2,)))
+        assert kb.violations()["violation"].to_pylist() == ["X = 1", "X = 2"]
+        with pytest.raises(ConstraintError) as refused:
+            kb.insert("q", [(3,)])
+        assert "p(4) entered" in str(refused.value)
+        assert "'" not in str(refused.value)

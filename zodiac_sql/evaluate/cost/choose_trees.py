@@ -83,6 +83,8 @@ class Question:
 
 def may_decompose(rule: Rule) -> bool:
     """Whether a rule is cyclic, and of a kind that can be decomposed."""
+    if rule.best or len(rule.body) < 3:
+        return False  # two atoms make no cycle
     edges = edges_of(rule)
     return edges is not None and not is_acyclic(edges)
 

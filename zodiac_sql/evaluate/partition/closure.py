@@ -11,7 +11,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import create_temp, create_temp_view, temp_table, union_all
+from zodiac_sql.database.statements import (
+    create_temp,
+    create_temp_view,
+    joining,
+    temp_table,
+    union_all,
+)
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.partition import Partition, begin, connect, part
 from zodiac_sql.language.syntax import Column
@@ -114,7 +120,7 @@ class Closure:
     def _among_members(self, links: exp.Query) -> exp.Select:
         query = exp.select("a", "b", "looping").from_(links.subquery("l"))
         same = exp.column(NODE, table="m").eq(exp.column("a", table="l"))
-        return query.join(temp_table(self.partition.name).as_("m"), on=same, join_type="SEMI")
+        return query.join(joining(temp_table(self.partition.name).as_("m"), "SEMI"), on=same)
 
     def _links(self, given: Relation | None, fed: Relation | None) -> exp.Query | None:
         """Facts as links. R(a, a) given from outside counts as derived if the row `covers`."""
@@ -167,7 +173,7 @@ def _after(stored: Part, members: str) -> exp.Query:
     same = exp.column(NODE, table="m").eq(exp.column(NODE, table="s"))
     others = exp.select(*(exp.column(n.name, table="s", quoted=True) for n in names))
     others = others.from_(table(stored).as_("s"))
-    others = others.join(temp_table(members).as_("m"), on=same, join_type="ANTI")
+    others = others.join(joining(temp_table(members).as_("m"), "ANTI"), on=same)
     here = exp.select(*names).from_(temp_table(members))
     here = here.where(exp.not_(exp.column("class", quoted=True).is_(exp.null())))
     return exp.union(others, here, distinct=False, copy=False)

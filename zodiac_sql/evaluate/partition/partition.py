@@ -20,7 +20,14 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.statements import create_temp, create_temp_view, drop, rename, temp_table
+from zodiac_sql.database.statements import (
+    create_temp,
+    create_temp_view,
+    drop,
+    joining,
+    rename,
+    temp_table,
+)
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.components import find_roots
 from zodiac_sql.language.syntax import Type
@@ -306,7 +313,7 @@ def _among_hit(links: exp.Query) -> exp.Select:
     """The links that begin at a node of a class that was hit."""
     query = exp.select("a", "b", "looping").from_(links.subquery("k"))
     same = exp.column(NODE, table="h").eq(exp.column("a", table="k"))
-    return query.join(temp_table("zodiac$hit").as_("h"), on=same, join_type="SEMI")
+    return query.join(joining(temp_table("zodiac$hit").as_("h"), "SEMI"), on=same)
 
 
 def rows_changed(partition: Partition, left: str, came: str) -> tuple[int, int]:

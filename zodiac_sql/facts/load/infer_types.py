@@ -90,9 +90,25 @@ def misfits(table: TableFile, typing: Typing) -> tuple[int, list[Skipped]]:
     return table.refused({name: typing.misfit(name) for name in typing.doubtful}, reason)
 
 
-def typed(table: TableFile, known: Predicate | None) -> Typing:
-    """A type for each column: that of the predicate, or the one that all cells look like."""
+def typed(table: TableFile, known: Predicate | None, widens: bool) -> Typing:
+    """A type for each column: that of the predicate, or the one that all cells look like.
+
+    With `widens`, ints that nobody declared make place for floats.
+    """
     of_predicate = known_types(table.names, known)
+    found = _typed(table, of_predicate)
+    wider = [
+        name
+        for name, type_ in of_predicate.items()
+        if type_ is Type.INT and found.syntaxes[name].found(found.kinds[name]) is Type.FLOAT
+    ]
+    if widens and wider and known is not None and not known.declared:
+        types = {name: type_ for name, type_ in of_predicate.items() if name not in wider}
+        return _typed(table, types)
+    return found
+
+
+def _typed(table: TableFile, of_predicate: Mapping[str, Type]) -> Typing:
     texts = {name: syntax for name, syntax in table.syntaxes.items() if syntax.type is None}
     likely = _kinds(table, dict.fromkeys(texts, 0), some=True)
     open_ = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load import rdf, tables
+from zodiac_sql.facts.load.options import DEFAULTS, Options
 from zodiac_sql.facts.load.result import Loaded, listed
 from zodiac_sql.facts.load.source import opened
 from zodiac_sql.language.schema import Predicate
@@ -23,11 +24,13 @@ def load_file(
     *,
     predicate: str | None = None,
     skip_bad: bool = False,
+    options: Options = DEFAULTS,
 ) -> Loaded:
     """Stage the facts of an RDF file, or the rows of a table as facts of one predicate.
 
     The suffix tells the syntax, with or without .gz. `known` are the existing predicates, by name;
-    `predicate` is the predicate of a table (by default the file's name). A malformed file is
+    `predicate` is the predicate of a table (by default the file's name), and `options` say how the
+    table is read. A malformed file is
     refused as a whole, with its bad lines; with `skip_bad` they are left out and reported.
     Raises DataError.
     """
@@ -38,11 +41,12 @@ def load_file(
             f"{path}: RDF has the names of its predicates in itself; {predicate} cannot be "
             "given. Leave it out."
         )
+    options.require_fitting(path, suffix)
     with opened(path) as file:
         if suffix in rdf.SUFFIXES:
             loaded = rdf.load_rdf(store, file, suffix, known, skip_bad)
         else:
-            loaded = tables.load_table(store, file, suffix, predicate, known, skip_bad)
+            loaded = tables.load_table(store, file, suffix, predicate, known, skip_bad, options)
     return _with_skipped_noted(loaded, path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -10,6 +11,8 @@ from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load import cells
+from zodiac_sql.facts.load.options import Options
+from zodiac_sql.facts.load.prepare import notes_on, require_columns
 from zodiac_sql.facts.load.result import Loaded
 from zodiac_sql.facts.load.source import SourceFile
 from zodiac_sql.facts.load.table_file import ROWS, TableFile, count_facts, is_empty
@@ -22,7 +25,12 @@ if TYPE_CHECKING:
 
 
 def load_parquet(
-    store: Store, file: SourceFile, name: str, known: Predicate | None, skip_bad: bool
+    store: Store,
+    file: SourceFile,
+    name: str,
+    known: Predicate | None,
+    skip_bad: bool,
+    options: Options,
 ) -> Loaded:
     """Stage Parquet as an Arrow table. pyarrow compares checksums if the file has them."""
     import pyarrow as pa
@@ -32,23 +40,104 @@ def load_parquet(
         source = pq.ParquetFile(
             file.data, page_checksum_verification=True, coerce_int96_timestamp_unit="us"
         )
-        batches = (_validated(batch) for batch in source.iter_batches(_BATCH_ROWS))
-        reader = pa.RecordBatchReader.from_batches(source.schema_arrow, batches)
+        names = source.schema_arrow.names
+        known_ones = _known_columns(known, names)
+        taken = options.columns or {name: name for name in known_ones or names}
+        require_columns(file.path, names, [*taken])
+        some = [*taken] if options.columns or known_ones else None
+        read = source.iter_batches(_BATCH_ROWS, columns=some)
+        fields = [source.schema_arrow.field(old).with_name(new) for old, new in taken.items()]
+        schema = pa.schema(fields)
+        fills = _fills(file, schema, options.fills or {})
+        batches = (_filled(_validated(batch), [*taken], schema, fills) for batch in read)
+        reader = pa.RecordBatchReader.from_batches(schema, batches)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{file.path} cannot be read: {error}") from None
-    offered = as_arrow(name, reader, None)
-    assert offered is not None  # only an empty list would give None
-    with store.offered(ROWS + "_offered", offered.data):
-        store.run(create_temp(ROWS, exp.select("*").from_(exp.to_table(ROWS + "_offered"))))
-    names = source.schema_arrow.names
-    table = TableFile(store, file, ".parquet", dict.fromkeys(names, cells.CSV))
-    empty, gaps = table.gaps() if skip_bad else (0, [])
+    untyped = _copied(store, name, reader, known)
+    table = TableFile(store, file, ".parquet", dict.fromkeys(schema.names, cells.CSV))
+    empty, gaps = table.gaps() if skip_bad or options.skips_rows else (0, [])
     if empty:
         table.drop(list(map(is_empty, table.names)))
     staged = stage_table(
-        store, name, ROWS, known, named=True, untyped=offered.untyped, place=table.place
+        store,
+        name,
+        ROWS,
+        known,
+        named=True,
+        untyped=untyped,
+        place=table.place,
+        widens=options.widens,
     )
-    return Loaded((staged,), count_facts(store, staged), tuple(gaps), empty)
+    facts = count_facts(store, staged)
+    notes = () if options.columns else _notes_on_columns(file, known_ones, names)
+    if options.skips_rows:
+        return Loaded((staged,), facts, notes=(*notes, *notes_on(file.path, empty)))
+    return Loaded((staged,), facts, tuple(gaps), empty, notes)
+
+
+def _copied(
+    store: Store, name: str, reader: pa.RecordBatchReader, known: Predicate | None
+) -> tuple[str, ...]:
+    """Copy rows into a temporary table, and return the columns without a type."""
+    offered = as_arrow(name, reader, known)
+    assert offered is not None  # only an empty list would give None
+    with store.offered(ROWS + "_offered", offered.data):
+        store.run(create_temp(ROWS, exp.select("*").from_(exp.to_table(ROWS + "_offered"))))
+    return offered.untyped
+
+
+def _known_columns(known: Predicate | None, names: Sequence[str]) -> list[str]:
+    """The columns of a predicate, if a file has all of them and more: then no others are read."""
+    if known is None or len(known.columns) >= len(names):
+        return []
+    wanted = [column.name for column in known.columns]
+    return wanted if set(wanted) <= set(names) else []
+
+
+def _notes_on_columns(
+    file: SourceFile, taken: Sequence[str], names: Sequence[str]
+) -> tuple[str, ...]:
+    """What is told of columns that are not read."""
+    left = ", ".join(name for name in names if name not in taken)
+    return (f"{file.path}: not read, because the predicate has no such column: {left}",) * bool(
+        taken
+    )
+
+
+def _fills(file: SourceFile, schema: pa.Schema, given: Mapping[str, object]) -> dict[str, object]:
+    """The values of empty cells, in the types of their columns. Raises DataError."""
+    import pyarrow as pa
+
+    require_columns(file.path, schema.names, [*given])
+    found: dict[str, object] = {}
+    for name, value in given.items():
+        type_ = schema.field(name).type
+        try:
+            found[name] = made = pa.scalar(value, type_)
+            if made.as_py() != value or isinstance(value, bool) != pa.types.is_boolean(type_):
+                raise ValueError  # it rounds fractions to integers
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            raise DataError(
+                f"{file.path}: column {name} has the type {type_}, and {value!r} is none of its "
+                "values. Nothing was loaded."
+            ) from None
+    return found
+
+
+def _filled(
+    batch: pa.RecordBatch, names: Sequence[str], schema: pa.Schema, fills: Mapping[str, object]
+) -> pa.RecordBatch:
+    """The columns of a batch in another order and by other names, with values in empty cells."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = [
+        pc.fill_null(batch.column(old), fills[field.name])
+        if field.name in fills
+        else batch.column(old)
+        for old, field in zip(names, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 _BATCH_ROWS = 122_880

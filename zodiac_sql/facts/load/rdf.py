@@ -109,8 +109,8 @@ def _misfits(
             if not skip_bad:
                 said = (
                     f"The column {property_.columns[1].name} of {property_.name} has the type "
-                    f"{property_.type}: correct these objects, or declare another type before the "
-                    "first facts."
+                    f"{property_.type}: correct these objects, or give it another type first, by "
+                    "`alter`, or by a declaration before the first facts."
                 )
                 raise DataError(ntriples.refusal(file, lines, property_.misfits, said))
             bad += lines

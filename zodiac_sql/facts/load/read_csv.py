@@ -2,52 +2,129 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
 from zodiac_sql.database.other_connections import connect_outside
+from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
+from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.lines import read_into
+from zodiac_sql.facts.load.options import Options
 from zodiac_sql.facts.load.result import Skipped
 from zodiac_sql.facts.load.source import SourceFile
 from zodiac_sql.facts.load.table_file import ROWS, TableFile
+from zodiac_sql.language.schema import Predicate, default_columns
 
 _SNIFF = """
 SELECT Delimiter, Quote, list_transform(Columns, lambda c: c.name)
-FROM sniff_csv($path, compression = 'none', header = true, ignore_errors = true,
+FROM sniff_csv($path, compression = 'none', header = $header, ignore_errors = true,
                max_line_size = 16777216, buffer_size = 33554432, auto_type_candidates = ['VARCHAR'])
 """
-_SNIFF_TSV = _SNIFF.replace("header = true", "header = true, delim = chr(9)")
+_SNIFF_DELIMITED = _SNIFF.replace("header = $header", "header = $header, delim = $delimiter")
 
 _READ_CSV = """
 SELECT * FROM read_csv($path, compression = 'none', columns = $columns, delim = $delimiter,
-                       quote = $quote, escape = $quote, header = true, auto_detect = false,
-                       max_line_size = 16777216, buffer_size = 33554432,
+                       quote = $quote, escape = $quote, header = $header, auto_detect = false,
+                       max_line_size = 16777216, buffer_size = 33554432, nullstr = $nulls,
                        allow_quoted_nulls = false, store_rejects = true,
                        rejects_table = 'zodiac_rejected', rejects_scan = 'zodiac_rejected_scan')
 """
 
 
-def read_csv(store: Store, file: SourceFile, suffix: str) -> TableFile:
-    """Create zodiac_rows. DuckDB detects how the cells are separated and quoted."""
-    sniff = _SNIFF_TSV if suffix == ".tsv" else _SNIFF
+def read_csv(
+    store: Store, file: SourceFile, suffix: str, options: Options, known: Predicate | None
+) -> TableFile:
+    """Create zodiac_rows. DuckDB detects how the cells are separated and quoted.
+
+    Raises DataError if the file is empty, and nothing tells its columns.
+    """
+    if not file.data.stat().st_size:
+        return _empty(store, file, suffix, options, known)
+    delimiter = options.delimiter or ("\t" if suffix == ".tsv" else None)
+    given: dict[str, object] = {"path": file.unglobbed, "header": options.header}
+    sniff = _SNIFF
+    if delimiter is not None:
+        sniff, given["delimiter"] = _SNIFF_DELIMITED, delimiter
     with connect_outside(store) as outside:
-        ((delimiter, quote, names),) = outside.rows(sniff, {"path": file.unglobbed})
-        rows = _read_rows(store, outside, file, delimiter, quote, names)
+        ((delimiter, quote, names),) = outside.rows(sniff, given)
+        if not options.header:
+            names = _names(file, len(names), options, known)
+        read = {
+            "path": file.unglobbed,
+            "delimiter": delimiter,
+            "quote": "'" if quote == "'" else '"',
+            "columns": dict.fromkeys(names, "VARCHAR"),
+            "header": options.header,
+            "nulls": options.null_string or "",
+        }
+        rows = _read_rows(store, outside, read)
     rejected = tuple(
         Skipped(line, text.strip("\r\n"), message.splitlines()[0]) for line, text, message in rows
     )
-    return TableFile(store, file, suffix, dict.fromkeys(names, cells.CSV), rejected)
+    return _table(store, file, suffix, options, names, rejected)
+
+
+def _table(
+    store: Store,
+    file: SourceFile,
+    suffix: str,
+    options: Options,
+    names: Sequence[str],
+    rejected: tuple[Skipped, ...] = (),
+) -> TableFile:
+    return TableFile(
+        store,
+        file,
+        suffix,
+        dict.fromkeys(names, cells.CSV),
+        rejected,
+        named=options.header or bool(options.columns),
+        header=options.header,
+    )
+
+
+def _names(
+    file: SourceFile, width: int, options: Options, known: Predicate | None
+) -> Sequence[str]:
+    """The names of columns that no line names: those given, or of the predicate, or the usual."""
+    if options.columns:
+        if len(options.columns) != width:
+            raise DataError(
+                f"{file.path} has {width} columns, and {len(options.columns)} are named. Without "
+                "a header, `columns` names all of them in order."
+            )
+        return [*options.columns.values()]
+    if known is not None and known.arity == width:
+        return [column.name for column in known.columns]
+    return default_columns(width)
+
+
+def _empty(
+    store: Store, file: SourceFile, suffix: str, options: Options, known: Predicate | None
+) -> TableFile:
+    """A file without a byte has no facts."""
+    names = [*options.columns.values()] if options.columns else []
+    if not names and known is not None:
+        names = [column.name for column in known.columns]
+    if not names:
+        raise DataError(
+            f"{file.path} is empty: nothing tells the columns of its predicate. Name them by "
+            "`columns`, or declare the predicate."
+        )
+    nothing = (exp.cast(exp.null(), "VARCHAR").as_(name, quoted=True) for name in names)
+    store.run(create_temp(ROWS, exp.select(*nothing).limit(0)))
+    renamed = replace(options, header=False)
+    return _table(store, file, suffix, renamed, names)
 
 
 def _read_rows(
-    store: Store, outside: Store, file: SourceFile, delimiter: str, quote: str, names: list[str]
+    store: Store, outside: Store, options: Mapping[str, object]
 ) -> list[tuple[int, str, str]]:
     """Create zodiac_rows, and return the lines that read_csv refused, each with a reason."""
-    options = {
-        "path": file.unglobbed,
-        "delimiter": delimiter,
-        "quote": "'" if quote == "'" else '"',
-        "columns": dict.fromkeys(names, "VARCHAR"),
-    }
     read_into(store, outside, ROWS, _READ_CSV, options)
     return outside.rows(
         "SELECT line, any_value(csv_line), any_value(error_message) FROM temp.zodiac_rejected"

@@ -33,6 +33,12 @@ class TableFile:
     syntaxes: Mapping[str, cells.Syntax]
     """How the cells of each column are written, by its name."""
     rejected: tuple[Skipped, ...] = ()
+    named: bool = True
+    """Whether the names of its columns mean anything; else they stand in the predicate's order."""
+    header: bool = True
+    """Whether its first line names the columns, if it is CSV."""
+    is_multiline: bool = False
+    """Whether a column that is not taken has texts with line breaks."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,9 +54,9 @@ class TableFile:
 
         This reads the file again, so it is for errors only.
         """
-        if self.suffix in (".parquet", ".json") or self._multiline():
+        if self.suffix in (".parquet", ".json") or self.multiline():
             return {}
-        header = 1 if self.suffix in _WITH_HEADER else 0
+        header = 1 if self.suffix in _WITH_HEADER and self.header else 0
         gone = [bad.line for bad in self.rejected]
         options = {"path": self.file.unglobbed, "gone": gone, "header": header, "rows": list(rows)}
         with connect_outside(self.store) as outside:
@@ -67,10 +73,10 @@ class TableFile:
         true = true_lines(self.file.data, found.values())
         return {row: true[number] for row, number in found.items()}
 
-    def _multiline(self) -> bool:
+    def multiline(self) -> bool:
         """Whether some text contains a line break. In JSON lines none does."""
-        if self.suffix not in _WITH_HEADER:
-            return False
+        if self.suffix not in _WITH_HEADER or self.is_multiline:
+            return self.is_multiline
         pattern = exp.Literal.string("%\n%")
         breaks = [exp.column(name, quoted=True).like(pattern) for name in self.names]
         return bool(breaks) and self.store.count(count_where(exp.or_(*breaks))) > 0

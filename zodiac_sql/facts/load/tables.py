@@ -25,6 +25,8 @@ from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.infer_types import misfits, typed
 from zodiac_sql.facts.load.lines import reading
 from zodiac_sql.facts.load.load_parquet import load_parquet
+from zodiac_sql.facts.load.options import Options
+from zodiac_sql.facts.load.prepare import prepared
 from zodiac_sql.facts.load.read_csv import read_csv
 from zodiac_sql.facts.load.read_json import JSON_FORMATS, read_json
 from zodiac_sql.facts.load.result import MOST_LISTED, Loaded, Skipped, listed
@@ -47,6 +49,7 @@ def load_table(
     name: str | None,
     known: Mapping[str, Predicate],
     skip_bad: bool,
+    options: Options,
 ) -> Loaded:
     """Stage the rows of a file as facts of the predicate `name`, by default the file's name.
 
@@ -56,23 +59,31 @@ def load_table(
     predicate = known.get(name)
     with scratch(store, ROWS), reading(str(file.path)):
         if suffix == ".parquet":
-            return load_parquet(store, file, name, predicate, skip_bad)
+            return load_parquet(store, file, name, predicate, skip_bad, options)
         store.run(cells.MACROS)
         if suffix != ".json":
             check_lines(file)
         if suffix in JSON_FORMATS:
             table = read_json(store, file, suffix, predicate, skip_bad)
-            return _load_rows(table, name, predicate, skip_bad)
-        table = read_csv(store, file, suffix)
-        loaded = _load_rows(table, name, predicate, skip_bad)
-        types = [column.type for column in loaded.staged[0].columns]
-        return replace(loaded, notes=_on_header(file.path, table.names, types, predicate))
+            table, notes = prepared(table, options, predicate)
+            return replace(
+                _load_rows(table, name, predicate, skip_bad, options.widens), notes=notes
+            )
+        table = read_csv(store, file, suffix, options, predicate)
+        table, notes = prepared(table, options, predicate)
+        loaded = _load_rows(table, name, predicate, skip_bad, options.widens)
+        if options.header and not options.columns:
+            types = [column.type for column in loaded.staged[0].columns]
+            notes += _on_header(file.path, table.names, types, predicate)
+        return replace(loaded, notes=notes)
 
 
-def _load_rows(table: TableFile, name: str, predicate: Predicate | None, skip_bad: bool) -> Loaded:
+def _load_rows(
+    table: TableFile, name: str, predicate: Predicate | None, skip_bad: bool, widens: bool
+) -> Loaded:
     """Stage the cells in zodiac_rows, except the rows that are refused."""
     store = table.store
-    typing = typed(table, predicate)
+    typing = typed(table, predicate, widens)
     wrong, shown = misfits(table, typing) if typing.doubtful else (0, [])
     bad = _by_line([*table.rejected, *shown])
     count = len(table.rejected) + wrong
@@ -89,8 +100,8 @@ def _load_rows(table: TableFile, name: str, predicate: Predicate | None, skip_ba
     store.run(create_temp_view(CELLS, typing.values()))
     try:
         staged = stage_table(
-            store, name, CELLS, predicate, named=True, untyped=typing.untyped, place=table.place,
-            whole=not table.has_gaps(),
+            store, name, CELLS, predicate, named=table.named, untyped=typing.untyped,
+            place=table.place, whole=not table.has_gaps(), widens=widens,
         )  # fmt: skip
     finally:
         store.run(drop_view(CELLS))
@@ -120,4 +131,5 @@ def _on_header(
     if sorted(names) == sorted(given) or not (values or set(types) <= {None, Type.SYMBOL}):
         return ()
     shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-    return (f"{path}: the first line names the columns ({shown}) and is no fact",)
+    said = f"{path}: the first line names the columns ({shown}) and is no fact"
+    return (f"{said}. If it is one: header=False, or --no-header",)

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
-from zodiac_sql.evaluate.fixpoint import has_linear_rules
+from zodiac_sql.evaluate.fixpoint import counts_rounds, has_linear_rules
 from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
@@ -53,6 +53,8 @@ _R = "r"
 def can_cascade(task: Task, owns: WorkingTables) -> bool:
     """Whether one statement will do for what is left of the work."""
     if task.closures or len(owns) > MOST_CASCADED or (len(owns) > 1 and task.marking.next):
+        return False
+    if counts_rounds(task.store, task.hypernode.rules):
         return False
     base = sum(own.base.rows for own in owns.values() if own.base)
     if base > LARGEST_CASCADED:

@@ -58,6 +58,8 @@ def extend(
         if not added:
             return work
         work = work.plus(forward=added, insertions=added, iterations=1)
+        if task.store.watch.bounds is not None:
+            task.store.watch.bounds.iterated()
         if budget is not None and work.forward > budget:
             raise TooMuch(f"more than {budget:,} facts are new")
         if work.iterations == 1 and can_cascade(task, owns):
@@ -92,6 +94,7 @@ def _new(
         shape=lambda heads: unknown(heads, known, own.ranked, FIRST, marked),
         ranked=own.ranked,
         marked=marked,
+        grows=True,
     )
     return Part("temp", name, rows, ranked=own.ranked, marks=own.marks) if rows else None
 

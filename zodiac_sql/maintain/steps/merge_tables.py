@@ -12,7 +12,13 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import create_temp, create_temp_view, temp_table, union_all
+from zodiac_sql.database.statements import (
+    create_temp,
+    create_temp_view,
+    joining,
+    temp_table,
+    union_all,
+)
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.maintain.contract import Task
@@ -159,7 +165,7 @@ def _lacking(own: WorkingTable, found: Part, stored: Part) -> exp.Select:
     """The rows that the largest hypernode's table lacks, or has with a higher rank."""
     as_low = [rank_of("t") <= rank_of("u")] if own.ranked else []
     query = exp.select(*own.names("u")).from_(temp_table(found.table).as_("u"))
-    return query.join(table(stored).as_("t"), on=_same(own, *as_low), join_type="ANTI")
+    return query.join(joining(table(stored).as_("t"), "ANTI"), on=_same(own, *as_low))
 
 
 def _same(own: WorkingTable, *more: exp.Expr) -> exp.Expr:

@@ -27,6 +27,8 @@ def directions(task: Task) -> tuple[bool, bool]:
     inserted, deleted = task.changed()
     if task.heritage or not inserted | deleted:
         return True, True  # the rules themselves are new
+    if task.hypernode.bests:
+        return True, True  # a better value comes, and the one before goes
     negative = frozenset(p for rule in task.hypernode.rules for p in rule.negative())
     refuted = bool(negative & (inserted | deleted))
     return bool(inserted) or refuted, bool(deleted) or refuted

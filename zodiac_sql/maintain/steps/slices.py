@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import temp_table, union_all
+from zodiac_sql.database.statements import joining, temp_table, union_all
 from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.language.syntax import Rule, Variable
 from zodiac_sql.maintain.contract import Task
@@ -105,7 +105,7 @@ def _slice(task: Task, own: WorkingTable, stored: Part, position: int) -> Part:
         rows = exp.select(*own.names("t")).from_(table(stored).as_("t"))
         same = _column(own, position, "t").eq(exp.column("key", table="k"))
         keys = temp_table(_keys_table(task)).as_("k")
-        return rows.join(keys, on=same, join_type="SEMI")
+        return rows.join(joining(keys, "SEMI"), on=same)
 
     rows = make_table(task.store, task.cache, ("slice", own.ranked), name, query)
     return Part("temp", name, rows, ranked=own.ranked)

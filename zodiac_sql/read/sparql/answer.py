@@ -8,6 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from zodiac_sql.database.answers import answer
+from zodiac_sql.database.duckdb_errors import PatternError
 from zodiac_sql.database.render import render
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError, QueryError, StoreError
@@ -38,13 +40,15 @@ def answer_sparql(store: Store, state: State, text: str) -> Answer:
     if "zodiac_sparql_" in statement:
         store.run(MACROS)
     try:
-        return Answer(store.arrow(statement))
+        return Answer(answer(store, statement))
+    except PatternError as error:
+        raise QueryError(f"SPARQL: {error}") from error
     except EvaluationError as error:
         raise EvaluationError(f"the query cannot be answered: {error}") from error
     except StoreError as error:
         if type(error) is not StoreError:
             raise
-        raise QueryError(f"SPARQL: {error}") from error  # such as a wrong regular expression
+        raise QueryError(f"SPARQL: {error}") from error
 
 
 @lru_cache(maxsize=100)

@@ -7,5 +7,6 @@ compare_tables.py  compares the tables of the file with that
 compare_views.py   compares the views that people see with that
 together.py        compares many small tables by few statements
 second_opinion.py  a second, independent way from rules to facts
+best_values.py     the same for rules with MIN or MAX in their heads
 rule_body.py       the body of a rule as a query, for second_opinion.py
 """

@@ -7,18 +7,19 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import create_temp_view
 from zodiac_sql.evaluate.partition.closure import Closure
+from zodiac_sql.evaluate.partition.condensation import Condensation, repeated_pairs
 from zodiac_sql.evaluate.partition.partition import compare, repeated_nodes
 from zodiac_sql.language.syntax import Atom
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, classes
+from zodiac_sql.read.verify.compare_views import is_made_of
 from zodiac_sql.read.verify.second_opinion import unsupported
 from zodiac_sql.read.verify.together import Compared, batches, same
 from zodiac_sql.read.verify.work import Work, count_rows, relation_of, rows_lacking
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, tables_of
-from zodiac_sql.sql.class_pairs import Pairs, pairs_query
-from zodiac_sql.sql.relations import Relation, relation_query
-from zodiac_sql.storage.sources import derived_tables, inner_tables, inside, place
+from zodiac_sql.sql.class_pairs import pairs_query
+from zodiac_sql.sql.relations import Part, Relation, relation_query
+from zodiac_sql.storage.sources import derived_tables, inner_tables, inside, pairs_of, place
 
 
 def find_strays(work: Work) -> None:
@@ -38,7 +39,9 @@ def compare_symbols(work: Work) -> None:
     work.note("zodiac.symbol", 0, surplus)
 
 
-def compare_classes(work: Work, row: ModuleRow, inner: Inner, closure: Closure | None) -> None:
+def compare_classes(
+    work: Work, row: ModuleRow, inner: Inner, closure: Closure | Condensation | None
+) -> None:
     """Compare a table of classes with what it should be, and count the differences in facts.
 
     With a closure, classes are compared with classes, so the pairs need not be computed.
@@ -49,36 +52,43 @@ def compare_classes(work: Work, row: ModuleRow, inner: Inner, closure: Closure |
     if there and (twice := repeated_nodes(work.store, there[0].table)):
         work.note(f"idb.{there[0].table}", 0, twice)
         return
+    pairs = there[0].pairs if there else None
+    if pairs and pairs.between and (twice := repeated_pairs(work.store, pairs.between)):
+        work.note(f"idb.{pairs.between.table}", 0, twice)
+        return
     if closure is None:
         missing, surplus, wanted = _difference(work, name, inner)
     else:
         wanted = closure.now.rows
         missing, surplus = wanted, 0
         if there:
-            compare(closure.partition, there[0])
-            counts = closure.partition.counts
-            missing, surplus = (n - counts.now_and_before for n in (counts.now, counts.before))
+            missing, surplus = _compared(closure, there[0])
     if not missing and not surplus and not _shows_pairs(work, row, number):
         missing = wanted
     work.note(table, missing, surplus)
 
 
+def _compared(closure: Closure | Condensation, there: Part) -> tuple[int, int]:
+    """How many facts a relation has that its tables lack, and the other way round."""
+    if isinstance(closure, Condensation):
+        closure.compare(there)
+        missing, surplus = closure.inserted, closure.deleted
+        return missing.rows if missing else 0, surplus.rows if surplus else 0
+    compare(closure.partition, there)
+    counts = closure.partition.counts
+    return counts.now - counts.now_and_before, counts.before - counts.now_and_before
+
+
 def _shows_pairs(work: Work, row: ModuleRow, number: int) -> bool:
     """Whether the view in idb that shows the pairs of a table of classes is the right one."""
     known = work.state.schema[row.predicate]
-    _, table = place(tables_of(row, work.state.schema)[classes(row.predicate)], number)
+    tables = tables_of(row, work.state.schema)
+    _, table = place(tables[classes(row.predicate)], number)
     _, shown = place(known, number)
     names = [column.name for column in known.columns]
     there = exp.table_(table, db=DERIVED_SCHEMA, quoted=True)
-    query = pairs_query(Pairs(unequal=row.unequal), there, names)
-    work.store.run(create_temp_view("zodiac$shown", query))
-    texts = work.store.rows(
-        "SELECT sql FROM duckdb_views() WHERE schema_name = 'idb' AND view_name = $1"
-        " AND database_name = $2"
-        " UNION ALL SELECT sql FROM duckdb_views() WHERE temporary AND view_name = 'zodiac$shown'",
-        [shown, work.store.database],
-    )
-    return len(texts) == 2 and len({text.partition(" AS ")[2] for (text,) in texts}) == 1
+    query = pairs_query(pairs_of(row, number, tables), there, names)
+    return is_made_of(work.store, DERIVED_SCHEMA, shown, query)
 
 
 def _difference(work: Work, predicate: str, inner: Inner) -> tuple[int, int, int]:

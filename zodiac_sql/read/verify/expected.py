@@ -14,7 +14,7 @@ from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.fixpoint import evaluate
 from zodiac_sql.evaluate.layers import forget
-from zodiac_sql.evaluate.rule_errors import evaluating
+from zodiac_sql.evaluate.rule_errors import evaluating_all
 from zodiac_sql.evaluate.semi_naive import Fixpoint
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.binding import symbols_in, used_functions
@@ -23,14 +23,17 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.names import whole
 from zodiac_sql.program.state import HypernodeRow, State, parsed_rules
+from zodiac_sql.read.verify.best_values import derive_best
 from zodiac_sql.read.verify.second_opinion import derive
 from zodiac_sql.read.verify.together import all_given_once, batches
 from zodiac_sql.read.verify.work import Work, count_rows, relation_of
+from zodiac_sql.rewrite.closures.condensed import condensed
 from zodiac_sql.rewrite.closures.recognise import modules_of
 from zodiac_sql.rewrite.hypertree.rewrite import fits
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, with_trees
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
+from zodiac_sql.storage.extensions import distinct_query
 from zodiac_sql.storage.sources import Sources, inside, sources_of
 
 
@@ -94,6 +97,8 @@ def as_evaluated(state: State, hypernode: Hypernode, row: HypernodeRow) -> Inner
     """
     closed = {module.predicate for module in row.modules}
     modules = [m for m in modules_of(hypernode, state.schema) if m.predicate in closed]
+    if any(module.directed for module in row.modules):
+        modules = [m for m in [condensed(modules, hypernode.rules)] if m]
     rules = {rule.name: rule for rule in hypernode.rules}
     trees = [tree for tree in row.trees if not tree.nodes or fits(rules[tree.rule], tree)]
     return with_trees(inner_of(hypernode, modules, state.schema), trees)
@@ -122,12 +127,28 @@ def derive_otherwise(work: Work, inner: Inner, hypernode: Hypernode) -> None:
     """
     program = work.program(inner, hypernode)
     outside = partial(work.wanted.relation, without=hypernode.id)
-    with evaluating(hypernode.rules):
-        _keep(work, hypernode, derive(work.store, program, hypernode.rules, outside))
+    with evaluating_all(work.store, hypernode, work.there):
+        if hypernode.bests:
+            found = derive_best(work.store, program, hypernode.rules, hypernode.bests, outside)
+        else:
+            found = derive(work.store, program, hypernode.rules, outside)
+        _keep(work, hypernode, found)
+    for row in inner.rows:
+        if row.directed:
+            _add_given(work, hypernode, row.predicate)
     beside = [rule for rule in inner.hypernode.rules if rule.head.predicate in inner.tables]
     if beside:
         around = inside(work.wanted, inner, hypernode.id).relation
         _keep(work, hypernode, derive(work.store, program, beside, around))
+
+
+def _add_given(work: Work, hypernode: Hypernode, predicate: str) -> None:
+    """Add what is known from outside to what rules derive: components stand for both."""
+    whole = work.wanted.relation(predicate)
+    if whole.rows:
+        name = f"whole_{hypernode.name}"
+        rows = work.store.count(create_temp(name, distinct_query(whole)))
+        _keep(work, hypernode, {predicate: Part("temp", name, rows)})
 
 
 def _keep(work: Work, hypernode: Hypernode, parts: Mapping[str, Part]) -> None:
@@ -145,7 +166,7 @@ def evaluate_again(work: Work, inner: Inner) -> Fixpoint:
         functions=work.functions,
         ids=work.ids,
     )
-    with evaluating(hypernode.rules):
+    with evaluating_all(work.store, hypernode, work.there):
         fixpoint = evaluate(work.store, hypernode, known, context, StatementCache(), inner.rows)
     if fixpoint.layered:
         forget(work.store)

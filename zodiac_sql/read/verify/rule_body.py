@@ -15,7 +15,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import arrange, variables
-from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.functions import COMPARISONS, Functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -33,7 +33,8 @@ from zodiac_sql.language.syntax import (
 from zodiac_sql.language.types import body_types, expression_type
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.aggregates import aggregated
-from zodiac_sql.sql.functions import OPERATORS, built, literal, python_call, spelled, typed
+from zodiac_sql.sql.forms import PLAIN, WRITTEN
+from zodiac_sql.sql.functions import OPERATORS, built, choice, literal, moment, python_call, typed
 from zodiac_sql.sql.relations import HOLDS, OUTSIDE, Relation, rank_of, relation_query
 
 Reads = Callable[[int, Atom], Relation]
@@ -42,11 +43,16 @@ Reads = Callable[[int, Atom], Relation]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What rules mean: predicates with their types, functions, and the ids of their constants."""
+    """What rules mean: predicates with their types, functions, and the ids of their constants.
+
+    With `share`, aggregates are over those groups only whose hash, divided by the second number,
+    leaves the first one.
+    """
 
     schema: Mapping[str, Predicate]
     functions: Functions
     ids: Mapping[str, int]
+    share: tuple[int, int] | None = None
 
     @property
     def columns(self) -> dict[str, list[Type | None]]:
@@ -55,11 +61,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value in SQL: native, the id of a symbol, or, with `text`, a text made by a function."""
+    """A value in SQL: native, the id of a symbol, or, with `text`, a text (sql/forms.py)."""
 
     sql: exp.Expr
     type: Type | None
-    text: bool = False
+    text: int = 0
 
 
 _NESTED_AT_MOST = 20
@@ -177,8 +183,10 @@ class Body:
     def _aggregate(self, aggregate: Aggregate) -> bool:
         inside = Body(self.store, self.program, self.reads, aggregate.body)
         if not inside.build():
-            return False
+            return aggregate.otherwise is not None and self._nothing_found(aggregate)
         rows, found = inside._grouped(aggregate)
+        if aggregate.otherwise is not None:
+            return self._found_or_else(aggregate, rows.subquery("g", copy=False), found)
         conditions, new = [], []
         for value, variable in zip(found, (*aggregate.group, aggregate.result), strict=True):
             here = self._converted(value, variable.name)
@@ -191,6 +199,42 @@ class Body:
             self.values[variable.name] = replace(here, sql=exp.column(name, table="b"))
         self._joined(rows.subquery("g", copy=False), new, conditions)
         return True
+
+    def _found_or_else(
+        self, aggregate: Aggregate, rows: exp.Subquery, found: Sequence[_Value]
+    ) -> bool:
+        """The value of each group, or the one for groups that have no solutions."""
+        *groups, value = (
+            self._converted(one, variable.name)
+            for one, variable in zip(found, (*aggregate.group, aggregate.result), strict=True)
+        )
+        same = [
+            self._equal(group, self.values[variable.name])
+            for group, variable in zip(groups, aggregate.group, strict=True)
+        ]
+        name, other = self._column(), self._otherwise(aggregate)
+        either = exp.func("coalesce", value.sql.copy(), other.sql)
+        query = exp.select(_everything(), either.as_(name)).from_(self._inner(), copy=False)
+        on = exp.and_(*same) if same else exp.true()
+        self.query = query.join(rows, on=on, join_type="LEFT", copy=False)
+        self._bind_result(aggregate, replace(value, sql=exp.column(name, table="b")))
+        return True
+
+    def _nothing_found(self, aggregate: Aggregate) -> bool:
+        """The value of all groups, if no group has a solution."""
+        other = self._otherwise(aggregate)
+        self._bind_result(aggregate, replace(other, sql=self._extended(other.sql)))
+        return True
+
+    def _otherwise(self, aggregate: Aggregate) -> _Value:
+        assert aggregate.otherwise is not None
+        return self._converted(self._value(aggregate.otherwise), aggregate.result.name)
+
+    def _bind_result(self, aggregate: Aggregate, value: _Value) -> None:
+        known = self.values.get(aggregate.result.name)
+        if known is not None:
+            self._kept(self._equal(known, value))
+        self.values[aggregate.result.name] = value
 
     def _grouped(self, aggregate: Aggregate) -> tuple[exp.Select, list[_Value]]:
         """One row for each group of this body's distinct solutions; its values, as columns of g."""
@@ -207,6 +251,11 @@ class Body:
         more = [ordered.as_("t")] if ordered is not None else []
         solutions = exp.select(*columns, *more).distinct().from_(self._inner())
         group = [exp.column(names[v.name], table="d") for v in aggregate.group]
+        if self.program.share is not None:
+            place, shares = map(exp.Literal.number, self.program.share)
+            keys = [self.values[v.name].sql.copy() for v in aggregate.group]
+            number = exp.Anonymous(this="hash", expressions=keys)
+            solutions = solutions.where(exp.Mod(this=number, expression=shares).eq(place))
         result = aggregated(
             aggregate.function,
             exp.column(names[aggregate.argument.name], table="d"),
@@ -219,9 +268,9 @@ class Body:
         rows = rows.group_by(*group) if group else rows.having(exp.Count(this=exp.Star()) > 0)
         last = exp.column(f"y{len(group)}", table="s")
         rows = exp.select("*").from_(rows.subquery("s")).where(last.is_(exp.null()).not_())
-        made = argument.text and aggregate.function != "count"
+        made = argument.text if aggregate.function != "count" else 0
         if registered:
-            made = registered.returns is Type.SYMBOL
+            made = PLAIN * (registered.returns is Type.SYMBOL)
         type_ = body_types((aggregate,), self.program.columns, self.program.functions).types
         values = [self.values[v.name] for v in aggregate.group]
         values.append(_Value(exp.null(), type_[aggregate.result.name], made))
@@ -239,15 +288,18 @@ class Body:
 
     def _compare(self, comparison: Comparison) -> None:
         left, right = self._value(comparison.left), self._value(comparison.right)
-        if comparison.operator in ("=", "!="):
-            same = self._equal(left, right)
-            self._kept(same if comparison.operator == "=" else exp.not_(exp.paren(same)))
-            return
+        self._kept(self._test(comparison.operator, left, right))
+
+    def _test(self, operator: str, left: _Value, right: _Value) -> exp.Expr:
+        """A comparison of two values."""
+        if operator in ("=", "!="):
+            same = exp.paren(self._equal(left, right))
+            return same if operator == "=" else exp.paren(exp.not_(same))
         if Type.SYMBOL in (left.type, right.type):
             a, b = self._meant(left), self._meant(right)
         else:
             a, b = _alike(left, right)
-        self._kept(OPERATORS[comparison.operator](this=a, expression=b))
+        return exp.paren(OPERATORS[operator](this=a, expression=b))
 
     def _negate(self, atom: Atom) -> None:
         relation = self.reads(-1, atom)
@@ -307,13 +359,15 @@ class Body:
     def _call(self, call: Call) -> _Value:
         functions = self.program.functions
         values = [self._value(argument) for argument in call.arguments]
-        arguments = [self._meant(v) if v.type is Type.SYMBOL else v.sql.copy() for v in values]
         type_ = expression_type(call, self.types, functions)
         registered = functions.get(call.function)
+        if call.function in COMPARISONS:
+            return _Value(self._test(call.function, *values), Type.BOOL)
+        if call.function == "if" and registered is None and type_ is Type.SYMBOL:
+            return self._chosen_symbol(*values)
+        arguments = [self._meant(v) if v.type is Type.SYMBOL else v.sql.copy() for v in values]
         if registered is None:
-            if call.function == "concat":
-                arguments = [spelled(a, v.type) for a, v in zip(arguments, values, strict=True)]
-            sql = built(call.function, type_, arguments)
+            sql = built(call.function, type_, arguments, [value.type for value in values])
         else:
             wanted = ["TEXT" if p is Type.SYMBOL else SQL_TYPES[p] for p in registered.parameters]
             given = [exp.cast(a, t) for a, t in zip(arguments, wanted, strict=True)]
@@ -321,10 +375,17 @@ class Body:
             sql = exp.case().when(there, python_call(call.function, given))
         if type_ is not Type.SYMBOL:
             return _Value(typed(type_ or Type.INT, sql), type_)
-        return _Value(sql, type_, text=True)
+        return _Value(sql, type_, PLAIN)
+
+    def _chosen_symbol(self, condition: _Value, first: _Value, second: _Value) -> _Value:
+        """One of two symbols, as it is written."""
+        chosen = self._shown(first), self._shown(second)
+        return _Value(choice(condition.sql.copy(), *chosen), Type.SYMBOL, WRITTEN)
 
     def _shown(self, value: _Value) -> exp.Expr:
         """The text of a symbol as people see it."""
+        if value.text == WRITTEN:
+            return value.sql.copy()
         if value.text:
             given = [self._once(value.sql)]
             quoted = exp.Anonymous(this="zodiac.quote_where_needed", expressions=given)
@@ -336,7 +397,7 @@ class Body:
 
     def _meant(self, value: _Value) -> exp.Expr:
         """The text of a symbol as functions get it."""
-        if value.text:
+        if value.text == PLAIN:
             return value.sql.copy()
         return exp.Anonymous(this="zodiac.lexical", expressions=[self._once(self._shown(value))])
 
@@ -360,7 +421,8 @@ def _alike(left: _Value, right: _Value) -> tuple[exp.Expr, exp.Expr]:
     if {left.type, right.type} == {Type.INT, Type.FLOAT}:
         a, b = (exp.cast(v.sql.copy(), SQL_TYPES[Type.FLOAT]) for v in (left, right))
         return a, b
-    return left.sql.copy(), right.sql.copy()
+    first = moment(left.sql.copy(), left.type, right.type)
+    return first, moment(right.sql.copy(), right.type, left.type)
 
 
 def _needed(test: Comparison | Atom) -> set[str]:

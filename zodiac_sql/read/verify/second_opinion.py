@@ -9,19 +9,31 @@ the body of a rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.statements import anti_join, create_temp, distinct, temp_table, union_all
+from zodiac_sql.database.duckdb_errors import OutOfMemoryError
+from zodiac_sql.database.statements import (
+    anti_join,
+    create_temp,
+    distinct,
+    drop,
+    temp_table,
+    union_all,
+)
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.groups_in_shares import divisible
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Atom, Rule, Type
+from zodiac_sql.language.syntax import Atom, Column, Rule, Type
 from zodiac_sql.read.verify.rule_body import Body, Program, Reads
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
+
+SHARES = 512
+"""Into so many shares groups are divided where not all of them fit the memory."""
 
 
 def derive(
@@ -53,12 +65,10 @@ def derive(
                 own[rule.head.predicate].add(store, rows)
         for one in own.values():
             one.finish_round(store)
-        variants = [
-            (rule, _with_delta(everything, place, own[atom.predicate].delta))
-            for rule in rules
-            for place, atom in enumerate(rule.positive_atoms())
-            if atom.predicate in own and own[atom.predicate].delta.rows
-        ]
+            if store.watch.bounds is not None:
+                store.watch.bounds.found([r.name for r, _ in variants], one.delta.rows)
+        deltas = {name: one.delta for name, one in own.items()}
+        variants = delta_rounds(rules, everything, deltas)
     return {name: one.known for name, one in own.items() if one.known.rows}
 
 
@@ -66,27 +76,84 @@ def _derive_at_once(
     store: Store, program: Program, rules: Sequence[Rule], outside: Callable[[str], Relation]
 ) -> dict[str, Part]:
     """What rules derive if none reads what another one derives: one round finds all."""
-    found: dict[str, list[exp.Query]] = {}
+    mine: dict[str, list[Rule]] = {}
     for rule in rules:
-        rows = heads_of(store, program, rule, lambda _, atom: outside(atom.predicate))
-        if rows is not None:
-            found.setdefault(rule.head.predicate, []).append(rows)
+        mine.setdefault(rule.head.predicate, []).append(rule)
     derived = {}
-    for name, queries in found.items():
-        relation = Relation(program.schema[name].columns, ())
-        values = [
-            exp.cast(value, SQL_TYPES[column.type or Type.SYMBOL]).as_(column.name, quoted=True)
-            for column, value in zip(relation.stored, columns_of(relation, "u"), strict=True)
-        ]
-        united = [
-            exp.select(*values).from_(query.subquery("u", copy=False), copy=False)
-            for query in queries
-        ]
-        table = store.fresh("known")
-        count = store.count(create_temp(table, distinct(union_all(united))))
+    for name, those in mine.items():
+        table, columns = store.fresh("known"), program.schema[name].columns
+        query = _facts(store, program, those, columns, outside)
+        if query is None:
+            continue
+        try:
+            count = store.count(create_temp(table, distinct(query)))
+        except OutOfMemoryError:
+            if not divisible(those):
+                raise
+            count = _derive_in_shares(store, program, those, columns, outside, table)
         if count:
             derived[name] = Part("temp", table, count)
     return derived
+
+
+def _facts(
+    store: Store,
+    program: Program,
+    rules: Sequence[Rule],
+    columns: Sequence[Column],
+    outside: Callable[[str], Relation],
+) -> exp.Query | None:
+    """What rules of the same head derive from facts outside; None if that can be nothing."""
+    relation = Relation(tuple(columns), ())
+    values = [
+        exp.cast(value, SQL_TYPES[column.type or Type.SYMBOL]).as_(column.name, quoted=True)
+        for column, value in zip(relation.stored, columns_of(relation, "u"), strict=True)
+    ]
+
+    def reads(_: int, atom: Atom) -> Relation:
+        return outside(atom.predicate)
+
+    found = [heads_of(store, program, rule, reads) for rule in rules]
+    united = [
+        exp.select(*values).from_(query.subquery("u", copy=False), copy=False)
+        for query in found
+        if query is not None
+    ]
+    return union_all(united) if united else None
+
+
+def _derive_in_shares(
+    store: Store,
+    program: Program,
+    rules: Sequence[Rule],
+    columns: Sequence[Column],
+    outside: Callable[[str], Relation],
+    table: str,
+) -> int:
+    """Fill a table with what rules derive whose groups do not all fit the memory. Returns its rows.
+
+    (evaluate/groups_in_shares.py says why.)
+    """
+    found = temp_table(store.fresh("found"))
+    for place in range(SHARES):
+        query = _facts(store, replace(program, share=(place, SHARES)), rules, columns, outside)
+        assert query is not None
+        store.run(exp.insert(query, found) if place else create_temp(found.name, query))
+    rows = store.count(create_temp(table, distinct(exp.select("*").from_(found))))
+    store.run(drop(found.name))
+    return rows
+
+
+def delta_rounds(
+    rules: Sequence[Rule], reads: Reads, deltas: Mapping[str, Part]
+) -> list[tuple[Rule, Reads]]:
+    """Each rule once for each atom of which the last round has found facts: it reads only those."""
+    return [
+        (rule, _with_delta(reads, place, deltas[atom.predicate]))
+        for rule in rules
+        for place, atom in enumerate(rule.positive_atoms())
+        if atom.predicate in deltas and deltas[atom.predicate].rows
+    ]
 
 
 def _with_delta(reads: Reads, delta_place: int, delta: Part) -> Reads:

@@ -18,12 +18,14 @@ from zodiac_sql.database.other_connections import connect_aside
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError, StoreError
 from zodiac_sql.evaluate.partition.closure import Closure
+from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.facts.arrow_types import no_facts
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.names import is_classes
 from zodiac_sql.program.state import State, hypergraph_of
+from zodiac_sql.read.verify.compare_feed import compare_feed
 from zodiac_sql.read.verify.compare_tables import (
     check_ranks,
     compare_classes,
@@ -31,6 +33,7 @@ from zodiac_sql.read.verify.compare_tables import (
     compare_tables,
     find_strays,
 )
+from zodiac_sql.read.verify.compare_triples import compare_triples
 from zodiac_sql.read.verify.compare_views import compare_extensions
 from zodiac_sql.read.verify.expected import (
     as_evaluated,
@@ -140,6 +143,7 @@ def _compared(store: Store, state: State, functions: Functions, progress: Progre
     """Compare all that is in the file with what should be there."""
     work = begin(store, state, functions)
     compare_symbols(work)
+    compare_feed(work)
     find_strays(work)
     hypernodes = hypergraph_of(work.state).hypernodes
     require_functions(work, [rule for h in hypernodes for rule in h.rules])
@@ -150,16 +154,18 @@ def _compared(store: Store, state: State, functions: Functions, progress: Progre
         _verify_hypernode(work, as_evaluated(work.state, hypernode, rows[hypernode.id]), hypernode)
     compare_tables(work)
     compare_extensions(work)
+    compare_triples(work)
     return work
 
 
 def _verify_hypernode(work: Work, inner: Inner, hypernode: Hypernode) -> None:
     """Compare the tables of a hypernode with what it derives."""
-    closures: Mapping[str, Closure] = {}
+    closures: Mapping[str, Closure | Condensation] = {}
     if is_affordable(work, inner):
         derive_otherwise(work, inner, hypernode)
     else:
-        closures = evaluate_again(work, inner).closures
+        again = evaluate_again(work, inner)
+        closures = {**again.closures, **again.condensed}
     parted = {row.predicate: row for row in inner.rows if row.parted}
     for predicate in dict.fromkeys((*hypernode.derives, *inner.tables)):
         if predicate in parted:

@@ -5,17 +5,19 @@ Inside the search, a fact is a predicate with values as they are stored: symbols
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isnan
+from operator import itemgetter
+from typing import Any
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.statements import parameter, union_all
+from zodiac_sql.database.statements import data_type, parameter, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
 from zodiac_sql.evaluate.rule_errors import evaluating
@@ -29,7 +31,7 @@ from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.sql.class_pairs import joined
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version, candidate_check
-from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, table
+from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, source, table
 from zodiac_sql.sql.select import Instances, compile_instances
 from zodiac_sql.storage.owners import Owner
 from zodiac_sql.storage.sources import Sources
@@ -37,7 +39,7 @@ from zodiac_sql.storage.sources import Sources
 Key = tuple[str, tuple[object, ...]]
 """A predicate, and the values of a fact as they are stored."""
 
-Kinds = Mapping[str, tuple[Type | None, bool]]
+Kinds = Mapping[str, tuple[Type | None, int]]
 """The type of each variable, and whether its value is the text of a symbol."""
 
 _NAN = float("nan")
@@ -99,23 +101,24 @@ def _asked(known: Known, predicate: str, ranked: bool = False) -> exp.Subquery:
     They are parameters, because to fill a table would take as long as the question itself.
     """
     columns = Relation(known.schema[predicate].columns, ()).stored
-    selected = [_unnested(predicate, "n", "INT").as_(NUMBER, quoted=True)]
+    selected = [unnested(predicate, "n", "INTEGER").as_(NUMBER, quoted=True)]
     for place, column in enumerate(columns):
         type_ = SQL_TYPES[column.type or Type.SYMBOL]
-        selected.append(_unnested(predicate, f"v{place}", type_).as_(column.name, quoted=True))
+        selected.append(unnested(predicate, f"v{place}", type_).as_(column.name, quoted=True))
     if ranked:
-        selected.append(_unnested(predicate, "r", "BIGINT").as_(RANK, quoted=True))
-    return exp.select(*selected).subquery(copy=False)
+        selected.append(unnested(predicate, "r", "BIGINT").as_(RANK, quoted=True))
+    return exp.select(*selected, copy=False).subquery(copy=False)
 
 
-def _unnested(predicate: str, name: str, type_: str) -> exp.Expr:
-    given = parameter(_parameter(predicate, name))
-    return exp.cast(exp.func("unnest", given, dialect="duckdb"), type_)
+def unnested(of: str, name: str, type_: str) -> exp.Cast:
+    """The values of a parameter that is a list, one in each row."""
+    values = exp.Anonymous(this="unnest", expressions=[parameter(parameter_name(of, name))])
+    return exp.Cast(this=values, to=data_type(type_))
 
 
-def _parameter(predicate: str, name: str) -> str:
+def parameter_name(of: str, name: str) -> str:
     """The name of a parameter: predicates can have any characters, names of parameters cannot."""
-    return f"p{predicate.encode().hex()}_{name}"
+    return f"p{of.encode().hex()}_{name}"
 
 
 def _given(
@@ -123,14 +126,14 @@ def _given(
 ) -> dict[str, object]:
     """The parameters of `_asked`."""
     columns = zip(*(fact[1] or (True,) for fact in facts), strict=True)
-    given: dict[str, object] = {f"v{place}": _listed(one) for place, one in enumerate(columns)}
+    given: dict[str, object] = {f"v{place}": listed(one) for place, one in enumerate(columns)}
     given["n"] = list(range(len(facts)))
     if ranks is not None:
         given["r"] = list(ranks)
-    return {_parameter(predicate, name): values for name, values in given.items()}
+    return {parameter_name(predicate, name): values for name, values in given.items()}
 
 
-def _listed(values: Sequence[object]) -> list[object]:
+def listed(values: Sequence[object]) -> list[object]:
     """Values as a parameter. DuckDB's client makes NULL of a NaN in a list, so they become text."""
     return list(map(repr, values)) if _NAN in values else list(values)
 
@@ -181,17 +184,21 @@ def _present(known: Known, place: int, predicate: str, there: Part) -> exp.Selec
     relation = Relation(known.schema[predicate].columns, (there,), ranked=there.ranked)
     columns = columns_of(relation, "f")
     number = exp.column(NUMBER, table="f", quoted=True)
-    query = exp.select(exp.Literal.number(place), number)
+    query = exp.select(exp.Literal.number(place), number, copy=False)
     query = query.from_(exp.alias_(_asked(known, predicate), "f", table=True), copy=False)
+    rank: exp.Expr = exp.Cast(this=exp.null(), to=data_type("BIGINT"))
     if there.pairs is not None:
-        query = query.select(exp.cast(exp.null(), "BIGINT"), copy=False)
+        query = query.select(rank, copy=False)
         return joined(query, there.pairs, table(there), columns, "y", holds=True)
-    rank: exp.Expr = exp.cast(exp.null(), "BIGINT")
     if there.ranked:
-        rank = exp.column(RANK, table="t", quoted=True)
-    same = [a.eq(b) for a, b in zip(columns, columns_of(relation, "t"), strict=True)]
-    facts = part_query(there, relation).subquery("t", copy=False)
-    return query.select(rank, copy=False).join(facts, on=exp.and_(*same), copy=False)
+        rank = rank_of("t")
+    same = [
+        exp.EQ(this=a, expression=b)
+        for a, b in zip(columns, columns_of(relation, "t"), strict=True)
+    ]
+    facts = source(relation, "t")
+    query = query.select(rank, copy=False)
+    return query.join(facts, on=exp.and_(*same, copy=False), copy=False)
 
 
 # --- what derives them ----------------------------------------------------------------------------
@@ -230,17 +237,40 @@ def instances(
     key = (
         "instances", rule.name, most, ranked, plan_key(candidate_check(exact, _NUMBER), context)
     )  # fmt: skip
-    text, kinds = known.cache.get(key, lambda: _statement(known, exact, context, most, below))
+    asking = known.cache.get(key, lambda: _statement(known, exact, context, most, below))
+    given = _given(predicate, facts, below.ranks if below else None)
     with evaluating([rule]):
-        rows = known.store.rows(text, _given(predicate, facts, below.ranks if below else None))
+        rows = known.store.rows(asking.text, given)
     found: list[list[Instance]] = [[] for _ in facts]
     atoms = tuple(exact.positive_atoms())
-    for row in rows:
-        values = dict(zip(kinds, map(one_nan, row), strict=False))  # the rank comes last
-        number = values.pop(_NUMBER.name)
-        assert isinstance(number, int)
-        found[number].append(Instance(rule, atoms, values, kinds))
+    for number, values in asking.values(rows):
+        if not (asking.one and found[number]):
+            found[number].append(Instance(rule, atoms, values, asking.kinds))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A statement that finds instances of a rule."""
+
+    text: str
+    kinds: Kinds
+    one: bool
+    """Whether a fact has one instance at most."""
+    as_row: bool
+    """Whether each instance is one value, which begins with the rank."""
+    has_floats: bool
+
+    def values(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, dict[str, object]]]:
+        """The numbers of the facts, and the values of the variables."""
+        for row in rows:
+            found: Iterable[object] = row[0][1:] if self.as_row else row
+            if self.has_floats:
+                found = map(one_nan, found)
+            values = dict(zip(self.kinds, found, strict=False))  # a rank comes last
+            number = values.pop(_NUMBER.name)
+            assert isinstance(number, int)
+            yield number, values
 
 
 def _read(known: Known, name: str, ranked: int | None) -> Relation:
@@ -257,17 +287,30 @@ def _read(known: Known, name: str, ranked: int | None) -> Relation:
 
 def _statement(
     known: Known, rule: Rule, context: Context, most: int, below: Below | None
-) -> tuple[str, Kinds]:
+) -> _Asking:
     compiled = compile_instances(candidate_check(rule, _NUMBER), context)
-    if {Variable(name) for name in compiled.kinds} <= {_NUMBER, *rule.head.terms}:
-        query = compiled.query.distinct(copy=False)  # a fact has one instance at most
+    is_one = {Variable(name) for name in compiled.kinds} <= {_NUMBER, *rule.head.terms}
+    if is_one:
+        query = compiled.query  # a fact has one instance at most, which may be found repeatedly
+    elif most == 1:
+        query = _least(compiled)
     else:
         query = _first(compiled, most)
     for stub in list(query.find_all(exp.Table)):
         if stub.name == _ASKED:
             given = _asked(known, rule.head.predicate, below is not None)
             stub.replace(exp.alias_(given, stub.alias, table=True))
-    return render(query), compiled.kinds
+    has_floats = any(type_ is Type.FLOAT for type_, _ in compiled.kinds.values())
+    return _Asking(render(query), compiled.kinds, is_one, most == 1 and not is_one, has_floats)
+
+
+def _least(compiled: Instances) -> exp.Select:
+    """One instance for each fact, of lowest rank, as one value: a row begins with the rank."""
+    columns = [exp.column(name, quoted=True) for name in (RANK, *compiled.kinds)]
+    least = exp.Min(this=exp.Anonymous(this="row", expressions=columns))
+    query = exp.select(least, copy=False)
+    query = query.from_(compiled.query.subquery("i", copy=False), copy=False)
+    return query.group_by(exp.column(_NUMBER.name, quoted=True), copy=False)
 
 
 def _first(compiled: Instances, most: int) -> exp.Select:
@@ -294,10 +337,34 @@ def one_nan(value: object) -> object:
 
 def uses(known: Known, instance: Instance) -> list[Key]:
     """The facts in the body of an instance, in the order of the text, after what is assumed."""
-    return [
-        (atom.predicate, tuple(stored(known, term, instance) for term in atom.terms))
-        for atom in (*instance.rule.assumed, *instance.atoms)
+    rule, values = instance.rule, instance.values
+    told = known.cache.get(("uses", rule.name), lambda: [
+        (atom.predicate, _values_of(known, atom, instance))
+        for atom in (*rule.assumed, *instance.atoms)
+    ])  # fmt: skip
+    return [(predicate, values_of(values)) for predicate, values_of in told]
+
+
+def head_of(known: Known, instance: Instance) -> tuple[object, ...]:
+    """The values of an instance's head, where ints can stand for floats, and texts for symbols."""
+    rule = instance.rule
+    told = known.cache.get(("head", rule.name), lambda: _values_of(known, rule.head, instance))
+    return told(instance.values)
+
+
+Told = Callable[[Mapping[str, object]], tuple[object, ...]]
+"""From the values of a rule's variables to those of one of its atoms."""
+
+
+def _values_of(known: Known, atom: Atom, instance: Instance) -> Told:
+    names = [term.name for term in atom.terms if isinstance(term, Variable)]
+    if len(names) == len(atom.terms) > 1:
+        return itemgetter(*names)
+    terms = [
+        (term.name, None) if isinstance(term, Variable) else ("", stored(known, term, instance))
+        for term in atom.terms
     ]
+    return lambda values: tuple([values[name] if name else value for name, value in terms])
 
 
 def stored(known: Known, term: Term, instance: Instance) -> object:

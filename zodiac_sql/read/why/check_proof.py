@@ -10,17 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from sqlglot import exp
-
-from zodiac_sql.database.statements import parameter, union_all
-from zodiac_sql.language.syntax import Atom, Constant, Negation, Term, Type, Variable
-from zodiac_sql.read.why.asked import Instance, Key, Known, stored, uses
-from zodiac_sql.read.why.find_proof import Derivation, Search
+from zodiac_sql.language.syntax import Atom, Constant, Negation, Term, Variable
+from zodiac_sql.read.why.absent import Pattern, are_absent
+from zodiac_sql.read.why.asked import Instance, Key, Known, head_of, stored, uses
 from zodiac_sql.read.why.paths import Path
-from zodiac_sql.sql.relations import columns_of, relation_query
-
-Pattern = tuple[object | Variable, ...]
-"""Values of an atom as they are stored; a variable stands for any, the same in all its places."""
+from zodiac_sql.read.why.search import Derivation, Search
+from zodiac_sql.sql.forms import is_text
 
 
 def is_proof(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> bool:
@@ -28,7 +23,7 @@ def is_proof(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivatio
     return (
         all(_is_step(search, fact, derivation) for fact, derivation in found.items())
         and _ends(search, goals, found)
-        and _are_absent(search.known, _absences(search.known, found))
+        and are_absent(search.known, _absences(search.known, found))
     )
 
 
@@ -40,7 +35,7 @@ def _is_step(search: Search, fact: Key, derivation: Derivation) -> bool:
         return False
     if by.rule.head.predicate != fact[0] or tuple(uses(search.known, by)) != derivation.uses:
         return False
-    return all(
+    return head_of(search.known, by) == fact[1] or all(
         _is_text(term, by) or _is_same(stored(search.known, term, by), value)
         for term, value in zip(by.rule.head.terms, fact[1], strict=True)
     )
@@ -55,7 +50,7 @@ def _is_same(derived: object, value: object) -> bool:
 
 def _is_text(term: Term, instance: Instance) -> bool:
     """Whether a term is text that a function made, which has been compared as text."""
-    return isinstance(term, Variable) and instance.kinds[term.name] == (Type.SYMBOL, True)
+    return isinstance(term, Variable) and is_text(*instance.kinds[term.name])
 
 
 def _is_path(fact: Key, path: Path) -> bool:
@@ -124,37 +119,3 @@ def _pattern(known: Known, atom: Atom, instance: Instance) -> Pattern | None:
         else:
             values.append(term)
     return tuple(values)
-
-
-def _are_absent(known: Known, absent: Mapping[str, Sequence[Pattern]]) -> bool:
-    """Whether no fact matches a pattern."""
-    queries: list[exp.Query] = []
-    given: dict[str, object] = {}
-    for predicate, patterns in absent.items():
-        relation = known.sources.relation(predicate)
-        if not relation.rows:
-            continue
-        for pattern in dict.fromkeys(patterns):
-            query = exp.select("1").from_(relation_query(relation).subquery("t", copy=False))
-            first: dict[Variable, exp.Expr] = {}
-            for column, value in zip(columns_of(relation, "t"), pattern, strict=False):
-                if isinstance(value, Variable):
-                    same = first.setdefault(value, column).copy()
-                else:
-                    name = f"v{len(given)}"
-                    given[name] = value
-                    same = parameter(name)
-                if same != column:
-                    query = query.where(column.eq(same), copy=False)
-            queries.append(exp.select("*").from_(query.limit(1).subquery("q", copy=False)))
-    several = (queries[i : i + _AT_ONCE] for i in range(0, len(queries), _AT_ONCE))
-    return not any(known.store.rows(union_all(some), _used(some, given)) for some in several)
-
-
-_AT_ONCE = 50
-"""So many patterns are looked for in one statement."""
-
-
-def _used(queries: Sequence[exp.Query], given: Mapping[str, object]) -> dict[str, object] | None:
-    names = {p.name for query in queries for p in query.find_all(exp.Parameter)}
-    return {name: value for name, value in given.items() if name in names} or None

@@ -11,7 +11,7 @@ That is done on a connection of its own: temporary tables of a Change are still 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -25,13 +25,14 @@ from zodiac_sql.database.statements import create_temp_view
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.fixpoint import closures_at_work, evaluate
 from zodiac_sql.evaluate.layers import forget
-from zodiac_sql.evaluate.rule_errors import evaluating
+from zodiac_sql.evaluate.rule_errors import evaluating_all
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.names import external
 from zodiac_sql.program.state import State
 from zodiac_sql.read.verify.expected import as_evaluated
-from zodiac_sql.read.why.asked import Below, Instance, Key, Known, instances, places
+from zodiac_sql.read.why.asked import Below, Instance, Key, Known, Place, instances, places
+from zodiac_sql.read.why.best_ranks import every_best, ranked_best
 from zodiac_sql.read.why.class_history import History, history_of, remembered
 from zodiac_sql.read.why.paths import (
     MOST_EDGES,
@@ -193,6 +194,8 @@ class Again:
     known: Known
     state: State
     closures: Mapping[tuple[int, str], Closure]
+    passed: bool = False
+    """Whether values count that were the best of their group for a time (MIN or MAX in heads)."""
     orders: dict[int, Order] = field(default_factory=dict)
     _open: ExitStack = field(default_factory=ExitStack)
     _store: Store | None = None
@@ -218,6 +221,11 @@ class Again:
         """Whether a hypernode was evaluated that keeps a predicate as classes."""
         return hypernode in self.orders and predicate in self.orders[hypernode].histories
 
+    def located(self, facts: Iterable[Key]) -> dict[Key, list[Place]]:
+        """Where those of some facts are that may not be in the file, as others beat them."""
+        best = {name: h for h in self.orders for name in self.known.graph[h].bests}
+        return {fact: [Place(best[fact[0]], None)] for fact in facts if fact[0] in best}
+
     def waits(self) -> bool:
         """Whether facts wait for derivations."""
         return any(order.waiting for order in self.orders.values())
@@ -234,6 +242,11 @@ class Again:
         modules = tuple(one for one in row.modules if one.parted or not one.fed)
         return as_evaluated(self.state, self.known.graph[number], replace(row, modules=modules))
 
+    def _table(self, around: Sources, predicate: str, number: int) -> Relation:
+        """A hypernode's table of a predicate."""
+        parts = around.derived.get(predicate, {}).get(number, ())
+        return Relation(self.known.schema[predicate].columns, tuple(p for p in parts if p.rows))
+
     def _evaluated(self, number: int) -> Order:
         store, inner = self._aside(), self._inner(number)
         schema = {**self.known.schema, **inner.schema}
@@ -247,8 +260,13 @@ class Again:
         cache = StatementCache()
         closures = closures_at_work(store, inner.hypernode, schema, context, inner.rows)
         kept = {name: remembered(closure) for name, closure in closures.items()}
-        with evaluating(inner.hypernode.rules):
-            if kept:
+        with evaluating_all(store, inner.hypernode, self.known.sources):
+            if inner.hypernode.bests and self.passed:
+                fixpoint = every_best(store, inner.hypernode, schema, context)
+            elif inner.hypernode.bests:
+                there = {name: self._table(around, name, number) for name in inner.hypernode.bests}
+                fixpoint = ranked_best(store, inner.hypernode, schema, context, there)
+            elif kept:
                 fixpoint = semi_naive(store, inner.hypernode, schema, context, cache, kept)
             else:
                 fixpoint = evaluate(store, inner.hypernode, schema, context, cache)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import cast
 
 from sqlglot import exp
 
-from zodiac_sql.language.binding import arrange, symbols_in
+from zodiac_sql.database.dictionary import as_written, texts_as_written
+from zodiac_sql.language.binding import arrange, symbols_in, variables
 from zodiac_sql.language.symbols import plain
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -28,12 +31,13 @@ from zodiac_sql.language.syntax import (
 )
 from zodiac_sql.language.types import body_types
 from zodiac_sql.read.why.asked import Instance, Key, Known
-from zodiac_sql.read.why.find_proof import Derivation
 from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.read.why.paths import Path
 from zodiac_sql.read.why.proof import Absent, Bound, Fact, Group, Step, Test
+from zodiac_sql.read.why.search import Derivation
 from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
 from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.forms import PLAIN
 from zodiac_sql.sql.select import compile_goals
 
 MEMBERS_SHOWN = 5
@@ -48,59 +52,102 @@ class Words:
     texts: Mapping[int, str]
     facts: dict[Key, Fact] = field(default_factory=dict)
     """Those that were made already: many derivations use the same."""
+    types: dict[str, tuple[Type, ...]] = field(default_factory=dict)
+    """The types of the columns of their predicates."""
+    shapes: dict[int, _Shape] = field(default_factory=dict)
+    """What `shape` has found."""
 
     def fact(self, key: Key) -> Fact:
         """A fact as people see it."""
         fact = self.facts.get(key)
         if fact is None:
-            types = tuple(type_ or Type.SYMBOL for type_ in self.known.types[key[0]])
-            values = tuple(map(self.value, key[1], types))
-            fact = self.facts[key] = Fact(key[0], values, types)
+            predicate, stored = key
+            types = self.types.get(predicate)
+            if types is None:
+                types = tuple(type_ or Type.SYMBOL for type_ in self.known.types[predicate])
+                self.types[predicate] = types
+            fact = self.facts[key] = Fact(predicate, tuple(map(self.value, stored, types)), types)
         return fact
 
     def value(self, value: object, type_: Type) -> Value:
         """A value as people see it: the text of a symbol."""
-        if type_ is Type.SYMBOL and isinstance(value, int):
-            return self.texts[value]
+        if type_ is Type.SYMBOL:
+            return cast(Value, self.texts.get(cast(int, value), value))
         if type_ is Type.FLOAT and isinstance(value, int):
             return float(value)
         if type_ is Type.INT and isinstance(value, float):
             return int(value)  # it was compared with a float
         return cast(Value, value)
 
+    def shape(self, instance: Instance) -> _Shape:
+        """What all instances of a rule have in common that were found by the same statement."""
+        shape = self.shapes.get(id(instance.kinds))
+        if shape is None:
+            shape = self.shapes[id(instance.kinds)] = _shape_of(instance)
+        return shape
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What instances of a rule have to tell besides the facts that they use."""
+
+    kinds: tuple[tuple[str, Type, bool], ...]
+    """The variables with their types, and whether a value is the text of a plain symbol."""
+    named: tuple[str, ...]
+    negations: tuple[Negation, ...]
+    comparisons: tuple[Comparison, ...]
+    bindings: tuple[Binding, ...]
+    aggregates: tuple[Aggregate, ...]
+
+
+def _shape_of(instance: Instance) -> _Shape:
+    kinds = [
+        (name, type_ or Type.SYMBOL, form == PLAIN and type_ in (None, Type.SYMBOL))
+        for name, (type_, form) in instance.kinds.items()
+        if name in instance.values and not name.startswith("_:zodiac")
+    ]
+    body = instance.rule.body
+    return _Shape(
+        tuple(kinds),
+        tuple(name for name, _, _ in kinds if Variable(name).written),
+        tuple(literal for literal in body if isinstance(literal, Negation)),
+        tuple(literal for literal in body if isinstance(literal, Comparison)),
+        tuple(literal for literal in body if isinstance(literal, Binding)),
+        tuple(literal for literal in body if isinstance(literal, Aggregate)),
+    )
+
 
 def words(known: Known, keys: Iterable[Key], instances: Iterable[Instance]) -> Words:
     """Look up all symbols that facts and instances mention."""
     wanted: set[object] = set()
-    places = {
-        predicate: [place for place, type_ in enumerate(types) if type_ is Type.SYMBOL]
-        for predicate, types in known.types.items()
-    }
+    by_predicate: dict[str, list[tuple[object, ...]]] = defaultdict(list)
     for predicate, values in keys:
-        wanted.update(values[place] for place in places[predicate])
+        by_predicate[predicate].append(values)
+    for predicate, several in by_predicate.items():
+        for column, type_ in zip(zip(*several, strict=True), known.types[predicate], strict=False):
+            if type_ is Type.SYMBOL:
+                wanted.update(column)
     symbols: dict[int, list[str]] = {}
     for instance in instances:
         names = symbols.get(id(instance.kinds))
         if names is None:
             names = symbols[id(instance.kinds)] = _symbols(instance)
-        wanted.update(instance.values[name] for name in names if name in instance.values)
+        wanted.update([instance.values[name] for name in names if name in instance.values])
     ids = sorted(value for value in wanted if isinstance(value, int))
-    rows = known.store.rows(_TEXTS, [ids]) if ids else []
-    return Words(known, dict(rows))
+    return Words(known, texts_as_written(known.store, ids))
 
 
 def _symbols(instance: Instance) -> list[str]:
-    """The variables of an instance whose values are the numbers of symbols."""
+    """The variables of an instance whose values are numbers of symbols, and in none of its facts.
+
+    Those that are in facts are looked up with them.
+    """
+    seen = {v.name for atom in instance.atoms for v in variables(*atom.terms)}
     return [
         name
         for name, (type_, is_text) in instance.kinds.items()
-        if type_ is Type.SYMBOL and not is_text
+        if type_ is Type.SYMBOL and not is_text and name not in seen
     ]
-
-
-_TEXTS = """
-SELECT id, text FROM temp."zodiac$known_symbol" WHERE id IN (SELECT unnest($1::INTEGER[]))
-"""
 
 
 def step_of(told: Words, derivation: Derivation) -> Step:
@@ -118,28 +165,30 @@ class _Filled:
 
     def __init__(self, told: Words, instance: Instance) -> None:
         self.told, self.instance, self.rule = told, instance, instance.rule
+        self.shape = told.shape(instance)
         self.values: dict[str, tuple[Value, Type]] = {}
-        for name, (type_, is_text) in instance.kinds.items():
-            if name in instance.values and not name.startswith("_:zodiac"):
-                kind = type_ or Type.SYMBOL
-                value = told.value(instance.values[name], kind)
-                made = is_text and kind is Type.SYMBOL
-                self.values[name] = plain(str(value)) if made else value, kind
-        self.texts = {name: spelled(*value) for name, value in self.values.items()}
+        for name, type_, made in self.shape.kinds:
+            value = told.value(instance.values[name], type_)
+            self.values[name] = (plain(str(value)) if made else value), type_
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The values as texts, which only few rules need."""
+        return {name: spelled(*value) for name, value in self.values.items()}
 
     def step(self, facts: tuple[Fact, ...]) -> Step:
         """The instance as a step to a fact."""
-        body = self.rule.body
+        shape = self.shape
         return Step(
             "rule",
             self.rule.name,
             self.rule.text,
             facts,
-            tuple(self._absent(x.atom) for x in body if isinstance(x, Negation)),
-            tuple(self._test(x) for x in body if isinstance(x, Comparison)),
-            tuple(self._bound(x) for x in body if isinstance(x, Binding)),
-            tuple(self._group(x) for x in body if isinstance(x, Aggregate)),
-            tuple((n, v) for n, (v, _) in self.values.items() if not n.startswith("_:")),
+            tuple([self._absent(x.atom) for x in shape.negations]),
+            tuple([self._test(x) for x in shape.comparisons]),
+            tuple([self._bound(x) for x in shape.bindings]),
+            tuple([self._group(x) for x in shape.aggregates]),
+            tuple([(name, self.values[name][0]) for name in shape.named]),
         )
 
     def _absent(self, atom: Atom) -> Absent:
@@ -173,12 +222,20 @@ class _Filled:
         count, members = _members(self.told, aggregate, body)
         result, type_ = self.values[aggregate.result.name]
         on = tuple((v.name, self.texts[v.name]) for v in aggregate.group)
-        function = f"{aggregate.function}({aggregate.argument})"
+        function = f"{aggregate.function}({bare(str(_argument(aggregate)))})"
         return Group(function, aggregate.result.name, result, type_, on, count, members)
 
     def _put_in(self, literal: Literal, aggregate: Aggregate) -> Literal:
         group = {v.name: _constant(*self.values[v.name]) for v in aggregate.group}
         return put_in(literal, group)
+
+
+def _argument(aggregate: Aggregate) -> Expression:
+    """What an aggregate is of, as it is written: a variable, or an expression."""
+    for literal in aggregate.body:
+        if isinstance(literal, Comparison) and literal.left == aggregate.argument:
+            return literal.right if aggregate.argument.made else aggregate.argument
+    return aggregate.argument
 
 
 def _constant(value: Value, type_: Type) -> Constant:
@@ -257,21 +314,11 @@ def solutions(known: Known, body: tuple[Literal, ...], names: Sequence[str]) -> 
     """The distinct solutions of literals, as people see them."""
     rule = Rule("", Atom("", ()), body)
     missing = sorted(symbols_in([rule]) - known.ids.keys())
-    ids = {**known.ids, **ids_of(known, missing)}
+    ids = {**known.ids, **as_written(known.store, missing)}
     context = Context(
         lambda name, _: known.sources.relation(name), known.types, known.functions, ids
     )
     return compile_goals(body, names, context)
-
-
-def ids_of(known: Known, texts: Sequence[str]) -> dict[str, int]:
-    """The ids of symbols by their text, of those that the dictionary knows."""
-    return dict(known.store.rows(_IDS, [list(texts)])) if texts else {}
-
-
-_IDS = """
-SELECT text, id FROM temp."zodiac$known_symbol" WHERE text IN (SELECT unnest($1::VARCHAR[]))
-"""
 
 
 def _types(known: Known, body: tuple[Literal, ...]) -> Mapping[str, Type | None]:

@@ -17,9 +17,9 @@ from zodiac_sql.language.syntax import Atom, Type, Variable
 from zodiac_sql.names import INCONSISTENT
 from zodiac_sql.program.state import State
 from zodiac_sql.read.why.asked import Key
-from zodiac_sql.read.why.find_proof import Search
-from zodiac_sql.read.why.known import closures_of, known_of, prefixes_of
+from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
 from zodiac_sql.read.why.proof import Explanation
+from zodiac_sql.read.why.search import Search
 from zodiac_sql.read.why.spelling import spelled
 from zodiac_sql.read.why.why import answers, proof_of
 from zodiac_sql.storage.extensions import count
@@ -101,7 +101,7 @@ def inconsistencies(
         return Inconsistencies()
     known = known_of(store, state, functions)
     total = count(store, known.sources.relation(INCONSISTENT))
-    search = Search(known, state, closures_of(state, known))
+    search = search_in(state, known)
     goals = answers(search, state, _ATOM, limit) if total else []
     return Inconsistencies(tuple(_explained(search, state, goal) for goal in goals), total)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from zodiac_sql.database.dictionary import as_written
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import symbols_in
@@ -11,10 +12,10 @@ from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
 from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.why.asked import Known
-from zodiac_sql.read.why.explain import ids_of
-from zodiac_sql.read.why.paths import Closure
+from zodiac_sql.read.why.paths import Closure, Graph
+from zodiac_sql.read.why.search import EdgesOf, Search
 from zodiac_sql.rewrite.closures.recognise import modules_of
-from zodiac_sql.storage.sources import sources_of
+from zodiac_sql.storage.sources import EDGES, sources_of
 
 
 def known_of(store: Store, state: State, functions: Functions) -> Known:
@@ -24,8 +25,14 @@ def known_of(store: Store, state: State, functions: Functions) -> Known:
     known = Known(
         store, state.schema, graph, sources_of(state), {**state.functions, **functions}, {}, cache
     )
-    ids = cache.get("ids", lambda: ids_of(known, sorted(symbols_in(graph.rules()))))
+    ids = cache.get("ids", lambda: as_written(store, sorted(symbols_in(graph.rules()))))
     return Known(store, state.schema, graph, known.sources, known.functions, ids, cache)
+
+
+def search_in(state: State, known: Known) -> Search:
+    """A search for proofs in a state. What it reads of closures, later ones in it use again."""
+    edges: dict[EdgesOf, Graph | None] = state.once(EDGES, dict)
+    return Search(known, state, _closures_of(state, known), edges=edges)
 
 
 def prefixes_of(state: State) -> Mapping[str, str]:
@@ -33,7 +40,7 @@ def prefixes_of(state: State) -> Mapping[str, str]:
     return {**WELL_KNOWN_PREFIXES, **state.prefixes}
 
 
-def closures_of(state: State, known: Known) -> Mapping[tuple[int, str], Closure]:
+def _closures_of(state: State, known: Known) -> Mapping[tuple[int, str], Closure]:
     """The closures at work, by their hypernode and predicate."""
 
     def find() -> dict[tuple[int, str], Closure]:

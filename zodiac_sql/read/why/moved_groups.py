@@ -105,7 +105,7 @@ def _first(
 
 
 def _group(
-    aggregate: Aggregate, instance: Instance, kinds: Mapping[str, tuple[Type | None, bool]]
+    aggregate: Aggregate, instance: Instance, kinds: Mapping[str, tuple[Type | None, int]]
 ) -> Iterator[tuple[str, object]]:
     """The values of the group.
 

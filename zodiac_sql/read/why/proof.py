@@ -144,6 +144,9 @@ class Explanation:
     """Whether all derivations of the goals were asked for, and not one proof of each."""
     cut: frozenset[Fact] = frozenset()
     """The facts that have more derivations than are here."""
+    passed: Mapping[Fact, Fact] = field(default_factory=dict)
+    """What is no fact any more, because a better value came (MIN or MAX in heads), and that fact.
+    A proof rests on such a value only where the best one follows from nothing else but itself."""
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Prefixes, each with its IRI: what people read has them, to_dict, json and arrow have not."""
 

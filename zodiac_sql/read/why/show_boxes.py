@@ -186,6 +186,8 @@ class _Drawer:
             texts.append(f"… rests on {size_below(fact, self.explanation)} that are not drawn")
         elif not explicit and not steps:
             texts.append("not explained here")
+        if now := self.explanation.passed.get(fact):
+            texts.append(f"until {shown(now, self.explanation)} came")
         kind: Kind = "explicit" if explicit else "derived" if steps else "aside"
         place = self.drawn.add(kind, texts, fact in self.explanation.goals)
         self.places[fact] = place

@@ -53,6 +53,7 @@ def _named(explanation: Explanation) -> list[Fact]:
 
 
 def _node(fact: Fact, name: str, explanation: Explanation) -> dict[str, Any]:
+    now = explanation.passed.get(fact)
     return {
         "id": name,
         "text": str(fact),
@@ -61,6 +62,7 @@ def _node(fact: Fact, name: str, explanation: Explanation) -> dict[str, Any]:
         "explicit": fact in explanation.explicit,
         "explained": fact in explanation.derivations or fact in explanation.explicit,
         "more": fact in explanation.cut,
+        **({} if now is None else {"passed": str(now)}),
     }
 
 

@@ -112,7 +112,7 @@ class _Writer:
         while self.path and self.path[-1][0] >= depth:
             self.path.pop()
         explicit = fact in self.explanation.explicit
-        marks = [entry.note, "explicit" if explicit else ""]
+        marks = [entry.note, "explicit" if explicit else "", self._passed(fact)]
         steps = self.explanation.derivations.get(fact, ())
         marks.append(self._instead(fact, depth, steps))
         below: list[_Place | Line] = []
@@ -123,6 +123,11 @@ class _Writer:
             rule, below = self._opened(fact, depth, steps)
         note = ", ".join(filter(None, marks))
         return Line(depth, "fact", cut(self._shown(fact)), note, rule, explicit), below
+
+    def _passed(self, fact: Fact) -> str:
+        """What is said of a value that is not the best of its group any more."""
+        now = self.explanation.passed.get(fact)
+        return "" if now is None else f"until {self._shown(now)} came"
 
     def _instead(self, fact: Fact, depth: int, steps: tuple[Step, ...]) -> str:
         """What is said of a fact instead of its steps, if they are not to be shown here."""

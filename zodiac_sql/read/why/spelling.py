@@ -62,7 +62,13 @@ def filled_in(expression: Expression, values: Mapping[str, str]) -> str:
 
 
 def compared(test: Comparison, values: Mapping[str, str]) -> str:
-    """A comparison with the texts of its variables' values put in."""
+    """A comparison with the texts of its variables' values put in.
+
+    Of an expression that stands in an atom (language/values.py), the expression, and its value.
+    """
+    if isinstance(test.left, Variable) and test.left.made:
+        text, value = bare(filled_in(test.right, values)), values.get(test.left.name)
+        return text if value is None else f"{text} = {value}"
     left, right = (bare(filled_in(side, values)) for side in (test.left, test.right))
     return f"{left} {test.operator} {right}"
 

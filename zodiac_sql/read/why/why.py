@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
 
+from zodiac_sql.database.dictionary import as_written
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError, StoreError
+from zodiac_sql.garbage import uncollected
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.syntax import Atom, Constant, Type, Variable
 from zodiac_sql.program.state import State
-from zodiac_sql.read.query import known_predicate
-from zodiac_sql.read.why.asked import Key, Known, one_nan
+from zodiac_sql.read.query import resolved_atom
+from zodiac_sql.read.why.asked import Key, Known, one_nan, places
+from zodiac_sql.read.why.better import of_group
 from zodiac_sql.read.why.check_proof import is_proof
-from zodiac_sql.read.why.explain import Words, ids_of, mentioned, solutions, step_of, words
-from zodiac_sql.read.why.find_proof import Derivation, Search, by_rules, find_proofs
-from zodiac_sql.read.why.known import closures_of, known_of, prefixes_of
+from zodiac_sql.read.why.explain import Words, mentioned, solutions, step_of, words
+from zodiac_sql.read.why.find_proof import by_rules, find_proofs
+from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
 from zodiac_sql.read.why.proof import Explanation, Fact, Step
+from zodiac_sql.read.why.search import Derivation, Search
 
 FIRST_ANSWERS = 3
 """A goal with variables is explained for so many answers."""
@@ -29,6 +33,7 @@ MOST_DERIVATIONS = 100
 """So many derivations of a fact are told if all are asked for."""
 
 
+@uncollected()
 def why(
     store: Store,
     state: State,
@@ -40,7 +45,7 @@ def why(
     """Why a goal holds. Raises QueryError if it does not, or is no single atom."""
     known = known_of(store, state, functions)
     atom = goal_of(state, goal)
-    search = Search(known, state, closures_of(state, known))
+    search = search_in(state, known)
     goals = answers(search, state, atom)
     if not goals:
         raise QueryError(f"{goal.strip()} does not hold: ask why_not")
@@ -62,7 +67,25 @@ def proof_of(search: Search, goals: list[Key]) -> Explanation:
             f"no proof can be found in {search.known.store.path}, although the fact is there: run "
             "verify, which tells what is wrong with the file"
         )
-    return _told(search, goals, {f: (d,) for f, d in needed.items()}, every=False)
+    told = {fact: (derivation,) for fact, derivation in needed.items()}
+    return _told(search, goals, told, every=False, passed=_passed(search.known, needed))
+
+
+def _passed(known: Known, needed: Iterable[Key]) -> dict[Key, Key]:
+    """The facts of a proof that others have beaten since, and those."""
+    bests = known.graph.with_best
+    asked: dict[str, list[Key]] = {}
+    for fact in needed:
+        if fact[0] in bests:
+            asked.setdefault(fact[0], []).append(fact)
+    gone = [fact for fact, there in places(known, asked).items() if not there] if asked else []
+    found: dict[Key, Key] = {}
+    for fact in gone:
+        best = bests[fact[0]].best
+        now = of_group(known, known.sources, fact, best) if best else None
+        if now is not None:
+            found[fact] = now
+    return found
 
 
 def goal_of(state: State, goal: str) -> Atom:
@@ -70,8 +93,7 @@ def goal_of(state: State, goal: str) -> Atom:
     literals = parse_goals(goal, state.prefixes)
     if len(literals) != 1 or not isinstance(literals[0], Atom):
         raise QueryError(f"{goal.strip()}: a fact is explained by its name, as in anomaly(wt2)")
-    atom = literals[0]
-    atom = replace(atom, predicate=known_predicate(atom.predicate, state))
+    atom = resolved_atom(literals[0], state)
     arity = state.schema[atom.predicate].arity
     if len(atom.terms) != arity:
         said = "1 column" if arity == 1 else f"{arity} columns"
@@ -129,7 +151,7 @@ def key_of(known: Known, atom: Atom) -> Key | None:
         return None
     constants = [term for term in atom.terms if isinstance(term, Constant)]
     symbols = sorted({str(c.value) for c in constants if c.type is Type.SYMBOL})
-    ids = ids_of(known, symbols)
+    ids = as_written(known.store, symbols)
     columns = known.schema[atom.predicate].columns
     values: list[object] = []
     for constant, column in zip(constants, columns, strict=True):
@@ -182,13 +204,21 @@ def _told(
     goals: list[Key],
     found: Mapping[Key, tuple[Derivation, ...]],
     every: bool,
+    passed: Mapping[Key, Key] | None = None,
 ) -> Explanation:
+    passed = passed or {}
     all_ = [d for several in found.values() for d in several]
-    keys = {*goals, *found, *(use for d in all_ for use in d.uses)}
+    keys = {*goals, *found, *passed.values(), *(use for d in all_ for use in d.uses)}
     told: Words = words(search.known, keys, mentioned(all_))
     facts: dict[Key, Fact] = {key: told.fact(key) for key in keys}
     steps: dict[Fact, tuple[Step, ...]] = {
         facts[key]: tuple(step_of(told, d) for d in several) for key, several in found.items()
     }
-    explicit = frozenset(facts[key] for key in keys if search.is_explicit(key))
-    return Explanation(tuple(facts[goal] for goal in goals), steps, explicit, every)
+    held = keys - {*passed.values()}
+    return Explanation(
+        tuple(facts[goal] for goal in goals),
+        steps,
+        frozenset(facts[key] for key in held if search.is_explicit(key)),
+        every,
+        passed={facts[key]: facts[now] for key, now in passed.items()},
+    )

@@ -16,22 +16,28 @@ from sqlglot import exp
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.explained import Cause, ChangeExplanation, Event
 from zodiac_sql.change.sides import Side
+from zodiac_sql.database.dictionary import as_written
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import parameter
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError, StoreError
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.named_columns import goal as in_columns
 from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.schema import resolve
-from zodiac_sql.language.syntax import Aggregate, Atom, Constant, Negation, Rule, Type
+from zodiac_sql.language.syntax import Aggregate, Atom, Constant, Negation, Rule
 from zodiac_sql.program.state import State
 from zodiac_sql.read.why.asked import Instance, Key, Known, instances, one_nan, places, stored, uses
-from zodiac_sql.read.why.explain import Words, ids_of, step_of, words
-from zodiac_sql.read.why.find_proof import Derivation
+from zodiac_sql.read.why.better import is_better, of_group
+from zodiac_sql.read.why.evaluated_again import Order
+from zodiac_sql.read.why.explain import Words, step_of, words
 from zodiac_sql.read.why.known import prefixes_of
 from zodiac_sql.read.why.moved_groups import moved_in_group
+from zodiac_sql.read.why.search import Derivation
 from zodiac_sql.read.why.why import key_of
+from zodiac_sql.read.why.why_best_moved import steps_below, with_all_values
+from zodiac_sql.sql.forms import is_text
 from zodiac_sql.sql.relations import columns_of, relation_query
 
 MOST_INSTANCES = 60
@@ -63,6 +69,8 @@ class _Way:
     found: dict[Key, bool] = field(default_factory=dict)
     """Which facts are on this side alone, as far as that was asked."""
     explicit: dict[Key, bool] = field(default_factory=dict)
+    orders: dict[int, Order] = field(default_factory=dict)
+    """Hypernodes that were evaluated again (why_best_moved.py)."""
 
     def look_up(self, facts: Sequence[Key]) -> None:
         """Find out which facts are on this side alone, and which of those as explicit facts."""
@@ -90,7 +98,7 @@ def why_changed(
             store, side.facts.schema, side.graph, side.facts, functions, {}, StatementCache()
         )
         symbols = sorted(symbols_in(side.graph.rules()))
-        ids = ids_of(known, symbols)
+        ids = as_written(store, symbols)
         known = Known(
             store, side.facts.schema, side.graph, side.facts, functions, ids, StatementCache()
         )
@@ -116,9 +124,11 @@ def _goal(ways: Mapping[str, _Way], state: State, goal: str) -> _Event:
         predicate = resolve(atom.predicate, way.known.schema, state.prefixes)
         if predicate not in way.known.schema:
             continue
-        if way.known.schema[predicate].arity != len(atom.terms):
+        known = way.known.schema[predicate]
+        asked = in_columns(replace(atom, predicate=predicate), known)
+        if known.arity != len(asked.terms):
             continue
-        key = key_of(way.known, Atom(predicate, atom.terms))
+        key = key_of(way.known, asked)
         if key is not None:
             way.look_up([key])
             if way.found[key]:
@@ -135,6 +145,7 @@ def _goal(ways: Mapping[str, _Way], state: State, goal: str) -> _Event:
 def _causes(ways: Mapping[str, _Way], goal: _Event) -> dict[_Event, _Cause] | None:
     """A cause for each event that a goal goes back to; None if that is too much."""
     found: dict[_Event, list[_Cause]] = {}
+    proven: set[_Event] = set()
     frontier = [goal]
     while frontier:
         for event in frontier:
@@ -148,7 +159,67 @@ def _causes(ways: Mapping[str, _Way], goal: _Event) -> dict[_Event, _Cause] | No
             return None
         below = (e for event in frontier for cause in found[event] for e in cause.because)
         frontier = list(dict.fromkeys(event for event in below if event not in found))
+        while not frontier and (more := _by_proof(ways, found, settled, proven)):
+            for event, cause in more.items():
+                found.setdefault(event, []).append(cause)
+            settled = _settled(found)
+            if goal in settled:
+                return settled
+            below = (e for cause in more.values() for e in cause.because)
+            frontier = list(dict.fromkeys(event for event in below if event not in found))
     return None
+
+
+def _by_proof(
+    ways: Mapping[str, _Way],
+    found: Mapping[_Event, Sequence[_Cause]],
+    settled: Mapping[_Event, _Cause],
+    proven: set[_Event],
+) -> dict[_Event, _Cause]:
+    """The cause of the first move of a best value that has none yet, by its proof."""
+    for event in found:
+        name, fact = event
+        way = ways[name]
+        best = way.side.graph.with_best.get(fact[0])
+        if best is None or event in settled or event in proven:
+            continue
+        proven.add(event)
+        (hypernode,) = way.side.graph.derivers[fact[0]]
+        if hypernode.id not in way.orders:
+            way.orders[hypernode.id] = with_all_values(way.known, hypernode.id)
+        steps = steps_below(way.orders[hypernode.id], fact)
+        if steps and (causes := _of_proof(ways, event, steps)):
+            return causes
+    return {}
+
+
+def _of_proof(
+    ways: Mapping[str, _Way], event: _Event, steps: Mapping[Key, Instance]
+) -> dict[_Event, _Cause]:
+    """The cause of an event by the rule instances that derive its fact, and what is below it.
+
+    If nothing of all that has moved, the fact was not there because a better one was.
+    """
+    name, fact = event
+    own = {key[0] for key in steps}
+    causes = {key: _cause(ways, name, instance, key) for key, instance in steps.items()}
+    because: list[_Event] = []
+    for key, cause in causes.items():
+        others = cause.because if cause else ()
+        because += [one for one in others if one[1][0] not in own]
+        if cause and cause.rule_moved and key != fact:
+            because.append((name, key))
+    top = causes[fact]
+    if not because and top:
+        because += [one for one in top.because if one[0] != name and one[1][0] == fact[0]]
+    moved = top is not None and top.rule_moved
+    if not because and not moved:
+        return {}
+    found = {event: _Cause(steps[fact], moved, tuple(dict.fromkeys(because)))}
+    for key, cause in causes.items():
+        if cause and cause.rule_moved and key != fact:
+            found[name, key] = _Cause(steps[key], True)
+    return found
 
 
 def _settled(found: Mapping[_Event, Sequence[_Cause]]) -> dict[_Event, _Cause]:
@@ -186,7 +257,7 @@ def _possible(
                 several = instances(way.known, rule, some, MOST_INSTANCES)
                 for key, own in zip(some, several, strict=True):
                     for instance in own:
-                        if cause := _cause(ways, name, instance):
+                        if cause := _cause(ways, name, instance, key):
                             yield (name, key), cause
 
 
@@ -195,7 +266,7 @@ def _rules(side: Side, predicate: str) -> list[Rule]:
     return [rule for h in hypernodes for rule in h.rules if rule.head.predicate == predicate]
 
 
-def _cause(ways: Mapping[str, _Way], name: str, instance: Instance) -> _Cause | None:
+def _cause(ways: Mapping[str, _Way], name: str, instance: Instance, fact: Key) -> _Cause | None:
     """An instance as the cause of a move; None if nothing in it has changed."""
     way, opposite = ways[name], "left" if name == "entered" else "entered"
     body = uses(way.known, instance)
@@ -206,6 +277,9 @@ def _cause(ways: Mapping[str, _Way], name: str, instance: Instance) -> _Cause | 
             because += _matching(ways[opposite], opposite, literal.atom, instance)
         elif isinstance(literal, Aggregate):
             because += _in_group(ways, literal, instance)
+    if best := instance.rule.best:
+        other = of_group(ways[opposite].known, ways[opposite].side.alone, fact, best)
+        because += [(opposite, other)] if other and is_better(other, fact, best) else []
     rule_moved = not _has_rule(way.other, instance.rule)
     if not because and not rule_moved:
         return None
@@ -240,7 +314,7 @@ def _matching(way: _Way, name: str, atom: Atom, instance: Instance) -> list[_Eve
     first: dict[str, exp.Expr] = {}
     for column, term in zip(columns_of(relation, "t"), atom.terms, strict=False):
         if isinstance(term, Constant) or term.name in instance.values:
-            if not isinstance(term, Constant) and instance.kinds[term.name] == (Type.SYMBOL, True):
+            if not isinstance(term, Constant) and is_text(*instance.kinds[term.name]):
                 return []
             given[f"v{len(given)}"] = stored(way.known, term, instance)
             query = query.where(column.eq(parameter(f"v{len(given) - 1}")), copy=False)

@@ -35,11 +35,12 @@ from zodiac_sql.names import VARIES
 from zodiac_sql.program.state import State, parsed_templates
 from zodiac_sql.read.why.absence import Attempt, Kind, WhyNot
 from zodiac_sql.read.why.asked import Known
-from zodiac_sql.read.why.explain import solutions
-from zodiac_sql.read.why.find_proof import Search
-from zodiac_sql.read.why.known import closures_of, known_of, prefixes_of
+from zodiac_sql.read.why.better import is_better, of_group
+from zodiac_sql.read.why.explain import solutions, words
+from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
+from zodiac_sql.read.why.search import Search
 from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
-from zodiac_sql.read.why.why import answers, goal_of, proof_of
+from zodiac_sql.read.why.why import answers, goal_of, key_of, proof_of
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import goals_are_empty
 
@@ -54,12 +55,28 @@ def why_not(store: Store, state: State, functions: Functions, goal: str, depth: 
     """Why a goal does not hold. Raises QueryError if it is no single atom of a known predicate."""
     known = known_of(store, state, functions)
     atom = goal_of(state, goal)
-    search = Search(known, state, closures_of(state, known))
+    search = search_in(state, known)
     if found := answers(search, state, atom):
         proof = replace(proof_of(search, found), prefixes=prefixes_of(state))
         return WhyNot(shown(atom, {}), (), (), proof, proof.prefixes)
+    if better := _better(search, state, atom):
+        return WhyNot(shown(atom, {}), (), (better,), prefixes=prefixes_of(state))
     told = _Tried(known, prefixes_of(state)).absent(atom, depth)
     return replace(told, notes=(*told.notes, *_not_made(state, told, atom)))
+
+
+def _better(search: Search, state: State, atom: Atom) -> str | None:
+    """What is said of a fact that is none because its group has a better one."""
+    rule = search.known.graph.with_best.get(atom.predicate)
+    fact = key_of(search.known, atom) if rule and not any(variables(*atom.terms)) else None
+    if rule is None or rule.best is None or fact is None:
+        return None
+    there = of_group(search.known, search.known.sources, fact, rule.best)
+    if there is None or not is_better(there, fact, rule.best):
+        return None
+    best = "least" if rule.best.function == "min" else "greatest"
+    told = words(search.known, [there], ()).fact(there)
+    return f"{told} holds, and of each group only the {best} value is a fact"
 
 
 def _not_made(state: State, told: WhyNot, atom: Atom) -> Iterator[str]:
@@ -119,7 +136,7 @@ class _Tried:
             head = shown(rule.head, {})
             return Attempt(rule.name, rule.text, "head", head, f"no {head} is like that")
         known = {**{n: (c.value, c.type) for n, c in given.items()}, **values}
-        kind, fails = self._failure(failing, known)
+        kind, fails = self._failure(failing, known, rule.body)
         below = None
         if depth > 1 and isinstance(failing, Atom):
             below = self.absent(_put(failing, known), depth - 1)
@@ -130,7 +147,7 @@ class _Tried:
             shown(failing, {}),
             fails,
             tuple(shown(x, known) for x in rule.body if any(x is one for one in part)),
-            tuple((name, v) for name, (v, _) in known.items() if not name.startswith("_:")),
+            tuple((name, v) for name, (v, _) in known.items() if Variable(name).written),
             below,
         )
 
@@ -187,7 +204,9 @@ class _Tried:
 
     # What fails
 
-    def _failure(self, literal: Literal, values: Values) -> tuple[Kind, str]:
+    def _failure(
+        self, literal: Literal, values: Values, body: Sequence[Literal]
+    ) -> tuple[Kind, str]:
         if isinstance(literal, Atom):
             return "no fact", f"no {shown(literal, values)}"
         if isinstance(literal, Negation):
@@ -198,14 +217,25 @@ class _Tried:
         if isinstance(literal, Binding):
             return "no value", f"{text} has no value"
         if literal.span is None:  # what _ties adds
-            left, _, right = text.partition(" = ")
-            return "other value", f"{literal.left} would be {left}, and not {right}"
+            assert isinstance(literal.left, Variable)
+            wanted = filled_in(literal.right, {})
+            found = spelled(*values[literal.left.name])
+            told = _told(literal.left, body)
+            return "other value", f"{told} would be {found}, and not {wanted}"
         return "comparison", f"{text} is false"
 
     def _blocking(self, atom: Atom, values: Values) -> str:
         """The first fact that a negated atom forbids and that is there."""
         found = self._first((named := _named(_put(atom, values)),), {})
         return shown(named, found or {})
+
+
+def _told(variable: Variable, body: Sequence[Literal]) -> str:
+    """A variable as the user wrote it: as an expression, if it stands for one."""
+    for literal in body if variable.made else ():
+        if isinstance(literal, Comparison) and literal.left == variable and literal.span:
+            return bare(str(literal.right))
+    return str(variable)
 
 
 def _given(head: Atom, atom: Atom) -> dict[str, Constant] | None:

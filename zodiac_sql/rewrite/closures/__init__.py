@@ -4,5 +4,6 @@
 `shapes.py`                which rules have which shape
 `recognise.py`             the modules in the rules of a hypernode
 `transitive.py`            the transitive closure
+`condensed.py`             the same as components, and which of them reach which
 `symmetric_transitive.py`  the symmetric transitive closure, of which only classes are stored
 """

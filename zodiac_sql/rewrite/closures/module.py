@@ -16,7 +16,8 @@ A module must provide the four functions of paper 2; there are two ways to do so
   proof by the rules taken also has one by them.
 * By a partition. If R is stored as nodes and their classes (`parted`), the functions are those of
   `Closure` (evaluate/partition/closure.py): `add`, `delete` and `redo`. Diff is empty, because a
-  module's rules read no predicate but R (paper 2, section 5).
+  module's rules read no predicate but R (paper 2, section 5). If R is directed, its nodes are
+  condensed anew instead (evaluate/partition/condensation.py).
 """
 
 from __future__ import annotations
@@ -74,6 +75,9 @@ class Module(ABC):
 
 NODE = "node"
 """The column of nodes."""
+
+FIRST, SECOND = "first", "second"
+"""The columns of pairs of classes, of which the first is related to the second."""
 
 
 LOOPS = {"class": "loop", "prev": "loop_prev", "before": "loop_before"}

@@ -22,7 +22,7 @@ MODULES: tuple[Callable[[str, Sequence[Rule]], Module | None], ...] = (
 
 def modules_of(hypernode: Hypernode, schema: Schema) -> tuple[Module, ...]:
     """The modules at work in a hypernode, at most one for each predicate."""
-    if not hypernode.recursive:
+    if not hypernode.recursive or hypernode.bests:
         return ()
     found = (_module(p, hypernode.rules) for p in hypernode.derives if _has_nodes(schema, p))
     return tuple(module for module in found if module)

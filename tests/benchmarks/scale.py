@@ -1,0 +1,69 @@
+"""More than fits the memory: 14 million facts with an ontology, 200 million pairs, long joins.
+
+Each in a process of its own (scale_process.py), with two threads and a memory limit. A share makes
+all smaller: CI runs a thousandth.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from . import scale_data
+from .scale_process import OURS, SQL
+from .tables import number, print_header, print_line
+from .workloads import REPOSITORY
+
+COMMAND = "scale"
+PREFIX = f"{COMMAND}:"
+TITLES = {
+    "lubm": "LUBM's shape, with its ontology",
+    "closure": "closure of grids of 30 * 30 nodes",
+    "joins": "a chain of joins",
+}
+NAMES = tuple(f"{PREFIX}{name}" for name in TITLES)
+LIMIT = 2_000
+"""The memory limit in megabytes, of all of it."""
+
+
+def quick(name: str) -> bool:
+    """Whether a workload belongs to the quick set."""
+    return False
+
+
+def report(names: list[str], share: float) -> None:
+    """Measure, and print the table."""
+    print(
+        f"Memory limit {LIMIT:,} MB, two threads, {share:g} of the size. The peak is resident"
+        " memory, of which the interpreter and the libraries have what is there at the beginning.\n"
+    )
+    print_header([
+        "workload", "engine", "explicit facts", "derived", "s", "peak MB", "peak / limit",
+        "at the beginning", "spill MB", "file MB", "bytes a fact",
+    ])  # fmt: skip
+    for name in (name.removeprefix(PREFIX) for name in names):
+        with TemporaryDirectory() as folder:
+            scale_data.write(name, Path(folder), share)
+            for engine in (OURS, SQL) if name != "lubm" else (OURS,):
+                print_line([TITLES[name], engine, *measured(engine, name, folder, f"{LIMIT}MB")])
+    print()
+
+
+def measured(engine: str, name: str, folder: str, limit: str) -> list[str]:
+    """One line of the table, or why there is none."""
+    call = [sys.executable, "-m", "tests.benchmarks.scale_process", engine, name, folder, limit]
+    done = subprocess.run(call, capture_output=True, text=True, check=False, cwd=REPOSITORY)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        return [next((line for line in lines if "Exception" in line or "Error" in line), "failed")]
+    told = json.loads(done.stdout)
+    facts = told["explicit"] + told["derived"]
+    megabytes = float(limit.removesuffix("MB"))
+    return [
+        f"{told['explicit']:,}", f"{told['derived']:,}", number(told["seconds"]),
+        number(told["peak"]), f"{told['peak'] / megabytes:.2f}", number(told["begun"]),
+        number(told["spill"]), number(told["file"]), number(1e6 * told["file"] / facts),
+    ]  # fmt: skip

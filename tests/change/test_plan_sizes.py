@@ -1,0 +1,104 @@
+"""What a change is expected to derive, before it is evaluated."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from zodiac_sql import KnowledgeBase, QueryError
+from zodiac_sql.change import apply
+from zodiac_sql.change.plan_sizes import Plan
+from zodiac_sql.change.update import Update
+
+OpenKb = Callable[..., KnowledgeBase]
+
+RULES = """
+    copy: tc(X, Y) :- edge(X, Y).
+    trans: tc(X, Z) :- tc(X, Y), tc(Y, Z).
+    two: two(X, Z) :- edge(X, Y), edge(Y, Z).
+    three: three(X, Z) :- two(X, Y), edge(Y, Z).
+    lower: lower(X, Y) :- three(X, Y), X < Y.
+    far: far(X, Y) :- two(X, Y), not edge(X, Y).
+    number: number(X, N) :- AGGREGATE(edge(X, Y)) ON X WITH COUNT(Y) AS N.
+    self: self(X) :- edge(X, X).
+    one: one(c) :- edge(_, _).
+    odd0: odd(X, Y) :- edge(X, Y).
+    odd: odd(X, Z) :- even(X, Y), edge(Y, Z).
+    even: even(X, Z) :- odd(X, Y), edge(Y, Z).
+    up0: up(X, 0) :- number(X, _).
+    up: up(X, M) :- up(X, N), M = N + 1, M < 5.
+"""
+
+
+def edges() -> list[tuple[int, int]]:
+    rng = random.Random(4)
+    return [(rng.randrange(400), rng.randrange(400)) for _ in range(800)]
+
+
+def tell(update: Update) -> None:
+    update.add_rules(RULES)
+    update.insert("edge", edges())
+
+
+def rows_of(plan: Plan) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in plan.hypernodes:
+        for name in one.derives:
+            found[name] = found.get(name, 0) + one.rows
+    return found
+
+
+def test_a_plan_is_near_to_what_comes(open_kb: OpenKb, tmp_path: Path) -> None:
+    kb = open_kb(tmp_path / "some.duckdb")
+    with kb.preview(plan=True) as update:
+        tell(update)
+    plan = update.plan
+    assert kb.predicates().to_pylist() == [] and plan.explicit == len(set(edges()))
+    with kb.update() as update:
+        tell(update)
+    derived = {row["predicate"]: row["derived"] for row in kb.predicates().to_pylist()}
+    expected = rows_of(plan)
+    for name in ("two", "three", "lower", "number", "one"):
+        assert expected[name] == pytest.approx(derived[name], rel=0.5), name
+    # Its hypernodes both hold what the other one does not need to, and the sample has all of it.
+    assert abs(expected["tc"] - derived["tc"]) <= 2 * plan.explicit
+    by_rows = {one.derives: one for one in plan.hypernodes}
+    both = by_rows["even", "odd"] if ("even", "odd") in by_rows else by_rows["odd", "even"]
+    assert both.how == "bounds" and both.most
+    assert both.least <= derived["odd"] + derived["even"] <= both.most
+    (up,) = (one for one in plan.hypernodes if one.derives == ("up",) and one.recursive)
+    assert up.most is None and up.how == "bounds"
+    assert plan.bytes > kb.sql("SELECT count(*) FROM tc").fetchall()[0][0] and plan.problem is None
+
+
+def test_a_plan_of_few_facts_and_of_none(open_kb: OpenKb) -> None:
+    kb = open_kb()
+    kb.add_rules(RULES)
+    with kb.preview(plan=True) as update:
+        pass
+    assert {*rows_of(update.plan).values()} <= {0, 1}
+    assert update.plan.free is None and update.plan.problem is None
+    with pytest.raises(QueryError, match="an update's change"):
+        _ = update.change
+    with kb.update() as update:
+        update.insert("edge", [(1, 2)])
+    with pytest.raises(QueryError, match="preview"):
+        _ = update.plan
+    assert kb.verify()
+
+
+def test_a_disk_that_is_too_small_is_told(
+    open_kb: OpenKb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Usage:
+        free = 1000
+
+    monkeypatch.setattr(apply, "disk_usage", lambda _: Usage)
+    kb = open_kb(tmp_path / "some.duckdb")
+    with kb.preview(plan=True) as update:
+        tell(update)
+    assert update.plan.problem
+    assert "1,000 are free" in update.plan.problem

@@ -1,0 +1,260 @@
+"""Transitive closures that are kept as strongly connected components, and when they are."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import networkx as nx
+import pytest
+from support.closed_relations import (
+    ABOVE,
+    NEAR,
+    PATH,
+    differences,
+    extensions,
+    facts_told,
+    in_idb,
+    modules_of,
+    open_with,
+    shown,
+)
+
+import zodiac_sql
+from zodiac_sql import KnowledgeBase
+from zodiac_sql.database.temporary_rows import TemporaryRows
+from zodiac_sql.evaluate.cost import choose_components
+from zodiac_sql.evaluate.cost.choose_components import Sizes, sizes_of
+from zodiac_sql.evaluate.partition.condensation import Components
+from zodiac_sql.evaluate.partition.strong import graph_of, strong_components
+from zodiac_sql.maintain.steps import cascade
+from zodiac_sql.read.verify import compare_views, expected
+
+OpenKb = Callable[..., KnowledgeBase]
+Edge = tuple[int, int]
+
+SIZE = 300
+
+
+def ring(start: int, size: int = SIZE) -> list[Edge]:
+    return [(start + i, start + (i + 1) % size) for i in range(size)]
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Components are taken wherever they can be."""
+    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 0)
+    monkeypatch.setattr(choose_components, "LEAST_GAIN", 0)
+
+
+def components(nodes: int, edges: list[Edge]) -> Components:
+    graph = graph_of(
+        nodes, [a for a, _ in sorted(edges)], array("i", [b for _, b in sorted(edges)])
+    )
+    return Components(graph, *strong_components(graph))
+
+
+# --- components of graphs -------------------------------------------------------------------------
+
+
+def test_components_and_sizes_are_those_of_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(21)
+    for _ in range(300):
+        nodes = rng.randint(1, 9)
+        edges = [(rng.randrange(nodes), rng.randrange(nodes)) for _ in range(rng.randint(1, 14))]
+        found = components(nodes, edges)
+        graph = nx.DiGraph(edges)
+        graph.add_nodes_from(range(nodes))
+        classes: dict[int, set[int]] = {}
+        for node, component in enumerate(found.component):
+            classes.setdefault(component, set()).add(node)
+        wanted = sorted(map(sorted, nx.strongly_connected_components(graph)))
+        assert sorted(map(sorted, classes.values())) == wanted and len(classes) == found.number
+        closed = nx.transitive_closure(graph, reflexive=False)
+        pairs = closed.number_of_edges()
+        rows = {(found.component[a], found.component[b]) for a, b in closed.edges}
+        assert sizes_of(found) == Sizes(pairs, nodes + len(rows))
+
+
+def test_sizes_of_many_components_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two large components are before the same 2,000 small ones; of these half lead to another."""
+    monkeypatch.setattr(choose_components, "MOST_BITS", 2002 * 500)
+    small = list(range(600, 2600))
+    edges = [*ring(0, 300), *ring(300, 300), *((0, node) for node in small)]
+    edges += [(300, 0), *((a, b) for a, b in zip(small[::2], small[1::2], strict=True))]
+    found = sizes_of(components(2600, edges))
+    assert found.pairs == pytest.approx(300 * (900 + 2 * 2000 - 300 + 300) + 1000, rel=0.15)
+    assert found.rows == pytest.approx(2600 + 3 + 4000 + 1000, rel=0.15)
+
+
+# --- when -----------------------------------------------------------------------------------------
+
+
+def test_only_what_gains_much_is_kept_as_components(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 5_000)
+    kb = open_kb()
+    kb.add_rules(PATH)
+    kb.insert("edge", [(i, i + 1) for i in range(100)])  # 5,050 pairs, and no two in a class
+    assert modules_of(kb) == ["tc(path)"]
+    kb.drop_rules("trans")
+    kb.insert("edge", [(100, 0)])
+    kb.add_rules("trans: path(X, Z) :- path(X, Y), path(Y, Z).")
+    assert modules_of(kb) == ["scc(path)"]
+    assert kb.sql("SELECT count(*) FROM path").fetchall() == [(101**2,)]
+
+
+def test_rules_that_classes_cannot_stand_for(open_kb: OpenKb, always: None) -> None:
+    for rules, modules in (
+        (PATH, ["scc(path)"]),
+        (PATH.replace("path(Y, Z).", "path(Y, Z), X != Z."), ["tc(path)"]),
+        (PATH + "longer: path(X, Z) :- path(X, Y), edge(Y, Z).", ["tc(path)"]),
+        (PATH + "back: path(X, Y) :- path(Y, X).", ["stc(path)"]),
+    ):
+        kb = open_kb()
+        kb.add_rules(rules)
+        kb.insert("edge", [*ring(0, 4), (3, 9), (9, 9)])
+        assert modules_of(kb) == modules
+        assert kb.verify()
+
+
+def test_components_are_given_up_where_they_do_not_pay(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 300)
+    kb = open_kb()
+    kb.insert("edge", ring(0, 30))
+    kb.add_rules(PATH)
+    assert modules_of(kb) == ["scc(path)"]
+    change = kb.delete("edge", [(29, 0)])
+    assert (change.deleted["path"], modules_of(kb)) == (900 - 435, ["scc(path)"])
+    change = kb.insert("edge", [(29, 30)])
+    assert (change.inserted, modules_of(kb)) == ({"edge": 1, "path": 30}, ["tc(path)"])
+    assert shown(change.inserted_facts("path")) == {(i, 30) for i in range(30)}
+    assert kb.verify()
+
+
+def test_edges_that_close_a_large_cycle_make_components_of_pairs(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 90_000)
+    monkeypatch.setattr(cascade, "LARGEST_CASCADED", -1)
+    kb = open_kb()
+    kb.insert("edge", ring(0)[:-1])
+    kb.add_rules(PATH)
+    assert modules_of(kb) == ["tc(path)"]
+    kb.insert("edge", [(SIZE, SIZE + 1)])
+    assert modules_of(kb) == ["tc(path)"]
+    change = kb.insert("edge", [(SIZE - 1, 0)])
+    assert modules_of(kb) == ["scc(path)"]
+    assert change.inserted["path"] == SIZE * (SIZE + 1) // 2
+    assert shown(change.inserted_facts("path")) == {
+        (a, b) for a in range(SIZE) for b in range(a + 1)
+    }
+    assert kb.verify()
+
+
+# --- what is seen of them -------------------------------------------------------------------------
+
+
+def test_the_file_has_classes_pairs_of_them_and_a_view(tmp_path: Path, always: None) -> None:
+    path = tmp_path / "some.duckdb"
+    with open_with(True, path) as kb:
+        kb.add_rules(PATH + NEAR)
+        kb.insert("edge", [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d"), ("e", "e")])
+        tables, views = in_idb(kb)
+        assert tables == ["h1_path", "h2_path between", "h2_path classes"]
+        assert views == ["h2_path"]
+        wanted = {(a, b) for a in "ab" for b in "abcd"} | {("c", "d"), ("e", "e")}
+        assert set(kb.table("path").fetchall()) == wanted
+        assert set(kb.sql("SELECT * FROM path").fetchall()) == wanted
+        assert set(kb.query("path(X, Y)").fetchall()) == wanted
+        assert kb.query("path(c, X), not path(X, c), not path(d, X)").fetchall() == [("d",)]
+        assert "path(a, d)" in str(kb.why("path(a, d)"))
+        assert kb.why_not("path(d, a)")
+
+
+def test_rules_above_learn_what_moves(open_kb: OpenKb, always: None) -> None:
+    """Classes merge and fall apart, new nodes come, and old ones vanish."""
+    above = ABOVE.replace("near", "path") + "loop(X) :- path(X, X). "
+    kb = open_kb()
+    kb.add_rules(PATH + above)
+    kb.insert("pair", [(0, 5), (5, 0), (2, 2)])
+    kb.insert("edge", [*ring(0, 4), (3, 5), (5, 6), (6, 7), (8, 8)])
+    assert modules_of(kb) == ["scc(path)"]
+    for inserts, deletes in (
+        ([(7, 5)], []), ([(7, 0)], []), ([], [(7, 0), (8, 8)]), ([(6, 0)], [(3, 0), (7, 5)]),
+        ([(9, 9), (9, 10)], [(0, 1)]), ([], [(9, 9)]), ([(10, 9)], [(9, 10)]),
+    ):  # fmt: skip
+        before = extensions(kb)
+        with kb.preview() as update:
+            update.insert("edge", inserts)
+            update.delete("edge", deletes)
+        previewed = facts_told(update.change)
+        with kb.update() as update:
+            update.insert("edge", inserts)
+            update.delete("edge", deletes)
+        told = facts_told(update.change)
+        assert told == previewed == differences(before, extensions(kb))
+    assert kb.verify()
+
+
+@pytest.mark.parametrize("affordable", [True, False])
+def test_verify_finds_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, always: None, affordable: bool
+) -> None:
+    if not affordable:
+        monkeypatch.setattr(expected, "AFFORDABLE_FACTS", 0)
+        monkeypatch.setattr(compare_views, "MOST_COMPARED", 0)
+    path = tmp_path / "some.duckdb"
+    with open_with(True, path) as kb:
+        kb.add_rules(PATH)
+        kb.insert("edge", [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d")])
+        assert kb.verify()
+    for statement in (
+        'DELETE FROM idb."h2_path between" WHERE first = second',
+        'INSERT INTO idb."h2_path between" FROM idb."h2_path between" LIMIT 1',
+        'UPDATE idb."h2_path classes" SET class = 77',
+        'CREATE OR REPLACE VIEW path AS SELECT s, o FROM idb."h2_path", (SELECT 1) WHERE false',
+    ):
+        damaged = tmp_path / "damaged.duckdb"
+        shutil.copyfile(path, damaged)
+        with duckdb.connect(damaged) as connection:
+            connection.execute(statement)
+        with open_with(True, damaged) as kb:
+            assert not kb.verify(), statement
+
+
+def test_large_ones_are_counted_not_made(tmp_path: Path, always: None) -> None:
+    """Two rings of 300 nodes: no statement writes more rows than 20 for each node."""
+    written: list[int] = []
+    with zodiac_sql.connect(tmp_path / "large.duckdb") as kb:
+        kb.add_rules(PATH)
+        kb.insert("edge", [*ring(0), *ring(SIZE)])
+        assert modules_of(kb) == ["scc(path)"]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(TemporaryRows, "written", lambda _, rows: written.append(rows))
+            one = kb.insert("edge", [(0, SIZE)])
+            assert one.inserted == {"edge": 1, "path": SIZE**2}
+            merged = kb.insert("edge", [(SIZE, 0)])
+            assert merged.inserted == {"edge": 1, "path": SIZE**2}
+            assert kb.insert("edge", [(1, SIZE + 5)]).inserted == {"edge": 1}
+            assert kb.delete("edge", [(0, SIZE)]).deleted == {"edge": 1}
+            split = kb.delete("edge", [(1, SIZE + 5)])
+        # (The numbers of facts are asked for, too, and are no rows that are written.)
+        assert max(rows for rows in written if rows % SIZE**2) <= 20 * SIZE
+        some = shown(split.deleted_facts("path", 1000))
+        assert len(some) == 1000 and all(a < SIZE <= b for a, b in some)
+        assert (split.inserted, split.deleted) == ({}, {"edge": 1, "path": SIZE**2})
+    with zodiac_sql.connect(tmp_path / "large.duckdb") as kb:
+        assert kb.predicates().to_pylist()[-1]["extension"] == 3 * SIZE**2
+        gone = kb.delete("edge", [(5, 6)])
+        assert gone.deleted["path"] == SIZE**2 - SIZE * (SIZE - 1) // 2 + SIZE * (SIZE - 6)
+        assert (
+            kb.drop_rules("trans").deleted["path"] == 3 * SIZE**2 - gone.deleted["path"] - 2 * SIZE
+        )

@@ -1,0 +1,89 @@
+"""The change feed over random changes: replayed from any position that is kept, onto the facts at
+that position, it gives the facts now.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import crash_child
+from support.fed import Facts, entries, facts, replayed
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+
+CHANGES = 15
+SEQUENCES = max(1, settings().max_examples // 50)
+LIMITS: tuple[dict[str, Any], ...] = ({}, {"count": 5}, {"bytes": 4_000}, {"days": 1})
+FED = ("edge", "path", "near", "far", "degree", "link", "tip")
+
+
+@settings(max_examples=SEQUENCES)
+@given(seed=st.integers(0, 10_000))
+def test_replayed(
+    open_kb: OpenKb,
+    tmp_path_factory: pytest.TempPathFactory,
+    strategy: str,
+    seed: int,
+) -> None:
+    """Rules, rule sets and facts come and go; the file is opened anew now and then."""
+    file = tmp_path_factory.mktemp("fed") / "fed.duckdb"
+    chance = random.Random(seed)
+    fed = chance.choice((None, FED, FED[:3]))
+    limits = chance.choice(LIMITS)
+    kb = open_kb(file, strategy=strategy)
+    kb.keep_feed(fed, **limits)
+    known: dict[int, Facts] = {0: {}}
+    for change in list(crash_child.planned(seed))[:CHANGES]:
+        crash_child.make(kb, change)
+        if chance.random() < 0.3:
+            kb.replace("tip", [(chance.choice("abc"),) for _ in range(chance.randrange(3))])
+        now = {name: rows for name, rows in facts(kb).items() if fed is None or name in fed}
+        position = kb.changes().position
+        assert position in (last := max(known), last + 1, last + 2)
+        assert position > last or now == known[last]
+        known[position] = now
+        if chance.random() < 0.15:
+            kb.close()
+            kb = open_kb(file, strategy=chance.choice((strategy, "auto")))
+    first = min(kb.feed()["since"].to_pylist())
+    assert not first or limits
+    for position, before in known.items():
+        if position >= first:
+            assert replayed(before, entries(kb, since=position)) == now
+    assert kb.verify()
+    kb.close()
+
+
+@settings(max_examples=SEQUENCES)
+@given(seed=st.integers(0, 10_000))
+def test_few_facts(open_kb: OpenKb, seed: int) -> None:
+    """Changes that no rule has to do with are written right away, and are in the feed, too."""
+    chance = random.Random(seed)
+    with open_kb() as kb:
+        kb.add_rules(".decl value(s: symbol, v: float) .decl flag()")
+        kb.keep_feed(count=chance.choice((None, 4)))
+        known: dict[int, Facts] = {0: {}}
+        for _ in range(40):
+            with kb.update() as update:
+                for _ in range(chance.choice((1, 1, 2))):
+                    verb = chance.choice((update.insert, update.insert, update.delete))
+                    rows = [
+                        (chance.choice("abcd"), chance.choice((0.5, 1.0, float("inf"))))
+                        for _ in range(chance.choice((1, 1, 3)))
+                    ]
+                    verb("value", rows)
+                if chance.random() < 0.2:
+                    chance.choice((update.insert, update.delete))("flag", [()])
+            known[kb.changes().position] = facts(kb)
+        for position in range(kb.feed()["since"][0].as_py(), max(known) + 1):
+            after = entries(kb, since=position)
+            assert replayed(known[position], after) == facts(kb)
+        assert kb.verify()

@@ -1,0 +1,347 @@
+"""A materialisation that follows changes: random programs and changes against the embedded engine;
+kills, second writers, rules given anew, streams, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from generators.drawn_programs import programs_with_changes
+from generators.program_changes import Change, Delete, Insert, State
+from generators.programs import Program, Row, program_text
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+from support import budget
+from support.agreement import make, numbered
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from zodiac_sql import KnowledgeBase
+    from zodiac_sql.spark import Changed
+
+OpenKb = Callable[..., "KnowledgeBase"]
+
+PATHS = "path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z)."
+DRIVER = 1_000_000
+
+
+def frame(spark: SparkSession, rows: list[Row]) -> Any:
+    """Facts as a data frame; a fact without columns is a row that holds."""
+    columns = [list(c) for c in zip(*rows, strict=True)] if rows[0] else [[True] * len(rows)]
+    names = [f"c{place}" for place in range(len(columns))] if rows[0] else ["holds"]
+    return spark.createDataFrame(pa.table(columns, names))
+
+
+def as_frames(spark: SparkSession, steps: Change, kind: type) -> dict[str, Any]:
+    rows: dict[str, list[Row]] = {}
+    for step in steps:
+        if isinstance(step, kind):
+            rows.setdefault(step.predicate, []).extend(step.rows)
+    return {predicate: frame(spark, some) for predicate, some in rows.items() if some}
+
+
+def rows_of(df: Any) -> set[Row]:
+    found = [tuple(row) for row in df.collect()]
+    assert len(found) == len(set(found))
+    return set(found)
+
+
+def facts_of(kb: KnowledgeBase, predicate: str) -> set[Row]:
+    known = kb.predicates()["predicate"].to_pylist()
+    return set(kb.table(predicate).fetchall()) if predicate in known else set()
+
+
+def told(changed: Changed, kind: str) -> dict[str, set[Row]]:
+    """What entered or left, by predicate, with the columns of the feed taken off."""
+    found = {}
+    for predicate in changed:
+        df = changed[predicate]
+        assert df.columns[-2:] == ["_change_type", "_commit"]
+        rows = {
+            tuple(row)[:-2]
+            for row in df.collect()
+            if row["_change_type"] == kind and row["_commit"] == changed.version
+        }
+        if rows:
+            found[predicate] = rows
+    return found
+
+
+@settings(max_examples=budget.either(ci=3, fuzz=6))
+@given(
+    case=programs_with_changes(min_changes=2, max_changes=4),
+    driver_rows=st.sampled_from([0, 0, 0, DRIVER, 25]),
+    again=st.booleans(),
+)
+def test_random_changes(
+    open_kb: OpenKb, spark: SparkSession, case: tuple[Program, Any], driver_rows: int, again: bool
+) -> None:
+    """After every change it has what the embedded engine has, and tells the same of the change."""
+    from zodiac_sql.spark import Materialisation
+
+    program, changes = case
+    note(f"% {driver_rows} {again}\n{program}")
+    state = State({rule.name: rule for rule in program.rules}, {})
+    first = tuple(Insert(p, tuple(rows)) for p, rows in program.facts.items())
+    with open_kb() as kb, TemporaryDirectory() as folder:
+        kb.add_rules(program_text(program.rules, {}, program.style))
+        text = program_text(program.rules, {}, program.style)
+        kept = Materialisation(spark, text, folder, driver_rows=driver_rows)
+        for number, change in enumerate([first, *changes], 1):
+            note(numbered(number, change))
+            before = set(kept)
+            change_of_kb = make(kb, change, program.style)
+            state.apply(change)
+            rules = program_text(list(state.rules.values()), {}, program.style)
+            changed = kept.update(
+                as_frames(spark, change, Insert), as_frames(spark, change, Delete), rules
+            )
+            if again:
+                kept = Materialisation(spark, None, folder, driver_rows=driver_rows)
+            for predicate in kept:
+                ours = {r for r in rows_of(kept[predicate])}
+                assert ours == {r or (True,) for r in facts_of(kb, predicate)}, predicate
+            assert dict(changed.inserted) == change_of_kb.inserted
+            assert dict(changed.deleted) == change_of_kb.deleted
+            for kind, facts in (
+                ("insert", change_of_kb.inserted_facts), ("delete", change_of_kb.deleted_facts),
+            ):  # fmt: skip
+                for predicate, rows in told(changed, kind).items():
+                    theirs = {tuple(row.values()) for row in facts(predicate).to_pylist()}
+                    assert rows == theirs, (kind, predicate, before)
+
+
+# --- versions -------------------------------------------------------------------------------------
+
+
+def test_versions_share_files_and_old_ones_go(spark: SparkSession, tmp_path: Path) -> None:
+    from zodiac_sql.errors import QueryError
+    from zodiac_sql.spark import Materialisation
+
+    edges, weights = frame(spark, [("a", "b"), ("b", "c"), ("c", "d")]), frame(spark, [("a", 1)])
+    kept = Materialisation(spark, f"{PATHS} heavy(X) :- weight(X, W), W > 1.", tmp_path)
+    kept.update({"edge": edges, "weight": weights})
+    before = manifest(tmp_path, kept.version)["tables"]
+    old = rows_of(kept["weight"]), kept["weight"]
+    change = kept.update({"edge": frame(spark, [("d", "e"), ("a", "b")])})
+    assert (kept.version, change.version, kept.change.version) == (3, 3, 3)
+    assert dict(change.inserted) == {"edge": 1, "path": 4} and not change.deleted
+    assert dict(change.hypernodes) == {"path": "on the driver"}
+    assert list(change) == ["edge", "path"] and len(change) == 2
+    assert rows_of(change["edge"]) == {("d", "e", "insert", 3)}
+    with pytest.raises(QueryError, match="version 3 has not changed weight"):
+        change["weight"]
+    after = manifest(tmp_path, kept.version)["tables"]
+    assert after["weight\0given"] == before["weight\0given"] and after["path"] != before["path"]
+    assert (
+        before["path"]["segments"] == after["path"]["segments"][:1]
+    )  # only what is new is written
+    kept.update(deletes={"edge": frame(spark, [("c", "d"), ("x", "y")])})
+    assert sorted(p.name for p in (tmp_path / "versions").iterdir()) == [
+        "000000000003.json", "000000000004.json",
+    ]  # fmt: skip
+    assert rows_of(old[1]) == old[0]  # what is unchanged can be read on
+    needed = {s[0] for n in (3, 4) for s in segments(manifest(tmp_path, n))}
+    there = {str(p.relative_to(tmp_path)) for p in (tmp_path / "data").glob("*/*")}
+    assert there == needed
+    assert list(kept) == ["edge", "weight", "path", "heavy"] and len(kept) == 4
+    assert kept.derived == ("path", "heavy")
+    assert rows_of(kept["path"]) == {("a", "b"), ("b", "c"), ("a", "c"), ("d", "e")}
+    with pytest.raises(QueryError, match="there is no predicate road"):
+        kept["road"]
+
+
+def manifest(path: Path, version: int) -> Any:
+    return json.loads((path / "versions" / f"{version:012}.json").read_text())
+
+
+def segments(told: Any) -> list[Any]:
+    tables = [*told["tables"].values(), *(t for two in told["changes"].values() for t in two)]
+    return [segment for table in tables for segment in table["segments"]]
+
+
+def test_rules_given_anew_touch_only_what_they_concern(spark: SparkSession, tmp_path: Path) -> None:
+    from zodiac_sql.spark import Materialisation
+
+    rules = f"{PATHS} far(X) :- path(a, X), not edge(a, X). here(X) :- edge(X, _)."
+    kept = Materialisation(spark, f"{rules} edge(a, b). edge(b, c).", tmp_path)
+    assert kept.version == 1 and rows_of(kept["far"]) == {("c",)}
+    more = f"path(X, Y) :- road(X, Y). {rules} edge(U, V) :- lane(U, V). edge(a, b). edge(b, c)."
+    same = Materialisation(spark, f"{rules} edge(a, b). edge(b, c).", tmp_path, driver_rows=0)
+    assert same.version == 1
+    change = same.update({"road": frame(spark, [("c", "d")])}, rules=more)
+    assert dict(change.hypernodes) == {p: "semi-naive" for p in ("edge", "path", "far")}
+    assert rows_of(change["path"]) == {("c", "d", "insert", 2)}
+    # A fact of a text is there as long as the text has it, whoever else has it, too.
+    change = kept.update({"edge": frame(spark, [("a", "b")])}, rules=f"{rules} road(a, b).")
+    assert change.deleted == {"edge": 1, "path": 3, "far": 1, "here": 1}
+    assert rows_of(kept["path"]) == {("a", "b")} and rows_of(kept["road"]) == {
+        ("c", "d"),
+        ("a", "b"),
+    }
+    change = kept.update(rules="ok(X) :- road(X, _).")
+    assert change.deleted == {"path": 1, "here": 1, "road": 1} and rows_of(kept["edge"]) == {
+        ("a", "b")
+    }
+    assert rows_of(change["path"]) == {("a", "b", "delete", 4)}
+
+
+def test_types_that_rules_change(spark: SparkSession, tmp_path: Path) -> None:
+    from zodiac_sql.errors import DataError
+    from zodiac_sql.spark import Materialisation
+
+    kept = Materialisation(spark, "double(Y) :- n(X), Y = X * 2.", tmp_path)
+    kept.update({"n": frame(spark, [(1,), (2,)])})
+    kept.update(rules=".decl n(x: float) double(Y) :- n(X), Y = X * 2.")
+    kept.update({"n": frame(spark, [(0.5,)])}, {"n": frame(spark, [(1,)])})
+    assert sorted(rows_of(kept["double"])) == [(1.0,), (4.0,)]
+    assert dict(kept["double"].dtypes) == {"s": "double"}
+    with pytest.raises(DataError, match=r"double has facts with the columns \(float\)"):
+        kept.update(rules="double(X, Y) :- n(X), n(Y).")
+    assert kept.version == 4
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+def test_errors(spark: SparkSession, tmp_path: Path) -> None:
+    from zodiac_sql.errors import (
+        DataError,
+        LockedError,
+        NewerFileError,
+        ProgramError,
+        SparkError,
+        StoreError,
+    )
+    from zodiac_sql.spark import Materialisation
+
+    place = tmp_path / "paths"
+    kept = Materialisation(spark, PATHS, place)
+    kept.update({"edge": frame(spark, [("a", "b")])})
+    (tmp_path / "file").write_text("x")
+    for path, said in (
+        (tmp_path / "file", "is a file"), (tmp_path, "is not empty, and has no materialisation"),
+        ("s3://bucket/paths", "the driver and all executors see"),
+    ):  # fmt: skip
+        with pytest.raises(StoreError, match=said):
+            Materialisation(spark, PATHS, path)
+    edges = frame(spark, [("b", "c")])
+    for inserts, deletes, error, said in (
+        ({"edge": frame(spark, [(1, 2)])}, {}, DataError, "edge has the columns .* symbol.* int"),
+        ({}, {"edge": frame(spark, [("a",)])}, DataError, "matched by position"),
+        ({"edge": edges, "<edge>": edges}, {}, DataError, "edge is given twice"),
+        (
+            {"edge": spark.sql("SELECT 'a' AS x, cast(NULL AS string) AS y")}, {},
+            SparkError, "edge: column y is empty",
+        ),
+    ):  # fmt: skip
+        with pytest.raises(error, match=said):
+            kept.update(inserts, deletes)
+    with pytest.raises(ProgramError, match="arity"):
+        kept.update(rules="p(X) :- edge(X).")
+    with pytest.raises(SparkError, match="r1 uses matches"):
+        kept.update(rules='p(X) :- edge(X, Y), matches(Y, "a+") = true.')
+    assert kept.version == 2 and len(list((place / "data").iterdir())) == 1
+
+    # Two drivers make version 3 at the same time: here the second one commits in between.
+    other = Materialisation(spark, None, place)
+    between = kept._directory.commit
+    kept._directory.commit = lambda version: (  # type: ignore[method-assign]
+        other.update({"edge": edges}),
+        between(version),
+    )[1]
+    with pytest.raises(LockedError, match="another driver has made version 3"):
+        kept.update({"edge": frame(spark, [("z", "z")])})
+    kept._directory.commit = between  # type: ignore[method-assign]
+    assert dict(kept.update({"edge": frame(spark, [("c", "d")])}).inserted) == {
+        "edge": 1,
+        "path": 3,
+    }
+    assert kept.version == 4
+
+    newest = place / "versions" / "000000000004.json"
+    newest.write_text(newest.read_text().replace('"format": 1', '"format": 2'))
+    with pytest.raises(NewerFileError, match="format 2, and this zodiac_sql knows 1"):
+        Materialisation(spark, PATHS, place)
+    newest.write_text("{")
+    with pytest.raises(StoreError, match="is no manifest"):
+        kept.update()
+
+
+# --- streams and kills ----------------------------------------------------------------------------
+
+
+def test_a_stream(spark: SparkSession, tmp_path: Path) -> None:
+    """Each micro-batch is a version; one that Spark repeats is passed over."""
+    from pyspark.errors import StreamingQueryException
+
+    from zodiac_sql.spark import Materialisation
+
+    batches = [
+        [("a", "b", "insert"), ("b", "c", "insert"), ("x", "y", "delete")],
+        [("a", "b", "delete"), ("c", "d", "insert")],
+    ]
+    kept = Materialisation(spark, PATHS, tmp_path / "paths")
+    seen: list[Any] = []
+
+    def run(number: int, rows: list[Any]) -> None:
+        file = tmp_path / "facts" / f"{number}.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("\n".join(json.dumps(dict(zip("xyo", row, strict=True))) for row in rows))
+        stream = spark.readStream.schema("x string, y string, o string").json(str(file.parent))
+        writer = stream.writeStream.foreachBatch(
+            kept.stream("edge", operation="o", on_change=seen.append)
+        )
+        writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+
+    for number, rows in enumerate(batches):
+        run(number, rows)
+    assert [(dict(c.inserted), dict(c.deleted)) for c in seen] == [
+        ({"edge": 2, "path": 3}, {}), ({"edge": 1, "path": 2}, {"edge": 1, "path": 2}),
+    ]  # fmt: skip
+    assert rows_of(kept["path"]) == {("b", "c"), ("c", "d"), ("b", "d")}
+    commits = tmp_path / "checkpoint" / "commits"
+    for file in (commits / "1", commits / ".1.crc"):
+        file.unlink()
+    run(2, [("d", "e", "insert")])  # the second batch comes once more, and then this one
+    assert kept.version == 4 and len(seen) == 3 and seen[-1].inserted == {"edge": 1, "path": 3}
+    with pytest.raises(StreamingQueryException, match="column o holds 'upsert'"):
+        run(3, [("d", "e", "upsert")])
+    assert kept.version == 4
+
+
+def test_a_killed_driver_leaves_a_version(spark: SparkSession, tmp_path: Path) -> None:
+    """The driver is killed somewhere in its updates: what is there is what some version says."""
+    from support import materialisation_child as child
+
+    from zodiac_sql.spark import Materialisation
+
+    place = tmp_path / "paths"
+    command = [sys.executable, child.__file__, str(place)]
+    with subprocess.Popen(
+        command, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as driver:
+        assert driver.stdout is not None
+        assert driver.stdout.readline() == b"version 2\n"
+        time.sleep(random.Random(budget.seed(17)).random())
+        os.killpg(driver.pid, signal.SIGKILL)
+    kept = Materialisation(spark, None, place)
+    assert kept.version >= 2
+    assert rows_of(kept["edge"]) == child.edges(kept.version)
+    assert rows_of(kept["path"]) == child.paths(kept.version)
+    kept.update(*child.update(spark, kept.version + 1))
+    assert rows_of(kept["path"]) == child.paths(kept.version)
+    budget.tried("kills of drivers")

@@ -1,0 +1,246 @@
+"""Other types for the columns of a predicate: what a user asks for, and the facts that are there in
+their new types.
+
+Rule: a value becomes another only if it can become that one alone, and back: 5 becomes 5.0 and the
+text 5, but 2^53 + 1 does not become a float, nor 5.5 an int, nor the text 05 a number. Reason: no
+two facts may become one in silence.
+
+A column of ints that facts have made so, not a declaration, becomes one of floats by itself when
+the first fraction comes (collected.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.net_facts import Retyped
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.column_types import SQL_TYPES, TEXT_TYPES
+from zodiac_sql.database.statements import (
+    anti_join,
+    create_temp,
+    temp_table,
+    without_sign_of_zero,
+)
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import DataError, QueryError
+from zodiac_sql.facts.stage import scratch
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, whole
+from zodiac_sql.program.state import State
+from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
+from zodiac_sql.storage.extensions import comparable, decoded
+
+_POSSIBLE = {
+    (Type.INT, Type.FLOAT), (Type.FLOAT, Type.INT),
+    (Type.DATE, Type.TIMESTAMP), (Type.TIMESTAMP, Type.DATE),
+}  # fmt: skip
+"""Besides anything to symbol, and symbol to anything."""
+
+
+def alter(collected: Collected, predicate: str, types: Mapping[str, str]) -> None:
+    """Collect that columns of a predicate get other types. Raises QueryError."""
+    name = collected.meant(predicate)
+    known = collected.schema.get(name)
+    if known is None:
+        raise QueryError(f"there is no predicate {predicate}")
+    wanted = {column: _type(column, type_) for column, type_ in types.items()}
+    there = [column.name for column in known.columns]
+    if missing := [column for column in wanted if column not in there]:
+        raise QueryError(f"{name} has no column {missing[0]}: it has {', '.join(there)}")
+    columns = tuple(Column(c.name, wanted.get(c.name, c.type)) for c in known.columns)
+    for old, new in zip(known.columns, columns, strict=True):
+        _require_possible(name, old, new)
+    if columns == known.columns:
+        collected.remarks.append(f"{name} has these types already")
+        return
+    settled = tuple(
+        wanted.get(column.name, type_)
+        for column, type_ in zip(known.columns, known.settled, strict=True)
+    )
+    datatypes = tuple(
+        None if column.name in wanted else datatype
+        for column, datatype in zip(known.columns, known.datatypes, strict=True)
+    )
+    collected.retype(replace(known, columns=columns, settled=settled, datatypes=datatypes))
+    if not any(known.settled):  # only rules told its types until now
+        collected.declare(name)
+
+
+def _type(column: str, type_: str) -> Type:
+    try:
+        return Type(str(type_))
+    except ValueError:
+        types = ", ".join(one.value for one in Type)
+        raise QueryError(f"{column}: {type_} is no type: they are {types}") from None
+
+
+def _require_possible(predicate: str, old: Column, new: Column) -> None:
+    same = old.type is new.type or None in (old.type, new.type)
+    same = same or Type.SYMBOL in (old.type, new.type)
+    if not same and (old.type, new.type) not in _POSSIBLE:
+        raise QueryError(
+            f"{predicate}: column {old.name} has the type {old.type}, which cannot become "
+            f"{new.type}. It can become symbol."
+        )
+
+
+# --- the facts ------------------------------------------------------------------------------------
+
+
+def retyped_facts(
+    store: Store,
+    state: State,
+    schema: Mapping[str, Predicate],
+    moved: Mapping[str, tuple[Part | None, Part | None]],
+) -> dict[str, Retyped]:
+    """The explicit facts of some predicates in other types, with what a change inserts and deletes.
+
+    Raises DataError for a value that does not become another one exactly.
+    """
+    found = {}
+    for name, (inserted, deleted) in moved.items():
+        old, new = state.schema.get(name), schema.get(name)
+        if old is None or new is None or old.columns == new.columns:
+            continue
+        key = (EXPLICIT_SCHEMA, old.sql_name)
+        if key not in state.rows:
+            continue
+        same = comparable(Relation(old.columns, ()), Relation(new.columns, ()))
+        if not same and (inserted or deleted):
+            raise QueryError(f"{name} gets other types: its facts change in an update of their own")
+        part = Part(*key, state.rows[key])
+        _require_exact(store, old, new, part)
+        table = _table(store, old, new, part, deleted, inserted)
+        found[name] = Retyped(table, same)
+    return found
+
+
+def _table(
+    store: Store,
+    old: Predicate,
+    new: Predicate,
+    part: Part,
+    deleted: Part | None,
+    inserted: Part | None,
+) -> Part | None:
+    """A temporary table of the facts in their new types."""
+    name = f"{CHANGE_FACTS}retyped_{whole(new.sql_name)}"
+    symbols = [c.name for c in new.columns if c.type is Type.SYMBOL]
+    if [c for c in old.columns if c.type is Type.SYMBOL] == [
+        c for c in new.columns if c.type is Type.SYMBOL
+    ]:  # symbols stay as they are, as numbers
+        facts = _values(part_query(part, Relation(old.columns, ())), old, new, SQL_TYPES)
+        query = _with(facts, new, deleted, inserted)
+        rows = store.count(create_temp(name, query))
+    else:
+        texts = store.fresh("texts")
+        with scratch(store, texts):
+            store.run(create_temp(texts, _values(_texts(old, part), old, new, TEXT_TYPES)))
+            if symbols:
+                dictionary.encode(store, texts, symbols, name)
+            else:
+                store.run(create_temp(name, exp.select("*").from_(temp_table(texts))))
+        rows = part.rows
+    return Part("temp", name, rows) if rows else None
+
+
+def _with(
+    query: exp.Select, known: Predicate, deleted: Part | None, inserted: Part | None
+) -> exp.Query:
+    """Facts without some, and with others."""
+    if deleted:
+        columns = columns_of(Relation(known.columns, ()), "k")
+        rows = exp.select(*columns).from_(query.subquery("k", copy=False))
+        query = anti_join(rows, columns, temp_table(deleted.table), "d")
+    if not inserted:
+        return query
+    added = part_query(inserted, Relation(known.columns, ()))
+    return exp.union(query, added, distinct=False)
+
+
+def _texts(old: Predicate, part: Part) -> exp.Select:
+    """The facts with symbols as text."""
+    relation = Relation(old.columns, (part,))
+    return decoded(relation, part_query(part, relation), "zodiac.symbol")
+
+
+def _values(
+    facts: exp.Query, old: Predicate, new: Predicate, types: Mapping[Type, str]
+) -> exp.Select:
+    """Facts in other types."""
+    picked = (
+        _become(exp.column(a.name, table="v", quoted=True), a, b, types).as_(b.name, quoted=True)
+        for a, b in zip(old.columns, new.columns, strict=True)
+    )
+    return exp.select(*picked).from_(facts.subquery("v", copy=False))
+
+
+def _become(value: exp.Expr, old: Column, new: Column, types: Mapping[Type, str]) -> exp.Expr:
+    if old.type is new.type or new.type is None:
+        return value
+    made = exp.cast(value, types[new.type])
+    return without_sign_of_zero(made) if new.type is Type.FLOAT else made
+
+
+def _require_exact(store: Store, old: Predicate, new: Predicate, part: Part) -> None:
+    """Raise DataError for the first column with a value that does not convert exactly."""
+    for a, b in zip(old.columns, new.columns, strict=True):
+        if a.type is b.type or b.type in (None, Type.SYMBOL):
+            continue
+        value = exp.column(a.name, table="v", quoted=True)
+        facts = _texts(old, part).subquery("v", copy=False)
+        lost = exp.func("coalesce", exp.not_(_is_exact(value, a, b)), exp.true())
+        query = exp.select(exp.cast(value, "VARCHAR")).from_(facts).where(lost).limit(1)
+        for (held,) in store.rows(query):
+            raise DataError(
+                f"{old.name}: column {a.name} holds {held}, which cannot become {b.type} "
+                "exactly. Nothing was changed."
+            )
+        if a.type is Type.SYMBOL and b.type is Type.FLOAT:
+            _require_apart(store, old, part, a)
+
+
+def _require_apart(store: Store, old: Predicate, part: Part, column: Column) -> None:
+    """Refuse texts that are the same number, such as 5 and 5.0: facts might become one."""
+    value = exp.column(column.name, table="v", quoted=True)
+    number = exp.cast(value, "DOUBLE")
+    facts = _texts(old, part).subquery("v", copy=False)
+    query = exp.select(exp.func("min", value), exp.func("max", value)).from_(facts)
+    query = query.group_by(number).having(exp.func("min", value) < exp.func("max", value))
+    for one, other in store.rows(query.limit(1)):
+        raise DataError(
+            f"{old.name}: column {column.name} holds {one} and {other}, which are the same float. "
+            "Nothing was changed."
+        )
+
+
+def _is_exact(value: exp.Expr, old: Column, new: Column) -> exp.Expr:
+    """Whether a value becomes one of another type that stands for it alone."""
+    assert new.type is not None
+    made = _try(value, TEXT_TYPES[new.type])
+    if new.type is Type.FLOAT and old.type is Type.INT:
+        return exp.cast(made, "HUGEINT").eq(exp.cast(value, "HUGEINT"))
+    if old.type is not Type.SYMBOL:
+        return _try(made, TEXT_TYPES[old.type or Type.SYMBOL]).eq(value)
+    exact = exp.cast(made, "VARCHAR").eq(value)
+    if new.type is Type.FLOAT:
+        whole_number = _try(value, "BIGINT")
+        is_int = exp.cast(whole_number, "VARCHAR").eq(value)
+        kept = exp.cast(_try(value, "DOUBLE"), "HUGEINT").eq(exp.cast(whole_number, "HUGEINT"))
+        not_negative_zero = value.neq(exp.Literal.string("-0.0"))
+        return exp.or_(exp.and_(exact, not_negative_zero), exp.and_(is_int, kept))
+    if new.type in (Type.DATE, Type.TIMESTAMP):
+        year = exp.func("year", made, dialect="duckdb")
+        known = exp.Between(this=year, low=exp.Literal.number(1), high=exp.Literal.number(9999))
+        return exp.and_(exact, known)
+    return exact
+
+
+def _try(value: exp.Expr, type_: str) -> exp.Expr:
+    return exp.TryCast(this=value.copy(), to=exp.DataType.build(type_, dialect="duckdb"))

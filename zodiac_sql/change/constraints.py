@@ -1,0 +1,91 @@
+"""What a change does to constraints: it is refused if one of them is violated anew.
+
+A constraint's rule has derived the violations as facts of a predicate of its own, so those that the
+change brings are what enters its extension. A violation that was let pass earlier is there already,
+and refuses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from zodiac_sql.change.change import Change
+from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.difference import Difference
+from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.database import dictionary
+from zodiac_sql.errors import ConstraintError, Violation
+from zodiac_sql.language.syntax import Rule, Variable
+from zodiac_sql.names import is_constraint
+from zodiac_sql.sql.relations import columns_of
+from zodiac_sql.storage.extensions import decoded, distinct_query
+
+
+class BrokenError(ConstraintError):
+    """Constraints that a change violates, with the change, as long as its tables are there."""
+
+    def __init__(self, violations: Sequence[Violation], change: Change) -> None:
+        self.change = change
+        super().__init__(violations)
+
+
+ROWS_TOLD = 3
+"""So many violations of a constraint are told; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The differences that users see, and the violations that the change brings."""
+
+    differences: dict[str, Difference]
+    violations: tuple[Violation, ...] = ()
+
+
+def kept(
+    collected: Collected, work: Materialisation, differences: Mapping[str, Difference]
+) -> Kept:
+    """Tell violations from the facts of other predicates."""
+    mine = {name: d for name, d in differences.items() if is_constraint(name)}
+    if not mine:
+        return Kept(dict(differences))
+    others = {name: d for name, d in differences.items() if name not in mine}
+    new = [name for name, difference in mine.items() if difference.inserted_count]
+    rules = {rule.head.predicate: rule for rule in work.planned.rules} if new else {}
+    return Kept(others, tuple(_violation(collected, work, rules[n], mine[n]) for n in new))
+
+
+def _violation(
+    collected: Collected, work: Materialisation, rule: Rule, difference: Difference
+) -> Violation:
+    relation = difference.inserted
+    facts = decoded(relation, distinct_query(relation), f'temp."{dictionary.KNOWN}"')
+    columns = columns_of(relation, "v")
+    told = [
+        n for n, term in enumerate(rule.head.terms) if isinstance(term, Variable) and term.written
+    ]
+    first = exp.select(*columns).from_(facts.subquery("v")).order_by(*columns).limit(ROWS_TOLD)
+    rows = collected.store.rows(first)
+    variables = tuple(str(rule.head.terms[n]) for n in told)
+    return Violation(
+        rule.name,
+        " ".join(rule.text.split()),
+        _place(collected, work, rule),
+        variables,
+        tuple(tuple(row[n] for n in told) for row in rows) if told else (),
+        difference.inserted_count,
+        rule.head.predicate,
+        rows[0] if rule.head.terms else (),
+    )
+
+
+def _place(collected: Collected, work: Materialisation, rule: Rule) -> str:
+    """Where a constraint stands: a place in the text that the change brings, else its set."""
+    if rule.span is not None and not rule.span.source.name.startswith("<rule "):
+        return str(rule.span)
+    files = {one.name: one.source for one in collected.state.sets}
+    names = [name for name, _ in work.planned.places.of_rule(rule.name)]
+    told = [f"{name} ({files[name]})" if files.get(name) else name for name in names]
+    return f"rule set {', '.join(told)}"

@@ -1,0 +1,444 @@
+"""What a change is expected to derive: facts and bytes of each hypernode, without evaluating it.
+
+Joins are estimated from statistics of the explicit facts (evaluate/cost/statistics.py), rule by
+rule in the order of evaluation, so an error of one hypernode is one of all above it. What recursion
+derives cannot be known from statistics. The closure of edges that are known is estimated from a
+sample of what its components reach (evaluate/cost/choose_components.py); any other recursive
+hypernode is told with bounds: at least what one round derives, at most all combinations of the
+values that can come into its columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from zodiac_sql.change.choose_rewrites import types_of, with_modules
+from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.database.statements import create_temp, union_all
+from zodiac_sql.evaluate.cost import choose_components
+from zodiac_sql.evaluate.cost.choose_components import Sizes, sizes_of
+from zodiac_sql.evaluate.cost.statistics import Estimates, Size, Statistics
+from zodiac_sql.evaluate.partition.condensation import components_of
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.binding import expressions_of, variables
+from zodiac_sql.language.syntax import (
+    Aggregate,
+    Atom,
+    Binding,
+    Comparison,
+    Literal,
+    Rule,
+    Type,
+    Variable,
+)
+from zodiac_sql.rewrite.closures.shapes import along, transitive
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.plan import Version, whole
+from zodiac_sql.sql.relations import Part, Relation, relation_query
+from zodiac_sql.sql.select import compile_rule
+
+WIDTHS = {Type.SYMBOL: 4, Type.INT: 8, Type.FLOAT: 8, Type.BOOL: 1, Type.DATE: 4, Type.TIMESTAMP: 8}
+"""How many bytes a value has in memory, and at most in a file, where DuckDB compresses it."""
+
+RANK_WIDTH = 8
+"""What a rank adds to each fact of a recursive hypernode."""
+
+CLASS_WIDTH = 16
+"""How many bytes a row of the tables of components has."""
+
+SHARE_THAT_PASSES = 1 / 3
+"""The share of solutions that a comparison with < or > is assumed to let pass."""
+
+WRITTEN_TWICE = 2
+"""While a change is computed, what it derives is in temporary tables, too, which go to the disk
+where they do not fit the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What one hypernode is expected to hold of all its predicates.
+
+    `least` and `most` are bounds where `how` says so, else both are `rows`; infinite ones are told
+    as None. `bytes` is for the tables of `rows` facts in the file, at most.
+    """
+
+    hypernode: str
+    derives: tuple[str, ...]
+    rules: int
+    recursive: bool
+    rows: int
+    least: int
+    most: int | None
+    bytes: int
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a change is expected to derive.
+
+    `free` are the bytes that are free on the disk of the file, if it has one. `temporary` bytes are
+    needed beside `bytes` while the change is computed, if the memory does not hold them.
+    """
+
+    hypernodes: tuple[Expected, ...]
+    explicit: int
+    bytes: int
+    temporary: int
+    free: int | None
+
+    @property
+    def problem(self) -> str | None:
+        """Why the disk may be too small; None if it is not."""
+        needed = self.bytes + self.temporary
+        if self.free is None or needed <= self.free:
+            return None
+        return f"the change may need {needed:,} bytes of disk, and {self.free:,} are free"
+
+
+@dataclass(slots=True)
+class _Column:
+    """How many different values a column is expected to have, and which columns they come from.
+
+    None if some are computed: then nobody knows.
+    """
+
+    values: float
+    sources: frozenset[tuple[str, int]] | None
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is expected of a predicate: its rows, and those of its columns."""
+
+    rows: float
+    columns: list[_Column]
+
+
+@dataclass(slots=True)
+class _Planner:
+    """The hypernodes of a change, one after the other."""
+
+    work: Materialisation
+    known: dict[str, _Known] = field(default_factory=dict)
+    values: dict[tuple[str, int], float] = field(default_factory=dict)
+    """How many values columns of explicit facts have."""
+
+    def relation(self, name: str, _: Version) -> Relation:
+        """The explicit facts of a predicate: all that is known before evaluation."""
+        columns = self.work.planned.schema[name].columns
+        parts = tuple(p for p in self.work.new.explicit.get(name, ()) if p.rows)
+        return Relation(columns, parts)
+
+    @property
+    def context(self) -> Context:
+        work = self.work
+        return Context(self.relation, types_of(work.planned.schema), work.functions, work.ids)
+
+    def explicit(self, name: str) -> _Known:
+        """What is known of a predicate before any rule."""
+        relation = self.relation(name, Version.ALL)
+        columns = []
+        for place in range(len(relation.columns)):
+            terms = tuple(Variable(f"V{i}") for i in range(len(relation.columns)))
+            size = Statistics(self.work.store, self.context, {}).size(Atom(name, terms))
+            values = size.values[f"V{place}"] if relation.rows else 0.0
+            self.values[name, place] = values
+            columns.append(_Column(values, frozenset({(name, place)})))
+        return _Known(float(relation.rows), columns)
+
+    def of(self, name: str) -> _Known:
+        """What is expected of a predicate, as far as hypernodes were planned."""
+        if name not in self.known:
+            self.known[name] = self.explicit(name)
+        return self.known[name]
+
+
+@dataclass(slots=True)
+class _Guessed(Statistics):
+    """Statistics in which the columns of derived predicates have the values expected of them."""
+
+    planner: _Planner | None = None
+
+    def size(self, atom: Atom) -> Size:
+        assert self.planner is not None
+        known = self.planner.of(atom.predicate)
+        if atom.predicate not in self.assumed:
+            return Statistics.size(self, atom)
+        rows, values = known.rows, dict[str, float]()
+        for term, column in zip(atom.terms, known.columns, strict=True):
+            if isinstance(term, Variable) and term.name not in values:
+                values[term.name] = column.values
+            else:
+                rows /= max(column.values, 1.0)
+        return Size(rows, values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heads:
+    """What a rule is expected to derive."""
+
+    rows: float
+    columns: list[_Column]
+
+
+def plan_of(work: Materialisation, free: int | None) -> Plan:
+    """What a change is expected to derive, hypernode by hypernode."""
+    planner = _Planner(work)
+    found = [_planned(planner, hypernode) for hypernode in work.planned.graph.hypernodes]
+    explicit = 0
+    size = sum(one.bytes for one in found)
+    temporary = WRITTEN_TWICE * max((one.bytes for one in found), default=0)
+    for name in work.planned.schema:
+        relation = planner.relation(name, Version.ALL)
+        explicit += relation.rows
+        size += relation.rows * _width(planner, name)
+    return Plan(tuple(found), explicit, size, temporary, free)
+
+
+def _width(planner: _Planner, name: str) -> int:
+    columns = planner.work.planned.schema[name].columns
+    return sum(WIDTHS[column.type or Type.SYMBOL] for column in columns) or 1
+
+
+def _planned(planner: _Planner, hypernode: Hypernode) -> Expected:
+    """What one hypernode is expected to hold; the planner knows it from then on."""
+    for name in hypernode.derives:
+        planner.of(name)
+    heads = {name: [] for name in hypernode.derives}  # type: dict[str, list[_Heads]]
+    closure = _closure(planner, hypernode) if hypernode.recursive else None
+    for rule in hypernode.rules:
+        heads[rule.head.predicate].append(_heads(planner, rule))
+    rows = {name: _least(planner, name, found) for name, found in heads.items()}
+    how, least = "joins", math.ceil(sum(rows.values()))
+    most: float = least
+    if hypernode.recursive:
+        how, bounds = "bounds", _bounds(planner, hypernode, heads)
+        most = max(sum(bounds.values()), least)
+        for name, bound in bounds.items():
+            rows[name] = bound if bound <= rows[name] else _between(rows[name], bound)
+    if closure is not None:
+        (name,) = rows
+        how, rows[name] = "closure, from a sample", closure.pairs
+        least, most = (math.ceil(closure.pairs),) * 2
+    for name, found in heads.items():
+        _learn(planner, name, rows[name], found)
+    total = math.ceil(sum(rows.values()))
+    return Expected(
+        hypernode.name, tuple(hypernode.derives), len(hypernode.rules), hypernode.recursive,
+        rows=total, least=least, most=None if math.isinf(most) else math.ceil(most),
+        bytes=_bytes(planner, hypernode, rows, closure), how=how,
+    )  # fmt: skip
+
+
+def _between(least: float, most: float) -> float:
+    """A number between two bounds that are far apart: no sum would be nearer to both."""
+    return max(least, 1.0) if math.isinf(most) else math.sqrt(max(least, 1.0) * most)
+
+
+def _bytes(
+    planner: _Planner, hypernode: Hypernode, rows: Mapping[str, float], closure: Sizes | None
+) -> int:
+    if closure is not None and _as_components(planner, hypernode, closure):
+        return math.ceil(closure.rows * CLASS_WIDTH)
+    rank = RANK_WIDTH if hypernode.recursive else 0
+    return math.ceil(sum(n * (_width(planner, name) + rank) for name, n in rows.items()))
+
+
+def _as_components(planner: _Planner, hypernode: Hypernode, closure: Sizes) -> bool:
+    """Whether a closure would be kept as components."""
+    modules = with_modules(planner.work, hypernode).rows
+    return bool(modules) and choose_components.gains(closure)
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+def _heads(planner: _Planner, rule: Rule) -> _Heads:
+    """What a rule is expected to derive in one round."""
+    atoms = list(_atoms(rule.body))
+    assumed = {a.predicate: 1 for a in atoms if _is_derived(planner, a.predicate)}
+    statistics = _Guessed(planner.work.store, planner.context, assumed, planner=planner)
+    estimates = Estimates(atoms, statistics)
+    places = range(len(atoms))
+    terms = {name for name, _ in _names(rule, atoms)}
+    rows = estimates.projected(places, sorted(terms)) if atoms else 1.0
+    rows *= SHARE_THAT_PASSES ** sum(
+        isinstance(part, Comparison) and part.operator in ("<", ">", "<=", ">=")
+        for part in rule.body
+    )
+    return _Heads(rows, [_column(planner, atoms, estimates, t, rows) for t in rule.head.terms])
+
+
+def _is_derived(planner: _Planner, name: str) -> bool:
+    known = planner.of(name)
+    return known.rows != planner.relation(name, Version.ALL).rows
+
+
+def _atoms(body: Sequence[Literal]) -> Iterator[Atom]:
+    """The atoms of a body, those under aggregates included."""
+    for part in body:
+        if isinstance(part, Atom):
+            yield part
+        elif isinstance(part, Aggregate):
+            yield from _atoms(part.body)
+
+
+def _names(rule: Rule, atoms: Sequence[Atom]) -> Iterator[tuple[str, bool]]:
+    """The variables that a head depends on, and whether it shows them."""
+    bound = {name.name for atom in atoms for name in variables(*atom.terms)}
+    shown = [term for term in rule.head.terms if isinstance(term, Variable)]
+    for term in shown:
+        if term.name in bound:
+            yield term.name, True
+    for part in rule.body:
+        if isinstance(part, Aggregate):
+            yield from ((name.name, False) for name in part.group if name.name in bound)
+        elif isinstance(part, Binding) and part.variable in shown:
+            names = variables(*expressions_of(part))
+            yield from ((name.name, False) for name in names if name.name in bound)
+
+
+def _column(
+    planner: _Planner, atoms: Sequence[Atom], estimates: Estimates, term: object, rows: float
+) -> _Column:
+    """What comes into a column of a head."""
+    if not isinstance(term, Variable):
+        return _Column(1.0, frozenset())
+    values, sources = math.inf, None
+    for place, atom in enumerate(atoms):
+        for position, other in enumerate(atom.terms):
+            if other == term:
+                values = min(values, estimates.values([place], term.name))
+                come = planner.of(atom.predicate).columns[position].sources
+                sources = come if sources is None else sources
+    return _Column(min(values, max(rows, 0.0)), sources)
+
+
+def _least(planner: _Planner, name: str, heads: Sequence[_Heads]) -> float:
+    """How many different facts several rules derive, at most as many as their columns allow."""
+    rows = sum(each.rows for each in heads)
+    columns = range(len(planner.of(name).columns))
+    possible = _product(sum(h.columns[i].values for h in heads) for i in columns)
+    return min(rows, possible) if possible else rows
+
+
+def _product(numbers: Iterable[float]) -> float:
+    """The product of some numbers, of which 0 counts more than an infinite one."""
+    listed = list(numbers)
+    return 0.0 if 0.0 in listed else math.prod(listed)
+
+
+def _learn(planner: _Planner, name: str, rows: float, heads: Sequence[_Heads]) -> None:
+    """Note what is expected of a predicate now that one more hypernode derives it."""
+    known = planner.of(name)
+    columns = []
+    for place, column in enumerate(known.columns):
+        come = [head.columns[place] for head in heads]
+        sources = column.sources
+        for other in come:
+            both = sources is not None and other.sources is not None
+            sources = sources | other.sources if both else None  # type: ignore[operator]
+        values = max([column.values, *(other.values for other in come)])
+        columns.append(_Column(values, sources))
+    planner.known[name] = _Known(known.rows + rows, columns)
+
+
+# --- recursion ------------------------------------------------------------------------------------
+
+
+def _bounds(
+    planner: _Planner, hypernode: Hypernode, heads: Mapping[str, Sequence[_Heads]]
+) -> dict[str, float]:
+    """The most facts that there can be: all combinations of values that can come into columns."""
+    sources = {
+        (name, place): column.sources
+        for name in hypernode.derives
+        for place, column in enumerate(planner.of(name).columns)
+    }
+    changed = True
+    while changed:
+        changed = False
+        for rule in hypernode.rules:
+            for place, term in enumerate(rule.head.terms):
+                key = rule.head.predicate, place
+                come = _come_from(planner, rule, term, sources)
+                both = None if None in (come, sources[key]) else come | sources[key]  # type: ignore[operator]
+                if both != sources[key]:
+                    sources[key], changed = both, True
+    found = {}
+    for name in hypernode.derives:
+        columns = [sources[name, place] for place in range(len(planner.of(name).columns))]
+        found[name] = _product(
+            math.inf if each is None else sum(planner.values.get(s, 1.0) for s in each)
+            for each in columns
+        )
+    return found
+
+
+def _come_from(
+    planner: _Planner,
+    rule: Rule,
+    term: object,
+    sources: Mapping[tuple[str, int], frozenset[tuple[str, int]] | None],
+) -> frozenset[tuple[str, int]] | None:
+    """The columns of explicit facts that the values of a term come from."""
+    if not isinstance(term, Variable):
+        return frozenset({(str(term), -1)})
+    for atom in rule.positive_atoms():
+        for place, other in enumerate(atom.terms):
+            if other == term:
+                inside = sources.get((atom.predicate, place))
+                if (atom.predicate, place) in sources:
+                    return inside
+                return planner.of(atom.predicate).columns[place].sources
+    return None
+
+
+def _closure(planner: _Planner, hypernode: Hypernode) -> Sizes | None:
+    """The size of a closure of edges that are known; None if it is none, or they are not.
+
+    Of a rule along another relation, all edges are taken to begin paths.
+    """
+    if len(hypernode.rules) != 1:
+        return None
+    (rule,) = hypernode.rules
+    taken = along(rule)
+    edges = taken[1] if taken else rule.head.predicate
+    if taken is None and transitive(rule) is not False:
+        return None
+    query = _edges(planner, edges, hypernode)
+    if query is None:
+        return None
+    name = "zodiac$planned"
+    rows = planner.work.store.count(create_temp(name, query))
+    if not 0 < rows <= choose_components.MOST_EDGES:
+        return None
+    columns = planner.work.planned.schema[edges].columns
+    if columns[0].type != columns[1].type:
+        return None
+    relation = Relation(columns, (Part("temp", name, rows),))
+    return sizes_of(components_of(planner.work.store, relation))
+
+
+def _edges(planner: _Planner, name: str, hypernode: Hypernode) -> exp.Query | None:
+    """SELECT the facts of a predicate, if they are explicit or rules copy them from such."""
+    relation = planner.relation(name, Version.ALL)
+    queries: list[exp.Query] = [relation_query(relation)] if relation.parts else []
+    for other in planner.work.planned.graph.hypernodes:
+        if name not in other.derives or other is hypernode:
+            continue
+        for rule in other.rules:
+            if other.recursive or any(_has_rules(planner, p) for p in rule.positive()):
+                return None
+            query = compile_rule(whole(rule), relation.columns, planner.context).query
+            queries.append(query)
+    return union_all(queries) if queries else None
+
+
+def _has_rules(planner: _Planner, name: str) -> bool:
+    return any(name in h.derives for h in planner.work.planned.graph.hypernodes)

@@ -1,0 +1,55 @@
+"""What `zodiac run --plan` does and prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from shutil import disk_usage
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from zodiac_sql.cli.databases import MEMORY, Wanted, changing
+from zodiac_sql.cli.output import print_json
+from zodiac_sql.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from zodiac_sql.change.plan_sizes import Expected, Plan
+
+_MOST_DERIVES = 3
+"""So many of a hypernode's predicates are named."""
+
+
+def show_plan(db: str, limits: Mapping[str, Any], wanted: Wanted, as_json: bool) -> None:
+    """Print what a run is expected to derive. No file is made for that."""
+    there = db != MEMORY and Path(db).exists()
+    with changing(db if there else MEMORY, limits) as opened:
+        plan = opened.plan(wanted)
+    if db != MEMORY and not there:
+        plan = replace(plan, free=disk_usage(Path(db).absolute().parent).free)
+    if as_json:
+        print_json({**asdict(plan), "problem": plan.problem})
+    else:
+        _print_plan(plan)
+
+
+def _print_plan(plan: Plan) -> None:
+    names = ("hypernode", "derives", "facts", "at least", "at most", "bytes", "estimated from")
+    print_table(names, [_row(one) for one in plan.hypernodes])
+    facts = sum(one.rows for one in plan.hypernodes)
+    typer.echo(f"\nexplicit facts: {plan.explicit:,}, derived: about {facts:,}")
+    typer.echo(f"file: up to {plan.bytes:,} bytes; while it is computed, {plan.temporary:,} more")
+    if any(one.how == "bounds" for one in plan.hypernodes):
+        typer.echo("Recursion cannot be estimated: such facts are a guess between the two bounds.")
+    if plan.problem:
+        typer.echo(f"warning: {plan.problem}", err=True)
+
+
+def _row(one: Expected) -> list[object]:
+    derives = ", ".join(one.derives[:_MOST_DERIVES])
+    more = len(one.derives) - _MOST_DERIVES
+    if more > 0:
+        derives += f" and {more} more"
+    most = "unknown" if one.most is None else one.most
+    return [one.hypernode, derives, one.rows, one.least, most, one.bytes, one.how]

@@ -1,0 +1,183 @@
+"""The best value of each group, improved round by round until nothing improves.
+
+Each round applies the rules to the groups that the last one has improved. So the first value of a
+group need not be its best: a shorter path may have more edges. A hypernode whose rules each read
+one such predicate goes through all rounds in one statement (improve_at_once.py).
+
+Maintenance continues in the same way: from what is stored, without the groups that are gone, and
+with what a change brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from sqlglot import exp
+
+from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.statements import create_temp, temp_table
+from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.improve_at_once import fits_in_one, improve_at_once
+from zodiac_sql.evaluate.improving import (
+    MOST_IDLE_ROUNDS,
+    Improving,
+    Loop,
+    endless,
+    is_guarded,
+    take_out_of_stored,
+)
+from zodiac_sql.evaluate.run_plans import apply_plans
+from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.schema import Schema
+from zodiac_sql.sql.best_values import in_group, unbeaten
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.plan import Plan, whole
+from zodiac_sql.sql.relations import Part, Relation, columns_of, source
+
+
+def best_values(
+    store: Store, hypernode: Hypernode, schema: Schema, context: Context, cache: StatementCache
+) -> Fixpoint:
+    """What a hypernode derives whose predicates keep the best value of each group."""
+    loop = beginning(store, hypernode, schema, context, cache)
+    rounds = improve(loop, first_plans(loop))
+    parts = {own.predicate: own.better for own in loop.owns.values() if own.better}
+    return Fixpoint(parts, rounds, "best" if hypernode.recursive else "rule")
+
+
+def beginning(
+    store: Store,
+    hypernode: Hypernode,
+    schema: Schema,
+    context: Context,
+    cache: StatementCache,
+    prefix: str = "",
+) -> Loop:
+    """A loop that knows no value yet. `prefix` tells its temporary tables from others."""
+    owns = {}
+    for predicate, best in hypernode.bests.items():
+        name = prefix + table_name(hypernode, predicate, schema)
+        columns = schema[predicate].columns
+        guarded = is_guarded(hypernode, columns[best.place])
+        gone = f"{prefix}gone_{table_name(hypernode, predicate, schema)}"
+        owns[predicate] = Improving(predicate, columns, best, name, gone, guarded=guarded)
+    return Loop(store, cache, hypernode, context, owns)
+
+
+def first_plans(loop: Loop) -> list[Plan]:
+    """Each rule as a whole."""
+    rules = loop.hypernode.rules
+    return [loop.cache.get(("whole", rule.name), partial(whole, rule)) for rule in rules]
+
+
+def improve(loop: Loop, plans: Sequence[Plan]) -> int:
+    """Apply plans, and then the rules to what is better, until nothing is. Returns the rounds."""
+    rounds = 0
+    for rounds in each_round(loop, plans):
+        if rounds == 1 and not loop.store.watch.counts and fits_in_one(loop):
+            (own,) = loop.owns.values()
+            return rounds + improve_at_once(loop, own)
+    return rounds
+
+
+def each_round(loop: Loop, plans: Sequence[Plan]) -> Iterator[int]:
+    """The same, round by round: yields how many there were. What is better is the next delta."""
+    rounds = _round(loop, plans)
+    if not rounds:
+        return
+    idle, groups = 0, _groups(loop)
+    yield rounds
+    while _round(loop, loop.onwards()):
+        rounds, before, groups = rounds + 1, groups, _groups(loop)
+        idle = idle + 1 if groups == before else 0
+        if loop.store.watch.bounds is not None:
+            loop.store.watch.bounds.iterated()
+        if idle > groups + MOST_IDLE_ROUNDS:
+            raise endless(loop, rounds)
+        yield rounds
+
+
+def _groups(loop: Loop) -> int:
+    return sum(own.groups for own in loop.owns.values())
+
+
+def _round(loop: Loop, plans: Sequence[Plan]) -> int:
+    """Apply plans. What they find better is the next delta. Returns 1, or 0 without plans."""
+    plans = loop.plans(plans)
+    inside = loop.inside()
+    found = {p: _find(loop, own, plans, inside) for p, own in loop.owns.items()}
+    for predicate, own in loop.owns.items():
+        _take(loop, own, found[predicate])
+    return min(len(plans), 1)
+
+
+def _find(loop: Loop, own: Improving, plans: Sequence[Plan], inside: Context) -> int:
+    """Create `new_*`: the groups that are better now, or new. Returns how many there are."""
+    mine = [plan for plan in plans if plan.rule.head.predicate == own.predicate]
+    if not mine:
+        return 0
+    known = own.known
+
+    def shape(heads: exp.Query | None) -> exp.Query:
+        assert heads is not None
+        items = [
+            source(Relation(own.columns, (part,)), f"s{n}") for n, part in enumerate(known.parts)
+        ]
+        return unbeaten(heads, known, own.best, items, guarded=own.guarded)
+
+    return apply_plans(
+        loop.store,
+        loop.cache,
+        mine,
+        inside,
+        key=("better", relation_key(known)),
+        columns=own.columns,
+        table=_new(own),
+        shape=shape,
+        grows=True,
+    )
+
+
+def _new(own: Improving) -> str:
+    # Two names in turn: a statement cannot read the table that it replaces.
+    return f"new_{own.turn % 2}_{own.table}"
+
+
+def _take(loop: Loop, own: Improving, rows: int) -> None:
+    """Put better values in the place of those that they beat. They are the next delta."""
+    own.delta = None
+    if not rows:
+        return
+    new = Part("temp", _new(own), rows)
+    own.turn += 1
+    take_out_of_stored(loop, own, new)
+    if own.rows:
+        own.rows -= loop.store.count(loop.text(("beaten", new.table), partial(_beaten, own, new)))
+        loop.store.run(loop.text(("insert", new.table), partial(_insertion, own, new)))
+    else:
+        loop.store.run(loop.text(("begin", new.table), partial(_copy, own, new, own.table)))
+    own.rows += rows
+    own.delta = new
+
+
+def _beaten(own: Improving, new: Part) -> exp.Expr:
+    """The statement that deletes what better values replace."""
+    on = in_group(own.shape, own.best, "n", "t")
+    there = exp.select(exp.Literal.number(1)).from_(temp_table(new.table).as_("n")).where(on)
+    target = exp.alias_(temp_table(own.table), "t", table=True)
+    return exp.Delete(this=target, where=exp.Where(this=exp.Exists(this=there)))
+
+
+def _insertion(own: Improving, new: Part) -> exp.Expr:
+    return exp.insert(_rows(own, new), temp_table(own.table))
+
+
+def _copy(own: Improving, new: Part, name: str) -> exp.Expr:
+    return create_temp(name, _rows(own, new))
+
+
+def _rows(own: Improving, new: Part) -> exp.Select:
+    return exp.select(*columns_of(own.shape, "n")).from_(temp_table(new.table).as_("n"))

@@ -1,0 +1,84 @@
+"""A recursion in shares, one after the other, where all of it would not fit the memory.
+
+DuckDB keeps all rows of a recursive query in memory, whatever its limit: 70 bytes for each pair of
+a closure. But if each rule keeps a column as it is, such as X in tc(X, Z) :- tc(X, Y), edge(Y, Z),
+facts with different values of that column have nothing to do with each other. So they can be
+derived share by share, by the hash of the value, and what is derived may go to the disk.
+
+How many facts there will be, nobody knows: a small share is derived first, and tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import create_temp, temp_table
+from zodiac_sql.database.store import Store
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.syntax import Column
+from zodiac_sql.rewrite.closures.shapes import extends
+
+BYTES_OF_A_ROW = 80
+"""What a row of a recursive query takes in memory: two integers, and what finds them again."""
+
+SHARE_OF_MEMORY = 0.4
+"""The share of the memory limit that such rows may have, beside what is read and written, and in
+parts that are larger than the first one."""
+
+FACTS_OF_AN_INPUT = 2_000
+"""A recursion is taken to derive at most so many facts for each that it reads: with few inputs, it
+is not worth it to derive a share first."""
+
+PARTS = 256
+"""The first share is one of so many parts, and the others are of several each."""
+
+_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
+
+Recursion = Callable[[int, int], exp.Select]
+"""A recursive query for the parts from one number on, before another one."""
+
+
+def kept_column(hypernode: Hypernode, columns: Sequence[Column]) -> str | None:
+    """The column whose values no rule changes that derives facts from facts of its own."""
+    predicate = hypernode.derives[0]
+    steps = [rule for rule in hypernode.rules if predicate in rule.positive()]
+    for place, column in enumerate(columns):
+        if len(columns) == 2 and all(extends(rule, place) for rule in steps):
+            return column.name
+    return None
+
+
+def is_large(store: Store, inputs: int) -> bool:
+    """Whether what follows from some facts may take too much memory."""
+    return inputs * FACTS_OF_AN_INPUT > _most_rows(store)
+
+
+def in_shares(store: Store, name: str, recursion: Recursion) -> int:
+    """Create a table of what a recursion derives, and return its rows."""
+    rows = store.count(create_temp(name, recursion(0, 1)))
+    fitting = _most_rows(store) // max(rows, 1)
+    together = min(max(fitting, 1), PARTS)
+    for first in range(1, PARTS, together):
+        query = recursion(first, min(first + together, PARTS))
+        rows += store.count(exp.insert(query, temp_table(name)))
+    return rows
+
+
+def among(query: exp.Query, column: str, first: int, end: int) -> exp.Select:
+    """Those rows of a query whose value of a column is in some parts."""
+    value = exp.column(column, table="p", quoted=True)
+    number = exp.Literal.number(PARTS)
+    part = exp.Mod(this=exp.Anonymous(this="hash", expressions=[value]), expression=number)
+    rows = exp.select("*").from_(query.subquery("p", copy=False))
+    return rows.where(part >= exp.Literal.number(first), part.copy() < exp.Literal.number(end))
+
+
+def _most_rows(store: Store) -> int:
+    """How many rows a recursive query may have."""
+    ((text,),) = store.rows("SELECT current_setting('memory_limit')")
+    found = re.fullmatch(r"([0-9.]+) (\w+)", text)
+    limit = float(found[1]) * _UNITS[found[2]] if found else 2**30
+    return int(limit * SHARE_OF_MEMORY / BYTES_OF_A_ROW)

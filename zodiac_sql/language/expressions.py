@@ -1,0 +1,221 @@
+"""Parse tree -> expressions: constants, variables, calls, and the names in a text."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from lark import Token, Tree
+
+from zodiac_sql.errors import Source, Span, shortened
+from zodiac_sql.language import literals, symbols
+from zodiac_sql.language.alternatives import MOST_PARTS, parts
+from zodiac_sql.language.binding import CUT_DEPTH, DEEPEST
+from zodiac_sql.language.binding import depth as height
+from zodiac_sql.language.places import Places
+from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
+from zodiac_sql.language.syntax import Call, Constant, Expression, Term, Type, Variable
+from zodiac_sql.language.syntax_errors import WHOLE_CHARACTER
+from zodiac_sql.language.values import Values
+
+_FLATTER = "Each operator counts: X + 1 + 1 is two deep. Name a part of it with BIND."
+
+
+class Expressions(Places):
+    """Reads the expressions of one source, and collects their problems.
+
+    If `plain`, no variable stands for a predicate: `?P(X)` is an atom of the predicate "?P". So it
+    was once, and so it is in the text of rules that are in a file as rules without such variables.
+    """
+
+    def __init__(self, source: Source, prefixes: Mapping[str, str], plain: bool = False) -> None:
+        super().__init__(source)
+        self.plain = plain
+        self.prefixes = {**WELL_KNOWN_PREFIXES, **prefixes}
+        self.used_prefixes: dict[str, str] = {}
+        self.values = Values()
+        self.anonymous = 0
+
+    def _varies(self, token: Token) -> bool:
+        """Whether a name in front of parentheses is a variable for a predicate."""
+        return token.type == "VARIABLE" and token[0] in "?$" and not self.plain
+
+    def _term(self, tree: Tree[Token]) -> Term:
+        expression = self._expression(tree)
+        return self.values.name(expression) if isinstance(expression, Call) else expression
+
+    # Expressions
+
+    def _expression(self, tree: Tree[Token], depth: int = 0) -> Expression:
+        children = cast("list[Any]", tree.children)
+        span, depth = self._span(tree), depth + 1
+        if depth > DEEPEST + 1:
+            self._problem(f"an expression is more than {DEEPEST} calls deep", span, _FLATTER)
+            return Constant(Type.INT, 0, span)
+        match tree.data:
+            case "variable":
+                return self._variable(children[0])
+            case "arithmetic":
+                left, operator, right = children
+                operands = (self._expression(left, depth), self._expression(right, depth))
+                return Call(str(operator), operands, span)
+            case "sign":
+                sign, operand = children
+                if operand.data == "number":
+                    return self._number(operand.children[0], span, str(sign))
+                return self._signed(str(sign), self._expression(operand, depth), span)
+            case "range":
+                self._problem(
+                    "a range stands for several facts, and only in a fact", span,
+                    "In a rule, compare: X >= 1, X <= 5.",
+                )  # fmt: skip
+                return Constant(Type.INT, 0, span)
+            case "call":
+                given = [child for child in children[1:] if child is not None]
+                return self._called(str(children[0]).lower(), given, depth, span)
+            case "named":
+                self._problem(
+                    "this argument has a name",
+                    span,
+                    "Either all columns of an atom have names, or none.",
+                )
+                return Constant(Type.INT, 0, span)
+            case "compared" | "all" | "either" | "denied":
+                self._problem("a condition stands only in if(condition, a, b)", span)
+                return Constant(Type.BOOL, False, span)
+            case _:
+                return self._constant(tree, span)
+
+    def _called(self, function: str, given: list[Tree[Token]], depth: int, span: Span) -> Call:
+        """A call of a function. Only the first argument of `if` can be a condition."""
+        conditions = [self._condition(child, depth) for child in given[: function == "if"]]
+        others = [self._expression(child, depth) for child in given[function == "if" :]]
+        call = Call(function, (*conditions, *others), span)
+        if function == "if" and height(call) > CUT_DEPTH:
+            self._problem(
+                f"what stands in an if is more than {CUT_DEPTH} calls deep", span, _FLATTER
+            )
+            return Call(function, (*conditions, *(Constant(Type.INT, 0) for _ in others)), span)
+        return call
+
+    def _condition(self, tree: Tree[Token], depth: int) -> Expression:
+        """A condition as an expression: comparisons and what joins them are functions in it."""
+        span, children = self._span(tree), cast("list[Any]", tree.children)
+        if depth > DEEPEST:
+            return self._expression(tree, depth)
+        match tree.data:
+            case "compared":
+                left, operator, right = children
+                sides = self._expression(left, depth), self._expression(right, depth)
+                return Call(literals.comparison(str(operator)), sides, span)
+            case "all" | "either" | "denied":
+                name = {"all": "and", "either": "or", "denied": "not"}[tree.data]
+                parts = tuple(self._condition(child, depth + 1) for child in children)
+                return Call(name, parts, span)
+            case _:
+                return self._expression(tree, depth)
+
+    def _signed(self, sign: str, operand: Expression, span: Span) -> Expression:
+        if sign == "+":
+            return operand
+        if isinstance(operand, Constant) and operand.type.numeric:
+            return self._within(operand.type, 0 - cast("float", operand.value), span)
+        return Call("-", (Constant(Type.INT, 0, span), operand), span)
+
+    def _variable(self, token: Token) -> Variable:
+        if str(token) == "_":
+            self.anonymous += 1
+            return Variable(f"_:{self.anonymous}", self._token_span(token))
+        return Variable(str(token).lstrip("?$"), self._token_span(token))
+
+    def _constant(self, tree: Tree[Token], span: Span) -> Constant:
+        token, *more = cast("list[Token]", tree.children)
+        match tree.data:
+            case "number":
+                return self._number(token, span)
+            case "boolean":
+                return Constant(Type.BOOL, str(token) == "true", span)
+            case "text":
+                return Constant(Type.SYMBOL, symbols.plain(self._unquoted(token)), span)
+            case "tagged":
+                text = symbols.literal(self._unquoted(token), language=more[0][1:])
+                return Constant(Type.SYMBOL, text, span)
+            case "typed":
+                return self._typed(self._unquoted(token), self._iri(more[0]), span)
+            case _:
+                text = str(token) if token.type == "NAME" else symbols.iri(self._iri(token))
+                return Constant(Type.SYMBOL, text, span)
+
+    def _number(self, token: Token, span: Span, sign: str = "") -> Constant:
+        text = sign + token
+        if re.fullmatch(r"\d+", token):
+            return self._within(Type.INT, literals.integer(token, sign), span)
+        value = literals.float_of(text)
+        if math.isinf(value):
+            self._problem(f"the number {shortened(text)} is too large for a float", span)
+        return Constant(Type.FLOAT, value, span)
+
+    def _within(self, type_: Type, value: float, span: Span) -> Constant:
+        """A number; an integer must fit into 64 bits."""
+        if type_ is Type.INT and not -(2**63) <= value < 2**63:
+            self._problem(f"the integer {shortened(value)} has more than 64 bits", span)
+        return Constant(type_, value, span)
+
+    def _typed(self, text: str, datatype: str, span: Span) -> Constant:
+        type_ = literals.xsd_type(datatype)
+        if type_ is None:
+            return Constant(Type.SYMBOL, symbols.literal(text, datatype=datatype), span)
+        try:
+            value = literals.value_of(type_, text)
+        except (ValueError, OverflowError):
+            name = datatype.removeprefix(symbols.XSD)
+            self._problem(f'"{shortened(text)}" is not an xsd:{name}', span)
+            return Constant(type_, 0, span)
+        return self._within(type_, value, span)
+
+    def _unquoted(self, token: Token) -> str:
+        """The text between the quotes, with its escapes read."""
+        text, bad = literals.unquoted(token)
+        for escape in bad:
+            self._problem(f"there is no character {escape}", token, WHOLE_CHARACTER)
+        return text
+
+    # Names and places
+
+    def _predicate(self, token: Token) -> str:
+        if token.type == "QUOTED":
+            return str(token)[1:-1]
+        return str(token) if token.type in ("NAME", "VARIABLE") else self._iri(token)
+
+    def _iri(self, token: Token) -> str:
+        if token.type == "IRI":
+            return str(token)[1:-1]
+        prefix, _, local = str(token).partition(":")
+        if prefix not in self.prefixes:
+            self._problem(
+                f"the prefix `{prefix}:` is not declared",
+                token,
+                f"Declare it before: @prefix {prefix}: <http://...> .  "
+                f"If {prefix} is the name of a rule, put a space after the colon.",
+            )
+            return str(token)
+        self.used_prefixes[prefix] = self.prefixes[prefix]
+        return self.prefixes[prefix] + local
+
+    def _bodies(
+        self, choice: Tree[Token], whole: Tree[Token]
+    ) -> Iterator[tuple[int, Sequence[Tree[Token]]]]:
+        """The literals of each body that alternatives stand for, with its number: 0 of one alone.
+
+        What was made of the body before is forgotten.
+        """
+        bodies = parts(choice)
+        if bodies is None:
+            hint = "Let a rule of its own derive what some of the alternatives have in common."
+            told = f"a rule with alternatives stands for more than {MOST_PARTS} rules"
+            self._problem(told, self._span(whole), hint)
+        for number, body in enumerate(bodies or (), 1):
+            self.values, self.anonymous = Values(), 0
+            yield (number if len(bodies or ()) > 1 else 0), body

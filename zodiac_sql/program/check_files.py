@@ -1,0 +1,108 @@
+"""Checks files of rules without a database: what would be refused, and what looks like a mistake.
+
+Facts, and functions registered from Python, are not known here. So a predicate or a function that
+the files say nothing of is no error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from zodiac_sql.errors import Problem, ProgramError
+from zodiac_sql.graph.hypergraph import Hypergraph
+from zodiac_sql.language.named_columns import known_columns, positional, unknown_columns
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Program
+from zodiac_sql.program.arrivals import Arrival, arrive
+from zodiac_sql.program.build import Edited, SqlNames, declare, plan_program
+from zodiac_sql.program.check import in_order, unknown_functions
+from zodiac_sql.program.doubts import Surroundings, doubts
+from zodiac_sql.program.rule_edits import parsed_text, rule_text
+from zodiac_sql.program.rule_sets import Places
+from zodiac_sql.program.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in some files: `errors` are refused, `doubts` only with `strict`.
+
+    `remarks` are on rules that say the same. `rules` counts the rules.
+    """
+
+    errors: tuple[Problem, ...]
+    doubts: tuple[Problem, ...]
+    remarks: tuple[str, ...]
+    rules: int
+
+
+def check_files(paths: Sequence[Path]) -> Checked:
+    """Check files of rules, as if they were added together to an empty database."""
+    programs, problems = _parsed(paths)
+    schema, more = _declared(programs)
+    programs, columns = _in_columns(programs, schema)
+    arrivals = [Arrival(program) for program in programs]
+    rules = [rule for program in programs for rule in program.rules]
+    unknown = {problem for rule in rules for problem in unknown_functions(rule, {})}
+    refused = _refused(arrivals, schema)
+    errors = [p for p in (*problems, *more, *refused) if p not in unknown]
+    facts = [fact for program in programs for fact in program.facts]
+    around = Surroundings(rules, facts, (), schema, {}, frozenset)
+    doubted = [*unknown, *columns, *(doubt.problem for doubt in doubts(rules, around))]
+    remarks = arrive(arrivals, (), (), Places()).remarks
+    return Checked(tuple(in_order(errors)), tuple(in_order(doubted)), remarks, len(rules))
+
+
+def _parsed(paths: Iterable[Path]) -> tuple[list[Program], list[Problem]]:
+    """The files as far as they can be read. The prefixes of one hold in those after it."""
+    programs, prefixes = [], dict[str, str]()
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            program, found = parsed_text(rule_text(path)[0], str(path), prefixes)
+        except ProgramError as error:
+            problems += error.problems
+            continue
+        problems += found
+        prefixes.update(program.prefixes)
+        programs.append(program)
+    return programs, problems
+
+
+def _in_columns(
+    programs: Iterable[Program], schema: Mapping[str, Predicate]
+) -> tuple[list[Program], list[Problem]]:
+    """The files with named columns in their places, and where these are not known."""
+    names = known_columns(schema)
+    found, problems = [], []
+    for program in programs:
+        whole, wrong = positional(program, names)
+        whole, unknown = unknown_columns(whole)
+        found.append(whole)
+        problems += [*wrong, *unknown]
+    return found, problems
+
+
+def _declared(programs: Iterable[Program]) -> tuple[dict[str, Predicate], list[Problem]]:
+    """What the files declare, and what is wrong with it."""
+    schema: dict[str, Predicate] = {}
+    problems: list[Problem] = []
+    names = SqlNames(frozenset)
+    for declaration in (one for program in programs for one in program.declarations):
+        schema, found = declare(schema, declaration, lambda name: names.name(name, {}))
+        problems += found
+    return schema, problems
+
+
+def _refused(arrivals: Sequence[Arrival], schema: Mapping[str, Predicate]) -> Sequence[Problem]:
+    """What is wrong with the program that the files make."""
+    names = SqlNames(frozenset)
+    try:
+        plan_program(
+            State(), Hypergraph(), Edited(arrivals), schema,
+            explicit=(), functions={}, names=lambda name: names.name(name, {}),
+        )  # fmt: skip
+    except ProgramError as error:
+        return error.problems
+    return ()

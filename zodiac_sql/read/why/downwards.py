@@ -1,0 +1,134 @@
+"""Finds a proof going down: each fact gets one derivation, a level of facts at a time.
+
+That ends, because a derivation uses facts that are older in one of two orders: those of hypernodes
+before it, or, in a recursive hypernode, facts of lower ranks (maintain/contract.py). Where the file
+has no ranks, they are found once more (evaluated_again.py).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from zodiac_sql.read.why.asked import Below, Instance, Key, instances, uses
+from zodiac_sql.read.why.copies import Wanted, copied
+from zodiac_sql.read.why.evaluated_again import Again
+from zodiac_sql.read.why.paths import Path
+from zodiac_sql.read.why.search import Derivation, Search
+
+Groups = dict[tuple[int, str], dict[Key, int | None]]
+"""Facts by hypernode and predicate, with their ranks in its table."""
+
+
+def downwards(
+    search: Search, goals: Sequence[Key], again: Again | None
+) -> dict[Key, Derivation] | None:
+    """Proofs with one derivation for each fact, found going down.
+
+    Where ranks are missing, hypernodes are evaluated again. None if that is not allowed.
+    """
+    found: dict[Key, Derivation] = {}
+    frontier = list(dict.fromkeys(goals))
+    seen = set(frontier)
+    while frontier or (again and again.waits()):
+        groups = _groups(search, frontier)
+        if groups is None:
+            return None
+        new: dict[Key, Derivation] = {}
+        for (owner, predicate), left in _one_each(search, groups, again, new):
+            if not (again and again.take(owner, predicate, left)):
+                return None
+        for order in again.orders.values() if again else ():
+            derived = order.next()
+            if derived is None:
+                return None
+            new |= {fact: _derivation_by(search, by) for fact, by in derived.items()}
+        found |= new
+        below = [use for derivation in new.values() for use in derivation.uses]
+        if again:
+            search.places |= again.located(below)
+        frontier = [use for use in dict.fromkeys(below) if use not in seen]
+        seen.update(frontier)
+    return found
+
+
+def _groups(search: Search, facts: Sequence[Key]) -> Groups | None:
+    """Facts that are not explicit, by the first table that has them; None if no table has one."""
+    search.locate_used(facts)
+    groups: Groups = defaultdict(dict)
+    for fact in facts:
+        if search.is_explicit(fact):
+            continue
+        owners = search.owners(fact)
+        if not owners:
+            return None
+        owner, rank = owners[0]
+        groups[owner, fact[0]][fact] = rank
+    return groups
+
+
+def _derivation_by(search: Search, by: Instance | Path) -> Derivation:
+    return Derivation(by, by.facts if isinstance(by, Path) else tuple(uses(search.known, by)))
+
+
+def _one_each(
+    search: Search, groups: Groups, again: Again | None, found: dict[Key, Derivation]
+) -> Iterator[tuple[tuple[int, str], list[Key]]]:
+    """Find one derivation for each fact of some tables. Yields those that have none, by table."""
+    wanted: list[tuple[tuple[int, str], Wanted]] = []
+    for (owner, predicate), ranks in groups.items():
+        if again and again.closes(owner, predicate):
+            yield (owner, predicate), list(ranks)
+            continue
+        waiting, ends = _by_paths(search, owner, predicate, ranks, found)
+        recursive = search.known.graph[owner].recursive
+        if ends or (recursive and any(rank is None for rank in waiting.values())):
+            if waiting:
+                yield (owner, predicate), list(waiting)
+        elif waiting:
+            rules = search.rules(owner, predicate)
+            wanted.append(((owner, predicate), Wanted(owner, rules, waiting)))
+    found |= copied(search, [one for _, one in wanted])
+    for table, one in wanted:
+        if left := _by_asking(search, one, found):
+            yield table, left
+
+
+def _by_paths(
+    search: Search,
+    owner: int,
+    predicate: str,
+    ranks: dict[Key, int | None],
+    found: dict[Key, Derivation],
+) -> tuple[dict[Key, int | None], bool]:
+    """Find paths for facts of a closure.
+
+    Returns those that have none, and whether no rule can derive them otherwise.
+    """
+    closure = search.closures.get((owner, predicate))
+    if closure is None:
+        return ranks, False
+    waiting = dict(ranks)
+    of_given = closure.of_given
+    for fact in ranks:
+        if path := search.path(of_given, fact):
+            found[fact] = Derivation(path, path.facts)
+            del waiting[fact]
+    return waiting, closure.row.fed or not search.beside(closure)
+
+
+def _by_asking(search: Search, one: Wanted, found: dict[Key, Derivation]) -> list[Key]:
+    """Ask each rule for instances that derive facts. Returns those that have none."""
+    waiting = {fact: rank for fact, rank in one.waiting.items() if fact not in found}
+    recursive = search.known.graph[one.hypernode].recursive
+    for rule in one.rules:
+        if not waiting:
+            break
+        some = list(waiting)
+        ranks = tuple(rank for rank in waiting.values() if rank is not None)
+        below = Below(one.hypernode, ranks) if recursive else None
+        for fact, several in zip(some, instances(search.known, rule, some, 1, below), strict=True):
+            if several:
+                found[fact] = _derivation_by(search, several[0])
+                del waiting[fact]
+    return list(waiting)

@@ -1,0 +1,326 @@
+"""A materialisation on a cluster that follows changes: facts and rules come and go, in versions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from zodiac_sql.errors import DataError, QueryError, ZodiacError
+from zodiac_sql.language.schema import default_columns, resolve
+from zodiac_sql.language.syntax import Column
+from zodiac_sql.names import CHANGE_TYPE, COMMIT
+from zodiac_sql.spark.components import Components, components
+from zodiac_sql.spark.frames import frames_of
+from zodiac_sql.spark.here import ON_DRIVER, here_of
+from zodiac_sql.spark.planning import Rules, Text, parsed, plan_texts, texts_of
+from zodiac_sql.spark.refusals import require_builtins, require_runnable
+from zodiac_sql.spark.require import explained
+from zodiac_sql.spark.streaming import DELETE, INSERT, is_new, query_of, split
+from zodiac_sql.spark.tables import Tables, frame
+from zodiac_sql.spark.types import columns_of
+from zodiac_sql.spark.updating import Updating, extension
+from zodiac_sql.spark.versions import Directory, Table, Version
+from zodiac_sql.sql.relations import HOLDS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Changed(Mapping[str, "DataFrame"]):
+    """What an update did to extensions: a data frame for each predicate that has changed.
+
+    A data frame has the predicate's columns, then `_change_type` ("insert" or "delete") and
+    `_commit`, the number of the version. `inserted` and `deleted` count the facts by predicate.
+    `hypernodes` tells how each one that had something to do was maintained, by the predicates that
+    it derives: "on the driver", "semi-naive", "dred" or "from scratch".
+
+    Its files are kept until the second update after it.
+    """
+
+    version: int
+    inserted: Mapping[str, int]
+    deleted: Mapping[str, int]
+    hypernodes: Mapping[str, str]
+    _frame: Callable[[str], DataFrame] = field(repr=False)
+
+    def __getitem__(self, predicate: str) -> DataFrame:
+        return self._frame(predicate)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({*self.inserted, *self.deleted}))
+
+    def __len__(self) -> int:
+        return len({*self.inserted, *self.deleted})
+
+
+class Materialisation(Mapping[str, "DataFrame"]):
+    """Facts, rules and all that they entail, in a directory that a cluster's machines share.
+
+        kept = Materialisation(spark, "path(X, Y) :- edge(X, Y). ...", "/mnt/paths")
+        change = kept.update(inserts={"edge": df})
+        kept["path"]            # the extension: explicit and derived facts, each once
+        change["path"]          # what it gained and lost: its columns, _change_type, _commit
+
+    `rules` are a text or a file (.rules, .dl), or several; facts in them count as long as they
+    stand there. `path` is a directory that the driver and all executors see under the same path: on
+    one machine any, on a cluster a shared one. If it has a materialisation, that goes on: with
+    other rules the next version is made at once, and only hypernodes that the difference of rules
+    concerns are evaluated; without `rules`, they stay. A hypernode that reads at most `driver_rows`
+    facts, and has three times as many, is evaluated on the driver, by the embedded engine, if that
+    is done in half a minute: for these it is faster; 0 is for never.
+
+    Each version is there as a whole, or not at all: if the driver is killed, or an update fails,
+    the last version is as it was. Of two drivers that make the same version one is refused. The
+    last two versions are kept, so a data frame can be read until the second update after it.
+
+    As a mapping it has the extensions by predicate: by name, `<iri>`, `prefix:local` or SQL name.
+    Columns are as for `materialise`: strings for symbols, bigint, double, boolean, date,
+    timestamp_ntz.
+
+    Raises StoreError if the path is something else; NewerFileError if a newer zodiac_sql wrote it;
+    ProgramError for errors in rules; SparkError if Spark fails, or with the names of rules that
+    Spark would compute differently.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        rules: Rules | None,
+        path: str | Path,
+        *,
+        driver_rows: int = ON_DRIVER,
+    ) -> None:
+        self._spark = spark
+        self._driver_rows = driver_rows
+        self._directory = Directory(path)
+        self._version = self._directory.last()
+        self._program = _planned(self._version.texts, self._version.columns)
+        self._change: Changed | None = None
+        texts = texts_of(rules) if rules is not None else self._version.texts
+        if texts != self._version.texts or not self._version.number:
+            self._update({}, {}, texts, {})
+
+    @property
+    def version(self) -> int:
+        """The number of the last version that this object knows; the first one is 1."""
+        return self._version.number
+
+    @property
+    def change(self) -> Changed:
+        """What the last version changed, also if a driver that was killed has made it."""
+        return self._change or self._changed({})
+
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """The predicates that rules derive."""
+        return self._program.planned.derived
+
+    def __getitem__(self, predicate: str) -> DataFrame:
+        name = self._program.planned.meant(predicate)
+        if name not in self._program.planned.schema:
+            raise QueryError(f"there is no predicate {predicate}. There are {', '.join(self)}.")
+        columns = self._program.columns[name]
+        table = extension(self._version, self._program, name) or Table()
+        return frame(self._spark, self._directory.path, table, columns)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._program.planned.schema)
+
+    def __len__(self) -> int:
+        return len(self._program.planned.schema)
+
+    def update(
+        self,
+        inserts: Mapping[str, DataFrame] | None = None,
+        deletes: Mapping[str, DataFrame] | None = None,
+        rules: Rules | None = None,
+    ) -> Changed:
+        """Make the next version: facts come and go, and rules take the place of the former ones.
+
+        `inserts` and `deletes` are data frames of explicit facts by predicate, whose columns are
+        matched by position; their rows may repeat. A fact that is both deleted and inserted is
+        there in the end; one to delete that is not there, or only derived, is passed over. `rules`
+        are all rules from then on; what they have in common with the former ones stays as it is.
+
+        Raises DataError for columns that do not fit, or an empty cell (as a SparkError, if it is
+        found while Spark reads); LockedError if another driver has made the next version meanwhile;
+        and the errors of the class. After an error, nothing has changed.
+        """
+        texts = None if rules is None else texts_of(rules)
+        return self._update(inserts or {}, deletes or {}, texts, {})
+
+    def stream(
+        self,
+        predicate: str,
+        *,
+        operation: str | None = None,
+        on_change: Callable[[Changed], None] | None = None,
+    ) -> Callable[[DataFrame, int], None]:
+        """A function for `foreachBatch`: each micro-batch of a stream is one update.
+
+            query = (stream.writeStream.foreachBatch(kept.stream("reading", operation="op"))
+                     .option("checkpointLocation", directory).start())
+
+        `operation` names the text column that says "insert" or "delete" for each row; without it
+        all rows are inserted. A batch that Spark repeats after a kill is recognised by its number,
+        and passed over. `on_change` is called with what each batch has changed: there it can be
+        written on, to a table or a topic. Raises DataError for an unknown operation, and SparkError
+        if a batch is missing.
+        """
+
+        def apply(df: DataFrame, batch: int) -> None:
+            query, place = query_of(df), str(self._directory.path)
+            self._load()
+            if not is_new(place, self._version.positions.get(query), query, batch, ""):
+                df.write.format("noop").mode("overwrite").save()  # stateful operators need it
+                return
+            df.persist()
+            try:
+                some = split(predicate, df, operation)
+                inserts = {predicate: some[INSERT]}
+                deletes = {predicate: some[DELETE]} if DELETE in some else {}
+                changed = self._update(inserts, deletes, None, {query: batch})
+            finally:
+                df.unpersist()
+            if on_change is not None:
+                on_change(changed)
+
+        return apply
+
+    def _load(self) -> None:
+        """Learn of versions that others have made."""
+        last = self._directory.last()
+        if last.number != self._version.number:
+            self._version, self._change = last, None
+            self._program = _planned(last.texts, last.columns)
+
+    def _update(
+        self,
+        inserts: Mapping[str, DataFrame],
+        deletes: Mapping[str, DataFrame],
+        texts: tuple[Text, ...] | None,
+        positions: Mapping[str, int],
+    ) -> Changed:
+        self._load()
+        last = self._version
+        texts = last.texts if texts is None else texts
+        come = self._columns(texts, inserts)
+        new = _planned(texts, {**last.columns, **come})
+        require_runnable(new.planned, self._spark.conf.get("spark.sql.ansi.enabled") == "true")
+        come_, go = (_by_name(new, facts) for facts in (inserts, deletes))
+        explicit = {p: new.columns[p] for p in {**last.columns, **come_}}
+        go = {p: df for p, df in go.items() if p in explicit}
+        _require_fitting(explicit, (come_, go))
+        wanted = replace(
+            last, texts=texts, columns=explicit, positions={**last.positions, **positions}
+        )
+        with explained(), self._attempt(last) as tables, ExitStack() as exits:
+            limit = self._driver_rows
+            here = exits.enter_context(here_of(new.columns, limit)) if limit else None
+            updating = Updating.begin(last, self._program, new, tables, here)
+            updating.change_explicit(come_, go)
+            updating.visit_all()
+            version = updating.version(wanted)
+            self._directory.commit(version)
+        self._directory.clean(version)
+        old, self._version, self._program = self._program, version, new
+        self._change = self._changed(updating.methods, old)
+        return self._change
+
+    @contextmanager
+    def _attempt(self, last: Version) -> Iterator[Tables]:
+        """A place for the files of the next version; they are removed if it is not made."""
+        attempt = self._directory.begin(last.number + 1)
+        root = self._directory.path
+        try:
+            with frames_of(self._spark, f"file://{root}/{attempt}") as frames:
+                yield Tables(frames, root, attempt)
+        except BaseException as error:
+            self._directory.abandon(attempt)
+            others = self._directory.last().number > last.number
+            if others and not isinstance(error, ZodiacError):
+                raise self._directory.taken(last.number + 1) from error
+            raise
+
+    def _columns(
+        self, texts: tuple[Text, ...], facts: Mapping[str, DataFrame]
+    ) -> dict[str, tuple[Column, ...]]:
+        """The columns of predicates that get their first facts."""
+        require_builtins(texts)
+        prefixes = parsed(texts)[1]
+        found = {}
+        for name, df in facts.items():
+            columns = columns_of(name, df)
+            if resolve(name, self._program.planned.schema, prefixes) not in self._version.columns:
+                found[name] = columns
+        return found
+
+    def _changed(self, methods: Mapping[str, str], old: Components | None = None) -> Changed:
+        version, programs = self._version, (self._program, old or self._program)
+
+        def of(name: str) -> DataFrame:
+            meant = self._program.planned.meant(name)
+            if meant not in version.changes:
+                raise QueryError(f"version {version.number} has not changed {name}.")
+            known = next((one.columns[meant] for one in programs if meant in one.columns), None)
+            columns = known or _nameless(version.changes[meant][1])
+            sides = zip(version.changes[meant], (INSERT, DELETE), strict=True)
+            both = [
+                frame(self._spark, self._directory.path, table, columns)
+                .withColumns({CHANGE_TYPE: F.lit(kind), COMMIT: F.lit(version.number)})
+                for table, kind in sides
+                if table.rows
+            ]  # fmt: skip
+            return reduce(lambda a, b: a.unionAll(b), both)
+
+        gained = {p: tables[0].rows for p, tables in version.changes.items() if tables[0].rows}
+        lost = {p: tables[1].rows for p, tables in version.changes.items() if tables[1].rows}
+        return Changed(version.number, gained, lost, methods, of)
+
+
+def _planned(texts: tuple[Text, ...], columns: Mapping[str, tuple[Column, ...]]) -> Components:
+    planned = plan_texts(texts, columns)
+    return components(planned, {planned.names[name] for name in columns})
+
+
+def _nameless(table: Table) -> tuple[Column, ...]:
+    """Columns of a predicate that is gone."""
+    names = default_columns(len(table.types))
+    return tuple(Column(n, t) for n, t in zip(names, table.types, strict=True))
+
+
+def _by_name(program: Components, facts: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
+    """Data frames by full name of predicate. Raises DataError if a predicate has two."""
+    found: dict[str, DataFrame] = {}
+    for name, df in facts.items():
+        meant = program.planned.meant(name)
+        if meant in found:
+            raise DataError(f"{meant} is given twice: unite the data frames into one.")
+        found[meant] = df
+    return found
+
+
+def _require_fitting(
+    explicit: Mapping[str, tuple[Column, ...]], given_: tuple[Mapping[str, DataFrame], ...]
+) -> None:
+    """Raise DataError unless data frames have the columns of their predicates."""
+    for facts in given_:
+        for name, df in facts.items():
+            wanted = [str(column.type) for column in explicit[name] or (HOLDS,)]
+            found = [str(column.type) for column in columns_of(name, df)]
+            fits = len(wanted) == len(found) and all(
+                a == b or (a, b) == ("float", "int") for a, b in zip(wanted, found, strict=True)
+            )
+            if not fits:
+                columns = ", ".join(f"{c.name}: {c.type}" for c in explicit[name])
+                raise DataError(
+                    f"{name} has the columns ({columns}), the data frame ({', '.join(found)}): "
+                    "they are matched by position."
+                )
