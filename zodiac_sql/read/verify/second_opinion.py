@@ -32,8 +32,9 @@ from zodiac_sql.language.syntax import Atom, Column, Rule, Type
 from zodiac_sql.read.verify.rule_body import Body, Program, Reads
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
 
-SHARES = 512
-"""Into so many shares groups are divided where not all of them fit the memory."""
+SHARES = (8, 64, 512)
+"""Into so many shares groups are divided where not all of them fit the memory, the next time more
+if a share does not fit."""
 
 
 def derive(
@@ -135,10 +136,17 @@ def _derive_in_shares(
     (evaluate/groups_in_shares.py says why.)
     """
     found = temp_table(store.fresh("found"))
-    for place in range(SHARES):
-        query = _facts(store, replace(program, share=(place, SHARES)), rules, columns, outside)
-        assert query is not None
-        store.run(exp.insert(query, found) if place else create_temp(found.name, query))
+    for shares in SHARES:
+        try:
+            for place in range(shares):
+                share = replace(program, share=(place, shares))
+                query = _facts(store, share, rules, columns, outside)
+                assert query is not None
+                store.run(exp.insert(query, found) if place else create_temp(found.name, query))
+            break
+        except OutOfMemoryError:
+            if shares == SHARES[-1]:
+                raise
     rows = store.count(create_temp(table, distinct(exp.select("*").from_(found))))
     store.run(drop(found.name))
     return rows
