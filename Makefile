@@ -16,8 +16,11 @@ demo: $(READY)
 	$(BIN)/python examples/wind_farm/demo.py
 
 # Three processes share the tests: a third of the time, a test waits for a disk or for a process.
+# In a folder of its own, because pytest fails if it cannot remove what an earlier session has left.
 test: check java
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadgroup
+	folder=$$(mktemp -d) && \
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadgroup --basetemp "$$folder/tests" && \
+	rm -r "$$folder"
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
@@ -49,6 +50,10 @@ settings.register_profile(
 # `make fuzz` runs each test as often as its share of the time allows (budget.py): one run is short.
 settings.register_profile("fuzz", settings.get_profile("explore"), max_examples=140)
 settings.load_profile("fuzz" if budget.FUZZING else "ci")
+
+# A shell lets what it runs in the background ignore Ctrl-C, and so would programs that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -11,5 +11,6 @@ stream.py           the work of `zodiac stream`, and its tally
 exporting.py        export, as a command or after `zodiac run`
 output.py           tables, JSON and CSV
 progress.py         the bar on a terminal
+no_pandas.py        keeps pandas from being imported
 endings.py          refusals and interruptions
 """

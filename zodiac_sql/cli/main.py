@@ -24,6 +24,7 @@ from zodiac_sql.cli.change_commands import add_rules, alter, delete, drop_rules,
 from zodiac_sql.cli.check_command import check
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
 from zodiac_sql.cli.feed_commands import changes, keep_feed
+from zodiac_sql.cli.no_pandas import hide_pandas
 from zodiac_sql.cli.ontology_command import ontology
 from zodiac_sql.cli.output import say
 from zodiac_sql.cli.read_commands import backup, compact, export, graph, query, show, sparql, verify
@@ -72,9 +73,7 @@ def main() -> None:
             output.reconfigure(errors="backslashreplace")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupt)
-    # DuckDB imports pandas with the first statement that has a parameter, if it is there: 0.4 s and
-    # 40 MB for nothing, as no command uses it. This says that it is not there.
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
+    hide_pandas()
     try:
         app(prog_name="zodiac")
     except OSError as error:  # the help text could not be written

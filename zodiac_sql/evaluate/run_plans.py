@@ -101,12 +101,23 @@ def apply_plans(
         special = parameters or statement.made or ranked or marked
         if special or not divisible([plan.rule for plan in plans]):
             raise
-        with found_in_shares(store, plans, columns, context) as heads:
-            text, names = _rendered(store, create_temp(table, target.shape(heads)))
-            rows = store.count(text, _used(given, names))
+        rows = _in_shares(store, plans, context, target, given)
     if bounds is not None:
         bounds.found([plan.rule.name for plan in plans], rows)
     return rows
+
+
+def _in_shares(
+    store: Store,
+    plans: Sequence[Plan],
+    context: Context,
+    target: _Target,
+    given: Mapping[str, object],
+) -> int:
+    """Make the table share by share. Returns its rows."""
+    with found_in_shares(store, plans, target.columns, context) as heads:
+        text, names = _rendered(store, create_temp(target.table, target.shape(heads)))
+        return store.count(text, _used(given, names))
 
 
 def _limited(shape: Shape, heads: exp.Query | None) -> exp.Query:
