@@ -57,7 +57,7 @@ class KnowledgeBase(FileVerbs):
         super().__init__(session)
         if missing := ", ".join(self.missing_functions):
             said = f"rules of {session.path} use functions that are not registered: {missing}."
-            said += " Reading works; a change that needs one is refused until it is registered."
+            said += " Queries work; a change or an explanation that needs one is refused."
             warnings.warn(said, MissingFunctionWarning, stacklevel=3)
 
     # Changing

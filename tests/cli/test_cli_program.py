@@ -129,6 +129,18 @@ def test_a_reader_that_has_seen_enough(farm: Path) -> None:
         assert (run.stdout.splitlines()[-1], run.stderr) == ("0", "")
 
 
+@pytest.mark.parametrize("options", ["", "--csv", "--json"])
+def test_an_output_that_is_closed(farm: Path, options: str) -> None:
+    run = subprocess.run(
+        ["bash", "-c", f"'{ZODIAC}' query farm.duckdb 'hot(X)' {options} >&-"],
+        cwd=farm.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
 @pytest.mark.parametrize("arguments", [["query", "farm.duckdb", "hot(X)"], ["--help"]])
 def test_output_that_cannot_be_written(farm: Path, arguments: list[str]) -> None:

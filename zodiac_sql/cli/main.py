@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -68,6 +69,7 @@ app = typer.Typer(
 
 def main() -> None:
     """The console script."""
+    _open_what_is_closed()
     for output in (sys.stdout, sys.stderr):
         if hasattr(output, "reconfigure"):
             output.reconfigure(errors="backslashreplace")
@@ -79,6 +81,13 @@ def main() -> None:
     except OSError as error:  # the help text could not be written
         _refuse(error)
         raise SystemExit(1) from None
+
+
+def _open_what_is_closed() -> None:
+    """Let what is said go nowhere if whoever started the program has closed its output (`>&-`)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _print_version(wanted: bool) -> None:

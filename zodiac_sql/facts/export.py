@@ -23,7 +23,7 @@ from sqlglot import exp
 from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.permitted import require_harmless
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import DataError
+from zodiac_sql.errors import DataError, StoreError
 from zodiac_sql.facts.load import urns
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.schema import Predicate
@@ -79,7 +79,10 @@ def export_predicates(
         raise DataError(f"Unknown export format {format}. Known are parquet, csv, nt and ttl.")
     for predicate in predicates:
         require_harmless(store, predicate.sql_name)
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{directory} cannot be made: {error}") from None
     if format == "nt":
         return _export_triples(store, predicates, directory / "facts.nt", read)
     if format == "ttl":

@@ -145,8 +145,14 @@ class Expressions(Places):
             case "typed":
                 return self._typed(self._unquoted(token), self._iri(more[0]), span)
             case _:
-                text = str(token) if token.type == "NAME" else symbols.iri(self._iri(token))
-                return Constant(Type.SYMBOL, text, span)
+                return Constant(Type.SYMBOL, self._symbol(token), span)
+
+    def _symbol(self, token: Token) -> str:
+        """A name, an IRI, or a blank node as answers and explanations write it: `_:b0`."""
+        is_blank = token.type == "QNAME" and token.startswith("_:") and "_" not in self.prefixes
+        if token.type == "NAME" or is_blank:
+            return str(token)
+        return symbols.iri(self._iri(token))
 
     def _number(self, token: Token, span: Span, sign: str = "") -> Constant:
         text = sign + token

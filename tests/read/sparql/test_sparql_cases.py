@@ -206,6 +206,9 @@ UNLIKE_PYOXIGRAPH = {
     "SELECT ?x { ?x :k ?k FILTER(!(?k < 2)) }": [("http://e/b",), ("http://e/c",)],
     # Booleans have an order.
     "SELECT ?x { ?x :b1 ?v FILTER(?v > false) }": [("http://e/d",)],
+    # Numbers and IRIs are concatenated as STR has them, as in Jena and rdflib.
+    "SELECT (GROUP_CONCAT(?n) AS ?a) { :b :n ?n }": [("5",)],
+    "SELECT (GROUP_CONCAT(?y) AS ?a) { :b :p ?y }": [('"http://e/c"',)],
     # Each way of an alternative is a solution.
     "SELECT ?x { ?x :p|:p :b }": [("http://e/a",), ("http://e/a",)],
 }

@@ -138,7 +138,8 @@ def _extreme(name: str, value: Value) -> tuple[exp.Expr, Column]:
 def _concatenated(value: Value, aggregate: Any, distinct: bool) -> tuple[exp.Expr, Column]:
     separator = aggregate.separator
     between = text(" " if separator is None else str(separator))
-    written = as_string(value)
+    # Of a number, an IRI and the like the text of STR, as other engines have it.
+    written = as_string(value) if value.kind == "string" else sparql("str", as_term(value))
     joined = call("string_agg", written, between)
     if distinct:
         joined.set("expressions", [exp.Distinct(expressions=[written.copy()]), between])

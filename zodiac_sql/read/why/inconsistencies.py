@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zodiac_sql.database.store import Store
+from zodiac_sql.errors import QueryError
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.literals import unquoted
 from zodiac_sql.language.prefixed import prefixed
@@ -96,6 +97,8 @@ def inconsistencies(
     store: Store, state: State, functions: Functions, limit: int
 ) -> Inconsistencies:
     """The facts of `inconsistent`, of which at most `limit` are explained."""
+    if limit < 0:
+        raise QueryError(f"at most {limit} inconsistencies cannot be explained")
     columns = state.schema.get(INCONSISTENT)
     if columns is None or [c.type for c in columns.columns] != [Type.SYMBOL] * 3:
         return Inconsistencies()

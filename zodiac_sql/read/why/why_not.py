@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from zodiac_sql.database.store import Store
-from zodiac_sql.language.binding import arrange, variables
-from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.binding import arrange, used_functions, variables
+from zodiac_sql.language.functions import Functions, require
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -119,6 +119,7 @@ class _Tried:
         return WhyNot(shown(atom, {}), tuple(attempts), tuple(notes), prefixes=self.prefixes)
 
     def _attempt(self, rule: Rule, atom: Atom, depth: int) -> Attempt:
+        require(used_functions([rule]), self.known.functions, f"rule {rule.name}")
         given = _given(rule.head, atom)
         if given is None:
             head = shown(rule.head, {})
