@@ -181,7 +181,7 @@ def explained(error: duckdb.Error, path: str) -> ZodiacError:
     if "newer DuckDB version" in text or "version number" in text:
         return NewerFileError(f"{path} was written by another DuckDB version: {text}")
     if isinstance(error, duckdb.InvalidInputException) and _PATTERN.search(text):
-        return PatternError(f"{text.partition('Error: ')[2]}, which is no regular expression")
+        return PatternError(f"no regular expression: {text.partition('Error: ')[2]}")
     if _MINUS_INFINITY in text:
         return EvaluationError(text.removeprefix("Invalid Input Error: "))
     if isinstance(error, duckdb.OutOfRangeException | duckdb.ConversionException):

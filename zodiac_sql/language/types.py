@@ -227,7 +227,8 @@ def _clashes(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Pro
                 f"type clash: column {index + 1} of {rule.head.predicate} is {wanted}, but rule "
                 f"{rule.name} gives it {_described(term, given)}",
                 term.span or rule.span,
-                f"Declare it as {given}, or let {rule.name} derive another predicate."
+                f"Declare it as {given} (or use alter, if it has facts), or let {rule.name} derive "
+                "another predicate."
                 if given.numeric and wanted.numeric
                 else "One column has one type: let one of the two be another predicate.",
             )

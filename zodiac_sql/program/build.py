@@ -163,7 +163,8 @@ def _with_types(
 
     Raises ProgramError if types clash, or if there were problems before.
     """
-    schema, misfits = settle_facts(schema, facts)
+    best = {rule.head.predicate for rule in rules if rule.best}  # these cannot have facts
+    schema, misfits = settle_facts(schema, [fact for fact in facts if fact.predicate not in best])
     settled = {name: predicate.settled for name, predicate in schema.items()}
     columns, clashes = infer(rules, settled, functions, touched(settled))
     if every := [*problems, *misfits, *clashes]:

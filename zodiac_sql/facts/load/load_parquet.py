@@ -22,6 +22,7 @@ from zodiac_sql.language.schema import Predicate
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 
 def load_parquet(
@@ -34,15 +35,9 @@ def load_parquet(
 ) -> Loaded:
     """Stage Parquet as an Arrow table. pyarrow compares checksums if the file has them."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        source = pq.ParquetFile(
-            file.data,
-            page_checksum_verification=True,
-            coerce_int96_timestamp_unit="us",
-            pre_buffer=False,  # else Arrow keeps what it has read to the end: 660 MB of 10 GB
-        )
+        source = _opened(file)
         names = source.schema_arrow.names
         known_ones = _known_columns(known, names)
         taken = options.columns or {name: name for name in known_ones or names}
@@ -76,6 +71,17 @@ def load_parquet(
     if options.skips_rows:
         return Loaded((staged,), facts, notes=(*notes, *notes_on(file.path, empty)))
     return Loaded((staged,), facts, tuple(gaps), empty, notes)
+
+
+def _opened(file: SourceFile) -> pq.ParquetFile:
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(
+        file.data,
+        page_checksum_verification=True,
+        coerce_int96_timestamp_unit="us",
+        pre_buffer=False,  # else Arrow keeps what it has read to the end: 660 MB of 10 GB
+    )
 
 
 def _copied(

@@ -1,4 +1,4 @@
-"""Blank nodes are written in goals, queries, rules and facts as answers write them."""
+"""What people found by hand: blank nodes in goals and rules, and errors that misled."""
 
 from __future__ import annotations
 
@@ -77,3 +77,13 @@ def test_less_than_no_inconsistencies(kb: KnowledgeBase) -> None:
     kb.insert("inconsistent", [("a", "b", "c")])
     with pytest.raises(QueryError, match="at most -1"):
         kb.inconsistencies(limit=-1)
+
+
+def test_a_fact_that_is_refused_has_no_say_in_types() -> None:
+    with zodiac_sql.connect() as kb:
+        kb.add_rules("p(X, MAX(T)) :- r(X, T). p(X, MAX(T + 1)) :- q(X, T).")
+        kb.insert("r", [("a", 1)])
+        kb.insert("q", [("a", 4.5)])
+        with pytest.raises(ProgramError, match="has no facts of its own") as refusal:
+            kb.add_rules("p(a, 4).")
+        assert len(refusal.value.problems) == 1
