@@ -32,6 +32,6 @@ def wrong_pattern(call: Call) -> Problem | None:
         said = str(error).partition(": ")[2]
         return Problem(
             f"no regular expression: {said}", pattern.span or call.span,
-            "A backslash before ( ) [ ] { } . * + ? | ^ $ or \\ takes it as it is.",
+            r'( ) [ ] { } . * + ? | ^ $ stand for themselves after two backslashes: "\\(".',
         )  # fmt: skip
     return None
