@@ -57,6 +57,8 @@ class _Claim:
 
     def check(self) -> None:
         given = self._given()
+        if given is not None and self._differs(given):
+            return
         if (self.told.kind == "head") != (given is None):
             raise WrongProof(f"the values of the head are {given}")
         if given is None:
@@ -84,13 +86,23 @@ class _Claim:
     def _given(self) -> Environment | None:
         """What the goal says of the rule's variables; None if the rule derives no such fact."""
         given: Environment = {}
-        for term, wanted in zip(self.rule.head.terms, self.goal.terms, strict=True):
+        pairs = list(zip(self.rule.head.terms, self.goal.terms, strict=True))
+        said = {w: t for t, w in pairs if isinstance(w, Var) and not isinstance(t, Var)}
+        for term, asked in pairs:
+            wanted = said.get(asked, asked) if isinstance(asked, Var) else asked
             if isinstance(wanted, Var):
                 continue
             known = given.setdefault(term, wanted) if isinstance(term, Var) else term
             if not equal(known, wanted):  # type: ignore[arg-type]
                 return None
         return given
+
+    def _differs(self, given: Environment) -> bool:
+        """Whether the body holds, and what it gives differs where the goal has a variable twice."""
+        asked = [term for term in self.goal.terms if isinstance(term, Var)]
+        if self.told.kind != "head" or len(set(asked)) == len(asked):
+            return False
+        return _holds(self.world, list(self.rule.body), given)
 
     def _values(self, given: Environment) -> Environment:
         values = {Var(variable(name)): value for name, value in self.told.values}

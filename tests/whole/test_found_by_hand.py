@@ -87,3 +87,17 @@ def test_a_fact_that_is_refused_has_no_say_in_types() -> None:
         with pytest.raises(ProgramError, match="has no facts of its own") as refusal:
             kb.add_rules("p(a, 4).")
         assert len(refusal.value.problems) == 1
+
+
+def test_a_goal_with_a_variable_twice() -> None:
+    with zodiac_sql.connect() as kb:
+        kb.insert("f", [("a",)])
+        kb.insert("e", [("a", "b")])
+        kb.add_rules(
+            "r4: q(2, -1, -1) :- f(Y), f(X). r5: s(X, Y) :- e(X, Y). r6: s(X, c) :- e(X, _)."
+        )
+        (attempt,) = kb.why_not("q(X, Y, X)").attempts
+        assert (attempt.kind, attempt.fails) == ("head", "it derives only q(2, -1, -1)")
+        first, second = kb.why_not("s(X, X)").attempts
+        assert (first.kind, first.fails) == ("head", "no s(X, Y) is like that")
+        assert (second.kind, second.fails) == ("no fact", "no e(c, _)")

@@ -129,9 +129,8 @@ class _Tried:
         whole = (*rule.body, *ties)
         body = _placed(whole, _shared(whole))
         computed = {tie.left for tie in ties}
-        part, values = self._largest_part(
-            body, {name: c for name, c in given.items() if Variable(name) not in computed}
-        )
+        bound = {name: c for name, c in given.items() if Variable(name) not in computed}
+        part, values = self._largest_part(body, bound, whole=_repeats(atom))
         failing = next((x for x in body if not any(x is one for one in part)), None)
         if failing is None:  # the goal says more of its variables: that some are equal
             head = shown(rule.head, {})
@@ -155,12 +154,15 @@ class _Tried:
     # Which part holds
 
     def _largest_part(
-        self, body: tuple[Literal, ...], given: Mapping[str, Constant]
+        self, body: tuple[Literal, ...], given: Mapping[str, Constant], whole: bool
     ) -> tuple[tuple[Literal, ...], Values]:
         """The largest part of a body that holds, and the values that it then has.
 
-        The body is in an order in which it can be evaluated.
+        The body is in an order in which it can be evaluated. It can be the `whole` of it if the
+        facts asked about are only some of those that it gives.
         """
+        if whole and (all_ := self._first(body, given)) is not None:
+            return body, all_
         # Of two that are equally large, the one that goes further from the beginning comes first.
         parts = [_without(body, literal) for literal in reversed(body)]
         best: tuple[tuple[Literal, ...], Values] = ((), {})
@@ -242,15 +244,35 @@ def _told(variable: Variable, body: Sequence[Literal]) -> str:
 def _given(head: Atom, atom: Atom) -> dict[str, Constant] | None:
     """The values of a head's variables in the facts asked about; None if there are none."""
     given: dict[str, Constant] = {}
-    for term, wanted in zip(head.terms, atom.terms, strict=True):
-        if isinstance(wanted, Variable):
-            continue
+    for term, wanted in _meeting(head, atom):
         if isinstance(term, Constant):
             if term.value != wanted.value:
                 return None
         elif given.setdefault(term.name, wanted).value != wanted.value:
             return None
     return given
+
+
+def _meeting(head: Atom, atom: Atom) -> Iterator[tuple[Term, Constant]]:
+    """The terms of a head, each with the constant that it must be in the facts asked about.
+
+    A variable that the question has twice is a constant if the head has one in either place.
+    """
+    meant = {
+        wanted.name: term
+        for term, wanted in zip(head.terms, atom.terms, strict=True)
+        if isinstance(wanted, Variable) and isinstance(term, Constant)
+    }
+    for term, wanted in zip(head.terms, atom.terms, strict=True):
+        constant = meant.get(wanted.name) if isinstance(wanted, Variable) else wanted
+        if constant is not None:
+            yield term, constant
+
+
+def _repeats(atom: Atom) -> bool:
+    """Whether an atom has a variable twice."""
+    names = [term.name for term in atom.terms if isinstance(term, Variable)]
+    return len(set(names)) < len(names)
 
 
 def _ties(rule: Rule, given: Mapping[str, Constant]) -> list[Comparison]:
