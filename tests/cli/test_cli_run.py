@@ -86,7 +86,7 @@ def test_run_exports(here: Path, format: Format) -> None:
 
 def test_a_failed_export_does_not_undo_the_change(here: Path) -> None:
     said = refused("run", "farm.duckdb", "-d", "near.csv", "--out", "near.csv")
-    assert "near.csv: File exists" in said
+    assert "near.csv cannot be made: File exists" in said
     assert "The change itself is complete in farm.duckdb." in said
     assert "(2 rows)" in answered("query", "farm.duckdb", "near(X, Y)")
 

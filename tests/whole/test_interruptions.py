@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,15 @@ def test_the_command_ends_with_status_130_and_one_line(tmp_path: Path) -> None:
         assert (process.returncode, out, said) == (130, "", "interrupted; nothing was changed\n")
 
 
+@pytest.fixture
+def pythons_own_handler() -> Iterator[None]:
+    """That of Ctrl-C: a Spark session, which other tests have in this process, has put in its."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("pythons_own_handler")
 def test_what_came_before_a_call_does_not_strike_it(tmp_path: Path) -> None:
     """The thread that waits for signals may be late: then another call has begun."""
     with zodiac_sql.connect(tmp_path / "late.duckdb") as kb:

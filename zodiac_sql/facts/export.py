@@ -82,7 +82,7 @@ def export_predicates(
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"{directory} cannot be made: {error}") from None
+        raise StoreError(f"{directory} cannot be made: {error.strerror}") from None
     if format == "nt":
         return _export_triples(store, predicates, directory / "facts.nt", read)
     if format == "ttl":
