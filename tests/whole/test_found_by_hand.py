@@ -101,3 +101,12 @@ def test_a_goal_with_a_variable_twice() -> None:
         first, second = kb.why_not("s(X, X)").attempts
         assert (first.kind, first.fails) == ("head", "no s(X, Y) is like that")
         assert (second.kind, second.fails) == ("no fact", "no e(c, _)")
+
+
+def test_a_fact_that_brings_a_group_nothing_is_no_cause() -> None:
+    with zodiac_sql.connect() as kb:
+        kb.add_rules("p(N) :- AGGREGATE(f(X, _)) WITH COUNT(X) AS N.")
+        kb.insert("f", [("d", "b")])
+        change = kb.insert("f", [("c", "b"), ("d", "a")])
+        assert "f(c, b)" in str(change.why("p(1)"))
+        assert "f(d, a)" not in str(change.why("p(1)"))

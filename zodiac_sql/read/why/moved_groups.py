@@ -27,18 +27,22 @@ from zodiac_sql.storage.sources import Sources
 
 
 def moved_in_group(
-    known: Known, aggregate: Aggregate, instance: Instance, alone: Sources, opposite: Sources
+    both: tuple[Known, Known],
+    aggregate: Aggregate,
+    instance: Instance,
+    alone: Sources,
+    opposite: Sources,
 ) -> tuple[bool, Key] | None:
     """The first fact that is on one side of a change alone and that a group's solutions tell from.
 
-    `known` is one side of the change, `alone` the facts that only it has, and `opposite` those that
-    only the other has. A solution of the group on this side either uses one of the former, or is
-    refuted on the other side by one of the latter. Returns whether it is of the former kind, and
-    the fact; None if there is none.
+    `both` are this side of the change and the other, `alone` the facts that only this one has, and
+    `opposite` those that only the other has. A solution of the group on this side either uses one
+    of the former, or is refuted on the other side by one of the latter. Returns whether it is of
+    the former kind, and the fact; None if there is none.
     """
     for is_use, driver, others, sources in _drivers(aggregate, alone, opposite):
         relation = sources.relation(driver.predicate)
-        if relation.rows and (fact := _first(known, driver, others, relation, instance, aggregate)):
+        if relation.rows and (fact := _first(both, driver, others, relation, instance, aggregate)):
             return is_use, fact
     return None
 
@@ -68,14 +72,19 @@ def _scanned(atom: Atom, bound: frozenset[str]) -> Atom:
 
 
 def _first(
-    known: Known,
+    both: tuple[Known, Known],
     driver: Atom,
     others: tuple[Literal, ...],
     moved: Relation,
     instance: Instance,
     aggregate: Aggregate,
 ) -> Key | None:
-    """The first fact among those that moved which stands in a solution of the group."""
+    """The first fact among those that moved which stands in a solution of the group.
+
+    A solution that the other side has, too, counts only if there is no other: what `_` stands for
+    tells none apart, so a fact can move without a solution that does.
+    """
+    known, other = both
     body = arrange(with_own_ints((driver, *others), known.types, known.functions))
     driver = body.atoms[0]
     scans = [Scan(driver, Version.DELTA), *(Scan(a, Version.ALL) for a in body.atoms[1:])]
@@ -96,12 +105,34 @@ def _first(
         query = query.where(column.eq(parameter(f"v{len(given) - 1}")), copy=False)
     names = [*compiled.kinds]
     query = query.order_by(*(exp.column(name, quoted=True) for name in names), copy=False)
-    rows = known.store.rows(query.limit(1), given or None)
+    new = query.where(_lacks(other, aggregate, compiled.kinds), copy=True)
+    rows = known.store.rows(new.limit(1), given or None)
+    rows = rows or known.store.rows(query.limit(1), given or None)
     if not rows:
         return None
     values = dict(zip(names, map(one_nan, rows[0]), strict=False))
     found = Instance(instance.rule, body.atoms, values, compiled.kinds)
     return driver.predicate, tuple(stored(known, term, found) for term in driver.terms)
+
+
+def _lacks(
+    other: Known, aggregate: Aggregate, kinds: Mapping[str, tuple[Type | None, int]]
+) -> exp.Expr:
+    """Whether the other side has no solution like that of q."""
+    body = arrange(with_own_ints(aggregate.body, other.types, other.functions))
+    context = Context(
+        lambda name, _: other.sources.relation(name), other.types, other.functions, other.ids
+    )
+    scans = [Scan(atom, Version.ALL) for atom in body.atoms]
+    plan = Plan(Rule("", Atom("", ()), aggregate.body), join_order(scans), body)
+    there = compile_instances(plan, context)
+    same = [
+        exp.column(name, table="o", quoted=True).eq(exp.column(name, table="q", quoted=True))
+        for name, (_, text) in there.kinds.items()
+        if not Variable(name).anonymous and name in kinds and kinds[name][1] == text
+    ]
+    like = exp.select("1").from_(there.query.subquery("o", copy=False)).where(*same)
+    return exp.not_(exp.Exists(this=like))
 
 
 def _group(

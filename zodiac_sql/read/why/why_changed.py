@@ -294,7 +294,8 @@ def _in_group(ways: Mapping[str, _Way], aggregate: Aggregate, instance: Instance
     """The first fact that moved in a group that is aggregated."""
     for name, opposite in (("left", "entered"), ("entered", "left")):
         here, there = ways[name], ways[opposite]
-        found = moved_in_group(here.known, aggregate, instance, here.side.alone, there.side.alone)
+        both = here.known, there.known
+        found = moved_in_group(both, aggregate, instance, here.side.alone, there.side.alone)
         if found is not None:
             is_use, fact = found
             return [(name if is_use else opposite, fact)]
