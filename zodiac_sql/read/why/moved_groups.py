@@ -16,6 +16,7 @@ from zodiac_sql.language.syntax import (
     Rule,
     Type,
     Variable,
+    atoms_of,
 )
 from zodiac_sql.read.why.asked import Instance, Key, Known, one_nan, stored
 from zodiac_sql.read.why.own_ints import with_own_ints
@@ -119,6 +120,10 @@ def _lacks(
     other: Known, aggregate: Aggregate, kinds: Mapping[str, tuple[Type | None, int]]
 ) -> exp.Expr:
     """Whether the other side has no solution like that of q."""
+    for atom in atoms_of(aggregate.body):
+        columns = other.types.get(atom.predicate)
+        if columns is None or len(columns) != len(atom.terms):
+            return exp.true()  # it does not know the predicate, or as another one
     body = arrange(with_own_ints(aggregate.body, other.types, other.functions))
     context = Context(
         lambda name, _: other.sources.relation(name), other.types, other.functions, other.ids
