@@ -98,7 +98,8 @@ class Questions:
 
         `goal` is a fact as in rules, "anomaly(wt2)"; with variables, its first answers are
         explained. With `all`, or at most `limit` of them, the answer has all rule instances that
-        derive the fact directly. Every proof is checked before it is returned.
+        derive the fact directly, and as many solutions of an aggregate's group. Every proof is
+        checked before it is returned.
 
         Raises ProgramError for a goal that cannot be read, QueryError if it does not hold,
         FunctionError if it needs a function that is not registered, StoreError if there is no proof

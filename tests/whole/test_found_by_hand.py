@@ -111,3 +111,14 @@ def test_a_fact_that_brings_a_group_nothing_is_no_cause() -> None:
         change = kb.insert("f", [("c", "b"), ("d", "a")])
         assert "f(c, b)" in str(change.why("p(1)"))
         assert "f(d, a)" not in str(change.why("p(1)"))
+
+
+def test_all_solutions_of_a_group_on_demand() -> None:
+    with zodiac_sql.connect() as kb:
+        kb.add_rules("n(S, N) :- AGGREGATE(r(S, T)) ON S WITH COUNT(T) AS N. many(S) :- n(S, N).")
+        kb.insert("r", [("a", number) for number in range(300)])
+        for asked, told in (({}, 5), ({"limit": 1}, 5), ({"limit": 40}, 40), ({"limit": 999}, 300)):
+            explanation = kb.why("n(a, N)", **asked)
+            ((step,),) = (explanation.derivations[goal] for goal in explanation.goals)
+            (group,) = step.groups
+            assert (group.count, len(group.members)) == (300, told)

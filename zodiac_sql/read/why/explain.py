@@ -41,7 +41,8 @@ from zodiac_sql.sql.forms import PLAIN
 from zodiac_sql.sql.select import compile_goals
 
 MEMBERS_SHOWN = 5
-"""How many solutions of an aggregate's group are told; the others are only counted."""
+"""How many solutions of an aggregate's group are told, unless more are asked for; the others are
+only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class Words:
     """The types of the columns of their predicates."""
     shapes: dict[int, _Shape] = field(default_factory=dict)
     """What `shape` has found."""
+    members: int = MEMBERS_SHOWN
+    """So many solutions of an aggregate's group are told."""
 
     def fact(self, key: Key) -> Fact:
         """A fact as people see it."""
@@ -289,7 +292,7 @@ def _members(
     number = exp.Window(this=exp.Count(this=exp.Star()))
     wanted = exp.select(*(c.copy() for c in columns), number.as_("zodiac$row", quoted=True))
     wanted = wanted.from_(query.subquery("d", copy=False), copy=False)
-    wanted = wanted.order_by(*(c.copy() for c in columns)).limit(MEMBERS_SHOWN)
+    wanted = wanted.order_by(*(c.copy() for c in columns)).limit(told.members)
     rows = known.store.rows(wanted)
     types = _types(known, body)
     members = []

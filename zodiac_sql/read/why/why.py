@@ -20,7 +20,7 @@ from zodiac_sql.read.query import resolved_atom
 from zodiac_sql.read.why.asked import Key, Known, one_nan, places
 from zodiac_sql.read.why.better import of_group
 from zodiac_sql.read.why.check_proof import is_proof
-from zodiac_sql.read.why.explain import Words, mentioned, solutions, step_of, words
+from zodiac_sql.read.why.explain import MEMBERS_SHOWN, Words, mentioned, solutions, step_of, words
 from zodiac_sql.read.why.find_proof import by_rules, find_proofs
 from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
 from zodiac_sql.read.why.proof import Explanation, Fact, Step
@@ -194,7 +194,7 @@ def _every(search: Search, goals: list[Key], limit: int) -> Explanation:
     cut = {fact for fact, several in found.items() if len(several) > limit}
     kept = {fact: tuple(several[:limit]) for fact, several in found.items()}
     search.locate_used(use for several in kept.values() for d in several for use in d.uses)
-    told = _told(search, goals, kept, every=True)
+    told = _told(search, goals, kept, every=True, members=max(limit, MEMBERS_SHOWN))
     texts = words(search.known, cut, ())
     return replace(told, cut=frozenset(map(texts.fact, cut)))
 
@@ -205,11 +205,12 @@ def _told(
     found: Mapping[Key, tuple[Derivation, ...]],
     every: bool,
     passed: Mapping[Key, Key] | None = None,
+    members: int = MEMBERS_SHOWN,
 ) -> Explanation:
     passed = passed or {}
     all_ = [d for several in found.values() for d in several]
     keys = {*goals, *found, *passed.values(), *(use for d in all_ for use in d.uses)}
-    told: Words = words(search.known, keys, mentioned(all_))
+    told: Words = replace(words(search.known, keys, mentioned(all_)), members=members)
     facts: dict[Key, Fact] = {key: told.fact(key) for key in keys}
     steps: dict[Fact, tuple[Step, ...]] = {
         facts[key]: tuple(step_of(told, d) for d in several) for key, several in found.items()
