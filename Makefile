@@ -16,7 +16,7 @@ demo: $(READY)
 	$(BIN)/python examples/wind_farm/demo.py
 
 # Three processes share the tests: a third of the time, a test waits for a disk or for a process.
-# In a folder of its own, because pytest fails if it cannot remove what an earlier session has left.
+# They have a folder of their own, so that nothing that an earlier session has left is in the way.
 test: check java
 	folder=$$(mktemp -d) && \
 	$(BIN)/python -m pytest --numprocesses 3 --dist loadgroup --basetemp "$$folder/tests" && \

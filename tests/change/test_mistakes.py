@@ -90,3 +90,13 @@ def test_a_variable_for_a_predicate_that_nothing_names(kb: KnowledgeBase) -> Non
     """`?P(X)` was once a predicate of that name."""
     with pytest.raises(ProgramError, match="nothing says which predicates P stands for"):
         kb.add_rules("p(X) :- ?P(X).")
+
+
+def test_a_fact_that_is_refused_has_no_say_in_types() -> None:
+    with zodiac_sql.connect() as kb:
+        kb.add_rules("p(X, MAX(T)) :- r(X, T). p(X, MAX(T + 1)) :- q(X, T).")
+        kb.insert("r", [("a", 1)])
+        kb.insert("q", [("a", 4.5)])
+        with pytest.raises(ProgramError, match="has no facts of its own") as refusal:
+            kb.add_rules("p(a, 4).")
+        assert len(refusal.value.problems) == 1

@@ -20,7 +20,7 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.open_store import open_store
 from zodiac_sql.database.statements import shown
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import DataError
+from zodiac_sql.errors import DataError, StoreError
 from zodiac_sql.facts.export import Exported, export_predicates
 from zodiac_sql.facts.load.literals import ZONED
 from zodiac_sql.facts.load.load_file import load_file
@@ -245,3 +245,12 @@ def test_names_that_files_cannot_have(store: Store, tmp_path: Path) -> None:
     predicate = made(store, "p", [("a",)], "../up")
     exported = export(store, [predicate], tmp_path, "csv")
     assert exported.files[0].parent == tmp_path / "out"
+
+
+def test_where_no_folder_can_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with (
+        zodiac_sql.connect() as kb,
+        pytest.raises(StoreError, match="cannot be made: Not a directory"),
+    ):
+        kb.export(tmp_path / "file" / "out")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support.command_line import answered
 
+from zodiac_sql.errors import QueryError
+
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
 
@@ -158,3 +160,10 @@ def test_on_the_command_line(house: Path, tmp_path: Path) -> None:
     assert told["total"] == 2 and len(told["inconsistencies"]) == 2
     answered("drop-rules", db, "--set", "house")
     assert answered("inconsistencies", db) == "nothing contradicts itself\n"
+
+
+def test_less_than_none_are_asked_for(open_kb: OpenKb) -> None:
+    kb = open_kb()
+    kb.insert("inconsistent", [("a", "b", "c")])
+    with pytest.raises(QueryError, match="at most -1"):
+        kb.inconsistencies(limit=-1)

@@ -26,15 +26,11 @@ from zodiac_sql.database.statements import (
     union_all,
 )
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.groups_in_shares import divisible
+from zodiac_sql.evaluate.groups_in_shares import SHARES, divisible
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Column, Rule, Type
 from zodiac_sql.read.verify.rule_body import Body, Program, Reads
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
-
-SHARES = (8, 64, 512)
-"""Into so many shares groups are divided where not all of them fit the memory, the next time more
-if a share does not fit."""
 
 
 def derive(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from sqlglot import exp
 
 from zodiac_sql.database.statements import parameter
-from zodiac_sql.language.binding import arrange
+from zodiac_sql.language.binding import Arranged, arrange
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -23,7 +24,7 @@ from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Scan, Version, join_order
 from zodiac_sql.sql.relations import Relation
-from zodiac_sql.sql.select import compile_instances
+from zodiac_sql.sql.select import Instances, compile_instances
 from zodiac_sql.storage.sources import Sources
 
 
@@ -86,18 +87,8 @@ def _first(
     tells none apart, so a fact can move without a solution that does.
     """
     known, other = both
-    body = arrange(with_own_ints((driver, *others), known.types, known.functions))
+    body, compiled = _solutions(known, (driver, *others), moved)
     driver = body.atoms[0]
-    scans = [Scan(driver, Version.DELTA), *(Scan(a, Version.ALL) for a in body.atoms[1:])]
-    context = Context(
-        lambda name, version: known.sources.relation(name) if version is Version.ALL else moved,
-        known.types,
-        known.functions,
-        known.ids,
-    )
-    compiled = compile_instances(
-        Plan(Rule("", Atom("", ()), (driver, *others)), join_order(scans), body), context
-    )
     query = exp.select("*").from_(compiled.query.subquery("q", copy=False))
     given: dict[str, object] = {}
     for name, value in _group(aggregate, instance, compiled.kinds):
@@ -116,6 +107,22 @@ def _first(
     return driver.predicate, tuple(stored(known, term, found) for term in driver.terms)
 
 
+def _solutions(
+    known: Known, literals: tuple[Literal, ...], moved: Relation | None = None
+) -> tuple[Arranged, Instances]:
+    """The solutions of literals. The first one reads only facts that moved, if they are given."""
+    body = arrange(with_own_ints(literals, known.types, known.functions))
+    scans = [Scan(atom, Version.ALL) for atom in body.atoms]
+    if moved is not None:
+        scans[0] = replace(scans[0], version=Version.DELTA)
+
+    def read(name: str, version: Version) -> Relation:
+        return known.sources.relation(name) if moved is None or version is Version.ALL else moved
+
+    plan = Plan(Rule("", Atom("", ()), literals), join_order(scans), body)
+    return body, compile_instances(plan, Context(read, known.types, known.functions, known.ids))
+
+
 def _lacks(
     other: Known, aggregate: Aggregate, kinds: Mapping[str, tuple[Type | None, int]]
 ) -> exp.Expr:
@@ -124,13 +131,7 @@ def _lacks(
         columns = other.types.get(atom.predicate)
         if columns is None or len(columns) != len(atom.terms):
             return exp.true()  # it does not know the predicate, or as another one
-    body = arrange(with_own_ints(aggregate.body, other.types, other.functions))
-    context = Context(
-        lambda name, _: other.sources.relation(name), other.types, other.functions, other.ids
-    )
-    scans = [Scan(atom, Version.ALL) for atom in body.atoms]
-    plan = Plan(Rule("", Atom("", ()), aggregate.body), join_order(scans), body)
-    there = compile_instances(plan, context)
+    _, there = _solutions(other, aggregate.body)
     same = [
         exp.column(name, table="o", quoted=True).eq(exp.column(name, table="q", quoted=True))
         for name, (_, text) in there.kinds.items()
