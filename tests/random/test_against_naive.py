@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from support.naive import extensions
 from support.naive_values import NAN, Overflow, Row
 
 from zodiac_sql import ZodiacError
+from zodiac_sql.errors import LimitError
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -27,6 +29,8 @@ PROGRAMS = settings().max_examples * 2 // 3
 CHANGES = 6
 VERIFIED = 3
 """Every so many sequences are verified, too."""
+LIMITED = 4
+"""Every so many changes are tried within a limit before they are made without one."""
 
 
 @settings(max_examples=PROGRAMS)
@@ -49,7 +53,10 @@ def check_sequence(open_kb: OpenKb, strategy: str, rng: Random) -> None:
         for number in range(CHANGES):
             change = first if number == 0 else random_change(rng, program, state)
             note(f"% change {number}: {change}")
-            state = apply(kb, program, state, change)
+            if rng.randrange(LIMITED) == 0 and within_limits(kb, program, state, change, rng):
+                state = state.after(change)
+            else:
+                state = apply(kb, program, state, change)
         if rng.randrange(VERIFIED) == 0:
             assert kb.verify(), kb.verify()
 
@@ -66,16 +73,54 @@ def apply(kb: KnowledgeBase, program: Program, state: State, change: Change) -> 
         after = state
     else:
         make(kb, change)
-    for name, rows in expected.items():
-        actual = [normal(row) for row in kb.table(name).fetchall()]
-        assert len(actual) == len(set(actual)), f"{name} has a row twice: {actual}"
-        missing, surplus = rows - set(actual), set(actual) - rows
-        assert not missing and not surplus, f"{name}: {missing=} {surplus=}"
+    compare(kb, expected)
     return after
 
 
-def make(kb: KnowledgeBase, change: Change) -> None:
-    with kb.update() as update:
+def within_limits(
+    kb: KnowledgeBase, program: Program, state: State, change: Change, rng: Random
+) -> bool:
+    """Try a change within a limit, and compare; returns whether it was made.
+
+    A change that comes to a limit leaves everything as it was. None does that derives no more than
+    it allows.
+    """
+    before = extensions(list(state.rules.values()), state.facts, program.types)
+    most = rng.choice((1, 2, 4, 10, 100))
+    limits = {rng.choice(("max_rows", "max_iterations")): most}
+    note(f"% within {limits}")
+    after = state.after(change)
+    try:
+        make(kb, change, **limits)
+    except LimitError as error:
+        budget.tried("changes that came to a limit")
+        assert error.limit in limits
+        compare(kb, before)
+        heads = {rule.head.predicate for rule in after.rules.values()}
+        with suppress(Overflow):
+            found = extensions(list(after.rules.values()), after.facts, program.types)
+            assert "max_rows" not in limits or sum(len(found[name]) for name in heads) > most
+        return False
+    except ZodiacError:
+        with pytest.raises(Overflow):
+            extensions(list(after.rules.values()), after.facts, program.types)
+        compare(kb, before)
+        return False
+    compare(kb, extensions(list(after.rules.values()), after.facts, program.types))
+    return True
+
+
+def compare(kb: KnowledgeBase, expected: Mapping[str, Collection[Row]]) -> None:
+    """Compare the extensions of all predicates with what they should be."""
+    for name, rows in expected.items():
+        actual = [normal(row) for row in kb.table(name).fetchall()]
+        assert len(actual) == len(set(actual)), f"{name} has a row twice: {actual}"
+        missing, surplus = set(rows) - set(actual), set(actual) - set(rows)
+        assert not missing and not surplus, f"{name}: {missing=} {surplus=}"
+
+
+def make(kb: KnowledgeBase, change: Change, **limits: int) -> None:
+    with kb.update(**limits) as update:
         for name in change.drop:
             update.drop_rules(name)
         for name, rows in change.deletes:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from zodiac_sql.errors import Problem, ProgramError, Span
 from zodiac_sql.language.constraints import says_never, with_body
-from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.head_names import head_names
+from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Atom, Best, Literal, Program, Rule, Term, Variable, atoms_of
 from zodiac_sql.language.templates import with_atoms
 
@@ -24,12 +25,34 @@ Names = Mapping[str, Sequence[str]]
 def known_columns(schema: Mapping[str, Predicate], program: Program | None = None) -> Names:
     """The names of columns that a schema knows, and a program declares."""
     names = {
-        name: [column.name for column in known.columns]
+        name: columns
         for name, known in schema.items()
-        if known.declared or any(known.settled)
+        if (columns := [column.name for column in known.columns])
+        and (known.declared or any(known.settled) or columns != [*default_columns(known.arity)])
     }
     declarations = program.declarations if program else ()
     return {**names, **{d.predicate: [c.name for c in d.columns] for d in declarations}}
+
+
+def all_positional(
+    programs: Sequence[Program], schema: Mapping[str, Predicate]
+) -> tuple[list[Program], list[Problem]]:
+    """Programs without names of columns, now that nothing more is coming, and what is wrong.
+
+    What is wrong is left out. Heads name the columns of predicates that the schema does not know.
+    """
+    rules = [rule for program in programs for rule in program.rules]
+    facts = (fact for program in programs for fact in program.facts)
+    if not any(map(has_names, rules)) and not any(fact.names for fact in facts):
+        return [*programs], []
+    new = {name: names for name, names in head_names(rules).items() if name not in schema}
+    names, found, problems = {**new, **known_columns(schema)}, [], []
+    for program in programs:
+        whole, wrong = positional(program, names)
+        whole, unknown = unknown_columns(whole)
+        found.append(whole)
+        problems += [*wrong, *unknown]
+    return found, problems
 
 
 def has_names(rule: Rule) -> bool:

@@ -15,6 +15,7 @@ from zodiac_sql.graph.hypergraph import Hypergraph, hypergraph
 from zodiac_sql.graph.restructuring import Restructuring, kept_rules, restructure
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.functions import Function, Functions
+from zodiac_sql.language.head_names import named_by_heads
 from zodiac_sql.language.schema import Predicate, default_columns, sql_name
 from zodiac_sql.language.syntax import (
     Atom,
@@ -116,9 +117,9 @@ def plan_program(
     came, gone = _moved(before, rules)
     touched = partial(_inferred, state, came=came, gone=gone)
     mentioned = with_mentioned(provisional, arriving, names)
-    schema = _with_types(mentioned, facts, rules, known, touched, problems)
-    graph = with_few_others(before, came, gone, state.next_hypernode)
-    graph = graph or hypergraph(rules, kept_rules(before, rules), state.next_hypernode)
+    named = named_by_heads(mentioned, came, before.derivers, explicit)
+    schema = _with_types(named, facts, rules, known, touched, problems)
+    graph = _graph(state, before, rules, came, gone)
     return Planned(
         rules,
         graph,
@@ -130,6 +131,18 @@ def plan_program(
         made.read,
         (*new.remarks, *remarks),
     )
+
+
+def _graph(
+    state: State,
+    before: Hypergraph,
+    rules: Sequence[Rule],
+    came: Sequence[Rule],
+    gone: Sequence[Rule],
+) -> Hypergraph:
+    """The HRDG of the rules, mostly made of the one before."""
+    graph = with_few_others(before, came, gone, state.next_hypernode)
+    return graph or hypergraph(rules, kept_rules(before, rules), state.next_hypernode)
 
 
 def _used(rules: Sequence[Rule], known: Functions) -> dict[str, Function]:

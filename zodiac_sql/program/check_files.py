@@ -12,7 +12,7 @@ from pathlib import Path
 
 from zodiac_sql.errors import Problem, ProgramError
 from zodiac_sql.graph.hypergraph import Hypergraph
-from zodiac_sql.language.named_columns import known_columns, positional, unknown_columns
+from zodiac_sql.language.named_columns import all_positional
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Program
 from zodiac_sql.program.arrivals import Arrival, arrive
@@ -41,7 +41,7 @@ def check_files(paths: Sequence[Path]) -> Checked:
     """Check files of rules, as if they were added together to an empty database."""
     programs, problems = _parsed(paths)
     schema, more = _declared(programs)
-    programs, columns = _in_columns(programs, schema)
+    programs, columns = all_positional(programs, schema)
     arrivals = [Arrival(program) for program in programs]
     rules = [rule for program in programs for rule in program.rules]
     unknown = {problem for rule in rules for problem in unknown_functions(rule, {})}
@@ -68,20 +68,6 @@ def _parsed(paths: Iterable[Path]) -> tuple[list[Program], list[Problem]]:
         prefixes.update(program.prefixes)
         programs.append(program)
     return programs, problems
-
-
-def _in_columns(
-    programs: Iterable[Program], schema: Mapping[str, Predicate]
-) -> tuple[list[Program], list[Problem]]:
-    """The files with named columns in their places, and where these are not known."""
-    names = known_columns(schema)
-    found, problems = [], []
-    for program in programs:
-        whole, wrong = positional(program, names)
-        whole, unknown = unknown_columns(whole)
-        found.append(whole)
-        problems += [*wrong, *unknown]
-    return found, problems
 
 
 def _declared(programs: Iterable[Program]) -> tuple[dict[str, Predicate], list[Problem]]:

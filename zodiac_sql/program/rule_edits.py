@@ -17,12 +17,7 @@ from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.language.alternatives import is_part_of
 from zodiac_sql.language.constraints import says_never
 from zodiac_sql.language.equivalence import outline, same
-from zodiac_sql.language.named_columns import (
-    has_names,
-    known_columns,
-    positional,
-    unknown_columns,
-)
+from zodiac_sql.language.named_columns import all_positional, known_columns, positional
 from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Program, Rule
@@ -72,13 +67,11 @@ class RuleEdits:
 
     def put_in_columns(self, schema: Mapping[str, Predicate]) -> list[Problem]:
         """Put named columns of what was added in their places, now that all of them are known."""
-        named = any(has_names(rule) for one in self.arrivals for rule in one.program.rules)
-        names, problems = known_columns(schema) if named else {}, []
-        for place, arrival in enumerate(self.arrivals if named else ()):
-            program, wrong = positional(arrival.program, names)
-            program, unknown = unknown_columns(program)
-            problems += [*wrong, *unknown]
-            self.arrivals[place] = replace(arrival, program=program)
+        programs, problems = all_positional([one.program for one in self.arrivals], schema)
+        self.arrivals = [
+            replace(arrival, program=program)
+            for arrival, program in zip(self.arrivals, programs, strict=True)
+        ]
         return problems
 
     def facts(self) -> Iterable[Atom]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from zodiac_sql.errors import DataError, Problem, ProgramError
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Function
-from zodiac_sql.language.named_columns import known_columns, positional, unknown_columns
+from zodiac_sql.language.named_columns import all_positional
 from zodiac_sql.language.schema import Predicate, resolve
 from zodiac_sql.language.syntax import Column, Constant, Program, Rule, atoms_of
 from zodiac_sql.language.templates import TRIPLE, is_template
@@ -99,11 +99,8 @@ def plan_texts(
         nothing = (None,) * len(columns)
         predicate = with_staged(schema, meant[name], tuple(columns), nothing, True, names)
         schema = {**schema, meant[name]: predicate}
-    names_ = known_columns(schema)
-    for place, program in enumerate(programs):
-        programs[place], wrong = positional(program, names_)
-        programs[place], unknown = unknown_columns(programs[place])
-        problems += [*wrong, *unknown]
+    programs, wrong = all_positional(programs, schema)
+    problems += wrong
     known = {function.name: function for function in functions}
     arrivals = [Arrival(program) for program in programs]
     try:
