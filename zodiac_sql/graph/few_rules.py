@@ -10,11 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
+from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode, hypergraph
+from zodiac_sql.graph.restructuring import kept_rules
 from zodiac_sql.language.syntax import Rule
 
 MOST_RULES = 20
 """More rules than this are no small change."""
+
+
+def following(
+    before: Hypergraph,
+    rules: Sequence[Rule],
+    came: Sequence[Rule],
+    gone: Sequence[Rule],
+    fresh: int,
+) -> Hypergraph:
+    """The HRDG of rules, of which some came and others are gone since the one before."""
+    graph = with_few_others(before, came, gone, fresh)
+    return graph or hypergraph(rules, kept_rules(before, rules), fresh)
 
 
 def with_few_others(

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from zodiac_sql.errors import DataError, Problem, ProgramError, Span
-from zodiac_sql.graph.few_rules import with_few_others
-from zodiac_sql.graph.hypergraph import Hypergraph, hypergraph
-from zodiac_sql.graph.restructuring import Restructuring, kept_rules, restructure
+from zodiac_sql.graph.few_rules import following
+from zodiac_sql.graph.hypergraph import Hypergraph
+from zodiac_sql.graph.restructuring import Restructuring, restructure
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.functions import Function, Functions
 from zodiac_sql.language.head_names import named_by_heads
@@ -119,7 +119,7 @@ def plan_program(
     mentioned = with_mentioned(provisional, arriving, names)
     named = named_by_heads(mentioned, came, before.derivers, explicit)
     schema = _with_types(named, facts, rules, known, touched, problems)
-    graph = _graph(state, before, rules, came, gone)
+    graph = following(before, rules, came, gone, state.next_hypernode)
     return Planned(
         rules,
         graph,
@@ -131,18 +131,6 @@ def plan_program(
         made.read,
         (*new.remarks, *remarks),
     )
-
-
-def _graph(
-    state: State,
-    before: Hypergraph,
-    rules: Sequence[Rule],
-    came: Sequence[Rule],
-    gone: Sequence[Rule],
-) -> Hypergraph:
-    """The HRDG of the rules, mostly made of the one before."""
-    graph = with_few_others(before, came, gone, state.next_hypernode)
-    return graph or hypergraph(rules, kept_rules(before, rules), state.next_hypernode)
 
 
 def _used(rules: Sequence[Rule], known: Functions) -> dict[str, Function]:
