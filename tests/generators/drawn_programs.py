@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
+from generators.merged_predicates import merged
 from generators.program_changes import Changes, possible_changes, random_changes
 from generators.programs import Program
 from generators.random_programs import random_program
+from generators.random_rules import chance
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -47,14 +49,19 @@ def programs_with_changes(
     min_changes: int = 4,
     max_changes: int = 8,
     change_rules: bool = True,
+    merging: int = 0,
 ) -> tuple[Program, Changes]:
-    """A program and changes to make to it, of its facts and, unless told otherwise, its rules."""
+    """A program and changes to make to it, of its facts and, unless told otherwise, its rules.
+
+    So many percent of the programs are stratified by constants only (merged_predicates.py).
+    """
     rng = Random(draw(seeds))
     decide = draw(decisions)
     program = reduced(make(rng), decide, 75 if change_rules else 95)
     changes = random_changes(rng, program, rng.randint(min_changes, max_changes), change_rules)
     kept = [tuple(step for step in change if decide.keep()) for change in changes]
-    return program, possible_changes(program, kept)
+    possible = possible_changes(program, kept)
+    return merged(program, possible, rng) if chance(rng, merging) else (program, possible)
 
 
 def reduced(program: Program, decide: Decisions, percent: int) -> Program:

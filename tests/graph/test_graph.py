@@ -9,8 +9,9 @@ import pytest
 from support.places import CASES
 
 from zodiac_sql.graph.hypergraph import Hypergraph, hypergraph
+from zodiac_sql.graph.matching import covers, may_match
 from zodiac_sql.graph.restructuring import kept_rules
-from zodiac_sql.graph.rule_graph import components, rule_graph
+from zodiac_sql.graph.rule_graph import components, negative_cycles, rule_graph
 from zodiac_sql.language.parse import parse
 from zodiac_sql.language.syntax import Rule
 
@@ -266,3 +267,49 @@ def test_numbers_do_not_depend_on_the_order_of_the_rules() -> None:
     for seed in range(5):
         random.Random(seed).shuffle(given)
         assert numbers(grown(before, given)) == numbers(before)
+
+
+# --- by constants ---------------------------------------------------------------------------------
+
+STATUS = """
+r1: status(X, bad) :- part(X), broken(X).
+r2: status(X, good) :- part(X), not status(X, bad).
+r3: status(X, S) :- fitted(X, Y), status(Y, S).
+"""
+
+
+def test_negation_by_constants() -> None:
+    """What is stratified by predicates is so; else atoms that match decide."""
+    graph = hypergraph(rules(STATUS.replace("r3:", "%")), {}, 1)
+    assert graph.by_constants
+    assert shape(graph) == (
+        {frozenset({"r1"}), frozenset({"r2"})},
+        frozenset(),
+        {(frozenset({"r1"}), frozenset({"r2"}))},
+    )
+    assert not any(h.recursive for h in graph.hypernodes)
+    positive = hypergraph(rules(STATUS.replace("not ", "")), {}, 1)
+    assert not positive.by_constants
+    assert set(members(positive).values()) == {frozenset({"r1"}), frozenset({"r2", "r3"})}
+    assert negative_cycles(rule_graph(rules(STATUS))) == [("r2", "r3")]
+
+
+@pytest.mark.parametrize(("head", "read", "matches", "covers_it"), [
+    ("p(X, a)", "p(X, a)", True, True),
+    ("p(X, a)", "p(X, b)", False, False),
+    ("p(X, a)", "p(X, Y)", True, False),
+    ("p(X, Y)", "p(X, a)", True, True),
+    ("p(a, Y)", "p(X, b)", True, False),
+    ("p(X, 1)", "p(X, 2)", False, False),
+    ("p(X, 1)", "p(X, 1.0)", True, True),
+    ("p(X, 9007199254740992)", "p(X, 9007199254740993)", True, True),  # one float
+    ("p(X, true)", "p(X, false)", False, False),
+    ('p(X, "a"@en)', 'p(X, "a"@EN)', True, True),
+    ('p(X, "2026-01-31"^^<http://www.w3.org/2001/XMLSchema#date>)',
+     'p(X, "2026-01-31T00:00:00"^^<http://www.w3.org/2001/XMLSchema#dateTime>)', True, True),
+    ("p(X, a)", 'p(X, "b")', False, False),
+    ("p(X, a)", 'p(X, "a")', True, True),
+])  # fmt: skip
+def test_atoms_that_match(head: str, read: str, matches: bool, covers_it: bool) -> None:
+    one, other = (parse(f"{atom} :- q(X, Y).").rules[0].head for atom in (head, read))
+    assert (may_match(one, other), covers(one, other)) == (matches, covers_it)

@@ -95,6 +95,24 @@ def test_the_name_of_the_draft(load: Load) -> None:
         load(text.replace(":shown", ":name"), set="y")
 
 
+def test_strata_by_the_triples_that_match(load: Load) -> None:
+    """As in the draft: what has no :status :bad can get another status."""
+    text = """
+        DATA { :a :part 1 . :b :part 1 ; :broken 1 . :c :part 1 ; :status :old . }
+        RULE { ?x :status :bad } WHERE { ?x :broken 1 }
+        RULE { ?x :status :good } WHERE { ?x :part 1 
+            NOT { ?x :status :bad } NOT { ?x :status :old } }
+    """
+    kb = load(text)
+    assert facts(kb, "status") == {("a", "good"), ("b", "bad"), ("c", "old")}
+    change = kb.insert("http://example/broken", [("http://example/a", 1)])
+    assert (change.inserted["http://example/status"], change.deleted["http://example/status"]) == (
+        1, 1)  # fmt: skip
+    assert kb.verify()
+    with pytest.raises(ProgramError, match="negation or aggregation inside a cycle"):
+        kb.add_rules("p: <http://example/status>(X, Y) :- <http://example/status>(Y, X).")
+
+
 @pytest.mark.parametrize(
     ("rule", "found"),
     [

@@ -88,7 +88,7 @@ class Competitors:
 
 
 @settings(max_examples=GENERAL)
-@given(case=programs_with_changes(**CHANGES), way=WAYS)
+@given(case=programs_with_changes(**CHANGES, merging=15), way=WAYS)
 def test_all_kinds_of_programs(
     open_kb: OpenKb, strategies: tuple[str, ...], case: Case, way: Way
 ) -> None:

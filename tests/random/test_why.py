@@ -107,7 +107,7 @@ class Way:
 
 
 @settings(max_examples=PLAIN_PROGRAMS)
-@given(case=programs_with_changes(min_changes=2, max_changes=4))
+@given(case=programs_with_changes(min_changes=2, max_changes=4, merging=20))
 def test_all_kinds_of_programs(case: tuple[Program, list[Change]]) -> None:
     play(*case, Random(case[0].seed))
 

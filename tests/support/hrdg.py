@@ -59,15 +59,26 @@ class Shape:
 
 
 def shape_of(rules: Iterable[Rule]) -> Shape:
-    """Strongly connected components of the rule dependency graph, and the edges between them."""
+    """Strongly connected components of the rule dependency graph, and the edges between them.
+
+    Edges go by predicates; if then something depends on its own negation, by constants, too.
+    """
+    rules = list(rules)
+    shape = _shape(rules, by_constants=False)
+    return _shape(rules, by_constants=True) if shape.negative_inside else shape
+
+
+def _shape(rules: Iterable[Rule], by_constants: bool) -> Shape:
     by_name = {rule.name: rule for rule in rules}
-    deriving: dict[str, list[str]] = defaultdict(list)
+    deriving: dict[str, list[Rule]] = defaultdict(list)
     for rule in by_name.values():
-        deriving[rule.head.predicate].append(rule.name)
+        deriving[rule.head.predicate].append(rule)
     edges: dict[bool, set[tuple[str, str]]] = {False: set(), True: set()}
     for rule in by_name.values():
-        for predicate, negative in reads(rule.body):
-            edges[negative] |= {(source, rule.name) for source in deriving[predicate]}
+        for atom, negative in reads(rule.body):
+            for source in deriving[atom.predicate]:
+                if not by_constants or _can_be_read(source.head, atom):
+                    edges[negative].add((source.name, rule.name))
     graph = nx.DiGraph()
     graph.add_nodes_from(by_name)
     for some in edges.values():
@@ -86,16 +97,22 @@ def shape_of(rules: Iterable[Rule]) -> Shape:
     )
 
 
-def reads(body: Iterable[Literal]) -> set[tuple[str, bool]]:
-    """The predicates of a body, and whether it needs them complete: negated or aggregated over."""
-    found: set[tuple[str, bool]] = set()
+def _can_be_read(head: Atom, atom: Atom) -> bool:
+    """Whether no column has a constant in one, and another constant in the other."""
+    pairs = zip(head.terms, atom.terms, strict=True)
+    return all(isinstance(a, Var) or isinstance(b, Var) or a == b for a, b in pairs)
+
+
+def reads(body: Iterable[Literal]) -> set[tuple[Atom, bool]]:
+    """The atoms of a body, and whether it needs them complete: negated or aggregated over."""
+    found: set[tuple[Atom, bool]] = set()
     for literal in body:
         if isinstance(literal, Atom):
-            found.add((literal.predicate, False))
+            found.add((literal, False))
         elif isinstance(literal, Not):
-            found.add((literal.atom.predicate, True))
+            found.add((literal.atom, True))
         elif isinstance(literal, Aggregate):
-            found |= {(predicate, True) for predicate, _ in reads(literal.body)}
+            found |= {(atom, True) for atom, _ in reads(literal.body)}
     return found
 
 
@@ -235,7 +252,9 @@ def _stored(kb: KnowledgeBase, rules: Mapping[str, Rule]) -> Stored:
         assert len(set(row["rules"])) == len(row["rules"])
         members = [rules[name] for name in row["rules"]]
         assert sorted(row["derives"]) == sorted({rule.head.predicate for rule in members})
-        assert row["reads"] == sorted({p for rule in members for p, _ in reads(rule.body)})
+        assert row["reads"] == sorted(
+            {atom.predicate for rule in members for atom, _ in reads(rule.body)}
+        )
     predicates = kb.predicates().to_pylist()
     tables = _tables(kb, part_of, rules, predicates)
     for row in listed:
@@ -460,10 +479,10 @@ def _inputs_changed(part: Names, before: Seen, after: Seen) -> bool:
     """Whether a hypernode that keeps its rules reads other facts than before, or other columns."""
     for name in part:
         rule = after.rules[name]
-        for predicate in {rule.head.predicate, *(p for p, _ in reads(rule.body))}:
+        for predicate in {rule.head.predicate, *(atom.predicate for atom, _ in reads(rule.body))}:
             if before.stored.columns.get(predicate) != after.stored.columns.get(predicate):
                 return True
-        for predicate, _ in reads(rule.body):
+        for predicate in {atom.predicate for atom, _ in reads(rule.body)}:
             if before.outside(predicate, part) != after.outside(predicate, part):
                 return True
     return False

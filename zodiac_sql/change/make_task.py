@@ -57,9 +57,9 @@ def make_task(work: Materialisation, due: Due, inner: Inner) -> Task:
 def _marking(
     work: Materialisation, hypernode: Hypernode, inner: Inner, heritage: Heritage | None
 ) -> Marking:
-    """The marks that concern a hypernode. One with tables of modules or trees has none."""
+    """The marks that concern a hypernode. One that is rewritten has none."""
     implicit = work.settings.strategy == "dred_marking"
-    if heritage or inner.tables:
+    if heritage or inner.tables or inner.outside:
         return Marking(implicit=implicit)
     known = [(name, part) for name, part in work.next.items()]
     if implicit:
@@ -87,9 +87,10 @@ def _types(
 def _deltas_inside(deltas: Mapping[str, Delta], inner: Inner) -> dict[str, Delta]:
     """How inputs have changed, including the facts that modules get from outside."""
     inside = dict(deltas)
+    for predicate in inner.outside:
+        if predicate in deltas:
+            inside[given(predicate)] = deltas[predicate]
     for row in inner.rows:
-        if row.predicate in deltas:
-            inside[given(row.predicate)] = deltas[row.predicate]
-            if row.parted and row.covers:
-                del inside[row.predicate]  # the module takes all of this delta
+        if row.predicate in deltas and row.parted and row.covers:
+            del inside[row.predicate]  # the module takes all of this delta
     return inside

@@ -56,6 +56,9 @@ class Hypergraph:
     hypernodes: tuple[Hypernode, ...] = ()
     positive: frozenset[tuple[int, int]] = frozenset()
     negative: frozenset[tuple[int, int]] = frozenset()
+    by_constants: bool = field(default=False, compare=False)
+    """Whether its edges go by atoms that can match (graph/rule_graph.py). It is known when rules
+    have changed."""
 
     @cached_property
     def by_id(self) -> dict[int, Hypernode]:
@@ -151,6 +154,7 @@ def hypergraph(
         ),
         frozenset((numbers[a], numbers[b]) for a, b in positive),
         frozenset((numbers[a], numbers[b]) for a, b in negative),
+        graph.by_constants,
     )
 
 

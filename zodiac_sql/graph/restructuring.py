@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
+from zodiac_sql.graph.matching import covers
 from zodiac_sql.language.syntax import Rule
 
 Rows = Callable[[int, str], int]
@@ -129,6 +130,11 @@ def restructure(before: Hypergraph, after: Hypergraph, rows: Rows) -> Restructur
         if len(left[h.id]) == len(h.rules) and _is_one(h, owner, after)
     }
     passed = {h.id: _heirs(h, left[h.id], owner) for h in before.hypernodes if h.id not in same}
+    if after.by_constants:
+        passed = {
+            number: {p: heir for p, heir in heirs.items() if _fits(before[number], p, after[heir])}
+            for number, heirs in passed.items()
+        }
     heritages = {
         h.id: _heritage(h, before, passed, origin, rows)
         for h in after.hypernodes
@@ -214,6 +220,17 @@ def _heirs(old: Hypernode, left: frozenset[str], owner: Mapping[str, int]) -> di
         if shares:
             heirs[predicate] = min(shares, key=lambda number: (-shares[number], number))
     return heirs
+
+
+def _fits(old: Hypernode, predicate: str, heir: Hypernode) -> bool:
+    """Whether all rules that read an old table come after its heir.
+
+    Rule: where edges go by atoms that match, what no rule of the heir derives may not be in its
+    tables. Reason: another hypernode that reads it may have its turn before the heir.
+    """
+    heads = [rule.head for rule in heir.rules if rule.head.predicate == predicate]
+    former = (rule.head for rule in old.rules if rule.head.predicate == predicate)
+    return all(any(covers(head, one) for head in heads) for one in former)
 
 
 def _heritage(

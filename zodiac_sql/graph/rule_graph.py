@@ -11,10 +11,11 @@ when all of them have been applied. So positive edges lead in a circle through t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from zodiac_sql.language.syntax import Rule
+from zodiac_sql.graph.matching import may_match
+from zodiac_sql.language.syntax import Atom, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,29 +25,44 @@ class RuleGraph:
     rules: tuple[Rule, ...]
     positive: frozenset[tuple[str, str]]
     negative: frozenset[tuple[str, str]]
+    by_constants: bool = False
+    """Whether a rule depends only on those rules for a predicate whose heads can match what it
+    reads (graph/matching.py)."""
 
 
 def rule_graph(rules: Sequence[Rule]) -> RuleGraph:
-    """The RDG of a set of rules."""
-    deriving: dict[str, list[str]] = defaultdict(list)
+    """The RDG of a set of rules.
+
+    As in paper 1, edges go by predicates. Only if the rules are not stratified so, they go by atoms
+    that can match, as in SHACL rules: `status(X, good) :- part(X), not status(X, bad)`.
+    """
+    graph = dependencies(rules, by_constants=False)
+    return dependencies(rules, by_constants=True) if negative_cycles(graph) else graph
+
+
+def dependencies(rules: Sequence[Rule], by_constants: bool) -> RuleGraph:
+    """The RDG by predicates, or by atoms that can match."""
+    deriving: dict[str, list[Rule]] = defaultdict(list)
     for rule in rules:
-        deriving[rule.head.predicate].append(rule.name)
+        deriving[rule.head.predicate].append(rule)
 
-    def edges(rule: Rule, predicates: Iterable[str]) -> Iterable[tuple[str, str]]:
-        return ((source, rule.name) for p in predicates for source in deriving.get(p, ()))
+    def edges(rule: Rule, atoms: Iterable[Atom]) -> Iterator[tuple[str, str]]:
+        for atom in atoms:
+            for source in deriving.get(atom.predicate, ()):
+                if not by_constants or source.best or may_match(source.head, atom):
+                    yield source.name, rule.name
 
-    positive = {edge for rule in rules for edge in edges(rule, rule.positive())}
+    positive = {edge for rule in rules for edge in edges(rule, rule.positive_atoms())}
     positive |= _circles(rules, deriving)
-    return RuleGraph(
-        tuple(rules),
-        frozenset(positive),
-        frozenset(edge for rule in rules for edge in edges(rule, rule.negative())),
-    )
+    negative = {edge for rule in rules for edge in edges(rule, rule.negative_atoms())}
+    return RuleGraph(tuple(rules), frozenset(positive), frozenset(negative), by_constants)
 
 
-def _circles(rules: Sequence[Rule], deriving: Mapping[str, Sequence[str]]) -> set[tuple[str, str]]:
+def _circles(rules: Sequence[Rule], deriving: Mapping[str, Sequence[Rule]]) -> set[tuple[str, str]]:
     """Edges in a circle through the rules of each predicate that has MIN or MAX."""
-    circles = (deriving[p] for p in {rule.head.predicate for rule in rules if rule.best})
+    circles = (
+        [r.name for r in deriving[p]] for p in {rule.head.predicate for rule in rules if rule.best}
+    )
     return {
         edge
         for names in circles

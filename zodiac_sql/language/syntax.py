@@ -234,6 +234,14 @@ class Rule:
         """Atoms the head depends on monotonically: an aggregate's body is not among them."""
         return (literal for literal in self.body if isinstance(literal, Atom))
 
+    def negative_atoms(self) -> Iterator[Atom]:
+        """Atoms under a negation, and those that an aggregate ranges over."""
+        for literal in self.body:
+            if isinstance(literal, Negation):
+                yield literal.atom
+            elif isinstance(literal, Aggregate):
+                yield from atoms_of(literal.body)
+
     def positive(self) -> frozenset[str]:
         """Predicates of the rule's positive dependencies (RDG.Ep, paper 1, section 2.1)."""
         if self._positive is None:

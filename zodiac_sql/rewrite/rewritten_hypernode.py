@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Predicate, Schema
-from zodiac_sql.language.syntax import Atom, Column, Rule, Type
+from zodiac_sql.language.syntax import Aggregate, Atom, Column, Literal, Negation, Rule, Type
+from zodiac_sql.language.templates import with_atoms
 from zodiac_sql.names import (
     between,
     between_table,
@@ -84,15 +85,18 @@ class Inner:
     """The tables of modules and of nodes of trees."""
     schema: Mapping[str, Predicate] = field(default_factory=dict)
     """All predicates that exist only inside."""
+    outside: frozenset[str] = frozenset()
+    """Its own predicates of which some rules read only the facts from outside, as `given`."""
 
 
 def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) -> Inner:
-    """A hypernode with its modules at work; without modules it stays as it is."""
+    """A hypernode with its modules at work; without modules it mostly stays as it is."""
+    apart = _apart(hypernode, schema)
     if not modules:
-        return Inner(hypernode)
+        return apart
     closed = {module.predicate: module for module in modules}
     taken = {rule.name for module in modules for rule in module.taken}
-    left = [rule for rule in hypernode.rules if rule.name not in taken]
+    left = [rule for rule in apart.hypernode.rules if rule.name not in taken]
     fed = {p for p, m in closed.items() if any(m.feeds(rule) for rule in left)}
     rules = [_written(rule, closed.get(rule.head.predicate)) for rule in left]
     for module in modules:
@@ -104,7 +108,43 @@ def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) ->
     tables = {name: p for row in rows for name, p in tables_of(row, schema).items()}
     inputs = {given(p): replace(schema[p], name=given(p)) for p in closed}
     inner = replace(hypernode, rules=tuple(rules))
-    return Inner(inner, rows, tables=tables, schema={**tables, **inputs})
+    return Inner(
+        inner,
+        rows,
+        tables=tables,
+        schema={**tables, **inputs, **apart.schema},
+        outside=apart.outside.union(closed),
+    )
+
+
+def _apart(hypernode: Hypernode, schema: Schema) -> Inner:
+    """A hypernode whose rules read as `given` what they read of its own predicates from outside.
+
+    That is what no head matches (graph/rule_graph.py), as in the only rule of a hypernode:
+    `status(X, good) :- part(X), not status(X, bad)`. One that is not recursive reads nothing of its
+    own, and no hypernode reads its own under a negation or in an aggregate.
+    """
+    own = {*hypernode.derives}
+    if hypernode.reads.isdisjoint(own):
+        return Inner(hypernode)
+    apart: set[str] = set()
+
+    def read(atom: Atom) -> Atom:
+        if atom.predicate not in own:
+            return atom
+        apart.add(atom.predicate)
+        return replace(atom, predicate=given(atom.predicate))
+
+    def rewritten(literal: Literal) -> Literal:
+        if hypernode.recursive and not isinstance(literal, (Negation, Aggregate)):
+            return literal
+        return with_atoms((literal,), read)[0]
+
+    rules = [replace(r, body=tuple(map(rewritten, r.body))) for r in hypernode.rules]
+    if not apart:
+        return Inner(hypernode)
+    inputs = {given(p): replace(schema[p], name=given(p)) for p in apart}
+    return Inner(replace(hypernode, rules=tuple(rules)), schema=inputs, outside=frozenset(apart))
 
 
 def with_trees(inner: Inner, trees: Sequence[StoredTree]) -> Inner:

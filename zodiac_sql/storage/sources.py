@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from zodiac_sql.language.schema import Predicate, Schema
@@ -43,9 +43,12 @@ class Sources:
     derived: dict[str, Mapping[Owner, tuple[Part, ...]]] = field(default_factory=dict)
 
     def relation(self, predicate: str, without: int | None = None) -> Relation:
-        """The extension of a predicate, or what is left of it without one owner's table."""
+        """The extension of a predicate, or what is left of it without one owner's table.
+
+        To that owner, the ranks in another one's table say nothing: its facts are from outside.
+        """
         parts = [
-            part
+            part if without is None or not part.ranked else replace(part, ranked=False)
             for owner, parts in self.owners(predicate).items()
             if owner != without
             for part in parts
@@ -184,10 +187,10 @@ def inside(sources: Sources, inner: Inner, number: int) -> Sources:
     if not inner.schema:
         return sources
     explicit = dict(sources.explicit)
-    for row in inner.rows:
-        if row.predicate in sources.schema:
-            outside = sources.relation(row.predicate, without=number)
-            explicit[given(row.predicate)] = outside.parts
+    for predicate in inner.outside:
+        if predicate in sources.schema:
+            outside = sources.relation(predicate, without=number)
+            explicit[given(predicate)] = outside.parts
     return Sources({**sources.schema, **inner.schema}, explicit, sources.derived)
 
 

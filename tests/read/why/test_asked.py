@@ -59,3 +59,18 @@ def test_all_solutions_of_a_group_on_demand() -> None:
             ((step,),) = (explanation.derivations[goal] for goal in explanation.goals)
             (group,) = step.groups
             assert (group.count, len(group.members)) == (300, told)
+
+
+@pytest.mark.parametrize(
+    ("goal", "fails"), [("q(0)", "-1 > 5 is false"), ("r(0)", "no f(-1)"), ("s(0)", "-1 > 5")]
+)
+def test_what_fails_where_two_things_fail(goal: str, fails: str) -> None:
+    """Without the atom that binds X, only the value asked for was left, which holds alone."""
+    kb = zodiac_sql.connect()
+    kb.insert("e", [(-1,), (2,)])
+    kb.insert("f", [(7,)])
+    kb.add_rules("q(Y) :- e(X), X > 5, Y = X + 4. r(Y) :- e(X), f(X), Y = X + 4.")
+    kb.add_rules("s(Y) :- e(_), e(X), X > 5, Y = X + 4.")
+    (attempt,) = kb.why_not(goal).attempts
+    assert attempt.fails.startswith(fails)
+    assert attempt.holds[0] == "e(-1)"

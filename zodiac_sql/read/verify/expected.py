@@ -99,9 +99,10 @@ def as_evaluated(state: State, hypernode: Hypernode, row: HypernodeRow) -> Inner
     modules = [m for m in modules_of(hypernode, state.schema) if m.predicate in closed]
     if any(module.directed for module in row.modules):
         modules = [m for m in [condensed(modules, hypernode.rules)] if m]
-    rules = {rule.name: rule for rule in hypernode.rules}
+    inner = inner_of(hypernode, modules, state.schema)
+    rules = {rule.name: rule for rule in (*hypernode.rules, *inner.hypernode.rules)}
     trees = [tree for tree in row.trees if not tree.nodes or fits(rules[tree.rule], tree)]
-    return with_trees(inner_of(hypernode, modules, state.schema), trees)
+    return with_trees(inner, trees)
 
 
 AFFORDABLE_FACTS = 100_000

@@ -168,7 +168,7 @@ class _Tried:
         best: tuple[tuple[Literal, ...], Values] = ((), {})
         for part in sorted(parts, key=len, reverse=True):
             if len(part) and (values := self._first(part, given)) is not None:
-                best = part, values
+                best = self._widened(part, values, body, given)
                 break
         for end in range(len(best[0]) + 1, len(body)):
             found = self._first(body[:end], given)
@@ -176,6 +176,29 @@ class _Tried:
                 break
             best = body[:end], found
         return best
+
+    def _widened(
+        self,
+        part: tuple[Literal, ...],
+        values: Values,
+        body: tuple[Literal, ...],
+        given: Mapping[str, Constant],
+    ) -> tuple[tuple[Literal, ...], Values]:
+        """A part that holds, with the literals from the beginning of the body that hold with it.
+
+        With a literal, those went that need its variables: it may be them that fail.
+        """
+        for literal in body:
+            if any(literal is one for one in part):
+                continue
+            if len(part) == len(body) - 1:
+                break  # the whole body does not hold
+            wider = tuple(x for x in body if x is literal or any(x is one for one in part))
+            found = self._first(wider, given)
+            if found is None:
+                break
+            part, values = wider, found
+        return part, values
 
     def _first(self, part: tuple[Literal, ...], given: Mapping[str, Constant]) -> Values | None:
         """The values of the first solution of literals; None if there is none."""
