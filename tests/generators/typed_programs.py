@@ -142,6 +142,17 @@ def _key(row: Row) -> tuple[object, ...]:
     return tuple("nan" if isinstance(v, float) and math.isnan(v) else v for v in row)
 
 
+def _all_alike(predicate: Predicate, present: Iterable[Row], some: Iterable[Row]) -> list[Row]:
+    """All rows that are the same facts as some of them: a column of floats has no other ints."""
+
+    def fact(row: Row) -> tuple[object, ...]:
+        pairs = zip(predicate.kinds, row, strict=True)
+        return _key(tuple(float(v) if k is Kind.FLOAT else v for k, v in pairs))  # type: ignore[arg-type]
+
+    facts = set(map(fact, some))
+    return [row for row in present if fact(row) in facts]
+
+
 def random_change(rng: Random, program: Program, state: State) -> Change:
     """A change that is possible in a state."""
     what = rng.choice(("facts", "facts", "facts", "rules", "both"))
@@ -152,7 +163,8 @@ def random_change(rng: Random, program: Program, state: State) -> Change:
             predicate = rng.choice([p for p in open_ if p.level == 0] * 4 + open_)
             present = state.facts.get(predicate.name, [])
             if present and chance(rng, 50):
-                deletes[predicate.name] = shuffled(rng, present)[: rng.choice((1, 1, 2, 9))]
+                gone = shuffled(rng, present)[: rng.choice((1, 1, 2, 9))]
+                deletes[predicate.name] = _all_alike(predicate, present, gone)
             else:
                 inserts[predicate.name] = tuple(random_rows(rng, predicate, rng.choice((1, 2, 4))))
     add: list[Rule] = []

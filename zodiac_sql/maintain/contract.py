@@ -139,7 +139,7 @@ class Task:
         if version is Version.INSERTED:
             if relation.parts and all(part.marks == "some" for part in relation.parts):
                 return replace(relation, marked=True)
-            if name in self.before.derived:
+            if name in self.before.derived or name in self.after.derived:
                 return relation  # nobody knows which facts that entered it are marked
             marked = tuple(replace(part, marks="entered") for part in marked)
         # A marked fact is read twice, once with its mark.
