@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-PROGRAMS = settings().max_examples * 2 // 3
+PROGRAMS = settings().max_examples // 2
 CHANGES = 6
 VERIFIED = 3
 """Every so many sequences are verified, too."""

@@ -44,7 +44,7 @@ def _chosen(cases: list[Path]) -> list[Path]:
         topic = case.parent.name
         alike = (case / "steps.txt").exists() or topic == "modules"
         seen[topic, alike] += 1
-        if seen[topic, alike] <= (1 if alike else 2) or (topic in COMPUTING and not alike):
+        if seen[topic, alike] == 1 or (topic in COMPUTING and not alike):
             chosen.append(case)
     return chosen
 

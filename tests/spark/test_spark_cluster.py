@@ -40,7 +40,7 @@ def facts_as_frames(spark: SparkSession, facts: Facts) -> dict[str, object]:
     }
 
 
-@settings(max_examples=budget.either(ci=6, fuzz=10))
+@settings(max_examples=budget.either(ci=4, fuzz=10))
 @given(program=programs(), driver_rows=st.sampled_from([0, 0, 0, 8, 1000]))
 def test_random_programs(spark: SparkSession, program: Program, driver_rows: int) -> None:
     from zodiac_sql.spark import materialise

@@ -79,7 +79,7 @@ def told(changed: Changed, kind: str) -> dict[str, set[Row]]:
     return found
 
 
-@settings(max_examples=budget.either(ci=3, fuzz=6))
+@settings(max_examples=budget.either(ci=2, fuzz=6))
 @given(
     case=programs_with_changes(min_changes=2, max_changes=4),
     driver_rows=st.sampled_from([0, 0, 0, DRIVER, 25]),
