@@ -36,14 +36,18 @@ def with_few_others(
     """The HRDG after some rules came and went; None if it must be made anew.
 
     It must where a hypernode of several rules is concerned, where a rule might join a cycle (of
-    rules with MIN or MAX for one predicate, too), and where there are negative edges, because
-    hypernodes would be in other strata. New hypernodes are numbered from `fresh`.
+    rules with MIN or MAX for one predicate, too), and where something derived is negated, because
+    hypernodes would be in other strata, and edges may go by constants. New hypernodes are numbered
+    from `fresh`.
     """
-    if not before.hypernodes or len(came) + len(gone) > MOST_RULES or before.negative:
+    if not before.hypernodes or len(came) + len(gone) > MOST_RULES:
+        return None
+    derived = before.derivers.keys() | {rule.head.predicate for rule in came}
+    if not all(derived.isdisjoint(rule.negative()) for rule in (*before.rules(), *came)):
         return None
     names = {rule.name for rule in gone}
     going = [h for h in before.hypernodes if not names.isdisjoint(rule.name for rule in h.rules)]
-    if any(len(h.rules) > 1 for h in going) or any(rule.negative() for rule in came):
+    if any(len(h.rules) > 1 for h in going):
         return None
     numbers = {h.id for h in going}
     left = [h for h in before.hypernodes if h.id not in numbers]
