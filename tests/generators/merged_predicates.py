@@ -115,8 +115,8 @@ class Merged:
 
 
 def tag(predicate: str) -> str:
-    """What stands in the new column."""
-    return f"is_{predicate}"
+    """What stands in the new column: a name that needs no quotes."""
+    return f"is_{predicate.lower()}" + "_" * (predicate != predicate.lower())
 
 
 def strata(schema: Iterable[Predicate], rules: Sequence[Rule]) -> dict[str, int]:
