@@ -11,10 +11,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import zodiac_sql
 from zodiac_sql.database import signals
+from zodiac_sql.database.watch import Watch
 
 WORK = """
 import sys, time
@@ -162,3 +164,12 @@ print(seen)
 """
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert "449985000" in done.stdout and "[1]" in done.stdout
+
+
+def test_a_connection_that_is_closed_is_not_struck() -> None:
+    """Ctrl-C can end what closes it before the end of its last statement has been noted."""
+    watch, connection = Watch(), duckdb.connect()
+    watch.begins(connection)
+    connection.close()
+    assert not watch.strike(watch.number)
+    watch.ends()

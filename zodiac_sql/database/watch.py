@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import Protocol
 
+import duckdb
+
 from zodiac_sql.database import signals
 from zodiac_sql.database.limits import Bounds, Growth, Limiting, Limits
 
@@ -78,7 +80,10 @@ class Watch:
             if running is None or self._number != number:
                 return False
             self.struck = True
-            running.interrupt()
+            try:
+                running.interrupt()
+            except duckdb.ConnectionException:  # it has been closed: nothing runs there
+                return False
             return True
 
     # Calls
