@@ -34,7 +34,7 @@ from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Rule, Type
-from zodiac_sql.names import stem
+from zodiac_sql.names import derived, stem
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Version, gained_variants, lost_variants, whole
@@ -101,6 +101,9 @@ class Task:
         if self.heritage and self.heritage.base not in self.heritage.tables[predicate]:
             return None
         parts = self.before.derived.get(predicate, {}).get(self.hypernode.id, ())
+        if self.heritage and len(self.heritage.origins) > 1:  # the largest may have no table of it
+            name = derived(self.heritage.base, self.schema[predicate].sql_name)
+            parts = tuple(part for part in parts if part.table == name)
         return parts[0] if parts and parts[0].rows else None
 
     def held(self, predicate: str) -> tuple[Part, ...]:
