@@ -210,3 +210,18 @@ def assert_ranked_where_recursive(kb: KnowledgeBase, recursive: set[str]) -> Non
     rows = kb.hypernodes().to_pylist()
     assert ranked == {row["hypernode"] for row in rows if row["recursive"]}
     assert {name for row in rows if row["recursive"] for name in row["rules"]} == recursive
+
+
+def test_the_largest_of_those_that_merge_has_no_table(open_kb: OpenKb, strategy: str) -> None:
+    """A table that only the other one has does not become that of the largest."""
+    with open_kb(strategy=strategy) as kb:
+        kb.insert("e", [(i, i + 1) for i in range(20)])
+        kb.insert("a", [(0, 1)])
+        kb.insert("f", [(50, 51)])
+        kb.insert("g", [(3,)])
+        kb.add_rules("a: a(X, Z) :- a(X, Y), e(Y, Z). c: a(X, Y) :- b(X, Y).")
+        kb.add_rules("b: b(X, Y) :- a(X, Y), never(X). d: b(X, Y) :- f(X, Y).")
+        change = kb.add_rules("f: f(X, Y) :- a(X, Y), g(Y).")
+        assert change.inserted == {"b": 1, "f": 1}
+        assert len(kb.hypernodes()) == 1
+        assert kb.verify()

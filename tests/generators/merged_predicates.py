@@ -15,7 +15,6 @@ from generators.program_changes import AddRule, Change, Changes, Delete, DropRul
 from generators.programs import (
     Aggregate,
     Atom,
-    Facts,
     Kind,
     Literal,
     Not,
@@ -45,12 +44,11 @@ class Merged:
         for name, rows in program.facts.items():
             new = self.name(name)
             facts[new] = facts.get(new, frozenset()).union(self.rows(name, tuple(rows)))
-        given: Facts = facts
         return replace(
             program,
             schema=tuple({p.name: p for p in map(self._predicate, program.schema)}.values()),
             rules=tuple(map(self.rule, program.rules)),
-            facts=given,
+            facts=facts,
             spare=tuple(map(self.rule, program.spare)),
         )
 

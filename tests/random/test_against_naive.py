@@ -86,8 +86,8 @@ def within_limits(
     it allows.
     """
     before = extensions(list(state.rules.values()), state.facts, program.types)
-    most = rng.choice((1, 2, 4, 10, 100))
-    limits = {rng.choice(("max_rows", "max_iterations")): most}
+    most = rng.choice((1, 1, 1, 2, 4))  # most of these changes derive little
+    limits = {rng.choice(("max_rows", "max_rows", "max_iterations")): most}
     note(f"% within {limits}")
     after = state.after(change)
     try:
