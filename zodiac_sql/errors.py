@@ -19,6 +19,7 @@
         └── PublishedError      a change is in the file, but something failed after that
 
     MissingFunctionWarning      rules of an opened file use a function that is not registered
+    MissingLogWarning           a file was copied without its .wal, so it lacks the last changes
     OtherTableWarning           SQL reads what has the name of a predicate, but is something else
 
 Whatever is raised, nothing was changed, because changes are published whole or not at all. There
@@ -272,6 +273,13 @@ class PublishedError(StoreError):
 
 class MissingFunctionWarning(UserWarning):
     """The rules of a file use a Python function that is not registered on this connection."""
+
+
+class MissingLogWarning(UserWarning):
+    """A file that was just opened was copied while it was in use, without the .wal beside it.
+
+    It is as it was at an earlier moment, which the text names.
+    """
 
 
 class OtherTableWarning(UserWarning):

@@ -26,7 +26,7 @@ from zodiac_sql.change.settings import Changing
 from zodiac_sql.database.guard import exclusive, limited
 from zodiac_sql.database.limits import Limiting
 from zodiac_sql.database.store import Tracer
-from zodiac_sql.errors import MissingFunctionWarning
+from zodiac_sql.errors import MissingFunctionWarning, MissingLogWarning
 from zodiac_sql.file_verbs import FileVerbs
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.python_functions import function_of
@@ -59,6 +59,8 @@ class KnowledgeBase(FileVerbs):
             said = f"rules of {session.path} use functions that are not registered: {missing}."
             said += " Queries work; a change or an explanation that needs one is refused."
             warnings.warn(said, MissingFunctionWarning, stacklevel=3)
+        if session.store.missing_log:
+            warnings.warn(session.store.missing_log, MissingLogWarning, stacklevel=3)
 
     # Changing
 

@@ -35,13 +35,13 @@ def connect(
 
     `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB. Without
     `external_access`, no SQL in a query or in the file reaches other files or the network.
-    `functions` are Python functions that the file's rules use (see `register_function`).
+    `functions` are Python functions that the file's rules use (see `register_function`). A file
+    that was copied in use, without its .wal, is a MissingLogWarning.
 
     A change or a question that takes longer than `timeout` seconds is a LimitError, and changes
     nothing. So is a change in which the rules of one hypernode derive more than `max_rows` facts
     beyond those that they have derived before, or are applied more than `max_iterations` times, and
-    an answer of more than `max_rows` rows.
-    Verbs take the same three arguments; a verb's own value counts, and not the one given here.
+    an answer of more than `max_rows` rows. Verbs take the same arguments; a verb's value counts.
 
     The others say how changes are computed; answers and the file's format do not depend on them.
     `strategy` is how derived facts follow a change: "auto" chooses for each hypernode; "support",

@@ -126,6 +126,25 @@ def test_a_checkpoint_that_fails(file: Path) -> None:
         assert set(kb.table("p")) == {("a", "b"), ("b", "c")}
 
 
+def test_a_log_that_cannot_be_begun(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import duckdb
+
+    monkeypatch.setattr(duckdb, "connect", duckdb.connect)
+    with connect(file, threads=1) as kb:
+        kb.insert("p", [("a", "b")])
+    for size in ("1KB", "1GB"):  # the first fails at the end of a COMMIT
+        full_disk.checkpoint_after(size)
+        with connect(file, threads=1) as kb:
+            for _ in range(2):
+                with full(file, 5_000), pytest.raises(ResourceError, match="Nothing was changed"):
+                    kb.insert("p", [("x", "y")])
+                assert list(kb.table("p")) == [("a", "b")]
+            assert kb.insert("p", [("x", "y")]).inserted == {"p": 1}
+            assert kb.delete("p", [("x", "y")]).deleted == {"p": 1}
+        with connect(file, threads=1) as kb:
+            assert list(kb.table("p")) == [("a", "b")]
+
+
 def test_a_change_that_is_there_although_a_checkpoint_failed(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,12 +153,18 @@ def test_a_change_that_is_there_although_a_checkpoint_failed(
     monkeypatch.setattr(duckdb, "connect", duckdb.connect)
     with connect(file, threads=1) as kb:
         kb.insert("p", [("a", "b")])
-    full_disk.checkpoint_after("1KB")
+    full_disk.checkpoint_after("2KB")
     with connect(file, threads=1) as kb:
+        expected = {("a", "b"), ("b", "c"), ("c", "d")}
+        kb.insert("p", [("b", "c")])
+        kb.insert("p", [("c", "d")])
+        assert Path(f"{file}.wal").exists()
         with full(file, 5_000), pytest.raises(PublishedError, match=r"The change is in .*full\.d"):
-            kb.insert("p", [("x", "y")])
-        assert set(kb.table("p")) == {("a", "b"), ("x", "y")}
-        assert kb.insert("p", [("x", "y")]).inserted == {}
+            for name in map(str, range(60)):  # until the log is long enough
+                expected.add((name, name))
+                kb.insert("p", [(name, name)])
+        assert set(kb.table("p")) == expected
+        assert kb.insert("p", [(name, name)]).inserted == {}
         assert kb.verify()
 
 

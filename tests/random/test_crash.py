@@ -55,6 +55,7 @@ MOMENT = 0.2
 
 
 @pytest.mark.fuzz(share=4)
+@pytest.mark.filterwarnings("ignore::zodiac_sql.MissingLogWarning")  # see database/log.py
 def test_a_killed_process_leaves_whole_changes(
     tmp_path: Path, open_kb: OpenKb, strategies: tuple[str, ...]
 ) -> None:

@@ -75,6 +75,7 @@ less.
 
 
 @pytest.mark.fuzz(share=4)
+@pytest.mark.filterwarnings("ignore::zodiac_sql.MissingLogWarning")  # see database/log.py
 def test_a_killed_process_goes_on_where_it_was(tmp_path: Path, open_kb: OpenKb) -> None:
     chance = random.Random(budget.seed(SEED))
     updates = list(planned(chance))

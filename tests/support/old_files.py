@@ -55,9 +55,10 @@ FACTS: dict[str, list[tuple[Any, ...]]] = {
     ],
 }
 BEFORE_THE_FEED = (
-    "DROP TABLE zodiac.feed_state; DROP TABLE zodiac.feed_table; DROP TABLE zodiac.feed"
+    "DROP TABLE zodiac.log; DROP TABLE zodiac.feed_state; DROP TABLE zodiac.feed_table;"
+    " DROP TABLE zodiac.feed"
 )
-"""Takes the change feed out of a catalog."""
+"""Takes the change feed, and what came after it, out of a catalog."""
 
 STREAMED = [("d", "e"), ("e", "f")]
 

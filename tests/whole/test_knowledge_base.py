@@ -24,8 +24,8 @@ def test_exported_names() -> None:
     assert zodiac_sql.__all__ == [
         "BusyError", "ConstraintError", "DataError", "EvaluationError", "Function", "FunctionError",
         "KnowledgeBase", "LimitError", "LockedError", "MissingFunctionError",
-        "MissingFunctionWarning", "NewerFileError", "OtherTableWarning", "ProgramError",
-        "PublishedError", "QueryError", "ResourceError",
+        "MissingFunctionWarning", "MissingLogWarning", "NewerFileError", "OtherTableWarning",
+        "ProgramError", "PublishedError", "QueryError", "ResourceError",
         "SparkError", "StoreError", "StreamError", "StreamUpdate", "UpdateQueue", "ZodiacError",
         "connect", "read_ontology",
     ]  # fmt: skip

@@ -30,7 +30,12 @@ from zodiac_sql.cli.ontology_command import ontology
 from zodiac_sql.cli.output import say
 from zodiac_sql.cli.read_commands import backup, compact, export, graph, query, show, sparql, verify
 from zodiac_sql.cli.why_commands import inconsistencies, why, why_not
-from zodiac_sql.errors import MissingFunctionWarning, OtherTableWarning, ZodiacError
+from zodiac_sql.errors import (
+    MissingFunctionWarning,
+    MissingLogWarning,
+    OtherTableWarning,
+    ZodiacError,
+)
 
 
 class Program(TyperGroup):
@@ -153,7 +158,7 @@ def _refuse(error: Exception) -> None:
 def _warnings_in_a_line() -> Iterator[None]:
     """Show warnings on one line, without the place in our code that raised them."""
     with warnings.catch_warnings():
-        ours = (MissingFunctionWarning, OtherTableWarning)
+        ours = (MissingFunctionWarning, MissingLogWarning, OtherTableWarning)
         for kind in ours:
             warnings.simplefilter("always", kind)
         usual = warnings.showwarning

@@ -18,6 +18,7 @@ from zodiac_sql.database.check_file import require_our_macros, require_our_table
 from zodiac_sql.database.company import Presence
 from zodiac_sql.database.duckdb_errors import DISK_FULL, explained
 from zodiac_sql.database.instance import instance_of
+from zodiac_sql.database.log import has_log, missing_log
 from zodiac_sql.database.migrate import migrate
 from zodiac_sql.database.new_files import aside, put_in_place
 from zodiac_sql.database.settings import NO_EXTENSIONS, WRONG_OPTIMIZER, Settings
@@ -51,6 +52,7 @@ def open_store(
     if memory_limit is not None:
         settings["memory_limit"] = memory_limit
     locks = {} if external_access else NO_EXTENSIONS
+    had_log = has_log(Path(path).resolve())
     places = {} if temp_directory is None else {"temp_directory": str(temp_directory)}
     try:
         connection = duckdb.connect(
@@ -63,6 +65,7 @@ def open_store(
         store.presence = Presence(instance.company, str(path))
         with instance.opening:
             _prepare(store, external_access, is_made)
+            store.missing_log = missing_log(store, had_log)
     except ZodiacError:
         store.close()
         raise

@@ -22,6 +22,7 @@ from zodiac_sql.database.company import Presence
 from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.instance import Instance
+from zodiac_sql.database.log import abandon, settle_log
 from zodiac_sql.database.render import render
 from zodiac_sql.database.settings import WRONG_OPTIMIZER, Settings
 from zodiac_sql.database.temporary_rows import TemporaryRows
@@ -70,9 +71,13 @@ class Store:
         self.presence: Presence | None = None
         """Its place among the stores that have the database open, unless it is a helper of one."""
         self.path = path
-        self.file = Path(path).absolute()
-        """The same, wherever the working directory moves."""
+        self.file = Path(path).resolve()
+        """The same, wherever the working directory moves, and without links, as DuckDB has it."""
         self.read_only = read_only
+        self.missing_log: str | None = None
+        """What to tell people if the file has lost its log (log.py)."""
+        self.log_unsettled = False
+        """Whether the log must still say that it is there, because what prepares it has failed."""
         self.database = ""
         """DuckDB's name for the file."""
         self.guard = Guard(path, watch)
@@ -223,18 +228,8 @@ class Store:
             with suppress(duckdb.Error):  # a COMMIT that fails has ended the transaction
                 self.connection.rollback()
             if committing and not self.in_memory:
-                self._abandon()
+                abandon(self)
             raise
-
-    def _abandon(self) -> None:
-        """Keep what a failed COMMIT leaves in memory from being written to the file.
-
-        DuckDB would write it as a checkpoint when the connection is closed. (After a fatal error it
-        does not, and takes no more statements.)
-        """
-        self.instance.damaged = True
-        with suppress(duckdb.Error):
-            self.connection.execute("PRAGMA disable_checkpoint_on_shutdown")
 
     @contextmanager
     def offered(self, name: str, data: object) -> Iterator[None]:
@@ -254,6 +249,9 @@ class Store:
     def close(self) -> None:
         if self.reader is not None:
             self.reader.close()
+        if self.log_unsettled and not self.read_only:
+            with suppress(StoreError):  # then the file cannot be written either
+                settle_log(self)
         self.connection.close()
         if self.presence is not None:
             self.presence.gone = True

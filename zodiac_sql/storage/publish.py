@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.log import prepare_log
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.restructuring import Restructuring
@@ -112,6 +113,7 @@ def publishing(store: Store, old: State, new: State, may_pass: bool) -> Iterator
     `may_pass` tells whether it need not, if no other store has the database open.
     """
     presence = store.presence
+    prepare_log(store)
     with (
         presence.unnoticed(may_pass) if presence else nullcontext(False) as unnoticed,
         store.transaction(),

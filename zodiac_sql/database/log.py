@@ -1,0 +1,103 @@
+"""The log beside a database file (DuckDB's .wal), and how a file that was left without it is told.
+
+Until a checkpoint, what changes write is in the log alone. A copy of the file without its log is a
+database like any other, but an older one: nobody would notice.
+
+Rule: before the first change that begins a log, the file itself says since when there is one; the
+first thing in the log takes that back. So a file with its log says nothing, nor does one that a
+checkpoint has made whole, and a file that does say something has lost its log. There is one more
+such file: that of a process killed after the checkpoint and before the log, which is a millisecond
+later. Nothing is missing there; so people are warned, and not refused.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from zodiac_sql.database.duckdb_errors import explained
+from zodiac_sql.database.new_files import log_of
+from zodiac_sql.errors import PublishedError, ResourceError, StoreError
+
+if TYPE_CHECKING:
+    from zodiac_sql.database.store import Store
+
+
+def has_log(file: Path) -> bool:
+    """Whether there is a log beside a file, given without links, with something in it."""
+    try:
+        return os.stat(log_of(file)).st_size > 0
+    except (OSError, ValueError):
+        return False
+
+
+def prepare_log(store: Store) -> None:
+    """Let the file say that there is a log, if a change is about to begin one.
+
+    Raises ResourceError if the disk is too full for that.
+    """
+    if store.in_memory or (has_log(store.file) and not store.log_unsettled):
+        return
+    with store.instance.company.closed():
+        try:
+            if has_log(store.file):
+                settle_log(store)
+            else:
+                _begin_log(store)
+        except PublishedError as error:  # what is published is not the change
+            raise ResourceError(
+                f"The disk is full. Nothing was changed. DuckDB says: {error.__cause__}"
+            ) from error
+
+
+def _begin_log(store: Store) -> None:
+    store.log_unsettled = True
+    try:
+        with store.transaction():
+            store.run("UPDATE zodiac.log SET begun = make_timestamp(epoch_us(now()))")
+        with suppress(StoreError):  # somebody reads: then a loss of this log cannot be told
+            store.run('CHECKPOINT "{}"'.format(store.database.replace('"', '""')))
+    finally:
+        settle_log(store)
+
+
+def settle_log(store: Store) -> None:
+    """Let the log say that it is there. No watch is told, so that nothing can interrupt this."""
+    try:
+        store.connection.execute("UPDATE zodiac.log SET begun = NULL")
+    except duckdb.Error as error:
+        abandon(store)
+        raise explained(error, store.path) from error
+    store.log_unsettled = False
+
+
+def abandon(store: Store) -> None:
+    """Keep what a failed COMMIT leaves in memory from being written to the file.
+
+    DuckDB would write it as a checkpoint when the connection is closed. (After a fatal error it
+    does not, and takes no more statements.)
+    """
+    store.instance.damaged = True
+    with suppress(duckdb.Error):
+        store.connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+
+
+def missing_log(store: Store, had_log: bool) -> str | None:
+    """What to tell people if a file that was just opened has lost its log."""
+    ((begun,),) = store.rows("SELECT begun FROM zodiac.log")
+    if begun is None:
+        return None
+    if had_log:
+        store.log_unsettled = True
+        return None
+    return (
+        f"{store.path} lacks its log: what was changed after {begun:%Y-%m-%d %H:%M:%S} UTC is not "
+        "in it. If it is a copy of a file that was open, that is in the .wal beside the other: "
+        f"copy both while nothing is changed, this one as {store.path}.wal; or make a backup. (If "
+        "a process that had it open was killed at that very moment, nothing is missing.) The next "
+        "change ends this warning."
+    )
