@@ -26,6 +26,12 @@ def translated(file: Path, text: str, profile: str = "rl") -> Translation:
     return translate([file], profile)  # type: ignore[arg-type]
 
 
+def test_one_file_need_not_be_in_a_list(file: Path) -> None:
+    file.write_text(PREFIXES + ":A rdfs:subClassOf :B .")
+    for one in (file, str(file)):
+        assert zodiac_sql.read_ontology(one) == translate([file])
+
+
 OUTSIDE = """\
 :A rdfs:subClassOf [ owl:onProperty :p ; owl:someValuesFrom :B ] .
 :A rdfs:subClassOf [ owl:unionOf ( :B :C ) ] .

@@ -10,6 +10,7 @@ import pytest
 from generators.drawn_programs import programs
 from generators.programs import Facts, Kind, Program, program_text
 from hypothesis import given, note, settings
+from support import budget
 
 pytest.importorskip("pyspark")
 
@@ -65,7 +66,7 @@ def found(
     return told
 
 
-@settings(max_examples=8)
+@settings(max_examples=budget.either(ci=5, fuzz=10))
 @given(program=programs())
 def test_random_programs(open_kb: OpenKb, program: Program) -> None:
     """One device has all facts, one every second one, one none; facts in texts hold for all."""

@@ -41,12 +41,12 @@ PROFILES: tuple[Profile, ...] = ("rl", "rdfs", "rl-without-equality")
 
 
 def translate(
-    files: Sequence[str | Path],
+    files: str | Path | Sequence[str | Path],
     profile: Profile = "rl",
     *,
     given: Collection[str] | None = None,
 ) -> Translation:
-    """The rules and facts of ontologies, with a report of what became of each axiom.
+    """The rules and facts of one or several ontologies; a report tells what became of each axiom.
 
     `profile` "rl" is OWL 2 RL, "rl-without-equality" is the same without owl:sameAs and all that
     leads to it, "rdfs" has subclasses, subproperties, domains and ranges of named things only.
@@ -56,8 +56,9 @@ def translate(
     """
     if profile not in PROFILES:
         raise ValueError(f"rules is one of {', '.join(PROFILES)}; not {profile!r}")
+    several = [files] if isinstance(files, str | Path) else files
     with uncollected():
-        return _translated(files, profile, given)
+        return _translated(several, profile, given)
 
 
 def _translated(
