@@ -186,10 +186,11 @@ class ConstraintError(ZodiacError):
     changed. `violations` has each constraint concerned.
     """
 
-    def __init__(self, violations: Sequence[Violation]) -> None:
+    def __init__(self, violations: Sequence[Violation], may_pass: bool = True) -> None:
         self.violations = tuple(violations)
         said = [str(violation) for violation in self.violations[:_MOST_PROBLEMS]]
-        said.append("Nothing was changed. With check=False (--no-check), the change passes.")
+        advice = " With check=False (--no-check), the change passes." if may_pass else ""
+        said.append(f"Nothing was changed.{advice}")
         super().__init__("\n".join(said))
 
 

@@ -15,15 +15,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 from generators.drawn_programs import programs_with_changes
-from generators.program_changes import Change, Delete, Insert, State
+from generators.program_changes import Delete, Insert, State
 from generators.programs import Program, Row, program_text
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support import budget
 from support.agreement import make, numbered
+from support.spark_data import as_frames, frame
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,21 +35,6 @@ OpenKb = Callable[..., "KnowledgeBase"]
 
 PATHS = "path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z)."
 DRIVER = 1_000_000
-
-
-def frame(spark: SparkSession, rows: list[Row]) -> Any:
-    """Facts as a data frame; a fact without columns is a row that holds."""
-    columns = [list(c) for c in zip(*rows, strict=True)] if rows[0] else [[True] * len(rows)]
-    names = [f"c{place}" for place in range(len(columns))] if rows[0] else ["holds"]
-    return spark.createDataFrame(pa.table(columns, names))
-
-
-def as_frames(spark: SparkSession, steps: Change, kind: type) -> dict[str, Any]:
-    rows: dict[str, list[Row]] = {}
-    for step in steps:
-        if isinstance(step, kind):
-            rows.setdefault(step.predicate, []).extend(step.rows)
-    return {predicate: frame(spark, some) for predicate, some in rows.items() if some}
 
 
 def rows_of(df: Any) -> set[Row]:

@@ -24,6 +24,7 @@ from zodiac_sql.database.statements import distinct
 from zodiac_sql.errors import DataError, QueryError
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.names import given as given_name
+from zodiac_sql.names import is_constraint
 from zodiac_sql.names import written as written_name
 from zodiac_sql.spark.components import Components, components
 from zodiac_sql.spark.explicit import facts_table, normal
@@ -35,6 +36,7 @@ from zodiac_sql.spark.planning import PlannedRules, Rules, plan_texts, texts_of
 from zodiac_sql.spark.refusals import require_builtins, require_runnable
 from zodiac_sql.spark.require import explained, is_local
 from zodiac_sql.spark.types import columns_of, frame_of, struct_of
+from zodiac_sql.spark.violations import require_none
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation
@@ -111,8 +113,9 @@ def materialise(
     and nothing is evaluated on the driver of a session that is not local.
 
     Raises ProgramError for errors in rules, DataError for columns that cannot be columns of facts,
-    EvaluationError for an integer beyond 64 bits on the driver, and SparkError if Spark fails, or
-    with the names of rules that Spark would compute differently.
+    ConstraintError if a constraint is violated, EvaluationError for an integer beyond 64 bits on
+    the driver, and SparkError if Spark fails, or with the names of rules that Spark would compute
+    differently.
     """
     given = {name: columns_of(name, df) for name, df in facts.items()}
     texts = texts_of(rules)
@@ -132,7 +135,8 @@ def materialise(
             run.add_written(name)
         for hypernode in program.hypernodes:
             run.evaluate(hypernode)
-        extensions = {name: run.extension(name) for name in planned.schema}
+            require_none(hypernode, run.violations)
+        extensions = {name: run.extension(name) for name in planned.shown}
     return Materialised(planned.derived, tuple(run.iterations), extensions, planned.meant)
 
 
@@ -193,6 +197,11 @@ class _Run:
         frames = (self.frames.views[part.table] for part in relation.parts)
         return reduce(lambda one, other: one.unionAll(other), frames)
 
+    def violations(self, constraint: str) -> tuple[DataFrame, int] | None:
+        """What violates a constraint, and how often."""
+        rows = self.relation(constraint).rows
+        return (self.extension(constraint), rows) if rows else None
+
     def evaluate(self, hypernode: Hypernode) -> None:
         """Add the facts that a hypernode derives. The predicates that it reads are complete."""
         if not self.evaluated_here(hypernode):
@@ -239,7 +248,7 @@ class _Run:
         self, hypernode: Hypernode, number: int, found: Mapping[str, int], started: float
     ) -> None:
         """Note what an iteration has found, and report it to `progress`."""
-        some = {predicate: rows for predicate, rows in found.items() if rows}
+        some = {p: rows for p, rows in found.items() if rows and not is_constraint(p)}
         told = Iteration(hypernode.name, number, some, time.perf_counter() - started)
         self.iterations.append(told)
         if self.progress:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from zodiac_sql.change.update import Update
-from zodiac_sql.errors import LimitError
+from zodiac_sql.errors import ConstraintError, LimitError
 from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.language.syntax import Column, Declaration, Program, Rule
+from zodiac_sql.names import is_constraint
 from zodiac_sql.opening import connect
 from zodiac_sql.program.rule_sets import INTO_MAIN
 from zodiac_sql.spark.components import is_copying
@@ -54,14 +55,19 @@ class Here:
     ) -> dict[str, int] | None:
         """Apply rules to facts that `facts` returns, by name.
 
-        Returns how many facts each predicate has then; None if it would take too long.
+        Returns how many facts each predicate has then; None if it would take too long. Raises
+        ConstraintError.
         """
         heads = dict.fromkeys(rule.head.predicate for rule in rules)
         copying = {rule.name: rule.head.predicate for rule in rules if is_copying(rule)}
         others = tuple(rule for rule in rules if rule.name not in copying)
         reads = {p for rule in others for p in (*rule.positive(), *rule.negative())} - {*heads}
         sources = {p: p for p in reads - self._there} | copying
-        declared = [_declared(p, self.columns[p]) for p in {*sources.values(), *heads}]
+        declared = [
+            _declared(p, self.columns[p])
+            for p in {*sources.values(), *heads}
+            if not is_constraint(p)
+        ]
         try:
             with self.kb.update(timeout=SECONDS) as update:
                 program = Program(others, declarations=tuple(d for d in declared if d))
@@ -70,6 +76,10 @@ class Here:
                     _insert(update, predicate, self.columns[predicate], facts(source))
         except LimitError:
             return None
+        except ConstraintError as error:
+            # Why they hold would be told of this knowledge base, which the user does not know.
+            told = [replace(violation, why="") for violation in error.violations]
+            raise ConstraintError(told, may_pass=False) from None
         self._there |= {*reads, *heads}
         return {p: update.change.inserted.get(p, 0) for p in heads}
 

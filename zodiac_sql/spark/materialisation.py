@@ -124,17 +124,17 @@ class Materialisation(Mapping[str, "DataFrame"]):
 
     def __getitem__(self, predicate: str) -> DataFrame:
         name = self._program.planned.meant(predicate)
-        if name not in self._program.planned.schema:
+        if name not in self._program.planned.shown:
             raise QueryError(f"there is no predicate {predicate}. There are {', '.join(self)}.")
         columns = self._program.columns[name]
         table = extension(self._version, self._program, name) or Table()
         return frame(self._spark, self._directory.path, table, columns)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._program.planned.schema)
+        return iter(self._program.planned.shown)
 
     def __len__(self) -> int:
-        return len(self._program.planned.schema)
+        return len(self._program.planned.shown)
 
     def update(
         self,
@@ -151,7 +151,7 @@ class Materialisation(Mapping[str, "DataFrame"]):
 
         Raises DataError for columns that do not fit, or an empty cell (as a SparkError, if it is
         found while Spark reads); LockedError if another driver has made the next version meanwhile;
-        and the errors of the class. After an error, nothing has changed.
+        ConstraintError; and the errors of the class. After an error, nothing has changed.
         """
         texts = None if rules is None else texts_of(rules)
         return self._update(inserts or {}, deletes or {}, texts, {})

@@ -14,6 +14,7 @@ from zodiac_sql.language.named_columns import all_positional
 from zodiac_sql.language.schema import Predicate, resolve
 from zodiac_sql.language.syntax import Column, Constant, Program, Rule, atoms_of
 from zodiac_sql.language.templates import TRIPLE, is_template
+from zodiac_sql.names import is_constraint
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.build import Edited, Planned, SqlNames, declare, plan_program, with_staged
 from zodiac_sql.program.check import in_order
@@ -55,7 +56,13 @@ class PlannedRules:
     @property
     def derived(self) -> tuple[str, ...]:
         """The predicates that rules derive, in the order of evaluation."""
-        return tuple(dict.fromkeys(p for h in self.graph.hypernodes for p in h.derives))
+        derived = dict.fromkeys(p for h in self.graph.hypernodes for p in h.derives)
+        return tuple(p for p in derived if not is_constraint(p))
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """All predicates but those of constraints."""
+        return tuple(p for p in self.schema if not is_constraint(p))
 
 
 def texts_of(rules: Rules) -> tuple[Text, ...]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zodiac_sql.errors import SparkError
 from zodiac_sql.graph.rule_graph import dependencies, negative_cycles
 from zodiac_sql.language.binding import arrange, expressions_of, used_functions
-from zodiac_sql.language.constraints import says_never
 from zodiac_sql.language.functions import AGGREGATES, BUILTINS
 from zodiac_sql.language.syntax import Aggregate, Call, Expression, Literal, Rule, Type
 from zodiac_sql.language.types import body_types, expression_type
@@ -55,11 +54,6 @@ def require_builtins(texts: Iterable[Text]) -> None:
 
 
 def _reasons(rule: Rule, planned: PlannedRules) -> Iterator[str]:
-    if says_never(rule):
-        yield (
-            f"{rule.name} is a constraint, which a cluster does not check: leave it out, write a "
-            "rule that derives what violates it, or reason with fleet(), which refuses the facts."
-        )
     if any(_spells_floats(call, types) for call, types in _calls(rule.body, _columns(planned))):
         yield (
             f"rule {rule.name} makes text of a float, which Spark writes otherwise "

@@ -16,7 +16,7 @@ from zodiac_sql.database.statements import distinct
 from zodiac_sql.errors import DataError
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column, Rule, Type
-from zodiac_sql.names import given, written
+from zodiac_sql.names import given, is_constraint, written
 from zodiac_sql.spark.components import Components, copying, moved
 from zodiac_sql.spark.explicit import facts_table, normal
 from zodiac_sql.spark.frames import frames_of
@@ -32,6 +32,7 @@ from zodiac_sql.spark.maintenance import (
 from zodiac_sql.spark.maintenance import minus as minus_on_spark
 from zodiac_sql.spark.tables import Tables, types_of
 from zodiac_sql.spark.versions import Table, Version
+from zodiac_sql.spark.violations import require_none
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -138,7 +139,14 @@ class Updating:
         for hypernode in self.new.hypernodes:
             method = self._visit(hypernode)
             if method:
+                require_none(hypernode, self._violations)
+            if method and not any(map(is_constraint, hypernode.derives)):
                 self.methods[", ".join(hypernode.derives)] = method
+
+    def _violations(self, constraint: str) -> tuple[DataFrame, int] | None:
+        """What violates a constraint, and how often."""
+        table, columns = self.ledger.after.get(constraint, NOTHING), self._columns(constraint)
+        return (self.tables.frame(table, columns), table.rows) if table.rows else None
 
     def _given_after(self, predicate: str) -> Table:
         name = given(predicate)

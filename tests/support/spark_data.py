@@ -1,0 +1,28 @@
+"""Facts of random programs as Spark data frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from generators.program_changes import Change
+from generators.programs import Row
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def frame(spark: SparkSession, rows: list[Row]) -> Any:
+    """Facts as a data frame; a fact without columns is a row that holds."""
+    columns = [list(c) for c in zip(*rows, strict=True)] if rows[0] else [[True] * len(rows)]
+    names = [f"c{place}" for place in range(len(columns))] if rows[0] else ["holds"]
+    return spark.createDataFrame(pa.table(columns, names))
+
+
+def as_frames(spark: SparkSession, steps: Change, kind: type) -> dict[str, Any]:
+    """What a change inserts, or deletes, as a data frame for each predicate."""
+    rows: dict[str, list[Row]] = {}
+    for step in steps:
+        if isinstance(step, kind):
+            rows.setdefault(step.predicate, []).extend(step.rows)
+    return {predicate: frame(spark, some) for predicate, some in rows.items() if some}
