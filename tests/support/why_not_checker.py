@@ -71,7 +71,8 @@ class _Claim:
         if self.told.kind == "other value":
             self._other_value(values, failing, given)
             return
-        (literal, *_) = [x for x in failing if _fits_kind(x, self.told.kind)] or [None]
+        fitting = [x for x in failing if _fits_kind(x, self.told.kind)] or [None]
+        literal = next((x for x in fitting if self._is_told(x, values)), fitting[0])
         if literal is None or (len(failing) == 1 and literal is not failing[0]):
             raise WrongProof(f"what fails is one of {failing}")
         self._fails(literal, values)
@@ -83,10 +84,18 @@ class _Claim:
             assert isinstance(literal, Atom)
             check_why_not(self.told.below, self.world, _put(literal, values), self.depth - 1)
 
+    def _is_told(self, literal: Literal | None, values: Environment) -> bool:
+        """Whether a comparison is the one that is said to fail. (Some may not be said anything of,
+        because their variables get no values.)"""
+        return isinstance(literal, Compare) and bare(self.told.fails) == bare(
+            f"{with_values(literal, values)} is false"
+        )
+
     def _given(self) -> Environment | None:
         """What the goal says of the rule's variables; None if the rule derives no such fact."""
         given: Environment = {}
         pairs = list(zip(self.rule.head.terms, self.goal.terms, strict=True))
+        pairs = [(term, asked) for term, asked in pairs if not _is_anything(asked)]
         said = {w: t for t, w in pairs if isinstance(w, Var) and not isinstance(t, Var)}
         for term, asked in pairs:
             wanted = said.get(asked, asked) if isinstance(asked, Var) else asked
@@ -99,7 +108,7 @@ class _Claim:
 
     def _differs(self, given: Environment) -> bool:
         """Whether the body holds, and what it gives differs where the goal has a variable twice."""
-        asked = [term for term in self.goal.terms if isinstance(term, Var)]
+        asked = [t for t in self.goal.terms if isinstance(t, Var) and not _is_anything(t)]
         if self.told.kind != "head" or len(set(asked)) == len(asked):
             return False
         return _holds(self.world, list(self.rule.body), given)
@@ -230,6 +239,11 @@ def _fits_kind(literal: Literal, kind: str) -> bool:
     kinds = {"no fact": Atom, "comparison": Compare, "blocked": Not, "no group": Aggregate,
              "no value": Bind}  # fmt: skip
     return isinstance(literal, kinds.get(kind, ()))  # type: ignore[arg-type]
+
+
+def _is_anything(term: object) -> bool:
+    """Whether a term is `_`: each of them is a variable of its own."""
+    return isinstance(term, Var) and term.anonymous
 
 
 def _put(atom: Atom, values: Environment) -> Atom:

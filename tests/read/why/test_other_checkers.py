@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from generators.programs import Aggregate, Atom, Compare, Not, Var
+from generators.programs import Aggregate, Atom, Bind, Compare, Not, Var
 from generators.programs import Rule as R
 from support.change_checker import check_change
 from support.proof_checker import WrongProof
@@ -80,6 +80,30 @@ def test_right_reasons_are_accepted() -> None:
 def test_wrong_reasons_are_rejected(changes: dict[str, object]) -> None:
     with pytest.raises((WrongProof, KeyError)):
         hot("b", replace(COLD, **changes))  # type: ignore[arg-type]
+
+
+def test_the_comparison_that_is_told_is_checked_and_not_the_first() -> None:
+    """Nothing can be said of L: the body does not hold up to where it gets a value."""
+    body = (Atom("reading", (X, N)), Compare(L, ">", N), Compare(N, ">", 30), Bind(N, L))
+    world = World.of((R("late", Atom("late", (X,)), body),), FACTS, {**TYPES, "late": ("symbol",)})
+    told = Attempt(
+        "late", "", "comparison", "N > 30", "20 > 30 is false",
+        ("reading(b, 20)",), (("X", "b"), ("N", 20)),
+    )  # fmt: skip
+    check_why_not(WhyNot("late(b)", (told,)), world, Atom("late", ("b",)))
+    for wrong in ("20 > 40 is false", "L > 20 is false"):
+        with pytest.raises(WrongProof):
+            other = replace(told, fails=wrong)
+            check_why_not(WhyNot("late(b)", (other,)), world, Atom("late", ("b",)))
+
+
+def test_each_underscore_of_a_goal_is_a_variable_of_its_own() -> None:
+    rule = R("pair", Atom("pair", ("a", "c")), (Atom("hot", ("b",)),))
+    world = World.of((rule, HOT), FACTS, {**TYPES, "pair": ("symbol", "symbol")})
+    told = WhyNot("pair(_, _)", (Attempt("pair", "", "no fact", "hot(b)", "no hot(b)", (), ()),))
+    check_why_not(told, world, Atom("pair", (Var("_"), Var("_"))))
+    with pytest.raises(WrongProof):
+        check_why_not(told, world, Atom("pair", (X, X)))
 
 
 def test_wrong_answers_are_rejected() -> None:
