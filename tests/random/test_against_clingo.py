@@ -23,7 +23,7 @@ OpenKb = Callable[..., "KnowledgeBase"]
 
 EXAMPLES = settings().max_examples
 PROGRAMS = max(1, EXAMPLES // 2)
-SEQUENCES = max(25, EXAMPLES // 8)
+SEQUENCES = max(16, EXAMPLES // 8)
 
 # How a program reaches the library: the short syntax or a mixture, facts in the text or inserted.
 WAYS = [("plain", "text"), ("mixed", "text"), ("mixed", "insert")]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-EXAMPLES = max(10, settings().max_examples // 8)
+EXAMPLES = max(7, settings().max_examples // 8)
 
 
 @settings(max_examples=EXAMPLES)

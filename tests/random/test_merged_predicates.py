@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-SEQUENCES = max(15, settings().max_examples // 8)
+SEQUENCES = max(9, settings().max_examples // 8)
 VERIFIED = 3
 """Every so many states are verified, too."""
 

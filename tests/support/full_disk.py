@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-STEPS = 25
+STEPS = 18
 
 RULES = {
     "copy": "t(X, Y) :- p(X, Y).",
