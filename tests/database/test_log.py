@@ -8,6 +8,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import duckdb
 import pytest
 from typer.testing import CliRunner
 
@@ -184,3 +185,16 @@ def test_a_link_to_a_file(file: Path, tmp_path: Path) -> None:
         assert link.is_symlink()
     with connect(file) as kb:
         assert sorted(kb.table("p")) == [("a",), ("b",), ("c",)]
+
+
+@pytest.mark.parametrize(
+    "made", ["DELETE FROM zodiac.log", "INSERT INTO zodiac.log VALUES ('infinity'), (NULL)"]
+)
+@pytest.mark.filterwarnings("ignore::zodiac_sql.MissingLogWarning")
+def test_a_file_with_another_mark_can_be_opened(made: str, file: Path) -> None:
+    with duckdb.connect(file) as plain:
+        plain.execute(made)
+    for name in ("b", "c"):
+        with connect(file) as kb:
+            assert kb.insert("p", [(name,)]).inserted == {"p": 1}
+            assert kb.verify()

@@ -57,10 +57,13 @@ def prepare_log(store: Store) -> None:
 def _begin_log(store: Store) -> None:
     store.log_unsettled = True
     try:
-        with store.transaction():
-            store.run("UPDATE zodiac.log SET begun = make_timestamp(epoch_us(now()))")
+        # No transaction of the store: its end would end the limits of the change.
+        store.run("UPDATE zodiac.log SET begun = make_timestamp(epoch_us(now()))")
         with suppress(StoreError):  # somebody reads: then a loss of this log cannot be told
             store.run('CHECKPOINT "{}"'.format(store.database.replace('"', '""')))
+    except StoreError:
+        abandon(store)
+        raise
     finally:
         settle_log(store)
 
@@ -88,14 +91,14 @@ def abandon(store: Store) -> None:
 
 def missing_log(store: Store, had_log: bool) -> str | None:
     """What to tell people if a file that was just opened has lost its log."""
-    ((begun,),) = store.rows("SELECT begun FROM zodiac.log")
+    ((begun,),) = store.rows("SELECT strftime(max(begun), '%Y-%m-%d %H:%M:%S') FROM zodiac.log")
     if begun is None:
         return None
     if had_log:
         store.log_unsettled = True
         return None
     return (
-        f"{store.path} lacks its log: what was changed after {begun:%Y-%m-%d %H:%M:%S} UTC is not "
+        f"{store.path} lacks its log: what was changed after {begun} UTC is not "
         "in it. If it is a copy of a file that was open, that is in the .wal beside the other: "
         f"copy both while nothing is changed, this one as {store.path}.wal; or make a backup. (If "
         "a process that had it open was killed at that very moment, nothing is missing.) The next "
