@@ -70,9 +70,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = mine
         for item in items:
             _count_examples(item)
-    # One of two processes: a long test at the end would leave the other one idle.
+    # One of several processes: a long test at the end would leave the others idle. One of them has
+    # all tests with a Spark session, because each session needs a Java of its own to warm up.
     if hasattr(config, "workerinput"):
-        items.sort(key=_share, reverse=True)
+        for item in items:
+            if _needs_spark(item):
+                item.add_marker(pytest.mark.xdist_group("spark"))
+        items.sort(key=lambda item: (_needs_spark(item), _share(item)), reverse=True)
+
+
+def _needs_spark(item: pytest.Item) -> bool:
+    return "spark" in getattr(item, "fixturenames", ())
 
 
 def _share(item: pytest.Item) -> float:
