@@ -57,28 +57,31 @@ def kept(
     return Kept(others, tuple(_violation(collected, work, rules[n], mine[n]) for n in new))
 
 
+def violation(rule: Rule, place: str, rows: Sequence[tuple[object, ...]], count: int) -> Violation:
+    """What is told of a constraint with so many violations, of which `rows` are the first."""
+    terms = rule.head.terms
+    told = [n for n, term in enumerate(terms) if isinstance(term, Variable) and term.written]
+    return Violation(
+        rule.name,
+        " ".join(rule.text.split()),
+        place,
+        tuple(str(terms[n]) for n in told),
+        tuple(tuple(row[n] for n in told) for row in rows) if told else (),
+        count,
+        rule.head.predicate,
+        rows[0] if terms else (),
+    )
+
+
 def _violation(
     collected: Collected, work: Materialisation, rule: Rule, difference: Difference
 ) -> Violation:
     relation = difference.inserted
     facts = decoded(relation, distinct_query(relation), f'temp."{dictionary.KNOWN}"')
     columns = columns_of(relation, "v")
-    told = [
-        n for n, term in enumerate(rule.head.terms) if isinstance(term, Variable) and term.written
-    ]
     first = exp.select(*columns).from_(facts.subquery("v")).order_by(*columns).limit(ROWS_TOLD)
     rows = collected.store.rows(first)
-    variables = tuple(str(rule.head.terms[n]) for n in told)
-    return Violation(
-        rule.name,
-        " ".join(rule.text.split()),
-        _place(collected, work, rule),
-        variables,
-        tuple(tuple(row[n] for n in told) for row in rows) if told else (),
-        difference.inserted_count,
-        rule.head.predicate,
-        rows[0] if rule.head.terms else (),
-    )
+    return violation(rule, _place(collected, work, rule), rows, difference.inserted_count)
 
 
 def _place(collected: Collected, work: Materialisation, rule: Rule) -> str:

@@ -60,7 +60,7 @@ def _begin_log(store: Store) -> None:
         # No transaction of the store: its end would end the limits of the change.
         store.run("UPDATE zodiac.log SET begun = make_timestamp(epoch_us(now()))")
         with suppress(StoreError):  # somebody reads: then a loss of this log cannot be told
-            store.run('CHECKPOINT "{}"'.format(store.database.replace('"', '""')))
+            store.run("CALL checkpoint($1)", [store.database])
     except StoreError:
         abandon(store)
         raise

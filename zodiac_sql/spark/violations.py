@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from zodiac_sql.change.constraints import ROWS_TOLD, violation
 from zodiac_sql.errors import ConstraintError, Violation
 from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.language.syntax import Rule, Variable
+from zodiac_sql.language.syntax import Rule
 from zodiac_sql.names import is_constraint
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-_ROWS_TOLD = 3
-"""So many violations of a constraint are told; the others are counted."""
-
 
 Found = Callable[[str], "tuple[DataFrame, int] | None"]
 """Returns the facts of a predicate, and their number; None if there are none."""
@@ -37,16 +34,5 @@ def require_none(hypernode: Hypernode, found: Found) -> None:
 
 
 def _violation(rule: Rule, facts: DataFrame, count: int) -> Violation:
-    terms = rule.head.terms
-    shown = [n for n, t in enumerate(terms) if isinstance(t, Variable) and t.written]
-    rows = [tuple(row) for row in facts.orderBy(*facts.columns).limit(_ROWS_TOLD).collect()]
-    return Violation(
-        rule.name,
-        " ".join(rule.text.split()),
-        str(rule.span),
-        tuple(str(terms[n]) for n in shown),
-        tuple(tuple(row[n] for n in shown) for row in rows) if shown else (),
-        count,
-        rule.head.predicate,
-        rows[0] if terms else (),
-    )
+    first = facts.orderBy(*facts.columns).limit(ROWS_TOLD).collect()
+    return violation(rule, str(rule.span), [tuple(row) for row in first], count)
