@@ -96,11 +96,11 @@ def test_a_log_that_duckdb_ends_because_it_is_long(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(duckdb, "connect", duckdb.connect)
-    full_disk.checkpoint_after("2KB")
+    full_disk.checkpoint_after("100KB")
     lacked = []
     with connect(file) as kb:
         for number in range(14):
-            kb.insert("p", [(f"x{number}",)])
+            kb.insert("p", [(f"{number} " * 10_000,)])
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
                 with connect(copied(file, log=False), read_only=True) as other:
