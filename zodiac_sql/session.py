@@ -194,9 +194,11 @@ class Session:
     def _done(self, do: _Do, collected: Collected, progress: Progress | None) -> Change:
         """Apply or preview an update, and keep the state and results for the next one."""
 
+        store = collected.store  # the change must not refer to what it was collected in
+
         def is_current() -> bool:
             # Do not compare the state of the change itself: after a preview it is never current.
-            return self.state is state_then and catalog.is_current(collected.store, state_then)
+            return self.state is state_then and catalog.is_current(store, state_then)
 
         try:
             applied = do(collected, is_current, progress)
@@ -205,7 +207,7 @@ class Session:
         state_then = applied.state
         self.state, self._prepared = applied.state, applied.prepared
         self._marks = applied.marks
-        collected.store.unsure = False
+        store.unsure = False
         collected.change = replace(applied.change, _why=self._why)
         return collected.change
 

@@ -157,7 +157,7 @@ def _planned(collected: Collected) -> Planned:
     try:
         planned = plan_program(
             collected.state,
-            before=collected.graph_before(),
+            before=collected.before.graph(),
             edits=Edited(edits.arrivals, edits.dropped, edits.places),
             provisional=collected.schema,
             explicit=explicit_predicates(collected),

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from zodiac_sql.change.change import Change, Streamed
@@ -43,8 +44,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
+class Before:
+    """The program before an update."""
+
+    state: State
+    prepared: Prepared | None
+    _graph: Hypergraph | None = None
+
+    def graph(self) -> Hypergraph:
+        """Its HRDG; parsed from the catalog unless an earlier change did so."""
+        if self._graph is None:
+            known = self.prepared is not None and self.prepared.rules is self.state.rules
+            self._graph = self.prepared.graph if known and self.prepared else None
+            self._graph = self._graph or hypergraph_of(self.state)
+        return self._graph
+
+    def written(self) -> Iterator[Rule]:
+        """Its rules, as users have written them."""
+        yield from (rule for rule in self.graph().rules() if rule.origin is None)
+        yield from parsed_templates(self.state)
+
+
+@dataclass(slots=True)
 class Collected:
-    """What an update is to change, and what is known before it."""
+    """What an update is to change, and what is known before it.
+
+    Rule: nothing in it refers to it, so its facts and states are freed when the update is over.
+    Reason: what refers to itself stays until Python looks for garbage: for thousands of updates.
+    """
 
     store: Store
     state: State
@@ -91,33 +118,22 @@ class Collected:
     """The predicates after the update, as far as the verbs have settled them. It is that of `state`
     as long as they have settled nothing new."""
     prefixes: dict[str, str] = field(init=False)
+    before: Before = field(init=False)
     rules: RuleEdits = field(init=False)
     sql_names: SqlNames = field(init=False)
-    others: frozenset[str] = frozenset()
-    """Names, in lower case, of tables and views in main that belong to somebody else."""
+    others: set[str] = field(default_factory=set)
+    """Names, in lower case, of tables and views in main that belong to somebody else. They are
+    looked up for the first new predicate."""
     _settled: dict[str, Predicate] | None = None
     """The schema, once it is one of the update's own."""
     _by_sql_name: dict[str, str] | None = None
-    _graph: Hypergraph | None = None
 
     def __post_init__(self) -> None:
         self.schema = self.state.schema
         self.prefixes = dict(self.state.prefixes)
-        self.rules = RuleEdits(self.state.written, self.state.sets, self._written_before)
-        self.sql_names = SqlNames(self._taken_names)
-
-    def graph_before(self) -> Hypergraph:
-        """The HRDG before the update; parsed from the catalog unless an earlier change did so."""
-        if self._graph is None:
-            known = self.prepared is not None and self.prepared.rules is self.state.rules
-            self._graph = self.prepared.graph if known and self.prepared else None
-            self._graph = self._graph or hypergraph_of(self.state)
-        return self._graph
-
-    def _written_before(self) -> Iterator[Rule]:
-        """The rules before the update, as users have written them."""
-        yield from (rule for rule in self.graph_before().rules() if rule.origin is None)
-        yield from parsed_templates(self.state)
+        self.before = Before(self.state, self.prepared)
+        self.rules = RuleEdits(self.state.written, self.state.sets, self.before.written)
+        self.sql_names = SqlNames(partial(_taken_names, self.store, self.state, self.others))
 
     def meant(self, predicate: str) -> str:
         """The predicate that a user's name for it means."""
@@ -154,7 +170,7 @@ class Collected:
         }
         if not bringing:
             return
-        for rule in self.graph_before().rules():
+        for rule in self.before.graph().rules():
             if rule.name in bringing:
                 (stated,) = rule.positive_atoms()
                 known = self.state.schema[stated.predicate]
@@ -265,10 +281,11 @@ class Collected:
         finally:
             self.seconds[phase] = self.seconds.get(phase, 0.0) + time.perf_counter() - started
 
-    def _taken_names(self) -> set[str]:
-        """The SQL names that no new predicate can have, in lower case."""
-        self.others = others_names(self.store, self.state.schema)
-        return {p.sql_name.lower() for p in self.state.schema.values()} | self.others
+
+def _taken_names(store: Store, state: State, others: set[str]) -> set[str]:
+    """The SQL names that no new predicate can have, in lower case. `others` gets some of them."""
+    others |= others_names(store, state.schema)
+    return {p.sql_name.lower() for p in state.schema.values()} | others
 
 
 def explicit_predicates(collected: Collected) -> set[str]:

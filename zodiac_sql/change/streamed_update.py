@@ -24,7 +24,7 @@ class StreamedUpdate(Update):
 
     def graph_before(self) -> Hypergraph:
         """The HRDG before the update."""
-        return self._collected.graph_before()
+        return self._collected.before.graph()
 
     def applies(self, streamed: Streamed) -> None:
         """Say which updates of a stream this one applies."""
@@ -41,7 +41,7 @@ class StreamedUpdate(Update):
         collected = self._collected
         if collected.settings.strategy not in MARKING or collected.rules:
             return
-        derived = {p for h in collected.graph_before().hypernodes for p in h.derives}
+        derived = {p for h in collected.before.graph().hypernodes for p in h.derives}
         for predicate, rows in deletes.items():
             name = collected.meant(predicate)
             known = collected.schema.get(name)
