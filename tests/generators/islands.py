@@ -97,6 +97,8 @@ class Island:
     reached: list[Predicate] = field(default_factory=list)
     above: list[Predicate] = field(default_factory=list)
     counts: list[Predicate] = field(default_factory=list)
+    linear: list[Predicate] = field(default_factory=list)
+    """Those of `closed` that linear rules close."""
 
     @property
     def schema(self) -> list[Predicate]:
@@ -141,6 +143,14 @@ def bases_of_island(island: Island, relation: Predicate) -> list[Shape]:
         (atom(relation, X, Z), (atom(e, X, Y), atom(f, Y, Z))),
         (atom(relation, X, X), (atom(m, X),)),
         (atom(relation, island.constant(), X), (atom(m, X),)),
+    ]
+
+
+def prolonged(relation: Predicate, base: Predicate) -> list[Shape]:
+    """Linear rules: they close the relation if its other facts are those of the base."""
+    return [
+        (atom(relation, X, Z), (atom(relation, X, Y), atom(base, Y, Z))),
+        (atom(relation, X, Z), (atom(base, X, Y), atom(relation, Y, Z))),
     ]
 
 

@@ -32,6 +32,7 @@ from generators.islands import (
     companions,
     feeders,
     nearly,
+    prolonged,
     reached,
     readers_above,
     rewritten,
@@ -130,6 +131,9 @@ def _rules(pool: _Pool, island: Island, alone: bool) -> None:
     rng = pool.rng
     few = (1, 2) if alone else (0, 1)
     for relation in island.closed:
+        if chance(rng, 25):
+            _linear(pool, island, relation)
+            continue
         pool.closing(relation)
         pool.some(bases_of_island(island, relation), *(1, 1, 2))
         pool.some(feeders(island, relation), 1, *few)
@@ -156,6 +160,20 @@ def _rules(pool: _Pool, island: Island, alone: bool) -> None:
         island.closed.append(relation)
         pool.closing(relation)
         pool.add((atom(relation, X, Y), (atom(island.above[0], X, Y),)))
+
+
+def _linear(pool: _Pool, island: Island, relation: Predicate) -> None:
+    """A relation that linear rules close, along what it mostly has nothing but copies of."""
+    rng = pool.rng
+    others = [p for p in island.closed + island.companions if p != relation]
+    base = rng.choice([*island.given * 2, *others])
+    island.linear.append(relation)
+    pool.add((atom(relation, X, Y), (atom(base, X, Y),)))
+    pool.some(prolonged(relation, base), *(1, 1, 2))
+    if chance(rng, 15):
+        pool.closing(relation)
+    pool.some(bases_of_island(island, relation), *(0, 0, 0, 1))
+    pool.some(feeders(island, relation), *(0, 0, 0, 1))
 
 
 def _bridge(pool: _Pool, one: Island, two: Island) -> list[Predicate]:
@@ -193,7 +211,7 @@ def _facts(rng: Random, islands: Sequence[Island], schema: Sequence[Predicate]) 
             facts[predicate.name] = frozenset((nodes[a], nodes[b]) for a, b in graph)
         facts[island.marks[0].name] = frozenset((node,) for node in nodes if chance(rng, 40))
         for predicate in island.closed:
-            if chance(rng, 60):
+            if chance(rng, 10 if predicate in island.linear else 60):
                 rows = random_rows(rng, predicate, rng.choice((1, 1, 2, 3)), symbols, integers)
                 loops = [(node, node) for node in nodes if chance(rng, 15)]
                 facts[predicate.name] = frozenset((*rows, *loops))

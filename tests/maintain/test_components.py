@@ -13,8 +13,10 @@ import networkx as nx
 import pytest
 from support.closed_relations import (
     ABOVE,
+    LEFT,
     NEAR,
     PATH,
+    RIGHT,
     differences,
     extensions,
     facts_told,
@@ -42,6 +44,10 @@ SIZE = 300
 
 def ring(start: int, size: int = SIZE) -> list[Edge]:
     return [(start + i, start + (i + 1) % size) for i in range(size)]
+
+
+ALIKE = pytest.mark.parametrize("rules", [PATH, LEFT, RIGHT])
+"""Three ways to say the same."""
 
 
 @pytest.fixture
@@ -113,7 +119,7 @@ def test_rules_that_classes_cannot_stand_for(open_kb: OpenKb, always: None) -> N
     for rules, modules in (
         (PATH, ["scc(path)"]),
         (PATH.replace("path(Y, Z).", "path(Y, Z), X != Z."), ["tc(path)"]),
-        (PATH + "longer: path(X, Z) :- path(X, Y), edge(Y, Z).", ["tc(path)"]),
+        (PATH + "longer: path(X, Z) :- path(X, Y), edge(Y, Z).", ["scc(path)"]),
         (PATH + "back: path(X, Y) :- path(Y, X).", ["stc(path)"]),
     ):
         kb = open_kb()
@@ -159,13 +165,122 @@ def test_edges_that_close_a_large_cycle_make_components_of_pairs(
     assert kb.verify()
 
 
+# --- linear rules ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "also: path(X, Y) :- leap(X, Y).",
+        "also: path(X, Y) :- edge(X, Y), leap(X, Y).",
+        "also: path(X, Y) :- leap(Y, X).",
+    ],
+)
+@pytest.mark.parametrize("rules", [LEFT, RIGHT])
+def test_another_rule_for_what_linear_rules_close(
+    open_kb: OpenKb, always: None, rules: str, other: str
+) -> None:
+    """A path may then begin, or end, with what is no edge, and cannot go on by such."""
+    kb = open_kb()
+    kb.add_rules(rules)
+    kb.insert("edge", [*ring(0, 4), (3, 5)])
+    assert modules_of(kb) == ["scc(path)"]
+    kb.insert("leap", [(7, 0)])
+    kb.add_rules(other)
+    kb.insert("leap", [(5, 7), (0, 9)])
+    kb.insert("edge", [(9, 10)])
+    assert (modules_of(kb), bool(kb.verify())) == ([], True)
+    kb.drop_rules("also")
+    kb.drop_rules("trans")
+    kb.add_rules(rules)
+    assert (modules_of(kb), bool(kb.verify())) == (["scc(path)"], True)
+
+
+@pytest.mark.parametrize("rules", [LEFT, RIGHT])
+def test_explicit_facts_of_what_linear_rules_close(
+    open_kb: OpenKb, always: None, rules: str
+) -> None:
+    kb = open_kb()
+    kb.add_rules(rules)
+    kb.insert("edge", [*ring(0, 4), (3, 5)])
+    change = kb.insert("path", [(5, 7), (7, 0)])
+    assert (modules_of(kb), bool(kb.verify())) == ([], True)
+    new = {(5, 7), (7, 0)}
+    if rules == LEFT:
+        new |= {(7, n) for n in (1, 2, 3, 5)}
+    else:
+        new |= {(n, 7) for n in (0, 1, 2, 3)}
+    assert shown(change.inserted_facts("path")) == new
+    assert set(kb.table("path").fetchall()) == new | {
+        (a, b) for a in range(4) for b in range(4)
+    } | {(a, 5) for a in range(4)}
+    assert kb.verify()
+
+
+def test_a_copy_that_goes_leaves_no_closure(open_kb: OpenKb, always: None) -> None:
+    kb = open_kb()
+    kb.add_rules(RIGHT)
+    kb.insert("edge", ring(0, 4))
+    kb.drop_rules("copy")
+    assert kb.table("path").fetchall() == [] and kb.verify()
+    kb.insert("path", [(2, 9)])
+    assert set(kb.table("path").fetchall()) == {(n, 9) for n in range(4)} and kb.verify()
+
+
+def test_linear_rules_along_something_else(open_kb: OpenKb, always: None) -> None:
+    copy, edges = "copy: path(X, Y) :- edge(X, Y). ", [*ring(0, 4), (3, 5)]
+    for rules in (
+        "path(X, Y) :- edge(Y, X). path(X, Z) :- edge(X, Y), path(Y, Z).",
+        copy + "path(X, Z) :- leap(X, Y), path(Y, Z).",
+        copy + "path(X, Z) :- edge(Y, X), path(Y, Z).",
+        copy + "path(X, Z) :- path(X, Y), edge(Y, Z), mark(Z).",
+        copy + "path(X, Z) :- path(X, Y), edge(Y, Z). path(X, Z) :- leap(X, Y), path(Y, Z).",
+    ):
+        kb = open_kb()
+        kb.add_rules(rules)
+        with kb.update() as update:
+            update.insert("edge", edges)
+            update.insert("leap", edges)
+            update.insert("mark", [(0,), (2,)])
+        assert (modules_of(kb), bool(kb.verify())) == ([], True), rules
+
+
+def test_both_linear_rules_and_the_transitive_one(open_kb: OpenKb, always: None) -> None:
+    back = "back: path(X, Z) :- path(X, Y), edge(Y, Z). "
+    for rules in (RIGHT + back, PATH + back, PATH + back + RIGHT.replace("trans", "forth")):
+        kb = open_kb()
+        kb.add_rules(rules.replace("copy: path(X, Y) :- edge(X, Y). ", "", rules.count("copy") - 1))
+        kb.insert("edge", [*ring(0, 4), (3, 5)])
+        assert modules_of(kb) == ["scc(path)"]
+        kb.delete("edge", [(1, 2)])
+        assert kb.verify() and kb.why("path(2, 1)")
+
+
+@pytest.mark.parametrize(
+    ("rules", "step"), [(LEFT, ("path", "edge", "edge")), (RIGHT, ("edge", "edge", "path"))]
+)
+def test_a_proof_by_linear_rules(
+    open_kb: OpenKb, always: None, rules: str, step: tuple[str, ...]
+) -> None:
+    kb = open_kb()
+    kb.add_rules(rules)
+    kb.insert("edge", [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    lines = str(kb.why("path(a, d)")).splitlines()
+    below = [line.split("─ ")[1] for line in lines if line.startswith(("├", "└"))]
+    edges = zip(step, ("(a, b)", "(b, c)", "(c, d)"), strict=True)
+    assert [text.removesuffix("  explicit") for text in below] == [a + b for a, b in edges]
+
+
 # --- what is seen of them -------------------------------------------------------------------------
 
 
-def test_the_file_has_classes_pairs_of_them_and_a_view(tmp_path: Path, always: None) -> None:
+@ALIKE
+def test_the_file_has_classes_pairs_of_them_and_a_view(
+    tmp_path: Path, always: None, rules: str
+) -> None:
     path = tmp_path / "some.duckdb"
     with open_with(True, path) as kb:
-        kb.add_rules(PATH + NEAR)
+        kb.add_rules(rules + NEAR)
         kb.insert("edge", [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d"), ("e", "e")])
         tables, views = in_idb(kb)
         assert tables == ["h1_path", "h2_path between", "h2_path classes"]
@@ -179,11 +294,12 @@ def test_the_file_has_classes_pairs_of_them_and_a_view(tmp_path: Path, always: N
         assert kb.why_not("path(d, a)")
 
 
-def test_rules_above_learn_what_moves(open_kb: OpenKb, always: None) -> None:
+@ALIKE
+def test_rules_above_learn_what_moves(open_kb: OpenKb, always: None, rules: str) -> None:
     """Classes merge and fall apart, new nodes come, and old ones vanish."""
     above = ABOVE.replace("near", "path") + "loop(X) :- path(X, X). "
     kb = open_kb()
-    kb.add_rules(PATH + above)
+    kb.add_rules(rules + above)
     kb.insert("pair", [(0, 5), (5, 0), (2, 2)])
     kb.insert("edge", [*ring(0, 4), (3, 5), (5, 6), (6, 7), (8, 8)])
     assert modules_of(kb) == ["scc(path)"]
@@ -204,16 +320,17 @@ def test_rules_above_learn_what_moves(open_kb: OpenKb, always: None) -> None:
     assert kb.verify()
 
 
+@ALIKE
 @pytest.mark.parametrize("affordable", [True, False])
 def test_verify_finds_damage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, always: None, affordable: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, always: None, affordable: bool, rules: str
 ) -> None:
     if not affordable:
         monkeypatch.setattr(expected, "AFFORDABLE_FACTS", 0)
         monkeypatch.setattr(compare_views, "MOST_COMPARED", 0)
     path = tmp_path / "some.duckdb"
     with open_with(True, path) as kb:
-        kb.add_rules(PATH)
+        kb.add_rules(rules)
         kb.insert("edge", [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d")])
         assert kb.verify()
     for statement in (
@@ -230,11 +347,12 @@ def test_verify_finds_damage(
             assert not kb.verify(), statement
 
 
-def test_large_ones_are_counted_not_made(tmp_path: Path, always: None) -> None:
+@ALIKE
+def test_large_ones_are_counted_not_made(tmp_path: Path, always: None, rules: str) -> None:
     """Two rings of 300 nodes: no statement writes more rows than 20 for each node."""
     written: list[int] = []
     with zodiac_sql.connect(tmp_path / "large.duckdb") as kb:
-        kb.add_rules(PATH)
+        kb.add_rules(rules)
         kb.insert("edge", [*ring(0), *ring(SIZE)])
         assert modules_of(kb) == ["scc(path)"]
         with pytest.MonkeyPatch.context() as patch:

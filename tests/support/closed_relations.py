@@ -16,6 +16,8 @@ UNEQUAL = "join: near(X, Z) :- near(X, Y), near(Y, Z), X != Z. "
 NEAR = TURN + JOIN
 FED = NEAR + "feed: link(X, Y) :- near(X, Y), strong(X). back: near(X, Y) :- link(X, Y). "
 PATH = "copy: path(X, Y) :- edge(X, Y). trans: path(X, Z) :- path(X, Y), path(Y, Z). "
+RIGHT = "copy: path(X, Y) :- edge(X, Y). trans: path(X, Z) :- edge(X, Y), path(Y, Z). "
+LEFT = "copy: path(X, Y) :- edge(X, Y). trans: path(X, Z) :- path(X, Y), edge(Y, Z). "
 PATH_FED = PATH + "hop: trail(X, Y) :- path(X, Y). home: path(X, Z) :- trail(X, Y), leap(Y, Z). "
 ABOVE = (
     "far(X, Y) :- pair(X, Y), not near(X, Y). "

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Not, Rule, Var
 from support import naive
@@ -218,9 +218,11 @@ class Checker:
     def _path(self, fact: Fact, step: Step) -> None:
         """Whether these facts are a path, and follow one from the other by the rules told."""
         rows = [self.ground(use)[1] for use in step.uses]
-        if {use.predicate for use in step.uses} != {fact.predicate} or fact in step.uses:
-            raise WrongProof(f"a path of other facts of {fact.predicate}, not {_texts(step.uses)}")
         rules = [self._closing_rule(name, fact.predicate) for name in step.rule.split(", ")]
+        read = {atom.predicate for rule in rules for atom in positive(rule.body)}
+        used = {use.predicate for use in step.uses}
+        if not used or not used <= read or fact in step.uses:
+            raise WrongProof(f"a path of other facts of {fact.predicate}, not {_texts(step.uses)}")
         if not any(len(positive(rule.body)) == 2 for rule in rules):
             raise WrongProof("no rule makes it transitive")
         turns = any(len(positive(rule.body)) == 1 for rule in rules)
@@ -230,15 +232,20 @@ class Checker:
             here = [end] * (start in here) + [start] * (turns and end in here)
         if last not in here:
             raise WrongProof(f"{_texts(step.uses)} do not lead from end to end")
-        types = {fact.predicate: self.world.types[fact.predicate]}
-        follow = naive.extensions(rules, {fact.predicate: rows}, types)
+        types = {name: self.world.types[name] for name in read}
+        facts = {
+            name: [row for use, row in zip(step.uses, rows, strict=True) if use.predicate == name]
+            for name in read
+        }
+        follow = naive.extensions(rules, facts, types)
         if (first, last) not in follow[fact.predicate]:
             raise WrongProof(f"it does not follow from {_texts(step.uses)}")
 
     def _closing_rule(self, name: str, predicate: str) -> Rule:
-        """The rule of that name, which must make a predicate transitive or symmetric."""
+        """The rule of that name, which must close a predicate."""
         rule = self.world.rules.get(name)
-        if rule is None or not closing(rule) or rule.head.predicate != predicate:
+        known = rule is not None and (closing(rule) or prolonging(rule))
+        if rule is None or not known or rule.head.predicate != predicate:
             raise WrongProof(f"{name} is no rule that makes {predicate} transitive or symmetric")
         return rule
 
@@ -263,6 +270,17 @@ def closing(rule: Rule) -> bool:
     middle = set(terms) - {x, z}
     ways = [{(x, y), (y, z)} for y in middle]
     return len(atoms) == 2 and len(middle) == 1 and {atom.terms for atom in atoms} in ways
+
+
+def prolonging(rule: Rule) -> bool:
+    """Whether a rule is R(x, z) :- R(x, y), E(y, z), or E(x, y), R(y, z)."""
+    atoms = positive(rule.body)
+    if len(atoms) != 2 or len(rule.body) != 2:
+        return False
+    if [atom.predicate for atom in atoms].count(rule.head.predicate) != 1:
+        return False
+    alike = replace(rule, body=tuple(replace(a, predicate=rule.head.predicate) for a in atoms))
+    return closing(alike)
 
 
 # --- what a rule computes -------------------------------------------------------------------------

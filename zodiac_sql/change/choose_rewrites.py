@@ -25,8 +25,9 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.names import DERIVED_SCHEMA, derived
-from zodiac_sql.rewrite.closures.condensed import condensed
+from zodiac_sql.rewrite.closures.condensed import Condensed, condensed
 from zodiac_sql.rewrite.closures.recognise import worthwhile
+from zodiac_sql.rewrite.closures.shapes import copied
 from zodiac_sql.rewrite.hypertree.rewrite import fits
 from zodiac_sql.rewrite.hypertree.stored import StoredTree, tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import (
@@ -63,7 +64,7 @@ def with_components(work: Materialisation, hypernode: Hypernode, new: bool) -> I
     Reason: to decide takes a look at all edges.
     """
     inner, before = with_modules(work, hypernode), work.modules.get(hypernode.id, ())
-    other = _as_components(work, hypernode, inner)
+    other = _as_components(work, hypernode)
     if other is None or (not new and inner.rows == before):
         return inner
     (row,) = other.rows
@@ -75,21 +76,43 @@ def with_components(work: Materialisation, hypernode: Hypernode, new: bool) -> I
 
 def reconsiders(work: Materialisation, hypernode: Hypernode, inner: Inner) -> bool:
     """Whether a hypernode may get components if it is evaluated anew."""
-    other = _as_components(work, hypernode, inner)
+    other = _as_components(work, hypernode)
     return other is not None and other.rows != inner.rows
 
 
-def _as_components(work: Materialisation, hypernode: Hypernode, inner: Inner) -> Inner | None:
+def _as_components(work: Materialisation, hypernode: Hypernode) -> Inner | None:
     """A hypernode whose transitive closure is kept as components, if it can be."""
-    if not inner.rows:
-        return None
 
-    def make() -> Inner | None:
+    def make() -> tuple[Condensed, Inner] | None:
         schema = work.planned.schema
-        module = condensed(worthwhile(hypernode, schema), hypernode.rules)
-        return inner_of(hypernode, [module], schema) if module else None
+        module = condensed(hypernode, schema)
+        return (module, inner_of(hypernode, [module], schema)) if module else None
 
-    return work.cache.of(hypernode.id).get(("components", hypernode.rules), make)
+    if not work.settings.modules:
+        return None
+    found = work.cache.of(hypernode.id).get(("components", hypernode.rules), make)
+    if found is None:
+        return None
+    module, inner = found
+    if module.edges and not _is_copy(work, hypernode, module.predicate, module.edges):
+        return None
+    return inner
+
+
+def _is_copy(work: Materialisation, hypernode: Hypernode, predicate: str, edges: str) -> bool:
+    """Whether what a predicate has from outside a hypernode are the facts of another predicate.
+
+    Rule: one rule copies them, and nothing else can give it any.
+    Reason: to compare the facts would take a look at all of them, whenever one has come.
+    """
+    known, other = work.planned.schema[predicate], work.planned.schema[edges]
+    if [c.type for c in known.columns] != [c.type for c in other.columns]:
+        return False
+    if any(part.rows for part in work.new.explicit.get(predicate, ())):
+        return False
+    derivers = work.planned.graph.deriving(predicate)
+    rules = [rule for one in derivers if one.id != hypernode.id for rule in one.rules]
+    return len(rules) == 1 and copied(rules[0]) == edges
 
 
 def _tables(work: Materialisation, hypernode: Hypernode, row: ModuleRow) -> tuple[int, int]:

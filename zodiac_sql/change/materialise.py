@@ -108,9 +108,10 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
     try:
         done, strategy, why = _maintained(work, due, task)
     except Anew as error:
-        inner = with_components(work, hypernode, True)
-        due, task = replace(due, anew=True), make_task(work, due, inner)
-        done, strategy, why = (*_maintained(work, due, task)[:2], str(error))
+        before, inner = inner, with_components(work, hypernode, True)
+        due = replace(due, anew=inner.rows != before.rows)
+        task = make_task(work, due, inner)
+        done, strategy, why = recompute(task), "recompute", str(error)
     first = True
     while due.anew and (
         trees := other_trees(work, hypernode, inner, task=task, done=done, decide_again=first)

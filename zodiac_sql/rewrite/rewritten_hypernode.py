@@ -21,8 +21,9 @@ from zodiac_sql.names import (
     external_table,
     given,
 )
-from zodiac_sql.rewrite.closures.condensed import Condensed
+from zodiac_sql.rewrite.closures.condensed import Condensed, condensed
 from zodiac_sql.rewrite.closures.module import FIRST, NODE, SECOND, Module
+from zodiac_sql.rewrite.closures.recognise import modules_of
 from zodiac_sql.rewrite.hypertree.rewrite import decomposed, fits
 from zodiac_sql.rewrite.hypertree.stored import StoredTree, tables_of_trees
 
@@ -87,6 +88,16 @@ class Inner:
     """All predicates that exist only inside."""
     outside: frozenset[str] = frozenset()
     """Its own predicates of which some rules read only the facts from outside, as `given`."""
+
+
+def modules_at_work(
+    hypernode: Hypernode, rows: Sequence[ModuleRow], schema: Schema
+) -> list[Module]:
+    """The modules of a hypernode that are at work, as the catalog says."""
+    if any(row.directed for row in rows):
+        return [module for module in [condensed(hypernode, schema)] if module]
+    closed = {row.predicate for row in rows}
+    return [one for one in modules_of(hypernode, schema) if one.predicate in closed]
 
 
 def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) -> Inner:

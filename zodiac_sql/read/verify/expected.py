@@ -27,10 +27,8 @@ from zodiac_sql.read.verify.best_values import derive_best
 from zodiac_sql.read.verify.second_opinion import derive
 from zodiac_sql.read.verify.together import all_given_once, batches
 from zodiac_sql.read.verify.work import Work, count_rows, relation_of
-from zodiac_sql.rewrite.closures.condensed import condensed
-from zodiac_sql.rewrite.closures.recognise import modules_of
 from zodiac_sql.rewrite.hypertree.rewrite import fits
-from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, with_trees
+from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, modules_at_work, with_trees
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
 from zodiac_sql.storage.extensions import distinct_query
@@ -95,10 +93,7 @@ def as_evaluated(state: State, hypernode: Hypernode, row: HypernodeRow) -> Inner
 
     Trees of an older version that do not fit are left out: the next change decides them anew.
     """
-    closed = {module.predicate for module in row.modules}
-    modules = [m for m in modules_of(hypernode, state.schema) if m.predicate in closed]
-    if any(module.directed for module in row.modules):
-        modules = [m for m in [condensed(modules, hypernode.rules)] if m]
+    modules = modules_at_work(hypernode, row.modules, state.schema)
     inner = inner_of(hypernode, modules, state.schema)
     rules = {rule.name: rule for rule in (*hypernode.rules, *inner.hypernode.rules)}
     trees = [tree for tree in row.trees if not tree.nodes or fits(rules[tree.rule], tree)]

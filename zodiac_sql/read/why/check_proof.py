@@ -30,7 +30,7 @@ def is_proof(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivatio
 def _is_step(search: Search, fact: Key, derivation: Derivation) -> bool:
     by = derivation.by
     if isinstance(by, Path):
-        return _is_path(fact, by)
+        return _is_path(fact, by) and derivation.uses == by.uses
     if by.rule not in search.rules_of(by.rule.head.predicate):
         return False
     if by.rule.head.predicate != fact[0] or tuple(uses(search.known, by)) != derivation.uses:

@@ -68,7 +68,7 @@ def _groups(search: Search, facts: Sequence[Key]) -> Groups | None:
 
 
 def _derivation_by(search: Search, by: Instance | Path) -> Derivation:
-    return Derivation(by, by.facts if isinstance(by, Path) else tuple(uses(search.known, by)))
+    return Derivation(by, by.uses if isinstance(by, Path) else tuple(uses(search.known, by)))
 
 
 def _one_each(
@@ -112,7 +112,7 @@ def _by_paths(
     of_given = closure.of_given
     for fact in ranks:
         if path := search.path(of_given, fact):
-            found[fact] = Derivation(path, path.facts)
+            found[fact] = Derivation(path, path.uses)
             del waiting[fact]
     return waiting, closure.row.fed or not search.beside(closure)
 

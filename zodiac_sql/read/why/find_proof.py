@@ -184,7 +184,7 @@ def _derivation(fact: Key, seen: _Seen, settled: set[Key]) -> Derivation | None:
     if fact in seen.edges:
         closure, near = seen.edges[fact]
         if path := path_among(closure, fact, (one for one in near if one in settled)):
-            return Derivation(path, path.facts)
+            return Derivation(path, path.uses)
     for derivation in seen.derivations[fact]:
         if settled.issuperset(derivation.uses):
             return derivation

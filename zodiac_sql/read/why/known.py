@@ -14,7 +14,7 @@ from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.why.asked import Known
 from zodiac_sql.read.why.paths import Closure, Graph
 from zodiac_sql.read.why.search import EdgesOf, Search
-from zodiac_sql.rewrite.closures.recognise import modules_of
+from zodiac_sql.rewrite.rewritten_hypernode import modules_at_work
 from zodiac_sql.storage.sources import EDGES, sources_of
 
 
@@ -48,10 +48,10 @@ def _closures_of(state: State, known: Known) -> Mapping[tuple[int, str], Closure
         for row in state.hypernodes:
             if not row.modules:
                 continue
-            modules = {m.predicate: m for m in modules_of(known.graph[row.id], state.schema)}
-            for one in row.modules:
-                if one.predicate in modules:
-                    found[row.id, one.predicate] = Closure(row.id, one, modules[one.predicate])
+            rows = {one.predicate: one for one in row.modules}
+            for module in modules_at_work(known.graph[row.id], row.modules, state.schema):
+                name = module.predicate
+                found[row.id, name] = Closure(row.id, rows[name], module)
         return found
 
     return state.once("closures", find)

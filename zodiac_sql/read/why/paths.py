@@ -21,6 +21,7 @@ from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.names import external
 from zodiac_sql.read.why.asked import Key, Known
+from zodiac_sql.rewrite.closures.condensed import Condensed
 from zodiac_sql.rewrite.closures.module import NODE, Module
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.relations import Part, Relation, relation_query, table
@@ -61,6 +62,20 @@ class Path:
 
     closure: Closure
     facts: tuple[Key, ...]
+
+    @property
+    def uses(self) -> tuple[Key, ...]:
+        """What it rests on. Linear rules prolong a fact by facts of another relation, of which the
+        others are copies (rewrite/closures/condensed.py).
+        """
+        module = self.closure.module
+        if not isinstance(module, Condensed) or module.edges is None or module.prolongs is None:
+            return self.facts
+        own = 0 if module.prolongs else len(self.facts) - 1
+        return tuple(
+            fact if place == own else (module.edges, fact[1])
+            for place, fact in enumerate(self.facts)
+        )
 
 
 MOST_EDGES = 20_000

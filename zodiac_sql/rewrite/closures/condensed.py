@@ -4,28 +4,40 @@ Two nodes on a common cycle of external facts reach the same nodes, and are reac
 they share a class, and R is stored as the class of each node and the pairs of classes that R
 relates: n rows for a strongly connected graph of n nodes, where `tc` keeps n * n.
 
-Which of the two a relation becomes is decided when it is evaluated anew
+Whether a relation becomes that is decided when it is evaluated anew
 (evaluate/cost/choose_components.py). It must be the only thing that its hypernode derives, by the
 rule R(x, y), R(y, z) -> R(x, z) alone: then nobody asks for what single rounds add to it. What is
 stored has the external facts, too, so a reader of R need not unite millions of pairs with them.
+
+A linear rule, R(x, y), E(y, z) -> R(x, z) or E(x, y), R(y, z) -> R(x, z), says the same as that one
+if the external facts of R are those of E. They are as long as a rule copies E, and nothing else
+gives R any: change/choose_rewrites.py asks for that whenever one of them has changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.rewrite.closures.module import Module
-from zodiac_sql.rewrite.closures.transitive import Transitive
+from zodiac_sql.rewrite.closures.recognise import has_nodes
+from zodiac_sql.rewrite.closures.shapes import along, transitive
 
 
 @dataclass(frozen=True, slots=True)
 class Condensed(Module):
-    """R is transitive, and its nodes are kept in classes."""
+    """R is transitive, and its nodes are kept in classes.
+
+    `edges` is the relation E of linear rules, if there are some. If there are only such rules,
+    `prolongs` is the end of R, 0 or 1, to which the first of them adds a fact of E.
+    """
 
     kind: ClassVar[str] = "scc"
+    edges: str | None = None
+    prolongs: int | None = None
 
     @property
     def covers(self) -> bool:
@@ -39,13 +51,27 @@ class Condensed(Module):
         return ()
 
 
-def condensed(modules: Sequence[Module], rules: Sequence[Rule]) -> Condensed | None:
-    """The module that can take the place of those of a hypernode with some rules, if one can.
+def condensed(hypernode: Hypernode, schema: Schema) -> Condensed | None:
+    """The module that can evaluate all rules of a hypernode, if it can.
 
     With x != z a node may be related to all of its class but itself, which classes do not tell.
     """
-    if len(modules) != 1 or not isinstance(modules[0], Transitive) or modules[0].unequal:
+    rules = hypernode.rules
+    if not hypernode.recursive or hypernode.bests or len(hypernode.derives) != 1:
         return None
-    (module,) = modules
-    alone = len(module.taken) == len(rules)
-    return Condensed(module.predicate, module.taken, unequal=False) if alone else None
+    (predicate,) = hypernode.derives
+    if not has_nodes(schema, predicate):
+        return None
+    unequal = {rule.name: transitive(rule) for rule in rules}
+    steps = [along(rule) for rule in rules if unequal[rule.name] is None]
+    edges = {step[1] if step else None for step in steps}
+    if True in unequal.values() or None in edges or len(edges) > 1:
+        return None
+    linear = steps[0] if len(steps) == len(rules) else None
+    return Condensed(
+        predicate,
+        tuple(rules),
+        unequal=False,
+        edges=next(iter(edges), None),
+        prolongs=linear[0] if linear else None,
+    )

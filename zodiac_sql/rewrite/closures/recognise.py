@@ -24,7 +24,7 @@ def modules_of(hypernode: Hypernode, schema: Schema) -> tuple[Module, ...]:
     """The modules at work in a hypernode, at most one for each predicate."""
     if not hypernode.recursive or hypernode.bests:
         return ()
-    found = (_module(p, hypernode.rules) for p in hypernode.derives if _has_nodes(schema, p))
+    found = (_module(p, hypernode.rules) for p in hypernode.derives if has_nodes(schema, p))
     return tuple(module for module in found if module)
 
 
@@ -40,7 +40,7 @@ def _module(predicate: str, rules: Sequence[Rule]) -> Module | None:
     return next((m for recognise in MODULES if (m := recognise(predicate, rules))), None)
 
 
-def _has_nodes(schema: Schema, predicate: str) -> bool:
+def has_nodes(schema: Schema, predicate: str) -> bool:
     """Whether a predicate relates two values of one type, in which equal values are identical."""
     types = [column.type for column in schema[predicate].columns]
     return len(types) == 2 and types[0] == types[1] and types[0] not in (None, Type.FLOAT)

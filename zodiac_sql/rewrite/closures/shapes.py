@@ -70,6 +70,15 @@ def along(rule: Rule) -> tuple[int, str] | None:
     return None
 
 
+def copied(rule: Rule) -> str | None:
+    """What a rule R(x, y) :- E(x, y) copies; None for any other rule."""
+    ends = _ends(rule.head)
+    if ends is None or len(rule.body) != 1:
+        return None
+    (literal,) = rule.body
+    return literal.predicate if isinstance(literal, Atom) and _ends(literal) == ends else None
+
+
 def extends(rule: Rule, place: int) -> bool:
     """Whether a rule prolongs R at one end, whatever else its body says.
 
