@@ -97,6 +97,32 @@ def test_sizes_of_many_components_are_estimated(monkeypatch: pytest.MonkeyPatch)
     assert found.rows == pytest.approx(2600 + 3 + 4000 + 1000, rel=0.15)
 
 
+@pytest.mark.parametrize(
+    ("edges", "may_pay"),
+    [
+        ([(n, n // 3) for n in range(1, 500)], False),  # a tree
+        ([(n, n + 1) for n in range(50)] + [(a, a) for a in range(50)], True),  # looked at no more
+        (ring(0, 50), True),
+        ([*((n, n // 3) for n in range(50, 500)), *ring(0, 50)], True),
+        ([(n, n) for n in range(50)], False),
+    ],
+)
+def test_a_hierarchy_has_no_components(
+    open_kb: OpenKb, edges: list[Edge], may_pay: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 0)
+    monkeypatch.setattr(choose_components, "LEAST_TRIMMED", 0)
+    monkeypatch.setattr(
+        choose_components, "components_of", lambda *_: asked.append(True) or components(2, [])
+    )
+    kb = open_kb()
+    kb.insert("edge", edges)
+    kb.add_rules(LEFT)
+    assert (asked == [True]) == may_pay
+    assert kb.verify()
+
+
 # --- when -----------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from random import Random
 
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.partition.condensation import Components, components_of
+from zodiac_sql.evaluate.partition.condensation import Components, components_of, has_inner_arcs
 from zodiac_sql.sql.relations import Relation
 
 LEAST_PAIRS = 500_000
@@ -30,6 +30,10 @@ LEAST_KEPT = 2
 
 MOST_EDGES = 10_000_000
 """Do not look for components of a larger graph: that takes 1.5 s and 30 MB for a million edges."""
+
+LEAST_TRIMMED = 200_000
+"""Before that, look whether a graph of at least so many edges has any that may be on a cycle. In a
+smaller one, components are found as quickly."""
 
 MOST_BITS = 2**28
 """How large the sets of components may be that are compared with each other: 32 MB, and what
@@ -51,6 +55,8 @@ def pays(store: Store, given: Relation) -> bool:
     """Whether the closure of some facts is smaller by far as components."""
     # Of E edges, the closure cannot have more than (2 E) ** 2 pairs.
     if not given.rows or given.rows > MOST_EDGES or 4 * given.rows**2 < LEAST_PAIRS:
+        return False
+    if given.rows >= LEAST_TRIMMED and not has_inner_arcs(store, given):
         return False
     components = components_of(store, given)
     # A pair of classes stands for at most so many pairs of nodes.
