@@ -12,7 +12,6 @@ import pytest
 THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("evaluate.cost.choose_components", "LEAST_PAIRS", 0),
     ("evaluate.cost.choose_components", "LEAST_GAIN", 0),
-    ("evaluate.cost.choose_components", "LEAST_TRIMMED", 0),
     ("evaluate.cost.choose_trees", "TOO_FEW_FACTS", 0),
     ("evaluate.cost.choose_trees", "LEAST_GAIN", 0),
     ("evaluate.cost.choose_trees", "LEAST_PLAN_ROWS", 0),

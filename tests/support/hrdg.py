@@ -199,6 +199,8 @@ class Stored:
     """Of each predicate, as `kb.predicates` shows them."""
     unequal: AbstractSet[tuple[str, str]]
     """Hypernodes and predicates that are closed as transitive, with an inequality."""
+    whole: AbstractSet[tuple[str, str]]
+    """Those that are kept as components, with what is known from elsewhere."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -212,18 +214,26 @@ def assert_whole(kb: KnowledgeBase, rules: Mapping[str, Rule], facts: Facts) -> 
     stored = _stored(kb, rules)
     expected = contents(rules.values(), facts)
     _assert_graph(stored, shape_of(rules.values()))
-    _assert_predicates(kb, rules, facts, expected, {p for _, p in stored.unequal})
+    _assert_predicates(kb, rules, facts, expected, {p for _, p in stored.unequal | stored.whole})
     for (part, predicate), rows in expected.items():
         actual = stored.contents.get((part, predicate), set())
         table = f"{predicate} of {stored.numbers[part]} = {sorted(part)}"
         missing, surplus = rows - actual, actual - rows
         if (stored.numbers[part], predicate) in stored.unequal:
             # By the linear rule, a fact known from elsewhere is not derived again from itself.
-            missing -= facts.get(predicate, frozenset()).union(
-                *(r for (other, p), r in expected.items() if p == predicate and other != part)
-            )
+            missing -= _elsewhere(part, predicate, facts, expected)
+        if (stored.numbers[part], predicate) in stored.whole:
+            missing |= _elsewhere(part, predicate, facts, expected) - actual
+            surplus -= _elsewhere(part, predicate, facts, expected)
         assert not missing and not surplus, f"{table}: {missing=} {surplus=}"
     return stored
+
+
+def _elsewhere(part: Names, predicate: str, facts: Facts, expected: Contents) -> AbstractSet[Row]:
+    """What a hypernode knows of a predicate from outside."""
+    return facts.get(predicate, frozenset()).union(
+        *(rows for (other, p), rows in expected.items() if p == predicate and other != part)
+    )
 
 
 def _assert_rules(kb: KnowledgeBase, rules: Mapping[str, Rule]) -> None:
@@ -281,15 +291,18 @@ def _stored(kb: KnowledgeBase, rules: Mapping[str, Rule]) -> Stored:
         shape,
         tables,
         {row["predicate"]: row["columns"] for row in predicates},
-        {
-            (f"h{number}", predicate)
-            for number, predicate in kb.sql(
-                "SELECT id, m.predicate"
-                " FROM (SELECT id, unnest(modules) AS m FROM zodiac.hypernode)"
-                " WHERE m.kind = 'tc' AND m.unequal"
-            ).fetchall()
-        },
+        _closed(kb, "m.kind = 'tc' AND m.unequal"),
+        _closed(kb, "m.kind = 'scc'"),
     )
+
+
+def _closed(kb: KnowledgeBase, condition: str) -> set[tuple[str, str]]:
+    """The hypernodes and predicates that modules of some kind close."""
+    found = kb.sql(
+        f"SELECT id, m.predicate FROM (SELECT id, unnest(modules) AS m FROM zodiac.hypernode)"
+        f" WHERE {condition}"
+    ).fetchall()
+    return {(f"h{number}", predicate) for number, predicate in found}
 
 
 def _tables(

@@ -64,7 +64,7 @@ def with_components(work: Materialisation, hypernode: Hypernode, new: bool) -> I
     Reason: to decide takes a look at all edges.
     """
     inner, before = with_modules(work, hypernode), work.modules.get(hypernode.id, ())
-    other = _as_components(work, hypernode)
+    other = as_components(work, hypernode)
     if other is None or (not new and inner.rows == before):
         return inner
     (row,) = other.rows
@@ -76,11 +76,11 @@ def with_components(work: Materialisation, hypernode: Hypernode, new: bool) -> I
 
 def reconsiders(work: Materialisation, hypernode: Hypernode, inner: Inner) -> bool:
     """Whether a hypernode may get components if it is evaluated anew."""
-    other = _as_components(work, hypernode)
+    other = as_components(work, hypernode)
     return other is not None and other.rows != inner.rows
 
 
-def _as_components(work: Materialisation, hypernode: Hypernode) -> Inner | None:
+def as_components(work: Materialisation, hypernode: Hypernode) -> Inner | None:
     """A hypernode whose transitive closure is kept as components, if it can be."""
 
     def make() -> tuple[Condensed, Inner] | None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from zodiac_sql.change.choose_rewrites import types_of, with_modules
+from zodiac_sql.change.choose_rewrites import as_components, types_of
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database.statements import create_temp, union_all
 from zodiac_sql.evaluate.cost import choose_components
@@ -251,8 +251,8 @@ def _bytes(
 
 def _as_components(planner: _Planner, hypernode: Hypernode, closure: Sizes) -> bool:
     """Whether a closure would be kept as components."""
-    modules = with_modules(planner.work, hypernode).rows
-    return bool(modules) and choose_components.gains(closure)
+    can_be = as_components(planner.work, hypernode) is not None
+    return can_be and choose_components.gains(closure)
 
 
 # --- rules ----------------------------------------------------------------------------------------

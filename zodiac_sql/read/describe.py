@@ -75,7 +75,8 @@ def predicates(store: Store, state: State) -> Answer:
     sql_name: string      the name of its view in SQL
     columns: string       their names and types: "s: symbol, o: float", "open" if not yet known
     explicit: int64       facts that were asserted
-    derived: int64        facts that hypernodes derive, each once
+    derived: int64        facts that hypernodes derive, each once; if one keeps them as components
+                          (module scc), all facts, because it has what is explicit among them
     extension: int64      facts of both kinds together, each once
     """
     sources = sources_of(state)
