@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from random import Random
 
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.partition.condensation import Components, components_of, has_inner_arcs
+from zodiac_sql.evaluate.partition.condensation import Components, components_of
+from zodiac_sql.evaluate.partition.inner_arcs import has_inner_arcs
 from zodiac_sql.sql.relations import Relation
 
 LEAST_PAIRS = 500_000

@@ -33,15 +33,6 @@ from zodiac_sql.storage.edits import Delta
 
 _LINKS = "zodiac$links"
 
-_FIRST_INNER = """
-CREATE OR REPLACE TEMP TABLE "zodiac$inner" AS SELECT a, b FROM "zodiac$links" WHERE a <> b
-"""
-
-_INNER = """
-CREATE OR REPLACE TEMP TABLE "zodiac$new_inner" AS SELECT a, b FROM "zodiac$inner"
-WHERE a IN (SELECT b FROM "zodiac$inner") AND b IN (SELECT a FROM "zodiac$inner")
-"""
-
 _NODES = """
 CREATE OR REPLACE TEMP TABLE "zodiac$nodes" AS
 SELECT node, CAST(row_number() OVER () - 1 AS INTEGER) AS number
@@ -381,25 +372,6 @@ def _closed(found: Condensation) -> Condensation:
     found.rows = store.count(_COUNT)
     found._gives_names()
     return found
-
-
-FEWEST_OUTER = 0.1
-"""Go on leaving out arcs that begin or end a graph as long as they are this share of all."""
-
-
-def has_inner_arcs(store: Store, given: Relation) -> bool:
-    """Whether some arcs may be on a cycle: others lead to them, and away from them.
-
-    A hierarchy of few levels has none, and that takes a tenth of the time of finding components.
-    """
-    store.run(create_temp(_LINKS, links(given, True)))
-    arcs = store.count(_FIRST_INNER)
-    goes_on = True
-    while arcs and goes_on:
-        before, arcs = arcs, store.count(_INNER)
-        _put(store, "zodiac$new_inner", "zodiac$inner")
-        goes_on = arcs <= before * (1 - FEWEST_OUTER)
-    return arcs > 0
 
 
 def components_of(store: Store, given: Relation) -> Components:
