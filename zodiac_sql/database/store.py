@@ -24,7 +24,7 @@ from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.instance import Instance
 from zodiac_sql.database.log import abandon, settle_log
 from zodiac_sql.database.render import render
-from zodiac_sql.database.settings import WRONG_OPTIMIZER, Settings
+from zodiac_sql.database.settings import LOSING_OPTIMIZERS, NOT_PLANNED, WRONG_OPTIMIZER, Settings
 from zodiac_sql.database.temporary_rows import TemporaryRows
 from zodiac_sql.database.watch import Watch
 from zodiac_sql.errors import StoreError
@@ -158,7 +158,7 @@ class Store:
             try:
                 return self.connection.execute(text, parameters)
             except duckdb.InternalException as error:
-                if "Failed to bind column reference" not in str(error):
+                if not any(said in str(error) for said in NOT_PLANNED):
                     raise
                 return self._replanned(text, parameters)
 
@@ -170,7 +170,8 @@ class Store:
 
     def _replanned(self, text: str, parameters: Parameters) -> duckdb.DuckDBPyConnection:
         """Run a statement that DuckDB 1.5.6 cannot plan: it loses columns of some cyclic joins."""
-        self.connection.execute(f"SET disabled_optimizers = '{WRONG_OPTIMIZER},column_lifetime'")
+        without = ",".join((WRONG_OPTIMIZER, *LOSING_OPTIMIZERS))
+        self.connection.execute(f"SET disabled_optimizers = '{without}'")
         try:
             return self.connection.execute(text, parameters)
         finally:
