@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.command_line import answered, refused
 from support.contents import extensions
+from support.examples import share
 from support.fed import entries, facts, replayed
 
 from zodiac_sql import ConstraintError, DataError, LimitError, ProgramError, QueryError, connect
@@ -210,7 +211,7 @@ RULES = """
 """
 
 
-@settings(max_examples=max(1, settings().max_examples // 30))
+@settings(max_examples=share(30))
 @given(seed=st.integers(0, 10_000))
 def test_as_from_scratch(open_kb: OpenKb, seed: int) -> None:
     """Types and facts change at random. What is there is what the rules derive of the facts; the

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import share
 
 import zodiac_sql
 from zodiac_sql import KnowledgeBase, ProgramError, QueryError
@@ -142,7 +143,7 @@ def formula(rng: Random, depth: int) -> tuple[str, Holds]:
     return f"({text})", lambda x: holds(one(x) for _, one in several)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=share(2))
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_bodies(seed: int) -> None:
     rng = Random(seed)

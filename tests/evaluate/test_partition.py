@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
+from support.examples import share
 
 from zodiac_sql.database.open_store import open_store
 from zodiac_sql.database.store import Store
@@ -39,9 +40,8 @@ Edge = tuple[int, int]
 Link = tuple[int, int, bool]
 """Two nodes; and of one from a node to itself, whether it is a fact that rules derive."""
 
-EXAMPLES = settings().max_examples
-GRAPHS = max(1, EXAMPLES // 11)
-SEQUENCES = max(1, EXAMPLES // 14)
+GRAPHS = share(11)
+SEQUENCES = share(14)
 
 
 @pytest.fixture(scope="module")

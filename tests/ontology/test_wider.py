@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from generators.ontologies import PREFIXES, ontologies
 from hypothesis import given, settings
+from support.examples import share
 
 from zodiac_sql.language.parse import parse
 from zodiac_sql.ontology.applicable import applicable
@@ -44,7 +45,7 @@ def by_rules(open_kb: OpenKb, graph: Graph) -> list[tuple[str, str, str]]:
         return sorted(kb.table("wider").fetchall())
 
 
-@settings(max_examples=settings().max_examples // 4)
+@settings(max_examples=share(4))
 @given(text=ontologies)
 def test_the_same_as_by_rules(
     open_kb: OpenKb, tmp_path_factory: pytest.TempPathFactory, text: str

@@ -14,6 +14,7 @@ from generators.programs import PLAIN, Facts, Program, program_text
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.agreement import assert_agrees, assert_told, insert_all, make, numbered
+from support.examples import share
 from support.oracle import extensions
 
 if TYPE_CHECKING:
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-EXAMPLES = settings().max_examples
-PROGRAMS = max(1, EXAMPLES // 2)
-SEQUENCES = max(16, EXAMPLES // 8)
+PROGRAMS = share(2)
+SEQUENCES = share(8, 16)
 
 # How a program reaches the library: the short syntax or a mixture, facts in the text or inserted.
 WAYS = [("plain", "text"), ("mixed", "text"), ("mixed", "insert")]

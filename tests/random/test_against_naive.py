@@ -14,6 +14,7 @@ from generators.typed_programs import State, facts_text, random_change, random_p
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support import budget
+from support.examples import share
 from support.naive import extensions
 from support.naive_values import NAN, Overflow, Row
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-PROGRAMS = settings().max_examples // 2
+PROGRAMS = share(2)
 CHANGES = 6
 VERIFIED = 3
 """Every so many sequences are verified, too."""

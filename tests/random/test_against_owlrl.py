@@ -14,13 +14,14 @@ from generators.ontologies import ontologies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import budget
+from support.examples import share
 from support.owlrl_closure import by_owlrl, by_rules
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
 
 
-@settings(max_examples=settings().max_examples // 4)
+@settings(max_examples=share(4))
 @given(text=ontologies, few=st.booleans())
 def test_the_same_as_owlrl(
     open_kb: Callable[..., KnowledgeBase],

@@ -22,6 +22,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.best_by_clingo import FAR, by_clingo
 from support.best_values import Endless, World, meaning
+from support.examples import share
 from support.strategies import STRATEGIES
 
 from zodiac_sql.errors import EvaluationError, LimitError
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-PROGRAMS = max(2, settings().max_examples // 5)
+PROGRAMS = share(5)
 CHANGES = 6
 VERIFIED = 3
 

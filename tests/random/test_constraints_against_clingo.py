@@ -19,6 +19,7 @@ from generators.programs import Program, program_text
 from hypothesis import given, note, settings
 from support.agreement import Extensions, assert_agrees, insert_all, make, numbered, preview
 from support.contents import described
+from support.examples import share
 from support.oracle import extensions
 
 from zodiac_sql.errors import ConstraintError, Violation
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-EXAMPLES = max(7, settings().max_examples // 8)
+EXAMPLES = share(8, 7)
 
 
 @settings(max_examples=EXAMPLES)

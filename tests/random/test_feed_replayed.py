@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import crash_child
+from support.examples import share
 from support.fed import Facts, entries, facts, replayed
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 OpenKb = Callable[..., "KnowledgeBase"]
 
 CHANGES = 15
-SEQUENCES = max(1, settings().max_examples // 50)
+SEQUENCES = share(50)
 LIMITS: tuple[dict[str, Any], ...] = ({}, {"count": 5}, {"bytes": 4_000}, {"days": 1})
 FED = ("edge", "path", "near", "far", "degree", "link", "tip")
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import share
 
 from zodiac_sql.facts.stage import MOST_AS_PARAMETERS
 from zodiac_sql.storage import catalog
@@ -153,7 +154,7 @@ def update(kb: KnowledgeBase, act: Act) -> Change:
 
 
 @given(st.lists(ACTS, min_size=3, max_size=12), st.sampled_from(["auto", "dred_marking"]))
-@settings(max_examples=settings().max_examples // 3)
+@settings(max_examples=share(3))
 def test_few_facts(open_kb: OpenKb, acts: list[Act], strategy: str) -> None:
     with TemporaryDirectory() as directory:
         file = Path(directory, "few.duckdb")

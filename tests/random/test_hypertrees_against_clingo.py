@@ -30,6 +30,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.agreement import assert_agrees, assert_told, insert_all, make, numbered
 from support.as_if_large import as_if_large
+from support.examples import share
 from support.hrdg import allowed
 from support.hrdg import shape_of as hypernodes_of
 from support.oracle import extensions
@@ -38,10 +39,9 @@ if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
 
 # A program from scratch, three times, and a sequence take 0.7 s each on two cores: 20 s in all.
-EXAMPLES = settings().max_examples
-FROM_SCRATCH = max(2, EXAMPLES // 9)
-SEQUENCES = max(2, EXAMPLES // 12)
-REOPENED = max(2, EXAMPLES // 24)
+FROM_SCRATCH = share(9)
+SEQUENCES = share(12)
+REOPENED = share(24)
 
 HYPERTREES = (True, False, "auto")
 """Decompose all rules that have a tree, none, or those that promise to gain by it."""

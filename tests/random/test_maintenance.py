@@ -27,6 +27,7 @@ from support.agreement import (
 )
 from support.as_if_large import as_if_large
 from support.closures import closure_program
+from support.examples import share
 from support.oracle import extensions
 
 if TYPE_CHECKING:
@@ -46,9 +47,8 @@ class Way:
 
 WAYS = st.builds(Way, st.booleans(), st.sampled_from([None, None, None, 7, 12, 18]))
 
-EXAMPLES = settings().max_examples
-GENERAL = max(1, EXAMPLES // 60)
-CLOSURES = max(1, EXAMPLES // 70)
+GENERAL = share(60)
+CLOSURES = share(70)
 
 # A few steps are left out again, so that at least 20 changes remain.
 CHANGES = {"min_changes": 23, "max_changes": 27, "change_rules": False}

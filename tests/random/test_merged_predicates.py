@@ -17,6 +17,7 @@ from generators.program_changes import Change, State
 from generators.programs import PLAIN, Program, program_text
 from hypothesis import given, note, settings
 from support.agreement import assert_agrees, assert_told, insert_all, make, numbered
+from support.examples import share
 from support.hrdg import assert_whole
 from support.oracle import extensions
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-SEQUENCES = max(9, settings().max_examples // 8)
+SEQUENCES = share(8, 9)
 VERIFIED = 3
 """Every so many states are verified, too."""
 

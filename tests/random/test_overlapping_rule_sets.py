@@ -23,6 +23,7 @@ from generators.random_rules import chance, shuffled
 from generators.rule_changes import Recipe, recipes
 from generators.rule_programs import distinct
 from hypothesis import given, note, settings
+from support.examples import share
 from support.hrdg import allowed
 from support.oracle import extensions
 from support.strategies import STRATEGIES
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-SEQUENCES = max(3, settings().max_examples // 10)
+SEQUENCES = share(10, 3)
 ACTS = 7
 SETS = ("main", "heat", "cold", "a.b-c")
 LABELS = ("x1", "x2", "r1", "r2", "")

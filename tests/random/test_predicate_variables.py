@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.contents import extensions
+from support.examples import share
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -25,7 +26,7 @@ Fact = tuple[str, ...]
 Values = dict[str, str]
 
 ACTS = 9
-SEQUENCES = max(4, settings().max_examples // 8)
+SEQUENCES = share(8, 4)
 
 RULES = {
     "sub": ("?P(X, Y) :- sub(Q, P), ?Q(X, Y).", "P X Y", ["sub Q P", "Q X Y"], ""),

@@ -24,6 +24,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.agreement import assert_agrees, assert_told, make, numbered
 from support.as_if_large import as_if_large
+from support.examples import share
 from support.hrdg import (
     Contents,
     Moved,
@@ -42,12 +43,9 @@ if TYPE_CHECKING:
 OpenKb = Callable[..., "KnowledgeBase"]
 
 # One sequence takes 2 s on two cores, 0.15 s a change: half of that is the change, the rest looking
-# at every table and view. A set of rules in five orders takes 2 s, too. CI (340 examples) has a
-# minute for all: 4 sequences for each of the five strategies, and 4 sets of rules. `explore` does
-# ten times that.
-EXAMPLES = settings().max_examples
-SEQUENCES = max(1, EXAMPLES // 85)
-ORDERS = max(1, EXAMPLES // 85)
+# at every table and view. A set of rules in five orders takes 2 s, too.
+SEQUENCES = share(85)
+ORDERS = share(85)
 CHANGES = 14
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import rdflib
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
+from support.examples import share
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -26,7 +27,7 @@ EX = "http://example/"
 PREFIX = f"PREFIX : <{EX}>\n"
 NODES, VARIABLES = [":a", ":b", ":c", ":d"], ["?x", "?y", "?z", "?w"]
 EDGES, DERIVED = [":p", ":q"], [":r", ":s"]
-SETS = max(6, settings().max_examples // 4)
+SETS = share(4, 6)
 
 
 @dataclass

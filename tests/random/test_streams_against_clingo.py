@@ -38,6 +38,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.agreement import Extensions, assert_agrees, assert_told, insert_all, make
 from support.as_if_large import as_if_large
+from support.examples import share
 from support.oracle import extensions
 
 if TYPE_CHECKING:
@@ -47,11 +48,10 @@ if TYPE_CHECKING:
 OpenKb = Callable[..., "KnowledgeBase"]
 
 # A stream takes 4 s: half a minute is for all. The first one that hypothesis tries has no updates.
-EXAMPLES = settings().max_examples
-MARKING = 1 + EXAMPLES // 70
-PLAINLY = 1 + EXAMPLES // 140
-COALESCED = 1 + EXAMPLES // 46
-THREADS = 1 + EXAMPLES // 140
+MARKING = share(70)
+PLAINLY = share(140)
+COALESCED = share(46)
+THREADS = share(140)
 
 NAME = "feed"
 

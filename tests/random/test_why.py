@@ -28,6 +28,7 @@ from generators.rule_changes import Recipe, recipes, rules_after
 from hypothesis import given, note, settings
 from support.agreement import make, numbered, preview
 from support.as_if_large import as_if_large
+from support.examples import share
 from support.explained import (
     assert_absent_refused,
     assert_all_told,
@@ -51,11 +52,10 @@ if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
     from zodiac_sql.change.change import Change as Told
 
-EXAMPLES = settings().max_examples
-PLAIN_PROGRAMS = max(2, EXAMPLES // 16)
-RULES = max(2, EXAMPLES // 30)
-MODULES = max(2, EXAMPLES // 24)
-HYPERTREES = max(2, EXAMPLES // 30)
+PLAIN_PROGRAMS = share(16)
+RULES = share(30)
+MODULES = share(24)
+HYPERTREES = share(30)
 
 FACTS = 6
 """So many facts are explained after a change."""

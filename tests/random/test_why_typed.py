@@ -18,6 +18,7 @@ from generators.typed_language import Change, Program, atom_text, rule_text
 from generators.typed_programs import State, facts_text, random_change, random_program, random_rows
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
+from support.examples import share
 from support.explained import (
     assert_absent_refused,
     assert_all_told,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-PROGRAMS = max(2, settings().max_examples // 12)
+PROGRAMS = share(12)
 CHANGES = 3
 FACTS = 8
 MOVED = 4

@@ -14,6 +14,7 @@ import pytest
 from generators.programs import Atom, Compare, Kind, Predicate, Program, Row, Rule, Var
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
+from support.examples import share
 from support.explained import assert_proved, searched_as_if_large, some
 from support.oracle import extensions
 from support.proof_world import world_of
@@ -103,7 +104,7 @@ SCHEMA = tuple(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@settings(max_examples=max(2, settings().max_examples // 45))
+@settings(max_examples=share(45))
 @given(seed=st.integers(0, 2**32))
 def test_each_fact_has_a_proof(shape: str, seed: int) -> None:
     import zodiac_sql

@@ -15,12 +15,12 @@ from random import Random
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from support.examples import share
 
 from zodiac_sql.rewrite.hypertree.decompose import MOST_ATOMS, Costs, decompose
 from zodiac_sql.rewrite.hypertree.tree import Edge, Hypertree, is_acyclic
 
-EXAMPLES = settings().max_examples
-SMALL = max(1, EXAMPLES // 3)
+SMALL = share(3)
 
 
 # --- hypergraphs ----------------------------------------------------------------------------------

@@ -328,8 +328,10 @@ def _tables(
         columns[table].append((column, type_))
     modular = _tables_of_modules(kb, sql_names)
     strays = columns.keys() - possible.keys()
-    assert strays == modular, f"tables that belong to no hypernode: {strays}, not {modular}"
-    for table in modular:
+    assert strays <= modular, f"tables that belong to no hypernode: {strays}, not {modular}"
+    empty = modular - strays
+    assert all(name.endswith(" external") for name in empty), f"tables that are missing: {empty}"
+    for table in strays:
         del columns[table]
     texts = dict(kb.sql("SELECT id, text FROM zodiac.symbol").fetchall())
     symbols = {
