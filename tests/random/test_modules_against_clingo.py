@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 
-# A
-# sequence takes 3 s on two cores, one side by side, too, a program from scratch 0.6 s: 50 s in all.
+# A sequence takes 3 s on two cores, one side by side, too, a program from scratch 0.6 s.
 SEQUENCES = share(85)
 SIDE_BY_SIDE = share(130)
 FROM_SCRATCH = share(37)
