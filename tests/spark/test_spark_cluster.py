@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from generators.drawn_programs import programs
+from generators.drawn_programs import programs, programs_with_changes
+from generators.program_changes import Changes
 from generators.programs import Facts, Program, program_text
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
@@ -43,6 +44,21 @@ def facts_as_frames(spark: SparkSession, facts: Facts) -> dict[str, object]:
 @settings(max_examples=budget.either(ci=4, fuzz=10))
 @given(program=programs(), driver_rows=st.sampled_from([0, 0, 0, 8, 1000]))
 def test_random_programs(spark: SparkSession, program: Program, driver_rows: int) -> None:
+    _assert_same(spark, program, driver_rows)
+
+
+@settings(max_examples=budget.either(ci=2, fuzz=8))
+@given(
+    case=programs_with_changes(change_rules=False, merging=100),
+    driver_rows=st.sampled_from([0, 0, 8, 1000]),
+)
+def test_random_programs_stratified_by_constants(
+    spark: SparkSession, case: tuple[Program, Changes], driver_rows: int
+) -> None:
+    _assert_same(spark, case[0], driver_rows)
+
+
+def _assert_same(spark: SparkSession, program: Program, driver_rows: int) -> None:
     from zodiac_sql.spark import materialise
 
     given_ = facts_as_frames(spark, program.facts)

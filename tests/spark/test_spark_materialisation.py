@@ -66,7 +66,7 @@ def told(changed: Changed, kind: str) -> dict[str, set[Row]]:
 
 @settings(max_examples=budget.either(ci=2, fuzz=6))
 @given(
-    case=programs_with_changes(min_changes=2, max_changes=4),
+    case=programs_with_changes(min_changes=2, max_changes=4, merging=30),
     driver_rows=st.sampled_from([0, 0, 0, DRIVER, 25]),
     again=st.booleans(),
 )

@@ -24,7 +24,6 @@ from zodiac_sql.database.statements import distinct
 from zodiac_sql.errors import DataError, QueryError
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.names import given as given_name
-from zodiac_sql.names import is_constraint
 from zodiac_sql.names import written as written_name
 from zodiac_sql.spark.components import Components, components
 from zodiac_sql.spark.explicit import facts_table, normal
@@ -247,8 +246,11 @@ class _Run:
     def tell(
         self, hypernode: Hypernode, number: int, found: Mapping[str, int], started: float
     ) -> None:
-        """Note what an iteration has found, and report it to `progress`."""
-        some = {p: rows for p, rows in found.items() if rows and not is_constraint(p)}
+        """Note what an iteration has found of a program's predicates; report it to `progress`."""
+        shown = {*self.program.planned.shown}
+        if shown.isdisjoint(hypernode.derives):
+            return
+        some = {p: rows for p, rows in found.items() if rows and p in shown}
         told = Iteration(hypernode.name, number, some, time.perf_counter() - started)
         self.iterations.append(told)
         if self.progress:

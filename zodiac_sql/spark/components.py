@@ -21,6 +21,7 @@ from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.equivalence import outline, same
 from zodiac_sql.language.syntax import Atom, Column, Rule, Variable
 from zodiac_sql.names import given, written
+from zodiac_sql.spark.parts import in_parts
 from zodiac_sql.spark.planning import PlannedRules
 
 
@@ -48,14 +49,17 @@ class Components:
 
 def components(planned: PlannedRules, explicit: Collection[str]) -> Components:
     """The program of rules over predicates with `explicit` facts."""
-    rules = list(planned.graph.rules())
-    heads = {rule.head.predicate for rule in rules}
     columns = {name: known.columns for name, known in planned.schema.items()}
+    parted = in_parts(planned.graph, columns)
+    columns |= parted.columns
+    rules = list(parted.rules)
+    heads = {rule.head.predicate for rule in rules}
     for name, known in planned.schema.items():
         if name not in heads and not planned.facts.get(name):
             continue
         sources = [given(name)] * (name in explicit) + [written(name)] * (name in planned.facts)
-        rules += [copying(name, source, known.columns) for source in sources]
+        into = parted.explicit.get(name, name)
+        rules += [copying(into, source, known.columns) for source in sources]
         columns |= dict.fromkeys(sources, known.columns)
     return Components(planned, columns, tuple(_hypernodes(rules)))
 
@@ -67,7 +71,7 @@ def copying(predicate: str, source: str, columns: Sequence[Column]) -> Rule:
 
 def is_copying(rule: Rule) -> bool:
     """Whether a rule is one of those made here."""
-    return rule.name in (given(rule.head.predicate), written(rule.head.predicate))
+    return rule.name.endswith((given(""), written("")))
 
 
 def _hypernodes(rules: Iterable[Rule]) -> Iterator[Hypernode]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from zodiac_sql.errors import SparkError
-from zodiac_sql.graph.rule_graph import dependencies, negative_cycles
 from zodiac_sql.language.binding import arrange, expressions_of, used_functions
 from zodiac_sql.language.functions import AGGREGATES, BUILTINS
 from zodiac_sql.language.syntax import Aggregate, Call, Expression, Literal, Rule, Type
@@ -22,13 +21,6 @@ def require_runnable(planned: PlannedRules, checked: bool) -> None:
     """
     rules = tuple(planned.graph.rules())
     refused = [reason for rule in rules for reason in _reasons(rule, planned)]
-    if planned.graph.by_constants:
-        refused += [
-            f"the rules {', '.join(cycle)} are stratified by constants only, and a cluster "
-            "evaluates whole predicates: derive a predicate for each constant, or reason with "
-            "fleet()."
-            for cycle in negative_cycles(dependencies(rules, by_constants=False))
-        ]
     if not checked:
         refused += [
             f"rule {rule.name} computes with integers, which overflow silently in this session: "

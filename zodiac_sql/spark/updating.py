@@ -16,7 +16,7 @@ from zodiac_sql.database.statements import distinct
 from zodiac_sql.errors import DataError
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column, Rule, Type
-from zodiac_sql.names import given, is_constraint, written
+from zodiac_sql.names import given, written
 from zodiac_sql.spark.components import Components, copying, moved
 from zodiac_sql.spark.explicit import facts_table, normal
 from zodiac_sql.spark.frames import frames_of
@@ -140,8 +140,9 @@ class Updating:
             method = self._visit(hypernode)
             if method:
                 require_none(hypernode, self._violations)
-            if method and not any(map(is_constraint, hypernode.derives)):
-                self.methods[", ".join(hypernode.derives)] = method
+            shown = [p for p in hypernode.derives if p in self.new.planned.shown]
+            if method and shown:
+                self.methods[", ".join(shown)] = method
 
     def _violations(self, constraint: str) -> tuple[DataFrame, int] | None:
         """What violates a constraint, and how often."""
