@@ -321,6 +321,52 @@ def test_the_file_has_classes_pairs_of_them_and_a_view(
 
 
 @ALIKE
+def test_what_left_with_components(open_kb: OpenKb, always: None, rules: str) -> None:
+    """Their two tables go with the change, and are read once more when somebody asks."""
+    every = {(a, b) for a in range(4) for b in range(4)} | {(a, 5) for a in range(4)}
+    for edges, change in (
+        ([], lambda kb: kb.drop_rules("trans")),
+        ([*ring(0, 4), (3, 5)], lambda kb: kb.drop_rules("trans")),
+        ([*ring(0, 4), (3, 5)], lambda kb: kb.add_rules("path(X, Y) :- path(Y, X).")),
+        ([(1, 2)], lambda kb: kb.drop_rules("trans")),
+        (
+            [(1, 2)],
+            lambda kb: kb.add_rules("path(X, Y) :- f(X, Y). f(X, Y) :- path(Y, X), hop(X)."),
+        ),
+        ([(1, 2)], lambda kb: kb.add_rules("path(X, Z) :- path(X, Y), path(Y, Z), X != Z.")),
+    ):
+        kb = open_kb()
+        kb.add_rules(rules)
+        kb.insert("edge", [*ring(0, 4), (3, 5)])
+        assert modules_of(kb) == ["scc(path)"]
+        before = extensions(kb)["path"]
+        assert before == every
+        with kb.update() as update:
+            update.delete("edge", edges)
+            change(update)
+        told = update.change
+        assert shown(told.deleted_facts("path")) == before - extensions(kb)["path"] != set()
+        assert kb.verify()
+
+
+@ALIKE
+def test_what_left_with_a_hypernode_that_merged_into_a_larger_one(
+    open_kb: OpenKb, always: None, rules: str
+) -> None:
+    kb = open_kb()
+    kb.add_rules(rules + "wide: wide(X, Y) :- edge(X, Z), big(Y).")
+    kb.insert("big", [(number,) for number in range(20)])
+    kb.insert("edge", [*ring(0, 4), (3, 5)])
+    assert modules_of(kb) == ["scc(path)"]
+    before = extensions(kb)["path"]
+    with kb.update() as update:
+        update.delete("edge", [*ring(0, 4), (3, 5)])
+        update.add_rules("edge(X, Y) :- wide(X, Y), path(X, Y), hop(X).")
+    assert shown(update.change.deleted_facts("path")) == before
+    assert kb.verify() and len(kb.hypernodes()) == 1
+
+
+@ALIKE
 def test_rules_above_learn_what_moves(open_kb: OpenKb, always: None, rules: str) -> None:
     """Classes merge and fall apart, new nodes come, and old ones vanish."""
     above = ABOVE.replace("near", "path") + "loop(X) :- path(X, X). "

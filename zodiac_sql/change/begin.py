@@ -137,16 +137,22 @@ def save_classes(
     """Copy the tables of classes that this change drops, because their old facts are still read."""
     for name in list(names):
         for owner, parts in old.derived.get(name, {}).items():
-            if owner in owners and parts[0].pairs:
-                copied = f"{CHANGE_FACTS}former_{parts[0].table}"
-                store.run(create_temp(copied, exp.select("*").from_(table(parts[0]))))
-                part = replace(parts[0], schema="temp", table=copied)
-                if there := parts[0].pairs.between:
-                    pairs = f"{CHANGE_FACTS}former_{there.table}"
-                    store.run(create_temp(pairs, exp.select("*").from_(there.named("c"))))
-                    kept = replace(parts[0].pairs, between=Between("temp", pairs))
-                    part = replace(part, pairs=kept)
-                old.put(name, owner, (part, *parts[1:]))
+            if owner in owners and any(part.pairs for part in parts):
+                old.put(name, owner, tuple(_saved(store, part) for part in parts))
+
+
+def _saved(store: Store, part: Part) -> Part:
+    """A copy of a table of classes; any other table itself."""
+    if part.pairs is None or part.schema == "temp":
+        return part
+    copied = f"{CHANGE_FACTS}former_{part.table}"
+    store.run(create_temp(copied, exp.select("*").from_(table(part))))
+    if there := part.pairs.between:
+        pairs = f"{CHANGE_FACTS}former_{there.table}"
+        store.run(create_temp(pairs, exp.select("*").from_(there.named("c"))))
+        kept = replace(part.pairs, between=Between("temp", pairs))
+        part = replace(part, pairs=kept)
+    return replace(part, schema="temp", table=copied)
 
 
 @dataclass(frozen=True, slots=True)
