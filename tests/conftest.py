@@ -63,6 +63,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        _require_examples(item)
     if budget.FUZZING:
         random_ones = [item for item in items if _share(item)]
         mine = random_ones[budget.PART :: budget.PARTS]
@@ -77,6 +79,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if _needs_spark(item):
                 item.add_marker(pytest.mark.xdist_group("spark"))
         items.sort(key=lambda item: (_needs_spark(item), _share(item)), reverse=True)
+
+
+def _require_examples(item: pytest.Item) -> None:
+    """Refuse a random test with one example: the simplest (support/examples.py)."""
+    limits = getattr(getattr(item, "obj", None), "_hypothesis_internal_use_settings", None)
+    if limits is not None and limits.max_examples < 2:
+        raise pytest.UsageError(f"{item.nodeid} has one example, which is the simplest")
 
 
 def _needs_spark(item: pytest.Item) -> bool:

@@ -380,7 +380,7 @@ def test_what_a_change_does_not_touch_stays_in_the_file(store: Store) -> None:
     assert closure.partition.rows == 192 + 25 - 4
 
 
-@settings(max_examples=max(1, SEQUENCES // 2))
+@settings(max_examples=share(28))
 @given(seed=st.integers(0, 2**32), unequal=st.booleans(), size=st.integers(2, 14))
 def test_compared_with_what_was_there_before(
     store: Store, seed: int, unequal: bool, size: int
@@ -433,7 +433,7 @@ def test_nodes_of_other_types(store: Store, type_: Type, names: str) -> None:
 # --- membership -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=max(1, SEQUENCES // 2))
+@settings(max_examples=share(28))
 @given(seed=st.integers(0, 2**32), unequal=st.booleans(), size=st.integers(2, 10))
 def test_joined_tells_what_is_related(store: Store, seed: int, unequal: bool, size: int) -> None:
     """By each column of classes; of nodes that nobody knows, too."""

@@ -18,7 +18,7 @@ from support.best_values import Endless, meaning
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-PROGRAMS = budget.either(ci=1, fuzz=10)
+PROGRAMS = budget.either(ci=2, fuzz=10)
 
 
 @pytest.mark.fuzz(share=0.5)

@@ -71,7 +71,7 @@ def told(error: ConstraintError) -> dict[str, int]:
     return {violation.constraint: violation.count for violation in error.violations}
 
 
-@settings(max_examples=budget.either(ci=1, fuzz=6))
+@settings(max_examples=budget.either(ci=2, fuzz=6))
 @given(
     case=programs_with_changes(constrained_program, min_changes=2, max_changes=4),
     driver_rows=st.sampled_from([0, 0, 1_000_000]),
