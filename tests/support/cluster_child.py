@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 PATHS = "path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z)."
+IN_ROUNDS = PATHS + " end(X, Y) :- path(X, Y). path(X, Y) :- end(X, Y)."
 NODES = 5
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
@@ -53,10 +54,15 @@ def main(directory: Path) -> None:
             os.kill(killed[0], signal.SIGKILL)
 
     found = materialise(
-        spark, PATHS, {"edge": edges}, progress=kill, driver_rows=0, through=f"{directory}/through"
+        spark,
+        IN_ROUNDS,
+        {"edge": edges},
+        progress=kill,
+        driver_rows=0,
+        through=f"{directory}/through",
     )
     rows = sorted(map(list, found["path"].collect()))
-    kept = Materialisation(spark, PATHS, directory / "kept")
+    kept = Materialisation(spark, PATHS, directory / "kept", driver_rows=0)
     change = kept.update({"edge": edges})
     by_device = edges.selectExpr("concat('wt', x) AS turbine", "x", "y")
     derived = fleet(by_device, "p(Y) :- e(X, Y).", predicate="e", derive="p").collect()

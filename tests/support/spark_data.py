@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pytest
 from generators.program_changes import Change
 from generators.programs import Row
 
@@ -26,3 +29,12 @@ def as_frames(spark: SparkSession, steps: Change, kind: type) -> dict[str, Any]:
         if isinstance(step, kind):
             rows.setdefault(step.predicate, []).extend(step.rows)
     return {predicate: frame(spark, some) for predicate, some in rows.items() if some}
+
+
+@contextmanager
+def apart(really: bool) -> Iterator[None]:
+    """Lets workers compute recursion apart where rules allow it, or never."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not really:
+            patch.setattr("zodiac_sql.spark.apart.ROWS_TO_COPY", -1)
+        yield

@@ -28,9 +28,9 @@ from zodiac_sql.names import written as written_name
 from zodiac_sql.spark.components import Components, components
 from zodiac_sql.spark.explicit import facts_table, normal
 from zodiac_sql.spark.frames import Frames, frames_of
+from zodiac_sql.spark.from_scratch import from_scratch
 from zodiac_sql.spark.handoff import place_for, written
 from zodiac_sql.spark.here import ON_DRIVER, Here, here_of
-from zodiac_sql.spark.improve import from_scratch
 from zodiac_sql.spark.planning import PlannedRules, Rules, plan_texts, texts_of
 from zodiac_sql.spark.refusals import require_builtins, require_runnable
 from zodiac_sql.spark.require import explained, is_local

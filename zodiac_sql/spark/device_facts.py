@@ -17,6 +17,7 @@ from zodiac_sql.spark.answers import Answer
 from zodiac_sql.spark.planning import PlannedRules
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.types import as_fact_column, columns_of, empty_cell, quoted, struct_of
+from zodiac_sql.spark.workers import partitions_on
 from zodiac_sql.sql.relations import HOLDS
 
 if TYPE_CHECKING:
@@ -168,15 +169,3 @@ def mentioned(inputs: Iterable[Input], *graphs: Hypergraph) -> tuple[Input, ...]
     """The inputs that rules mention. Facts of other predicates need not be moved."""
     names = {p for g in graphs for h in g.hypernodes for p in h.reads.union(h.derives)}
     return tuple(one for one in inputs if one.predicate in names)
-
-
-def partitions_on(spark: SparkSession) -> int:
-    """How many partitions to make: two for each core, to balance the load.
-
-    On a cluster cores come and go, so there it is at least Spark's own setting.
-    """
-    context = spark.sparkContext
-    partitions = 2 * context.defaultParallelism
-    if str(context.master).startswith("local"):
-        return partitions
-    return max(partitions, int(str(spark.conf.get("spark.sql.shuffle.partitions"))))

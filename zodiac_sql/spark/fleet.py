@@ -31,7 +31,7 @@ from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.spark.answers import Answer, struct_for, structs
-from zodiac_sql.spark.device_facts import Given, device_column, mentioned, partitions_on
+from zodiac_sql.spark.device_facts import Given, device_column, mentioned
 from zodiac_sql.spark.devices import (
     Extensions,
     Program,
@@ -46,6 +46,7 @@ from zodiac_sql.spark.planning import PlannedRules, Rules, plan_rules, texts_of
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.together import Together
 from zodiac_sql.spark.types import as_fact_column
+from zodiac_sql.spark.workers import partitions_on
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -56,16 +56,16 @@ class Frames:
         frames = [self.views[part.table] for part in (first, second)]
         partitions = max(df.rdd.getNumPartitions() for df in frames)
         both = frames[0].unionAll(frames[1]).coalesce(partitions)
-        united = self._kept(both, first.rows + second.rows)
+        united = self.kept(both, first.rows + second.rows)
         self.forget(first)
         self.forget(second)
         return united
 
     def computed(self, tree: exp.Query) -> Part:
         """Compute a query, count its rows and give it a name, by one job."""
-        return self._kept(self.query(tree), None)
+        return self.kept(self.query(tree))
 
-    def _kept(self, df: DataFrame, rows: int | None) -> Part:
+    def kept(self, df: DataFrame, rows: int | None = None) -> Part:
         """Compute a data frame, cut its lineage, and count its rows if their number is unknown.
 
         In between, columns have names that none of the sources has. Spark 4.3 keeps what it knows

@@ -51,12 +51,15 @@ class Here:
     _there: set[str] = field(default_factory=set)
 
     def derive(
-        self, rules: Sequence[Rule], facts: Callable[[str], pa.Table]
+        self,
+        rules: Sequence[Rule],
+        facts: Callable[[str], pa.Table],
+        timeout: float | None = SECONDS,
     ) -> dict[str, int] | None:
         """Apply rules to facts that `facts` returns, by name.
 
-        Returns how many facts each predicate has then; None if it would take too long. Raises
-        ConstraintError.
+        Returns how many facts each predicate has then; None if it would take more than `timeout`
+        seconds. Raises ConstraintError.
         """
         heads = dict.fromkeys(rule.head.predicate for rule in rules)
         copying = {rule.name: rule.head.predicate for rule in rules if is_copying(rule)}
@@ -69,7 +72,7 @@ class Here:
             if not is_constraint(p)
         ]
         try:
-            with self.kb.update(timeout=SECONDS) as update:
+            with self.kb.update(timeout=timeout) as update:
                 program = Program(others, declarations=tuple(d for d in declared if d))
                 update._collected.add_program(program, False, False, INTO_MAIN)
                 for source, predicate in sources.items():

@@ -17,7 +17,7 @@ from zodiac_sql.evaluate.improving import MOST_IDLE_ROUNDS, is_guarded
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Best, Column
 from zodiac_sql.spark.frames import Frames
-from zodiac_sql.spark.semi_naive import Own, grow, heads, within
+from zodiac_sql.spark.semi_naive import heads, within
 from zodiac_sql.sql.best_values import in_group, unbeaten
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Version, delta_variants, whole
@@ -50,19 +50,7 @@ class Improving:
 Improvings = Mapping[str, Improving]
 
 
-def from_scratch(
-    frames: Frames, hypernode: Hypernode, columns: Mapping[str, tuple[Column, ...]], reads: Context
-) -> tuple[Mapping[str, Own] | Improvings, Iterator[dict[str, int]]]:
-    """What a hypernode derives, known when all rounds are done: yields what each has found."""
-    if hypernode.bests:
-        better = _beginning(hypernode, columns)
-        return better, improve(frames, hypernode, better, reads)
-    owns = {p: Own(columns[p]) for p in hypernode.derives}
-    plans = [whole(rule) for rule in hypernode.rules]
-    return owns, grow(frames, hypernode.rules, owns, plans, within(reads, owns))
-
-
-def _beginning(
+def beginning(
     hypernode: Hypernode, columns: Mapping[str, tuple[Column, ...]]
 ) -> dict[str, Improving]:
     """The predicates of a hypernode, of which no value is known yet."""

@@ -21,15 +21,9 @@ from zodiac_sql.spark.components import Components, copying, moved
 from zodiac_sql.spark.explicit import facts_table, normal
 from zodiac_sql.spark.frames import frames_of
 from zodiac_sql.spark.here import DERIVED, Here, minus
-from zodiac_sql.spark.maintenance import (
-    NOTHING,
-    Ledger,
-    Task,
-    compared,
-    maintain,
-    other_types,
-)
-from zodiac_sql.spark.maintenance import minus as minus_on_spark
+from zodiac_sql.spark.ledger import NOTHING, Ledger, Task, compared
+from zodiac_sql.spark.ledger import minus as minus_on_spark
+from zodiac_sql.spark.maintenance import maintain, other_types
 from zodiac_sql.spark.tables import Tables, types_of
 from zodiac_sql.spark.versions import Table, Version
 from zodiac_sql.spark.violations import require_none
