@@ -125,7 +125,9 @@ MEASURED_ON_SPARK: tuple[tuple[Work, float], ...] = (
     (Work("joins with 3 million results", 0.45e6, 3e6, 3e6, 0, 2), 3.4),
     (Work("joins with 10 million results", 1.5e6, 10e6, 10e6, 0, 2), 11.1),
 )
-"""What `materialise` took with two cores, in seconds, with `driver_rows=0` (the same day)."""
+"""What `materialise` took with two cores, in seconds, with `driver_rows=0` (the same day).
+Recursion went in rounds, as it does where each executor would need a copy of too much
+(spark/apart.py)."""
 
 
 def at(facts: float) -> list[Work]:

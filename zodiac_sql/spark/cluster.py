@@ -4,7 +4,7 @@ Each rule is planned and compiled as for DuckDB (sql/plan.py, sql/select.py), an
 Spark's dialect; hypernodes are evaluated in topological order, recursive ones semi-naively. Spark
 chooses joins, schedules work and moves data. Its plans would grow with every step, so the result of
 each hypernode and the delta of each iteration become checkpoints, which cut the lineage. What is
-small is evaluated on the driver.
+small is evaluated on the driver, and recursion that keeps a column by the workers (apart.py).
 
 Symbols are texts here, not numbers, because all machines would have to share one dictionary.
 """
@@ -105,11 +105,12 @@ def materialise(
 
     A hypernode that reads at most `driver_rows` facts is evaluated on the driver, by the embedded
     engine, if that is done in half a minute: for these it is faster; 0 is for never. Others are
-    evaluated by Spark. `through` is a directory or URI that the driver and the executors reach; all
-    that is computed is written there, so the answer survives the loss of an executor, and you have
-    to clear it yourself. Without it, the executors keep what is computed (or the session's
-    checkpoint directory does, if it has one) as long as somebody holds a reference to the answer;
-    and nothing is evaluated on the driver of a session that is not local.
+    evaluated by Spark; recursion that keeps a column by its workers, if these have zodiac_sql, each
+    for some values of that column. `through` is a directory or URI that the driver and the
+    executors reach; all that is computed is written there, so the answer survives the loss of an
+    executor, and you have to clear it yourself. Without it, the executors keep what is computed (or
+    the session's checkpoint directory does, if it has one) as long as somebody holds a reference to
+    the answer; and nothing is evaluated on the driver of a session that is not local.
 
     Raises ProgramError for errors in rules, DataError for columns that cannot be columns of facts,
     ConstraintError if a constraint is violated, EvaluationError for an integer beyond 64 bits on

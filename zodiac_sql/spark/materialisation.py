@@ -39,7 +39,7 @@ class Changed(Mapping[str, "DataFrame"]):
     A data frame has the predicate's columns, then `_change_type` ("insert" or "delete") and
     `_commit`, the number of the version. `inserted` and `deleted` count the facts by predicate.
     `hypernodes` tells how each one that had something to do was maintained, by the predicates that
-    it derives: "on the driver", "semi-naive", "dred" or "from scratch".
+    it derives: "on the driver", "semi-naive", "dred", "by pivots" or "from scratch".
 
     Its files are kept until the second update after it.
     """
