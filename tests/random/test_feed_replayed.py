@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import crash_child
+from support import budget, crash_child
 from support.examples import share
 from support.fed import Facts, entries, facts, replayed
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-CHANGES = 15
+CHANGES = budget.either(ci=9, fuzz=15)
 SEQUENCES = share(50)
 LIMITS: tuple[dict[str, Any], ...] = ({}, {"count": 5}, {"bytes": 4_000}, {"days": 1})
 FED = ("edge", "path", "near", "far", "degree", "link", "tip")

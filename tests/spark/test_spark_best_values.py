@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PROGRAMS = budget.either(ci=2, fuzz=10)
+MOST_FACTS = budget.either(ci=6, fuzz=11)
 
 
 @pytest.mark.fuzz(share=0.5)
@@ -31,7 +32,7 @@ def test_programs_with_best_values(spark: SparkSession, seed: int) -> None:
     program = random_program(rng)
     text = "\n".join(map(str, program.rules))
     note(text)
-    first, second = (random_facts(rng, program, rng.randrange(4, 12)) for _ in range(2))
+    first, second = (random_facts(rng, program, rng.randint(4, MOST_FACTS)) for _ in range(2))
     try:
         worlds = [meaning(program, program.rules, facts) for facts in (first, second)]
     except Endless:

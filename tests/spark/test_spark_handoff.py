@@ -194,6 +194,27 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         require.require_java()
 
 
+def test_workers_have_pyspark_from_spark_itself(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --archives it is on the path there, but no installed package."""
+    import importlib.metadata
+
+    from zodiac_sql.errors import SparkError
+    from zodiac_sql.spark import require
+
+    def version(name: str) -> str:
+        if name != "pandas":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return "2.2.3"
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    require.require_packages()
+    monkeypatch.setattr("pyspark.__version__", "3.5.1")
+    with pytest.raises(SparkError, match=r"found pyspark 3.5.1"):
+        require.require_packages()
+
+
 def test_workers_without_the_extra_are_explained() -> None:
     from zodiac_sql.facts.spark_frames import said
 

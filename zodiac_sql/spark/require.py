@@ -6,6 +6,7 @@ The extra brings pyspark, pandas and pyarrow; Java comes from the system.
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import os
 import re
 import shutil
@@ -37,14 +38,25 @@ def require_packages() -> None:
     """Raise SparkError unless pyspark and pandas are installed in versions that work together."""
     for name, (least, below) in _WANTED.items():
         wanted = f"{name}>={_dotted(least)},<{_dotted(below)}"
-        try:
-            found = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            raise SparkError(
-                f"zodiac_sql.spark needs {wanted}, which is not there: {EXTRA}"
-            ) from None
+        found = _version(name)
+        if found is None:
+            raise SparkError(f"zodiac_sql.spark needs {wanted}, which is not there: {EXTRA}")
         if not least <= _numbers(found)[: len(least)] or _numbers(found)[: len(below)] >= below:
             raise SparkError(f"zodiac_sql.spark needs {wanted}, and found {name} {found}: {EXTRA}")
+
+
+def _version(name: str) -> str | None:
+    """The version of a package; None if it is not there.
+
+    The workers of a cluster have pyspark from Spark itself, where nothing tells of its version but
+    the package.
+    """
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        if importlib.util.find_spec(name) is None:
+            return None
+        return str(importlib.import_module(name).__version__)
 
 
 def _dotted(version: tuple[int, ...]) -> str:

@@ -45,16 +45,18 @@ def have_engine(spark: SparkSession) -> bool:
 def _looking(version: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Spark sends a function that is made in a function as it is: it needs no zodiac_sql there.
+        from contextlib import suppress
+
         import pyarrow
 
         for _ in batches:
             pass
-        try:
+        there = False
+        with suppress(Exception):  # whatever is missing there
             import zodiac_sql
+            import zodiac_sql.spark.apart
 
             there = zodiac_sql.__version__ == version
-        except ImportError:
-            there = False
         yield pyarrow.record_batch({"there": [there]})
 
     return look
