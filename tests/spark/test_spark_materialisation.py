@@ -114,6 +114,25 @@ def test_random_changes(
                     assert rows == theirs, (kind, predicate, before)
 
 
+@pytest.mark.parametrize("driver_rows", [0, DRIVER])
+@pytest.mark.parametrize("values", [[True], [True, False]])
+def test_a_rule_says_later_that_a_predicate_has_no_columns(
+    spark: SparkSession, tmp_path: Path, driver_rows: int, values: list[bool]
+) -> None:
+    """Until then, its data frame has one column like any other."""
+    from zodiac_sql.spark import Materialisation
+
+    rules = "q(X) :- r(), s(X)."
+    kept = Materialisation(spark, rules, tmp_path, driver_rows=driver_rows)
+    kept.update({"on": frame(spark, [(v,) for v in values]).toDF("holds"), "r": frame(spark, [()])})
+    assert rows_of(kept["on"]) == {(v,) for v in values}
+    change = kept.update(rules=f"{rules} seen() :- on(). on() :- r(), not r().")
+    assert dict(change.inserted) == {"seen": 1}
+    assert rows_of(kept["on"]) == rows_of(kept["seen"]) == {(True,)}
+    kept.update(deletes={"on": frame(spark, [()])})
+    assert rows_of(kept["on"]) == rows_of(kept["seen"]) == set()
+
+
 # --- versions -------------------------------------------------------------------------------------
 
 

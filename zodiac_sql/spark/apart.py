@@ -23,7 +23,7 @@ from zodiac_sql.spark.frames import Frames, stored_names
 from zodiac_sql.spark.here import Here
 from zodiac_sql.spark.pivots import Pivot
 from zodiac_sql.spark.types import arrow_schema, struct_of
-from zodiac_sql.spark.workers import have_engine, memory_of_one, partitions_on
+from zodiac_sql.spark.workers import have, memory_of_one, partitions_on
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, relation_query
@@ -43,7 +43,7 @@ ROWS_TO_COPY = 1_000_000
 def can_be_apart(frames: Frames, pivot: Pivot, reads: Context) -> bool:
     """Whether the workers have an embedded engine, and can hold what the rules read besides."""
     rows = sum(reads.relation(name, Version.ALL).rows for name in pivot.reads)
-    return rows <= ROWS_TO_COPY and have_engine(frames.spark)
+    return rows <= ROWS_TO_COPY and have(frames.spark, __name__)
 
 
 def derived_apart(

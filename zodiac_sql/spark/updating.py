@@ -27,6 +27,7 @@ from zodiac_sql.spark.maintenance import maintain, other_types
 from zodiac_sql.spark.tables import Tables, types_of
 from zodiac_sql.spark.versions import Table, Version
 from zodiac_sql.spark.violations import require_none
+from zodiac_sql.sql.relations import HOLDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,7 +56,9 @@ class Updating:
             if (table := extension(last, old, name)) is not None
         }
         for name, table in before.items():
-            _require_comparable(name, table, new.columns.get(name))
+            had = last.columns.get(name.partition("\0")[0])
+            if had != (HOLDS,) or new.columns.get(name) != ():
+                _require_comparable(name, table, new.columns.get(name))
         ledger = Ledger(tables, {**old.columns, **new.columns}, before)
         return cls(last, old, new, tables, ledger, here, {})
 
@@ -77,13 +80,22 @@ class Updating:
             other = there.rows and there.types != types_of(columns)
             if predicate in inserts or predicate in deletes or other:
                 if other:
-                    there = self.tables.rewritten(there, columns)
+                    there = self._retyped(there, columns)
                 come, go = (self._distinct(predicate, some) for some in (inserts, deletes))
                 go = self._both(self._minus(go, come, columns), there, columns)
                 come = self._minus(come, there, columns)
                 self._note(given(predicate), there, come, go)
         for predicate in {**self.old.planned.facts, **self.new.planned.facts}:
             self._change_written(predicate)
+
+    def _retyped(self, there: Table, columns: tuple[Column, ...]) -> Table:
+        """Facts with the types that their columns have now.
+
+        As long as no rule had said that a predicate has no columns, `holds` was taken for one.
+        """
+        if columns:
+            return self.tables.rewritten(there, columns)
+        return self.tables.put(facts_table((), [()]), ())
 
     def _distinct(self, predicate: str, frames: Mapping[str, DataFrame]) -> Table:
         """Facts as they are given: each once, and written down.

@@ -34,18 +34,21 @@ def memory_of_one() -> str:
     return f"{max(int(share / 2**20), 128)}MiB"
 
 
-def have_engine(spark: SparkSession) -> bool:
-    """Whether the workers have this version of zodiac_sql, and what it needs."""
+def have(spark: SparkSession, module: str) -> bool:
+    """Whether the workers have this version of zodiac_sql, and all that a module of it needs."""
     from zodiac_sql import __version__
 
-    asked = spark.range(0, 1, 1, 1).mapInArrow(_looking(__version__), "there boolean")
+    asked = spark.range(0, 1, 1, 1).mapInArrow(_looking(module, __version__), "there boolean")
     return all(told["there"] for told in asked.collect())
 
 
-def _looking(version: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _looking(
+    module: str, version: str
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Spark sends a function that is made in a function as it is: it needs no zodiac_sql there.
         from contextlib import suppress
+        from importlib import import_module
 
         import pyarrow
 
@@ -53,10 +56,8 @@ def _looking(version: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.R
             pass
         there = False
         with suppress(Exception):  # whatever is missing there
-            import zodiac_sql
-            import zodiac_sql.spark.apart
-
-            there = zodiac_sql.__version__ == version
+            import_module(module)
+            there = import_module("zodiac_sql").__version__ == version
         yield pyarrow.record_batch({"there": [there]})
 
     return look
