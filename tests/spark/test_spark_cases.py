@@ -80,6 +80,8 @@ def test_case_on_spark(case: Path, open_kb: OpenKb, quick: SparkSession) -> None
         return
     found = materialise(quick, rules_of(kb), facts, driver_rows=0)
     for name in predicates_of(kb):
+        if name in facts and name not in found.derived:
+            continue  # Spark has nothing to compute
         ours = list(map(tuple, found[name].collect())) if name in found else []
         assert normal(ours) == normal(kb.table(name).fetchall()), name
     kb.close()

@@ -19,8 +19,8 @@
 
 Steps on one line, with ` ; ` between them, are one change.
 
-Every case runs on a file. One that has steps also runs with a maintenance strategy other than
-`auto`, turn and turn about (the property tests try all of them), and those of the topic
+Every case runs on a file. Every second one that has steps also runs with a maintenance strategy
+other than `auto`, turn and turn about (the property tests try all of them), and those of the topic
 `strategies` with each: in memory, unless a step is to open the file again. Of those that have no
 steps, each topic's first one also runs in memory.
 
@@ -55,10 +55,16 @@ def test_case_in_memory(case: Path, open_kb: OpenKb) -> None:
 
 OTHERS = [name for name in STRATEGIES if name != "auto"]
 CHANGING = [case for case in DIRECTORIES if (case / "steps.txt").exists()]
+
+
+def _in_turn(number: int) -> list[str]:
+    return [] if number % 2 else [OTHERS[number // 2 % len(OTHERS)]]
+
+
 BY_STRATEGY = [
     (case, other)
     for number, case in enumerate(CHANGING)
-    for other in (OTHERS if case.parent.name == "strategies" else [OTHERS[number % len(OTHERS)]])
+    for other in (OTHERS if case.parent.name == "strategies" else _in_turn(number))
 ]
 
 
