@@ -15,11 +15,11 @@ MINUTES ?= 60
 demo: $(READY)
 	$(BIN)/python examples/wind_farm/demo.py
 
-# Two processes share the tests, because two cores are what CI has.
+# Three processes share the tests: a third of the time, a test waits for a disk or for a process.
 # They have a folder of their own, so that nothing that an earlier session has left is in the way.
 test: check java
 	folder=$$(mktemp -d) && \
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --basetemp "$$folder/tests" && \
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadgroup --basetemp "$$folder/tests" && \
 	rm -r "$$folder"
 
 check: $(READY)

@@ -44,7 +44,7 @@ def test_arguments_that_rules_hand_on(rules: str, expected: dict[str, int] | Non
     assert handed_on(parse(rules).rules) == expected
 
 
-@pytest.mark.parametrize("rules", [LEFT, RIGHT, SQUARE, MUTUAL, SELF])
+@pytest.mark.parametrize("rules", [LEFT, SQUARE, MUTUAL, SELF])
 @pytest.mark.parametrize("shortcut", ["slices", "cascades", "both", "neither"])
 def test_shortcuts_change_nothing(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rules: str, shortcut: str

@@ -86,10 +86,10 @@ def struck(kind: str, path: Path, delay: float) -> float:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_interruption_is_quick_and_changes_nothing(kind: str, tmp_path: Path) -> None:
-    delays = [0.01, random.uniform(0, 1.5)]
-    waited = [struck(kind, tmp_path / f"{n}.duckdb", delay) for n, delay in enumerate(delays)]
+    delay = random.choice([0.01, random.uniform(0, 1.5)])
+    waited = struck(kind, tmp_path / "k.duckdb", delay)
     busy = os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
-    assert max(waited) < (2 if busy else 0.5), (delays, waited)
+    assert waited < (2 if busy else 0.5), (delay, waited)
 
 
 def test_the_command_ends_with_status_130_and_one_line(tmp_path: Path) -> None:

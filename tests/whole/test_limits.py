@@ -33,7 +33,7 @@ def kb(request: pytest.FixtureRequest, tmp_path: Path) -> KnowledgeBase:
 
 
 @pytest.mark.parametrize("rules", [ENDLESS, SEVERAL])
-@pytest.mark.parametrize("limit", [{"max_rows": 50}, {"max_iterations": 20}, {"timeout": 2}])
+@pytest.mark.parametrize("limit", [{"max_rows": 50}, {"max_iterations": 20}, {"timeout": 1}])
 def test_an_endless_rule_is_ended_and_named(
     kb: KnowledgeBase, rules: str, limit: dict[str, float]
 ) -> None:

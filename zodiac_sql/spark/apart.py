@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.language.syntax import Atom, Column
 from zodiac_sql.language.templates import with_atoms
 from zodiac_sql.names import given
@@ -94,7 +96,7 @@ def deriving(
         if not seeds:
             return
         facts = {**copies.value, begin.name: pa.Table.from_batches(seeds)}
-        with connect(threads=1, memory_limit=memory_of_one()) as kb:
+        with TemporaryDirectory() as spilled, _engine(spilled) as kb:
             found = Here(kb, known, 0).derive(rules, facts.__getitem__, timeout=None)
             assert found is not None
             with kb.batches(pivot.predicate) as reader:
@@ -102,6 +104,11 @@ def deriving(
                     yield batch.rename_columns(schema.names).cast(schema)
 
     return work
+
+
+def _engine(spilled: str) -> KnowledgeBase:
+    """The engine of one worker of several on its machine."""
+    return connect(threads=1, memory_limit=memory_of_one(), temp_directory=spilled)
 
 
 def _renamed(atom: Atom) -> Atom:
