@@ -24,13 +24,20 @@ refusals.py      rules that Spark would not compute as DuckDB does
 dialect.py       SQL in Spark's dialect
 frames.py        data frames under names that SQL can use; computing and counting them
 explicit.py      explicit facts as rules read them
+from_scratch.py  which of the next three ways a hypernode is evaluated
 semi_naive.py    the fixpoint of rules on Spark
 improve.py       the same where the best value of each group is kept (MIN or MAX in heads)
+apart.py         the same by the workers, each for some values of a column that the rules keep
+pivots.py        which rules keep a column
+workers.py       Spark's Python workers: how many, with how much memory, with which packages
 here.py          rules applied on the driver, by the embedded engine
 versions.py      the directory of a materialisation: manifests, and the files that they name
 tables.py        its tables, read and written by Spark or by the driver
 updating.py      one update: from a version to the next
-maintenance.py   how a hypernode follows a change, on Spark
+maintenance.py   how a hypernode follows a change, on Spark: which of the next ways, or from scratch
+ledger.py        what an update has changed so far, and what is still to be done
+dred.py          delete and rederive, and semi-naive insertion
+by_pivots.py     recursion that the workers compute apart
 
 Needs the extra: pip install 'zodiac-sql[spark]', and Java 17 or later. Nothing else in zodiac_sql
 imports it. A session that is given is used as it is, never reconfigured or stopped.
