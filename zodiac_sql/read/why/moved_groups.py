@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import parameter
 from zodiac_sql.language.binding import Arranged, arrange
 from zodiac_sql.language.syntax import (
@@ -86,7 +87,10 @@ def _first(
     A solution that the other side has, too, counts only if there is no other: what `_` stands for
     tells none apart, so a fact can move without a solution that does.
     """
-    known, other = both
+    known, other = _with_all(*both), both[1]
+    atoms = (literal for literal in others if isinstance(literal, Atom))
+    if not all(known.sources.relation(atom.predicate).parts for atom in atoms):
+        return None
     body, compiled = _solutions(known, (driver, *others), moved)
     driver = body.atoms[0]
     query = exp.select("*").from_(compiled.query.subquery("q", copy=False))
@@ -105,6 +109,19 @@ def _first(
     values = dict(zip(names, map(one_nan, rows[0]), strict=False))
     found = Instance(instance.rule, body.atoms, values, compiled.kinds)
     return driver.predicate, tuple(stored(known, term, found) for term in driver.terms)
+
+
+def _with_all(known: Known, other: Known) -> Known:
+    """A side of a change, with predicates and symbols that only the other one knows.
+
+    It has no facts of such predicates, nor of those whose columns have no types.
+    """
+    typed = {n: p for n, p in known.schema.items() if all(c.type for c in p.columns)}
+    schema, ids = {**known.schema, **other.schema, **typed}, {**other.ids, **known.ids}
+    if schema == known.schema and ids == known.ids:
+        return known
+    sources = replace(known.sources, schema=schema)
+    return replace(known, schema=schema, sources=sources, ids=ids, cache=StatementCache())
 
 
 def _solutions(
@@ -129,8 +146,8 @@ def _lacks(
     """Whether the other side has no solution like that of q."""
     for atom in atoms_of(aggregate.body):
         columns = other.types.get(atom.predicate)
-        if columns is None or len(columns) != len(atom.terms):
-            return exp.true()  # it does not know the predicate, or as another one
+        if columns is None or len(columns) != len(atom.terms) or None in columns:
+            return exp.true()  # it knows no facts of the predicate, or as another one
     _, there = _solutions(other, aggregate.body)
     same = [
         exp.column(name, table="o", quoted=True).eq(exp.column(name, table="q", quoted=True))
