@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from zodiac_sql.ontology.translate import translate
 from zodiac_sql.ontology.vocabulary import OWL, SAME_AS, TYPE
 
 if TYPE_CHECKING:
+    import rdflib
+
     from zodiac_sql import KnowledgeBase
 
 BASE = "http://example.org/"
@@ -41,6 +44,7 @@ def by_owlrl(text: str) -> Closed:
 
     graph = rdflib.Graph()
     graph.parse(data=text, format="turtle")
+    _unite_equal_expressions(graph)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         DeductiveClosure(
@@ -56,6 +60,23 @@ def by_owlrl(text: str) -> Closed:
         frozenset(one for one in named if _counts(*one) and one[0].startswith(BASE)),
         (None, error, None) in graph,
     )
+
+
+def _unite_equal_expressions(graph: rdflib.Graph) -> None:
+    """Let class expressions that say the same be one node, as they are one class for us."""
+    import rdflib
+
+    while True:
+        alike: dict[frozenset[object], list[rdflib.BNode]] = defaultdict(list)
+        for node in {s for s in graph.subjects() if isinstance(s, rdflib.BNode)}:
+            alike[frozenset(graph.predicate_objects(node))].append(node)
+        twins = {other: first for first, *others in alike.values() for other in others}
+        if not twins:
+            return
+        for s, p, o in list(graph):
+            if s in twins or o in twins:
+                graph.remove((s, p, o))
+                graph.add((twins.get(s, s), p, twins.get(o, o)))
 
 
 def by_rules(

@@ -84,9 +84,14 @@ def _plain(value: object) -> object:
     if isinstance(value, datetime.datetime | datetime.date):
         return value.isoformat()
     if (found := _LITERAL.fullmatch(str(value))) is None:
-        return value
+        return _of_number(str(value))
     if found[2] in _NUMERIC:
         return "NaN" if found[1] == "NaN" else float(found[1])
     if found[2] == f"{symbols.XSD}boolean":
         return found[1] in ("true", "1")
-    return found[1] if found[2].startswith(symbols.XSD) else value
+    return _of_number(found[1]) if found[2].startswith(symbols.XSD) else value
+
+
+def _of_number(text: str) -> str:
+    """A text with one form if it was made of a number: pyoxigraph writes 1.0 as 1."""
+    return text.removesuffix(".0") if re.fullmatch(r"-?\d+\.0", text) else text
