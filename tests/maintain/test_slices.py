@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from zodiac_sql.graph.handed_on import handed_on
 from zodiac_sql.language.parse import parse
 from zodiac_sql.maintain.steps import cascade, find_candidates, slices
-from zodiac_sql.maintain.steps.slices import handed_on
 from zodiac_sql.sql import set_difference as unknown
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_arguments_that_rules_hand_on(rules: str, expected: dict[str, int] | Non
     assert handed_on(parse(rules).rules) == expected
 
 
-@pytest.mark.parametrize("rules", [LEFT, SQUARE, MUTUAL, SELF])
+@pytest.mark.parametrize("rules", [LEFT, RIGHT, SQUARE, MUTUAL, SELF])
 @pytest.mark.parametrize("shortcut", ["slices", "cascades", "both", "neither"])
 def test_shortcuts_change_nothing(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rules: str, shortcut: str

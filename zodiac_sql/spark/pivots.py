@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from zodiac_sql.graph.handed_on import hands_on
 from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.language.syntax import Column, Rule, Variable
+from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.rewrite.closures.shapes import copied, transitive
 
 
@@ -49,8 +50,10 @@ def pivot_of(hypernode: Hypernode, columns: Mapping[str, Sequence[Column]]) -> P
     steps = tuple(rule for rule in hypernode.rules if predicate in rule.positive())
     seeds = tuple(rule for rule in hypernode.rules if predicate not in rule.positive())
     linear = _linear(seeds, steps, columns)
-    places = tuple(at for at in range(len(columns[predicate])) if _is_kept(linear or steps, at))
-    return Pivot(predicate, places, seeds, linear or steps, linear is not None) if places else None
+    rules = linear or steps
+    every = range(len(columns[predicate]))
+    places = tuple(at for at in every if hands_on(rules, {predicate: at}, {predicate}))
+    return Pivot(predicate, places, seeds, rules, linear is not None) if places else None
 
 
 def _linear(
@@ -71,14 +74,3 @@ def _linear(
     start, _ = step.head.terms
     first, second = sorted(step.positive_atoms(), key=lambda atom: atom.terms[0] != start)
     return (replace(step, body=(first, replace(second, predicate=edges))),)
-
-
-def _is_kept(steps: Sequence[Rule], place: int) -> bool:
-    """Whether in each rule the head and all atoms of its predicate have the same variable there."""
-    for rule in steps:
-        head = rule.head
-        atoms = [atom for atom in rule.positive_atoms() if atom.predicate == head.predicate]
-        kept = {atom.terms[place] for atom in (head, *atoms)}
-        if len(kept) > 1 or not isinstance(head.terms[place], Variable):
-            return False
-    return True

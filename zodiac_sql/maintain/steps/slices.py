@@ -8,13 +8,13 @@ each further round looks into thousands of rows instead of millions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
 from zodiac_sql.database.statements import joining, temp_table, union_all
 from zodiac_sql.evaluate.make_tables import make_table
-from zodiac_sql.language.syntax import Rule, Variable
+from zodiac_sql.graph.handed_on import Positions, handed_on
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables
 from zodiac_sql.sql.relations import Part, Relation, columns_of, table
@@ -24,9 +24,6 @@ SMALLEST_SLICED = 50_000
 
 MOST_SLICE_KEYS = 1_000
 """They are not sliced for more values than this: the slice could be as large as the whole."""
-
-Positions = Mapping[str, int]
-"""For each predicate of a hypernode, the argument that its rules hand on."""
 
 
 def slice_tables(task: Task, owns: WorkingTables, found: Mapping[str, Part | None]) -> None:
@@ -47,37 +44,6 @@ def slice_tables(task: Task, owns: WorkingTables, found: Mapping[str, Part | Non
     for own in owns.values():
         if own.stored is not None:
             own.narrows_to(_slice(task, own, own.stored, positions[own.predicate]))
-
-
-def handed_on(rules: Sequence[Rule]) -> Positions | None:
-    """The argument of each predicate that all rules hand on from body to head, if there is one."""
-    derived = {rule.head.predicate for rule in rules}
-    start = rules[0].head
-    for position in range(len(start.terms)):
-        positions = {start.predicate: position}
-        if all(_hands_on(rules, positions, derived) for _ in derived) and derived == set(positions):
-            return positions
-    return None
-
-
-def _hands_on(rules: Iterable[Rule], positions: dict[str, int], derived: set[str]) -> bool:
-    """Whether rules agree with the positions known so far. Adds the positions that follow."""
-    for rule in rules:
-        atoms = [atom for atom in rule.positive_atoms() if atom.predicate in derived]
-        known = [atom for atom in (rule.head, *atoms) if atom.predicate in positions]
-        if not known:
-            continue
-        term = known[0].terms[positions[known[0].predicate]]
-        if not isinstance(term, Variable):
-            return False
-        for atom in (rule.head, *atoms):
-            if atom.predicate not in positions:
-                if term not in atom.terms:
-                    return False
-                positions[atom.predicate] = atom.terms.index(term)
-            if atom.terms[positions[atom.predicate]] != term:
-                return False
-    return True
 
 
 def _collect_keys(
