@@ -60,7 +60,7 @@ def test_rules_that_go_along(rule: str, expected: tuple[int, str] | None) -> Non
     assert along(parse(rule).rules[0]) == expected
 
 
-@pytest.mark.parametrize("rules", [LEFT, SQUARE, SELF, FED])
+@pytest.mark.parametrize("rules", [LEFT, RIGHT, SQUARE, SELF, FED])
 @pytest.mark.parametrize("cyclic", [False, True], ids=["acyclic", "cyclic"])
 @pytest.mark.parametrize("chosen", ["auto", "recompute"])
 def test_every_change_is_right(
