@@ -21,13 +21,14 @@ from zodiac_sql.language.templates import with_atoms
 from zodiac_sql.names import given
 from zodiac_sql.opening import connect
 from zodiac_sql.spark.components import copying
-from zodiac_sql.spark.frames import Frames, stored_names
+from zodiac_sql.spark.frames import ROWS_TO_COPY, Frames, stored_names
 from zodiac_sql.spark.here import Here
 from zodiac_sql.spark.pivots import Pivot
+from zodiac_sql.spark.semi_naive import heads
 from zodiac_sql.spark.types import arrow_schema, struct_of
 from zodiac_sql.spark.workers import have, memory_of_one, partitions_on
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.plan import Version
+from zodiac_sql.sql.plan import Version, whole
 from zodiac_sql.sql.relations import Part, relation_query
 
 if TYPE_CHECKING:
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     Batches = Iterator[pa.RecordBatch]
 
 Columns = Mapping[str, tuple[Column, ...]]
-
-ROWS_TO_COPY = 1_000_000
-"""At most so many facts are copied to every worker, because each must hold them all."""
 
 
 def can_be_apart(frames: Frames, pivot: Pivot, reads: Context) -> bool:
@@ -59,6 +57,12 @@ def derived_apart(
         work = deriving(pivot, columns, copies)
         spread = frames.query(seeds).toDF(*names).repartition(partitions_on(frames.spark), *keys)
         return frames.kept(spread.mapInArrow(work, struct_of(own)))
+
+
+def seeds_of(pivot: Pivot, columns: Columns, reads: Context) -> exp.Query | None:
+    """A query for what the rules of a pivot that begin find; None if they find nothing."""
+    plans = [whole(rule) for rule in pivot.seeds]
+    return heads(pivot.predicate, columns[pivot.predicate], plans, reads)
 
 
 @contextmanager

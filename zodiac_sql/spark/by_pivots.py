@@ -12,30 +12,29 @@ derives and refutes at once, without any recursion, find all pivots that it reac
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from zodiac_sql.database.statements import distinct, semi_join, union_all
 from zodiac_sql.language.syntax import Column
-from zodiac_sql.spark.apart import derived_apart
-from zodiac_sql.spark.ledger import NOTHING, Ledger, Task, minus
+from zodiac_sql.spark.apart import derived_apart, seeds_of
+from zodiac_sql.spark.ledger import NOTHING, Ledger, Task, deriving, minus, refuting
 from zodiac_sql.spark.pivots import Pivot
 from zodiac_sql.spark.semi_naive import heads, without
-from zodiac_sql.sql.plan import Version, gained_variants, lost_variants, whole
+from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, relation_query, source, table
 
 
 def maintain_by_pivots(ledger: Ledger, task: Task, pivot: Pivot) -> None:
     """Derive anew what has a pivot that the change reaches."""
     reached = _reached(ledger, task, pivot)
-    if not reached.rows:
+    if reached is None or not reached.rows:
         ledger.note(pivot.predicate, NOTHING, NOTHING)
         return
     tables, columns = ledger.tables, ledger.columns[pivot.predicate]
-    plans = [whole(rule) for rule in pivot.seeds]
-    seeds = heads(pivot.predicate, columns, plans, ledger.context)
     new = old = NOTHING
-    if seeds:
+    if seeds := seeds_of(pivot, ledger.columns, ledger.context):
         some = _of(reached, seeds, pivot, columns)
         part = derived_apart(tables.frames, pivot, some, ledger.columns, ledger.context)
         new = tables.taken([part], columns)
@@ -46,22 +45,19 @@ def maintain_by_pivots(ledger: Ledger, task: Task, pivot: Pivot) -> None:
     ledger.note(pivot.predicate, gained, lost)
 
 
-def _reached(ledger: Ledger, task: Task, pivot: Pivot) -> Part:
-    """The pivots of all facts that may come or go, each once."""
-    kept = (*pivot.seeds, *pivot.steps) if pivot.made else task.kept
+def _reached(ledger: Ledger, task: Task, pivot: Pivot) -> Part | None:
+    """The pivots of all facts that may come or go, each once; None if no plan could find any."""
+    if pivot.made:
+        task = replace(task, kept=(*pivot.seeds, *pivot.steps))
     name, columns = pivot.predicate, ledger.columns[pivot.predicate]
-    gained, lost = ledger.changed(task.hypernode.reads - {name})
-    refuted = [plan for rule in kept for plan in lost_variants(rule, gained, lost)]
-    refuted += [whole(rule, Version.BEFORE) for rule in task.gone]
-    derived = [plan for rule in kept for plan in gained_variants(rule, gained, lost)]
-    derived += [whole(rule) for rule in task.came]
-    gone, come = (heads(name, columns, plans, ledger.context) for plans in (refuted, derived))
+    both = refuting(ledger, task), deriving(ledger, task)
+    gone, come = (heads(name, columns, plans, ledger.context) for plans in both)
     before = ledger.relation(name, Version.BEFORE)
     if come and before.parts:
         come = without(come, before, source(before, "x"))
     queries = [_pivots(query, pivot, columns) for query in (gone, come) if query]
     if not queries:
-        return Part("", "", 0)
+        return None
     return ledger.tables.frames.computed(distinct(union_all(queries)))
 
 

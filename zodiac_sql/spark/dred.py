@@ -7,28 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from zodiac_sql.spark.ledger import NOTHING, Ledger, Task, minus
+from zodiac_sql.spark.ledger import NOTHING, Ledger, Task, deriving, minus, refuting
 from zodiac_sql.spark.semi_naive import Own, close, grow, heads, within
 from zodiac_sql.spark.tables import after
 from zodiac_sql.spark.versions import Table
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.plan import (
-    Plan,
-    Version,
-    candidate_check,
-    gained_variants,
-    lost_variants,
-    whole,
-)
+from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.relations import Relation
 
 
 def overdeleted(ledger: Ledger, task: Task) -> dict[str, Table] | None:
     """The facts that may have lost a derivation; None if they are half of all."""
-    reads = task.hypernode.reads - {*task.hypernode.derives}
-    gained, lost = ledger.changed(reads)
-    plans = [plan for rule in task.kept for plan in lost_variants(rule, gained, lost)]
-    plans += [whole(rule, Version.BEFORE) for rule in task.gone]
+    plans = refuting(ledger, task)
     owns = {p: Own(ledger.columns[p]) for p in task.hypernode.derives}
     most = sum(ledger.before.get(p, NOTHING).rows for p in owns) // 2
     context = ledger.context
@@ -54,9 +44,7 @@ def overdeleted(ledger: Ledger, task: Task) -> dict[str, Table] | None:
 def rederive_and_insert(ledger: Ledger, task: Task, taken: Mapping[str, Table]) -> None:
     """Bring back what can still be derived, and derive what is new."""
     tables = ledger.tables
-    gained, lost = ledger.changed(task.hypernode.reads - {*task.hypernode.derives})
-    plans = [plan for rule in task.kept for plan in gained_variants(rule, gained, lost)]
-    plans += [whole(rule) for rule in task.came]
+    plans = deriving(ledger, task)
     plans += [candidate_check(rule) for rule in task.hypernode.rules]
     owns = {}
     for predicate, table in taken.items():
@@ -79,14 +67,13 @@ def _grow(
     task: Task,
     owns: Mapping[str, Own],
     plans: Sequence[Plan],
-    taken: Mapping[str, Table] | None = None,
+    taken: Mapping[str, Table],
 ) -> None:
     """Add what plans find, and what follows from it. Candidates are the facts that were `taken`."""
     outer = within(ledger.context, owns)
 
     def relation(predicate: str, version: Version) -> Relation:
         if version is Version.CANDIDATE:
-            assert taken is not None
             return ledger.tables.relation(taken[predicate], ledger.columns[predicate])
         return outer.relation(predicate, version)
 

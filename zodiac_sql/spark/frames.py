@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+ROWS_TO_COPY = 1_000_000
+"""At most so many facts are copied to every executor, because each must hold them all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Frames:
     """Temporary views over data frames, with unique names.

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column
-from zodiac_sql.spark.apart import can_be_apart, derived_apart
+from zodiac_sql.spark.apart import can_be_apart, derived_apart, seeds_of
 from zodiac_sql.spark.frames import Frames
 from zodiac_sql.spark.improve import Improvings, beginning, improve
 from zodiac_sql.spark.pivots import Pivot, pivot_of
-from zodiac_sql.spark.semi_naive import Own, grow, heads, within
+from zodiac_sql.spark.semi_naive import Own, grow, within
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import whole
 
@@ -36,8 +36,7 @@ def _apart(
     frames: Frames, pivot: Pivot, owns: Mapping[str, Own], columns: Columns, reads: Context
 ) -> Iterator[dict[str, int]]:
     """The same in one round, in which the workers do theirs."""
-    plans = [whole(rule) for rule in pivot.seeds]
-    seeds = heads(pivot.predicate, columns[pivot.predicate], plans, reads)
+    seeds = seeds_of(pivot, columns, reads)
     found = derived_apart(frames, pivot, seeds, columns, reads) if seeds else None
     owns[pivot.predicate].advance(frames, found)
     yield {pivot.predicate: found.rows if found else 0}

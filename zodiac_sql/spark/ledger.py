@@ -11,7 +11,7 @@ from zodiac_sql.spark.semi_naive import without
 from zodiac_sql.spark.tables import Tables, after
 from zodiac_sql.spark.versions import Table
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.plan import Version
+from zodiac_sql.sql.plan import Plan, Version, gained_variants, lost_variants, whole
 from zodiac_sql.sql.relations import Relation, relation_query, source
 
 NOTHING = Table()
@@ -70,6 +70,20 @@ class Task:
     kept: Sequence[Rule]
     came: Sequence[Rule]
     gone: Sequence[Rule]
+
+
+def refuting(ledger: Ledger, task: Task) -> list[Plan]:
+    """Plans for the facts that lose a derivation by the change, as far as one rule tells."""
+    gained, lost = ledger.changed(task.hypernode.reads - {*task.hypernode.derives})
+    plans = [plan for rule in task.kept for plan in lost_variants(rule, gained, lost)]
+    return [*plans, *(whole(rule, Version.BEFORE) for rule in task.gone)]
+
+
+def deriving(ledger: Ledger, task: Task) -> list[Plan]:
+    """Plans for the facts that gain a derivation by the change, as far as one rule tells."""
+    gained, lost = ledger.changed(task.hypernode.reads - {*task.hypernode.derives})
+    plans = [plan for rule in task.kept for plan in gained_variants(rule, gained, lost)]
+    return [*plans, *map(whole, task.came)]
 
 
 def compared(ledger: Ledger, predicate: str, table: Table) -> tuple[Table, Table]:

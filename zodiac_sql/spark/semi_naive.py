@@ -10,16 +10,13 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import anti_join, distinct, semi_join, union_all
 from zodiac_sql.language.syntax import Column, Rule
-from zodiac_sql.spark.frames import Frames
+from zodiac_sql.spark.frames import ROWS_TO_COPY, Frames
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, delta_variants
 from zodiac_sql.sql.relations import Part, Relation, relation_query, source
 from zodiac_sql.sql.relations import columns_of as relation_columns
 from zodiac_sql.sql.select import compile_rule
-
-_ROWS_TO_COPY = 1_000_000
-"""At most this many new facts are copied to every executor, because each must hold them all."""
 
 
 @dataclass(slots=True)
@@ -155,7 +152,7 @@ def unknown(frames: Frames, own: Own, facts: exp.Query) -> Part:
     columns = relation_columns(known, "c")
     seen = exp.select(*columns).from_(relation_query(known).subquery("c", copy=False))
     seen = semi_join(seen, columns, source(there, "h"), "h")
-    if few.rows <= _ROWS_TO_COPY:
+    if few.rows <= ROWS_TO_COPY:
         seen = seen.hint("BROADCAST(h)", dialect="spark", copy=False)
     found = frames.computed(without(relation_query(there), known, seen.subquery(copy=False)))
     frames.forget(few)

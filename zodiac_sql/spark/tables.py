@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from sqlglot import exp
 
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.spark.frames import Frames, stored_names
+from zodiac_sql.spark.frames import ROWS_TO_COPY, Frames, stored_names
 from zodiac_sql.spark.here import minus
 from zodiac_sql.spark.types import SPARK_TYPES, arrow_schema, struct_of
 from zodiac_sql.spark.versions import Segment, Table
@@ -23,9 +23,6 @@ from zodiac_sql.sql.relations import Part, Relation
 
 MOST_SEGMENTS = 16
 """A table of more segments is written anew."""
-
-ROWS_TO_COPY = 1_000_000
-"""At most so many facts that are gone are copied to every executor."""
 
 
 @dataclass(slots=True)

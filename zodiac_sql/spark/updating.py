@@ -56,9 +56,9 @@ class Updating:
             if (table := extension(last, old, name)) is not None
         }
         for name, table in before.items():
-            had = last.columns.get(name.partition("\0")[0])
-            if had != (HOLDS,) or new.columns.get(name) != ():
-                _require_comparable(name, table, new.columns.get(name))
+            had, has = last.columns.get(name.partition("\0")[0]), new.columns.get(name)
+            if (had, has) != ((HOLDS,), ()):  # a rule says now that it has no columns
+                _require_comparable(name, table, has)
         ledger = Ledger(tables, {**old.columns, **new.columns}, before)
         return cls(last, old, new, tables, ledger, here, {})
 

@@ -55,7 +55,7 @@ def _looking(
         for _ in batches:
             pass
         there = False
-        with suppress(Exception):  # whatever is missing there
+        with suppress(Exception):  # another version, under another Python, may raise anything
             import_module(module)
             there = import_module("zodiac_sql").__version__ == version
         yield pyarrow.record_batch({"there": [there]})
