@@ -23,7 +23,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support import budget
 from support.agreement import make, numbered
-from support.spark_data import apart, as_frames, frame
+from support.spark_data import apart, as_frames, frame, in_lake
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,6 +70,7 @@ def told(changed: Changed, kind: str) -> dict[str, set[Row]]:
     driver_rows=st.sampled_from([0, 0, 0, DRIVER, 25]),
     again=st.booleans(),
     workers=st.booleans(),
+    lake=st.booleans(),
 )
 def test_random_changes(
     open_kb: OpenKb,
@@ -78,18 +79,24 @@ def test_random_changes(
     driver_rows: int,
     again: bool,
     workers: bool,
+    lake: bool,
 ) -> None:
-    """After every change it has what the embedded engine has, and tells the same of the change."""
+    """After every change it has what the embedded engine has, and tells the same of the change.
+
+    So have its Delta Lake tables, if there are any.
+    """
     from zodiac_sql.spark import Materialisation
 
     program, changes = case
-    note(f"% {driver_rows} {again} {workers}\n{program}")
+    note(f"% {driver_rows} {again} {workers} {lake}\n{program}")
     state = State({rule.name: rule for rule in program.rules}, {})
     first = tuple(Insert(p, tuple(rows)) for p, rows in program.facts.items())
     with open_kb() as kb, TemporaryDirectory() as folder, apart(workers):
+        tables = f"{folder}/tables" if lake else None
+        folder += "/kept"
         kb.add_rules(program_text(program.rules, {}, program.style))
         text = program_text(program.rules, {}, program.style)
-        kept = Materialisation(spark, text, folder, driver_rows=driver_rows)
+        kept = Materialisation(spark, text, folder, driver_rows=driver_rows, delta=tables)
         for number, change in enumerate([first, *changes], 1):
             note(numbered(number, change))
             before = set(kept)
@@ -100,10 +107,12 @@ def test_random_changes(
                 as_frames(spark, change, Insert), as_frames(spark, change, Delete), rules
             )
             if again:
-                kept = Materialisation(spark, None, folder, driver_rows=driver_rows)
+                kept = Materialisation(spark, None, folder, driver_rows=driver_rows, delta=tables)
             for predicate in kept:
                 ours = {r for r in rows_of(kept[predicate])}
                 assert ours == {r or (True,) for r in facts_of(kb, predicate)}, predicate
+                if lake:
+                    assert in_lake(kept, predicate) == sorted(ours, key=repr)
             assert dict(changed.inserted) == change_of_kb.inserted
             assert dict(changed.deleted) == change_of_kb.deleted
             for kind, facts in (

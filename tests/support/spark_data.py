@@ -38,3 +38,11 @@ def apart(really: bool) -> Iterator[None]:
         if not really:
             patch.setattr("zodiac_sql.spark.apart.ROWS_TO_COPY", -1)
         yield
+
+
+def in_lake(kept: Any, predicate: str) -> list[Row]:
+    """What the Delta Lake table of a predicate has, as Delta Lake's own library reads it."""
+    from deltalake import DeltaTable
+
+    rows = DeltaTable(kept.delta_table(predicate)).to_pyarrow_table().to_pylist()
+    return sorted((tuple(row.values()) for row in rows), key=repr)

@@ -33,6 +33,7 @@ workers.py       Spark's Python workers: how many, with how much memory, with wh
 here.py          rules applied on the driver, by the embedded engine
 versions.py      the directory of a materialisation: manifests, and the files that they name
 tables.py        its tables, read and written by Spark or by the driver
+delta.py         tables of Delta Lake that show its extensions
 updating.py      one update: from a version to the next
 maintenance.py   how a hypernode follows a change, on Spark: which of the next ways, or from scratch
 ledger.py        what an update has changed so far, and what is still to be done

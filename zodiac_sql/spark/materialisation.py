@@ -20,16 +20,18 @@ from zodiac_sql.spark.frames import frames_of
 from zodiac_sql.spark.here import ON_DRIVER, here_of
 from zodiac_sql.spark.planning import Rules, Text, parsed, plan_texts, texts_of
 from zodiac_sql.spark.refusals import require_builtins, require_runnable
-from zodiac_sql.spark.require import explained
+from zodiac_sql.spark.require import explained, require_delta
 from zodiac_sql.spark.streaming import DELETE, INSERT, is_new, query_of, split
 from zodiac_sql.spark.tables import Tables, frame
 from zodiac_sql.spark.types import columns_of
 from zodiac_sql.spark.updating import Updating, extension
-from zodiac_sql.spark.versions import Directory, Table, Version
+from zodiac_sql.spark.versions import Directory, Extension, Table, Version, local
 from zodiac_sql.sql.relations import HOLDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from zodiac_sql.spark.delta import Lake
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,11 @@ class Materialisation(Mapping[str, "DataFrame"]):
     Columns are as for `materialise`: strings for symbols, bigint, double, boolean, date,
     timestamp_ntz.
 
-    Raises StoreError if the path is something else; NewerFileError if a newer zodiac_sql wrote it;
+    `delta` is another such directory, for tables of Delta Lake (the extra `delta`): each extension
+    is one, at the path that `delta_table` tells, and follows the versions by a commit for each that
+    changes it. They are looked at when a materialisation is opened with `delta`, too.
+
+    Raises StoreError if a path is something else; NewerFileError if a newer zodiac_sql wrote it;
     ProgramError for errors in rules; SparkError if Spark fails, or with the names of rules that
     Spark would compute differently.
     """
@@ -96,6 +102,7 @@ class Materialisation(Mapping[str, "DataFrame"]):
         path: str | Path,
         *,
         driver_rows: int = ON_DRIVER,
+        delta: str | Path | None = None,
     ) -> None:
         self._spark = spark
         self._driver_rows = driver_rows
@@ -104,8 +111,12 @@ class Materialisation(Mapping[str, "DataFrame"]):
         self._program = _planned(self._version.texts, self._version.columns)
         self._change: Changed | None = None
         texts = texts_of(rules) if rules is not None else self._version.texts
+        self._lake = None if delta is None else _lake(spark, self._directory.path, delta)
+        self._shown: tuple[int, Mapping[str, Extension]] = (0, {})
         if texts != self._version.texts or not self._version.number:
             self._update({}, {}, texts, {})
+        else:
+            self._show()
 
     @property
     def version(self) -> int:
@@ -123,9 +134,7 @@ class Materialisation(Mapping[str, "DataFrame"]):
         return self._program.planned.derived
 
     def __getitem__(self, predicate: str) -> DataFrame:
-        name = self._program.planned.meant(predicate)
-        if name not in self._program.planned.shown:
-            raise QueryError(f"there is no predicate {predicate}. There are {', '.join(self)}.")
+        name = self._known(predicate)
         columns = self._program.columns[name]
         table = extension(self._version, self._program, name) or Table()
         return frame(self._spark, self._directory.path, table, columns)
@@ -135,6 +144,15 @@ class Materialisation(Mapping[str, "DataFrame"]):
 
     def __len__(self) -> int:
         return len(self._program.planned.shown)
+
+    def delta_table(self, predicate: str) -> Path:
+        """The directory of the Delta Lake table that shows a predicate's extension.
+
+        Raises QueryError if there is no such predicate, or if `delta` was not given.
+        """
+        if self._lake is None:
+            raise QueryError("there are no Delta Lake tables: give their directory as delta=.")
+        return self._lake.path(self._known(predicate))
 
     def update(
         self,
@@ -194,6 +212,13 @@ class Materialisation(Mapping[str, "DataFrame"]):
 
         return apply
 
+    def _known(self, predicate: str) -> str:
+        """A predicate's full name. Raises QueryError if there is none."""
+        name = self._program.planned.meant(predicate)
+        if name not in self._program.planned.shown:
+            raise QueryError(f"there is no predicate {predicate}. There are {', '.join(self)}.")
+        return name
+
     def _load(self) -> None:
         """Learn of versions that others have made."""
         last = self._directory.last()
@@ -232,7 +257,22 @@ class Materialisation(Mapping[str, "DataFrame"]):
         self._directory.clean(version)
         old, self._version, self._program = self._program, version, new
         self._change = self._changed(updating.methods, old)
+        self._show()
         return self._change
+
+    def _show(self) -> None:
+        """Let Delta Lake tables show the last version, if there are any."""
+        if self._lake is None:
+            return
+        version, program = self._version, self._program
+        extensions = {
+            name: Extension(program.columns[name], extension(version, program, name) or Table())
+            for name in program.planned.shown
+        }
+        number, before = self._shown
+        before = before if number == version.number - 1 else {}
+        self._lake.show(version.number, extensions, before, version.changes)
+        self._shown = version.number, extensions
 
     @contextmanager
     def _attempt(self, last: Version) -> Iterator[Tables]:
@@ -283,6 +323,14 @@ class Materialisation(Mapping[str, "DataFrame"]):
         gained = {p: tables[0].rows for p, tables in version.changes.items() if tables[0].rows}
         lost = {p: tables[1].rows for p, tables in version.changes.items() if tables[1].rows}
         return Changed(version.number, gained, lost, methods, of)
+
+
+def _lake(spark: SparkSession, root: Path, place: str | Path) -> Lake:
+    require_delta()
+    from zodiac_sql.spark.delta import Lake
+
+    reason = "tables are written into one that the driver and all executors see."
+    return Lake(spark, root, local(place, reason))
 
 
 def _planned(texts: tuple[Text, ...], columns: Mapping[str, tuple[Column, ...]]) -> Components:

@@ -45,6 +45,14 @@ def require_packages() -> None:
             raise SparkError(f"zodiac_sql.spark needs {wanted}, and found {name} {found}: {EXTRA}")
 
 
+def require_delta() -> None:
+    """Raise SparkError unless the package of Delta Lake tables is there."""
+    if importlib.util.find_spec("deltalake") is None:
+        raise SparkError(
+            "tables of Delta Lake need the package deltalake: pip install 'zodiac-sql[delta]'"
+        )
+
+
 def _version(name: str) -> str | None:
     """The version of a package; None if it is not there.
 

@@ -53,17 +53,7 @@ class Tables:
 
     def arrow(self, table: Table, columns: Sequence[Column]) -> pa.Table:
         """A table in the memory of the driver."""
-        schema = arrow_schema(columns)
-        facts = schema.empty_table()
-        for gone, some in itertools.groupby(table.segments, key=lambda one: one.gone):
-            read = [
-                pq.read_table(self.root / segment.path, partitioning=None)
-                .rename_columns(schema.names).cast(schema)
-                for segment in some
-            ]  # fmt: skip
-            more = pa.concat_tables(read)
-            facts = minus(facts, more) if gone else pa.concat_tables([facts, more])
-        return facts
+        return arrow(self.root, table, columns)
 
     def computed(self, query: exp.Query, columns: Sequence[Column]) -> Table:
         """Compute a query on Spark."""
@@ -142,6 +132,21 @@ def frame(spark: SparkSession, root: Path, table: Table, columns: Sequence[Colum
             for name, kind, c in zip(names, kinds, stored, strict=True)
         )
     )
+
+
+def arrow(root: Path, table: Table, columns: Sequence[Column]) -> pa.Table:
+    """A table in the memory of the driver."""
+    schema = arrow_schema(columns)
+    facts = schema.empty_table()
+    for gone, some in itertools.groupby(table.segments, key=lambda one: one.gone):
+        read = [
+            pq.read_table(root / segment.path, partitioning=None)
+            .rename_columns(schema.names).cast(schema)
+            for segment in some
+        ]  # fmt: skip
+        more = pa.concat_tables(read)
+        facts = minus(facts, more) if gone else pa.concat_tables([facts, more])
+    return facts
 
 
 def types_of(columns: Sequence[Column]) -> tuple[Type | None, ...]:

@@ -14,6 +14,7 @@ of a version that was not committed are left until another driver has committed 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -59,6 +60,21 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Extension:
+    """A predicate's columns, and its explicit and derived facts."""
+
+    columns: tuple[Column, ...]
+    table: Table
+
+    @property
+    def digest(self) -> str:
+        """Extensions with the same digest have the same columns and facts."""
+        columns = [(column.name, column.type) for column in self.columns]
+        segments = [(one.path, one.gone) for one in self.table.segments]
+        return hashlib.sha256(json.dumps([columns, segments]).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """What a manifest says.
 
@@ -85,7 +101,11 @@ class Directory:
     """The directory of a materialisation."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = _local(path)
+        self.path = local(
+            path,
+            "a materialisation is kept in one that the driver and all executors see under the "
+            "same path, because versions are made by hard links.",
+        )
         self._versions = self.path / "versions"
         if self.path.exists() and not self.path.is_dir():
             raise StoreError(f"{self.path} is a file: a materialisation is kept in a directory.")
@@ -188,15 +208,13 @@ def _bring_to_disk(*paths: Path) -> None:
             os.close(opened)
 
 
-def _local(path: str | Path) -> Path:
+def local(path: str | Path, reason: str) -> Path:
+    """The path of a directory. Raises StoreError, with the reason, for other URIs than of files."""
     text = str(path)
     if text.startswith("file:"):
         text = "/" + text.removeprefix("file:").lstrip("/")
     if "://" in text:
-        raise StoreError(
-            f"{path} is no directory: a materialisation is kept in one that the driver and all "
-            "executors see under the same path, because versions are made by hard links."
-        )
+        raise StoreError(f"{path} is no directory: {reason}")
     return Path(text).absolute()
 
 
