@@ -68,6 +68,15 @@ class State:
             else:
                 del self.rules[step.name]
 
+    def possible(self, change: Change) -> Change:
+        """The steps of a change that can be done, although earlier ones were refused."""
+        return tuple(
+            step
+            for step in change
+            if not (isinstance(step, AddRule) and step.rule.name in self.rules)
+            and not (isinstance(step, DropRule) and step.name not in self.rules)
+        )
+
     def rows(self, predicate: str) -> frozenset[Row]:
         return self.facts.get(predicate, frozenset())
 

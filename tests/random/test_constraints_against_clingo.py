@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from generators.constraint_programs import constrained_program
 from generators.drawn_programs import programs_with_changes
-from generators.program_changes import AddRule, Change, DropRule, State
+from generators.program_changes import Change, State
 from generators.programs import Program, program_text
 from hypothesis import given, note, settings
 from support.agreement import Extensions, assert_agrees, insert_all, make, numbered, preview
@@ -49,7 +49,7 @@ def test_refused_exactly_for_new_violations(
             update.add_rules(program_text(program.rules, {}, program.style))
         _assert_told(update.change.violations, before, _counted(before))
         for number, wanted in enumerate(changes, 1):
-            change = _possible(wanted, state)
+            change = state.possible(wanted)
             if not change:
                 continue
             note(numbered(number, change))
@@ -77,16 +77,6 @@ def test_refused_exactly_for_new_violations(
                 if rule.never
             }
         assert kb.verify()
-
-
-def _possible(change: Change, state: State) -> Change:
-    """The steps of a change that can be done, although earlier changes were refused."""
-    return tuple(
-        step
-        for step in change
-        if not (isinstance(step, AddRule) and step.rule.name in state.rules)
-        and not (isinstance(step, DropRule) and step.name not in state.rules)
-    )
 
 
 def _new(state: State, then: State, before: Extensions, after: Extensions) -> dict[str, int]:

@@ -142,6 +142,22 @@ def test_a_rule_says_later_that_a_predicate_has_no_columns(
     assert rows_of(kept["on"]) == rows_of(kept["seen"]) == set()
 
 
+@pytest.mark.parametrize("driver_rows", [0, DRIVER])
+def test_a_derived_predicate_without_columns_gets_facts(
+    spark: SparkSession, tmp_path: Path, driver_rows: int
+) -> None:
+    """Also in the change that takes away the rules that say that it has none."""
+    from zodiac_sql.spark import Materialisation
+
+    kept = Materialisation(spark, "r() :- p(X).", tmp_path, driver_rows=driver_rows)
+    kept.update({"p": frame(spark, [(1,)])})
+    change = kept.update({"r": frame(spark, [()])}, {"p": frame(spark, [(1,)])}, "")
+    assert dict(change.inserted) == {} and dict(change.deleted) == {"p": 1}
+    assert rows_of(kept["r"]) == {(True,)}
+    kept.update(deletes={"r": frame(spark, [()])})
+    assert rows_of(kept["r"]) == set()
+
+
 # --- versions -------------------------------------------------------------------------------------
 
 

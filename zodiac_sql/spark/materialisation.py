@@ -292,14 +292,20 @@ class Materialisation(Mapping[str, "DataFrame"]):
     def _columns(
         self, texts: tuple[Text, ...], facts: Mapping[str, DataFrame]
     ) -> dict[str, tuple[Column, ...]]:
-        """The columns of predicates that get their first facts."""
+        """The columns of predicates that get their first facts.
+
+        What rules have derived without columns has none, although its data frame has `holds`.
+        """
         require_builtins(texts)
         prefixes = parsed(texts)[1]
         found = {}
         for name, df in facts.items():
             columns = columns_of(name, df)
-            if resolve(name, self._program.planned.schema, prefixes) not in self._version.columns:
-                found[name] = columns
+            meant = resolve(name, self._program.planned.schema, prefixes)
+            if meant not in self._version.columns:
+                derived = self._version.tables.get(meant, Table())
+                holds = derived.rows and not derived.types and columns == (HOLDS,)
+                found[name] = () if holds else columns
         return found
 
     def _changed(self, methods: Mapping[str, str], old: Components | None = None) -> Changed:
