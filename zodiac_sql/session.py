@@ -75,7 +75,7 @@ class Session:
         self._held.watch.usual = limits
         try:
             dictionary.prepare(self._held)
-            self.state = catalog.load_anew(self._held)
+            self.state = catalog.load_anew(self._held, is_empty=self._held.in_memory)
             for function in functions:
                 self.register(function)
         except ZodiacError:

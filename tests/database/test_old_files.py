@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from support.contents import extensions
 from support.old_files import FOLDER, STREAMED, fill, unpacked
@@ -66,6 +67,33 @@ def change(kb: KnowledgeBase) -> None:
         update.insert("edge", [("f", "g"), ("g", "b")])
         update.add_rules("back: near(X, Y) :- edge(Y, X).")
         update.delete("alike", [("q", "r")])
+
+
+def test_migrations_lead_to_the_catalog_that_new_files_get(tmp_path: Path) -> None:
+    """Newest and oldest differ in nothing but what has been written there."""
+    made, kept = tmp_path / "new.duckdb", unpacked(FILES[-1], tmp_path)
+    for file in (made, kept):
+        connect(file).close()
+    assert _catalog_of(made) == _catalog_of(kept)
+
+
+TABLES = """
+    SELECT sql FROM duckdb_tables()
+    WHERE database_name = $1 AND schema_name = 'zodiac'
+      AND NOT regexp_full_match(table_name, 'feed_[0-9]+') ORDER BY 1
+"""
+MACROS = """
+    SELECT function_name, parameters, replace(macro_definition, 'lambda ', '')
+    FROM duckdb_functions() WHERE database_name = $1 AND schema_name = 'zodiac' ORDER BY 1
+"""
+SCHEMAS = "SELECT schema_name FROM duckdb_schemas() WHERE database_name = $1 ORDER BY 1"
+
+
+def _catalog_of(file: Path) -> list[Any]:
+    """What makes the schemas, tables and macros of the catalog."""
+    with duckdb.connect(str(file)) as connection:
+        asked = (SCHEMAS, TABLES, MACROS)
+        return [connection.execute(one, [file.stem]).fetchall() for one in asked]
 
 
 @pytest.mark.parametrize("packed", FILES, ids=lambda file: file.name.partition(".")[0])

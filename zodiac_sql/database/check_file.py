@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from zodiac_sql.database.migrate import Database, migrations
+from zodiac_sql.database.migrate import Database, catalog
 from zodiac_sql.errors import StoreError
 
 # Statements here have no parameters: before it takes the first one, DuckDB's module imports pandas
@@ -154,15 +154,14 @@ def _body(macro: Listed) -> tuple[tuple[str, ...], str]:
 
 _EXPECTED = "zodiac_expected_"
 
-_MACRO = re.compile(r"^CREATE (?:OR REPLACE )?MACRO zodiac\.(\w+)(.*?;)$", re.DOTALL | re.MULTILINE)
+_MACRO = re.compile(r"^CREATE MACRO zodiac\.(\w+)(.*?;)$", re.DOTALL | re.MULTILINE)
 
 
 def _macros() -> dict[str, str]:
     """The statement that makes each macro of the catalog, as a temporary one of another name."""
     return {
         name: f"CREATE TEMP MACRO {_EXPECTED}{name}{body}"
-        for _, _, text in migrations()
-        for name, body in _MACRO.findall(text)
+        for name, body in _MACRO.findall(catalog())
     }
 
 

@@ -52,15 +52,20 @@ def migrations() -> tuple[tuple[int, str, str], ...]:
     )
 
 
+@cache
+def catalog() -> str:
+    """The text that makes the newest catalog."""
+    return (files("zodiac_sql.database") / "catalog.sql").read_text(encoding="utf-8")
+
+
 def migrate(store: Database, is_new: bool) -> int:
     """Apply the migrations that the file lacks, and return the version it had, 0 if it was new.
 
     Raises NewerFileError, or StoreError.
     """
     applied = _applied_version(store)
-    if applied == 0:
-        _require_free_names(store)
     if applied == 0 and not is_new:
+        _require_free_names(store)
         _require_something(store)
     known = migrations()
     newest = known[-1][0]
@@ -98,14 +103,14 @@ def migrate(store: Database, is_new: bool) -> int:
 
 
 def _make_catalog(store: Database, known: Sequence[tuple[int, str, str]]) -> None:
-    """Make a new catalog.
+    """Make a new catalog: the one to which all migrations lead.
 
-    The file need not be new: it may have somebody else's tables and macros.
+    The file need not be new: it may have somebody else's tables and macros. So names are looked up
+    as DuckDB does by itself; the text calls no function.
     """
+    store.run("RESET search_path")
     with store.transaction():
-        for version, _, text in known:
-            _look_in_the_file(store, version)
-            store.run(_FIRST + text if version == 1 else text)
+        store.run(catalog())
         store.run(_note([(version, name) for version, name, _ in known]))
 
 
@@ -129,13 +134,6 @@ def _look_in_the_file(store: Database, version: int) -> None:
     else:
         later = (NODE_SCHEMA,) if version > max(_MAKE_SCHEMAS) else ()
         store.look_in("zodiac", EXPLICIT_SCHEMA, DERIVED_SCHEMA, *later)
-
-
-_FIRST = (
-    "CREATE SCHEMA IF NOT EXISTS zodiac;"
-    "CREATE TABLE zodiac.migration (version INTEGER PRIMARY KEY, name VARCHAR NOT NULL,"
-    " applied_at TIMESTAMP NOT NULL);"
-)
 
 
 def _require_free_names(store: Database) -> None:

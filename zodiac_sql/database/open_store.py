@@ -103,12 +103,13 @@ _PREFIXED = re.compile(r"\w{2,}:|:")
 def _prepare(store: Store, external_access: bool, is_made: bool) -> None:
     """Lock a file that was just opened, check what is in it, and bring it up to date.
 
-    If this process has just made the file, its tables and macros need no check.
+    If this process has just made it, its tables and macros need no check.
     """
     store.look_in()
     store.database = _require_a_database_file(store)
     if store.count("SELECT current_setting('lock_configuration')::INTEGER") == 0:
         _configure(store, external_access)
+    is_made = is_made or store.in_memory
     if not is_made:
         require_our_tables(store)
     if migrate(store, is_new=store.in_memory) and not is_made:

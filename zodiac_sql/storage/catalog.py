@@ -25,12 +25,15 @@ from zodiac_sql.storage.feed import load_feed
 from zodiac_sql.storage.row_counts import is_aside, list_tables, load_row_counts
 
 
-def load_anew(store: Store) -> State:
+def load_anew(store: Store, is_empty: bool = False) -> State:
     """The state of the file, of which the store is sure from then on."""
     store.last_symbol = None
     alone = store.presence.alone() if store.presence else None
-    with store.transaction(read_only=True):
-        state = load(store)
+    if is_empty:
+        state = State()
+    else:
+        with store.transaction(read_only=True):
+            state = load(store)
     if store.presence:
         store.presence.is_sure(alone)
     return state
