@@ -44,7 +44,8 @@ def connect(
     an answer of more than `max_rows` rows. Verbs take the same arguments; a verb's value counts.
 
     The others say how changes are computed; answers and the file's format do not depend on them.
-    `strategy` is how derived facts follow a change: "auto" chooses for each hypernode; "support",
+    `strategy` is how derived facts follow a change: "auto" chooses for each hypernode, and looks up
+    what few facts do as soon as that pays; "lookups" does so from the first change on; "support",
     "bf", "dred", "recompute", and for streams "bf_marking" and "dred_marking", are there to
     compare. With `modules`, dedicated algorithms compute transitive and symmetric-transitive
     relations. `hypertree` says which cyclic rules, such as triangles, are evaluated by a tree of

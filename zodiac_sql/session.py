@@ -401,6 +401,8 @@ class Session:
             with suppress(ZodiacError):  # if this fails, the next change drops them
                 self._drop_aside()
         self._has_changed = False
+        if self._prepared is not None:
+            self._prepared.copies.close()
         self._held.close()
 
     def _drop_aside(self) -> None:

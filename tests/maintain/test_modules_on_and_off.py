@@ -32,6 +32,7 @@ from support.old_files import BEFORE_THE_FEED
 import zodiac_sql
 from zodiac_sql import KnowledgeBase
 from zodiac_sql.change import choose_rewrites
+from zodiac_sql.maintain.choose import LOOKUPS
 from zodiac_sql.rewrite.closures import recognise
 
 OpenKb = Callable[..., KnowledgeBase]
@@ -237,7 +238,7 @@ def test_the_strategy_is_told(open_kb: OpenKb, strategy: str) -> None:
             assert told["modules"][0].startswith(module)
             if strategy == "recompute":
                 assert told["strategy"] == "recompute"
-            elif module == "stc" and strategy != "auto":
+            elif module == "stc" and strategy not in LOOKUPS:
                 assert told["strategy"] == "dred"
             elif strategy in ("dred", "bf"):
                 assert told["strategy"] == strategy

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-STRATEGIES = ("auto", "support", "bf", "dred", "recompute")
+STRATEGIES = ("auto", "lookups", "support", "bf", "dred", "recompute")
 """How a hypernode may be told to react to a change of its inputs."""

@@ -13,6 +13,7 @@ from shutil import disk_usage
 
 from zodiac_sql.change.alter import retyped_facts
 from zodiac_sql.change.begin import begin, untouched
+from zodiac_sql.change.by_lookups import LookedUp, follow, given_facts, look_up
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.changed_facts import tables_read
 from zodiac_sql.change.collected import Collected, explicit_predicates
@@ -52,6 +53,7 @@ from zodiac_sql.program.check import in_order
 from zodiac_sql.program.rule_sets import sets_after
 from zodiac_sql.program.state import HypernodeRow, State
 from zodiac_sql.program.stored import stored, stored_hypernode, stored_templates
+from zodiac_sql.storage.owners import EXPLICIT
 from zodiac_sql.storage.publish import Publication, publish
 
 
@@ -70,6 +72,9 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     prepared = _check(collected)
     if (writes := direct_writes(collected, prepared)) is not None:
         return _apply_directly(collected, prepared, writes, is_current)
+    given = given_facts(collected, prepared)
+    if given and (done := look_up(collected, prepared, given)) is not None:
+        return _report_looked_up(collected, prepared, done, is_current)
     net = _stage(collected, prepared)
     ids = _ids(collected, prepared)
     work = _reason(collected, prepared, net, ids, progress)
@@ -86,7 +91,25 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     structure = prepared.planned.restructuring
     drop_temporary(collected.store, keep, renamed=structure.before is not structure.after)
     change = report(collected, work, differences, state, is_current)
+    if prepared is collected.prepared:
+        follow(prepared, given, state, work)
     return Applied(state, prepared.published(state), marks, change)
+
+
+def _report_looked_up(
+    collected: Collected, prepared: Prepared, done: LookedUp, is_current: IsCurrent
+) -> Applied:
+    """Tell of an update that was carried out by look-ups."""
+    collected.seconds |= {"compare": 0.0}
+    collected.remarks += collected.rules.remarks
+    drop_temporary(collected.store, (), renamed=False)
+    work = untouched(collected, prepared)
+    work.evaluated.update(done.evaluated)
+    for name, edit in done.explicit.items():
+        work.edit(name, EXPLICIT, edit)
+    written = done.written
+    change = report(collected, work, written.differences, written.state, is_current, written.facts)
+    return Applied(written.state, prepared, None, change)
 
 
 def _apply_directly(
@@ -100,6 +123,7 @@ def _apply_directly(
     drop_temporary(collected.store, (), renamed=False)
     work = untouched(collected, prepared)
     given, differences = written.facts, written.differences
+    prepared.copies.follow(collected.state, written.state, (), lambda _: None)
     change = report(collected, work, differences, written.state, is_current, given)
     return Applied(written.state, prepared, None, change)
 

@@ -99,9 +99,10 @@ class ChangedFacts:
                 self._relation("deleted", schema[name]),
                 self._relation("inserted", schema[name]),
             )
-            for relation in pair:
-                self._make(schema[name], relation)
             moved[name] = pair
+            explicit = tuple(part for part in self.explicit.get(name, ()) if part)
+            for relation in (*pair, Relation(schema[name].columns, explicit)):
+                self._make(schema[name], relation)
         known = self.state if self.is_published else self.before
         return sides_of(
             self.store,

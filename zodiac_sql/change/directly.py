@@ -24,12 +24,12 @@ from zodiac_sql.change.feed_entries import given_moves
 from zodiac_sql.change.net_facts import explicit_table, net_inserts
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
+    deletion,
     is_each_once,
     is_one,
     is_the_fact,
     parameters_of,
     shape,
-    staged_query,
     without_none,
 )
 from zodiac_sql.database import dictionary
@@ -80,14 +80,14 @@ def direct_writes(collected: Collected, prepared: Prepared) -> list[Write] | Non
     for name in {**deletes, **inserts}:
         if name in of_rules:
             return None
-        writes += _writes(prepared.schema[name], deletes.get(name, []), inserts.get(name, []))
+        writes += writes_of(prepared.schema[name], deletes.get(name, []), inserts.get(name, []))
     tables = {write.table for write in writes}
     if len(tables) < len(writes) or not all(_is_possible(write, state) for write in writes):
         return None
     return writes
 
 
-def _writes(known: Predicate, gone: list[Staged], coming: list[Staged]) -> Iterator[Write]:
+def writes_of(known: Predicate, gone: list[Staged], coming: list[Staged]) -> Iterator[Write]:
     """What is to be deleted, and inserted, of one predicate. What is inserted is not deleted."""
     stays = {row for staged in coming for row in staged.given or ()}
     for staged in _together(gone):
@@ -192,7 +192,10 @@ def _carry_out(store: Store, write: Write, cache: StatementCache) -> tuple[tuple
 
 def _text(write: Write) -> str:
     columns = columns_of(Relation(write.known.columns, ()))
-    statement = _deletion(write) if write.gone else _insertion(write, columns)
+    table = explicit_table(write.known)
+    statement: exp.Expr = (
+        deletion(table, write.known, write.staged) if write.gone else _insertion(write, columns)
+    )
     if not is_one(write.staged):
         alias = "t" if write.gone else None
         returned = columns_of(Relation(write.known.columns, ()), alias)
@@ -204,24 +207,6 @@ def _insertion(write: Write, columns: Sequence[exp.Column]) -> exp.Insert:
     query = net_inserts(write.known, [write.staged], there=True)
     names = [exp.to_identifier(column.name, quoted=True) for column in columns]
     return exp.insert(query, explicit_table(write.known), columns=names)
-
-
-def _deletion(write: Write) -> exp.Delete:
-    target = exp.alias_(explicit_table(write.known), "t", table=True)
-    if is_one(write.staged):
-        return exp.Delete(
-            this=target, where=exp.Where(this=is_the_fact(write.known, write.staged, "t"))
-        )
-    given = staged_query(write.known, [write.staged]).subquery("c", copy=False)
-    where = exp.Where(this=exp.and_(*_same(write.known)))
-    return exp.Delete(this=target, using=[given], where=where)
-
-
-def _same(known: Predicate) -> Iterator[exp.Expr]:
-    """A row of the table is a given one."""
-    relation = Relation(known.columns, ())
-    for one, other in zip(columns_of(relation, "t"), columns_of(relation, "c"), strict=True):
-        yield one.eq(other)
 
 
 def _with(difference: Difference | None, write: Write, rows: int) -> Difference:

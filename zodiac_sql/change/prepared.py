@@ -10,6 +10,7 @@ from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.graph.restructuring import unchanged
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate
+from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import State, StoredRule
 
@@ -27,6 +28,7 @@ class Prepared:
     functions: Functions
     planned: Planned
     cache: StatementCache = field(default_factory=StatementCache)
+    copies: Copies = field(default_factory=Copies)
 
     @property
     def graph(self) -> Hypergraph:

@@ -15,7 +15,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import parameter, temp_table, union_all
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.sql.relations import Relation
+from zodiac_sql.sql.relations import Relation, columns_of
 
 
 def staged_query(predicate: Predicate, staged: Sequence[Staged]) -> exp.Query:
@@ -75,6 +75,19 @@ def is_the_fact(predicate: Predicate, staged: Staged, alias: str) -> exp.Expr:
         ),
         copy=False,
     )
+
+
+def deletion(table: exp.Table, predicate: Predicate, staged: Staged) -> exp.Delete:
+    """DELETE of those rows of a table that are given facts."""
+    target = exp.alias_(table, "t", table=True)
+    if is_one(staged):
+        where = exp.Where(this=is_the_fact(predicate, staged, "t"))
+        return exp.Delete(this=target, where=where)
+    given = staged_query(predicate, [staged]).subquery("c", copy=False)
+    relation = Relation(predicate.columns, ())
+    pairs = zip(columns_of(relation, "t"), columns_of(relation, "c"), strict=True)
+    same = exp.and_(*(one.eq(other) for one, other in pairs))
+    return exp.Delete(this=target, using=[given], where=exp.Where(this=same))
 
 
 def shape(predicate: Predicate, staged: Iterable[Staged]) -> Hashable:

@@ -25,7 +25,11 @@ RECURSIVE: dict[str, Strategy] = {
     "bf_marking": bf, "dred_marking": dred,
 }  # fmt: skip
 
-STRATEGIES = ("auto", *RECURSIVE)
+LOOKUPS = ("auto", "lookups")
+"""Those by which changes of few facts may be looked up (change/by_lookups.py): when that has been
+earned, or at once. What is not looked up follows by `auto`."""
+
+STRATEGIES = (*LOOKUPS, *RECURSIVE)
 """The names of all strategies."""
 
 MARKING = ("bf_marking", "dred_marking")
@@ -47,6 +51,7 @@ def _with_partitions(task: Task, strategy: str) -> tuple[Maintained, str, str]:
 def maintain(task: Task, strategy: str) -> tuple[Maintained, str, str]:
     """Maintain a hypernode: what came of it, the strategy that did it, and why that one."""
     chosen = "as chosen"
+    strategy = "auto" if strategy in LOOKUPS else strategy
     if strategy == "recompute":
         return recompute(task), "recompute", chosen
     if task.hypernode.bests:

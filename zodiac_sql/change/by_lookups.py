@@ -1,0 +1,333 @@
+"""A change of few facts, carried out by look-ups in copies (lookups/), and written to the file.
+
+Rule: if the program stays as it is, and a change inserts and deletes only a few facts that are
+given, then copies are asked what it does to the tables of all hypernodes, and DuckDB writes that.
+Where they cannot tell, because a rule is not looked up, a copy has not been earned, or the change
+turns out to be a large one, nothing has happened, and the change is carried out as any other.
+
+The transaction of SQLite surrounds that of DuckDB: copies never show what is not in the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+
+from sqlglot import exp
+
+from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.difference import Difference
+from zodiac_sql.change.directly import Write, Written, writes_of
+from zodiac_sql.change.feed_entries import given_moves
+from zodiac_sql.change.prepared import Prepared
+from zodiac_sql.change.staged_rows import (
+    deletion,
+    is_each_once,
+    parameters_of,
+    shape,
+    staged_query,
+    without_none,
+)
+from zodiac_sql.change.stats import HypernodeStats
+from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.render import render
+from zodiac_sql.database.store import Store
+from zodiac_sql.language.schema import Predicate, Staged
+from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.lookups.cascade import MOST_MOVED, Cascade, Fact, Given, Moved, TableEdit
+from zodiac_sql.lookups.copies import Moves, NotCopied
+from zodiac_sql.lookups.worth import Declined
+from zodiac_sql.maintain.choose import LOOKUPS
+from zodiac_sql.names import CHANGE_FACTS, RANK, is_constraint, whole
+from zodiac_sql.program.state import State
+from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
+from zodiac_sql.storage.edit_tables import key_of, require_as_known
+from zodiac_sql.storage.edits import Edit
+from zodiac_sql.storage.feed import Moved as FeedMove
+from zodiac_sql.storage.feed import write_entries
+from zodiac_sql.storage.owners import EXPLICIT
+from zodiac_sql.storage.publish import publishing
+from zodiac_sql.storage.save_catalog import save
+from zodiac_sql.storage.sources import hand_on
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """What was written, what became of explicit facts, and what hypernodes had to do."""
+
+    written: Written
+    explicit: Mapping[str, Edit]
+    evaluated: Mapping[str, HypernodeStats]
+
+
+def given_facts(collected: Collected, prepared: Prepared) -> dict[str, Given] | None:
+    """The facts that an update deletes and inserts, if they are a few that are given; else None."""
+    state, store = collected.state, collected.store
+    if prepared is not collected.prepared or collected.settings.strategy not in LOOKUPS:
+        return None
+    if collected.seen or collected.ahead or state.aside or collected.keeping:
+        return None
+    if collected.prefixes != state.prefixes or store.watch.counts:
+        return None
+    inserts, deletes = without_none(collected.inserts), without_none(collected.deletes)
+    found: dict[str, Given] = {}
+    for name in {**deletes, **inserts}:
+        known = prepared.schema[name]
+        writes = [*writes_of(known, deletes.get(name, []), inserts.get(name, []))]
+        if len({write.gone for write in writes}) < len(writes):
+            return None
+        if not all(_is_given(write) for write in writes):
+            return None
+        gone, come = (
+            [row for write in writes if write.gone is is_gone for row in write.staged.given or ()]
+            for is_gone in (True, False)
+        )
+        found[name] = Given(gone, come)
+    return found
+
+
+def _is_given(write: Write) -> bool:
+    """Whether the facts are there, each once, and SQLite knows their values."""
+    if write.staged.given is None or not is_each_once(write.known, [write.staged]):
+        return False
+    floats = (value for row in write.staged.given for value in row if isinstance(value, float))
+    return not any(math.isnan(value) for value in floats)
+
+
+def look_up(
+    collected: Collected, prepared: Prepared, given: Mapping[str, Given]
+) -> LookedUp | None:
+    """Carry a change out by look-ups. None: that cannot be, and nothing has happened."""
+    copies, store, state = prepared.copies, collected.store, collected.state
+    kind = kind_of(given)
+    if collected.settings.strategy == "lookups":
+        copies.worth.earn_all()
+    if not copies.is_to_be_tried(state, kind):
+        return None
+    done = None
+    try:
+        while done is None:
+            try:
+                done = _carry_out(collected, prepared, given)
+            except NotCopied as missing:
+                copies.make(store, state, missing)
+    except Declined as error:
+        copies.worth.failed(kind, error)
+        return None
+    copies.worth.succeeded(kind)
+    return done
+
+
+def kind_of(given: Mapping[str, Given]) -> Hashable:
+    """The kind of a change (lookups/worth.py)."""
+    return frozenset((name, bool(one.deleted), bool(one.inserted)) for name, one in given.items())
+
+
+def _carry_out(collected: Collected, prepared: Prepared, given: Mapping[str, Given]) -> LookedUp:
+    copies, state = prepared.copies, collected.state
+    with copies.changing(state) as shows:
+        cascade = Cascade(state, prepared.graph, copies)
+        with collected.timed("reason"):
+            whole_ = cascade.begin(given)
+            if not whole_ and any(name in prepared.graph.derivers for name in given):
+                raise Declined("what is not explicit may be derived, which is to be told")
+            cascade.go_on()
+            moved = cascade.outcome()
+        _require_tables(state, moved)
+        with collected.timed("publish"):
+            written, explicit = _write(collected, prepared, moved)
+        shows(written.state)
+    evaluated = {name: _stats(cascade, name, moved) for name in cascade.visited}
+    return LookedUp(written, explicit, evaluated)
+
+
+def _require_tables(state: State, moved: Mapping[str, Moved]) -> None:
+    """Raise Declined if a table must be made first, or if a constraint is concerned."""
+    for name, facts in moved.items():
+        if facts.edits and is_constraint(name):
+            raise Declined("a constraint is concerned")
+        known = state.schema[name]
+        if any(key_of(known, owner) not in state.rows for owner in facts.edits):
+            raise Declined("a table must be made first")
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def _write(
+    collected: Collected, prepared: Prepared, moved: Mapping[str, Moved]
+) -> tuple[Written, dict[str, Edit]]:
+    """Write what has moved to the file, in one transaction, unless there is nothing to write."""
+    store, old = collected.store, collected.state
+    new = replace(old, positions={**old.positions, **collected.positions})
+    edits = {(name, o): edit for name, facts in moved.items() for o, edit in facts.edits.items()}
+    if not (edits or dictionary.waits(store) or new.positions != old.positions):
+        return Written(old.again(), {}, {}), {}
+    writing = _Writing(store, prepared, old.schema)
+    rows = dict(old.rows)
+    differences = {name: writing.difference(name, facts) for name, facts in moved.items()}
+    differences = {n: d for n, d in differences.items() if d.inserted_count or d.deleted_count}
+    passes = new.positions != old.positions or any(
+        len(edit.added) != len(edit.removed) for (_, o), edit in edits.items() if o == EXPLICIT
+    )
+    with publishing(store, old, new, may_pass=passes) as counts:
+        dictionary.publish(store)
+        for (name, owner), edit in edits.items():
+            key = key_of(old.schema[name], owner)
+            writing.write(name, key, edit)
+            rows[key] += len(edit.added) - len(edit.removed)
+        feed = write_entries(store, old.feed, writing.entries(old, moved), prepared.cache)
+        state = replace(new, rows=rows, feed=feed, generation=old.generation + counts)
+        save(store, old, state)
+    dictionary.published(store)
+    hand_on(old, state, moved)
+    explicit = {n: writing.explicit(n, e) for (n, o), e in edits.items() if o == EXPLICIT}
+    return Written(state, differences, writing.facts), explicit
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """Writes facts that are in memory, and remembers those that a Change reads."""
+
+    store: Store
+    prepared: Prepared
+    schema: Mapping[str, Predicate]
+    facts: dict[str, Staged] = field(default_factory=dict)
+    """By the names of the temporary tables that they get if they are asked for."""
+
+    def write(self, name: str, key: tuple[str, str], edit: TableEdit) -> None:
+        """Take rows out of a table and put rows in."""
+        known = self.schema[name]
+        if edit.removed:
+            count = self._run(known, key, edit.removed, gone=True)
+            require_as_known(self.store, key, count == len(edit.removed))
+        if edit.added:
+            if edit.ranked:
+                known = replace(known, columns=(*known.columns, Column(RANK, Type.INT)))
+            self._run(known, key, edit.added, gone=False)
+
+    def _run(self, known: Predicate, key: tuple[str, str], rows: Sequence[Fact], gone: bool) -> int:
+        staged = self._staged(known, rows)
+        cache = self.prepared.cache.of(known.name)
+        text = cache.get(
+            ("looked up", gone, key, shape(known, [staged])),
+            partial(_text, known, key, staged, gone),
+        )
+        return self.store.count(text, parameters_of([staged]))
+
+    def _staged(self, known: Predicate, rows: Sequence[Fact]) -> Staged:
+        nothing = (None,) * len(known.columns)
+        return Staged(
+            known.name, known.columns, nothing, self.store.fresh("moved"), False, len(rows),
+            tuple(rows),
+        )  # fmt: skip
+
+    def difference(self, name: str, facts: Moved) -> Difference:
+        """How an extension has changed."""
+        end = whole(self.schema[name].sql_name)
+        left = self._relation(name, f"{CHANGE_FACTS}left_{end}", facts.left)
+        entered = self._relation(name, f"{CHANGE_FACTS}entered_{end}", facts.entered)
+        return Difference(len(facts.entered), len(facts.left), entered, left)
+
+    def _relation(self, name: str, table: str, rows: Sequence[Fact]) -> Relation:
+        part = self._part(name, table, rows)
+        return Relation(self.schema[name].columns, (part,) if part else ())
+
+    def _part(self, name: str, table: str, rows: Sequence[Fact]) -> Part | None:
+        if not rows:
+            return None
+        self.facts[table] = self._staged(self.schema[name], rows)
+        return Part("temp", table, len(rows))
+
+    def explicit(self, name: str, edit: TableEdit) -> Edit:
+        """What became of the explicit facts of a predicate."""
+        end = whole(self.schema[name].sql_name)
+        deleted = self._part(name, f"{CHANGE_FACTS}edb_minus_{end}", edit.removed)
+        inserted = self._part(name, f"{CHANGE_FACTS}edb_plus_{end}", edit.added)
+        return Edit(inserted, deleted, deleted, inserted)
+
+    def entries(self, state: State, moved: Mapping[str, Moved]) -> Iterator[FeedMove]:
+        """What the change feed gets, of the predicates that are in it."""
+        if not state.feed.since:
+            return iter(())
+        moves = (
+            (self.schema[name], self._staged(self.schema[name], rows), inserted)
+            for name, facts in moved.items()
+            for rows, inserted in ((facts.left, False), (facts.entered, True))
+            if rows and state.feed.has(name)
+        )
+        return given_moves(state, moves)
+
+
+def _text(known: Predicate, key: tuple[str, str], staged: Staged, gone: bool) -> str:
+    schema, name = key
+    table = exp.table_(name, db=schema, quoted=True)
+    if gone:
+        return render(deletion(table, known, staged))
+    columns = columns_of(Relation(known.columns, ()))
+    names = [exp.to_identifier(column.name, quoted=True) for column in columns]
+    return render(exp.insert(staged_query(known, [staged]), table, columns=names))
+
+
+# --- what is told ---------------------------------------------------------------------------------
+
+
+def _stats(cascade: Cascade, name: str, moved: Mapping[str, Moved]) -> HypernodeStats:
+    """What a hypernode had to do."""
+    hypernode, visited = cascade.graph.by_name[name], cascade.visited[name]
+    edits = [moved[p].edits.get(hypernode.id) for p in hypernode.derives if p in moved]
+    counts = [edit.moved for edit in edits if edit]
+    row = next(row for row in cascade.state.hypernodes if row.id == hypernode.id)
+    return HypernodeStats(
+        strategy="lookups",
+        why="few facts, and copies of what its rules read",
+        method="lookups",
+        modules=[str(module) for module in row.modules],
+        trees=[],
+        **asdict(visited),
+        deletions=0, insertions=0, marked=0,
+        inserted=sum(gained for gained, _ in counts), deleted=sum(lost for _, lost in counts),
+    )  # fmt: skip
+
+
+# --- changes that are carried out otherwise -------------------------------------------------------
+
+
+def follow(
+    prepared: Prepared, given: Mapping[str, Given] | None, after: State, work: Materialisation
+) -> None:
+    """Let copies show what another way has changed, and learn what it would have cost there."""
+    copies, graph = prepared.copies, prepared.graph
+    edits = work.edits.values()
+    moved = sum(part.rows for e in edits for part in (e.removed, e.added) if part)
+    moves_of = partial(_moves_of, work) if moved <= MOST_MOVED else lambda _: None
+    copies.follow(work.state, after, work.touched, moves_of)
+    worked = [graph.by_name[name] for name in work.evaluated]
+    forms = (copies.forms(after, graph, hypernode) for hypernode in worked)
+    if given and moved <= MOST_MOVED and all(forms):
+        copies.worth.earn(len(worked))
+
+
+def _moves_of(work: Materialisation, name: str) -> Moves | None:
+    """The rows that went out of the tables of a predicate, and those that came in."""
+    found: dict[int, tuple[list[Fact], list[Fact]]] = {}
+    for owner, edit in work.touched[name].items():
+        if not isinstance(owner, int) or edit.rewritten or edit.now or edit.united:
+            return None
+        if edit.added and owner in work.planned.graph.recursive and not edit.added.ranked:
+            return None
+        removed = _rows_of(work, name, edit.removed, ranked=False)
+        ranked = edit.added is not None and edit.added.ranked
+        found[owner] = removed, _rows_of(work, name, edit.added, ranked)
+    return found
+
+
+def _rows_of(work: Materialisation, name: str, part: Part | None, ranked: bool) -> list[Fact]:
+    """The rows of a table of a change. Ranks, if they are asked for, stand last."""
+    if part is None:
+        return []
+    relation = Relation(work.state.schema[name].columns, (part,), ranked=ranked)
+    return work.store.rows(part_query(part, relation))

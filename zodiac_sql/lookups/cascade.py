@@ -1,0 +1,318 @@
+"""A change of few facts goes through the hypernodes, in the order of Algorithm 4 (paper 1).
+
+The copies are changed on the way, in a transaction of SQLite: it is rolled back if the change is
+declined, or cannot be written to the file.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+
+from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
+from zodiac_sql.lookups import moves
+from zodiac_sql.lookups.copies import Copies
+from zodiac_sql.lookups.statements import Statements, Step
+from zodiac_sql.lookups.tables import DELTA, ENTERED, GONE, LEFT, LOST, MOVED, WON, Copy
+from zodiac_sql.lookups.worth import Declined
+from zodiac_sql.program.state import State
+from zodiac_sql.storage.owners import EXPLICIT
+
+MOST_MOVED = 5_000
+"""A change that moves more facts than this is no small one."""
+
+Fact = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Explicit facts of a predicate that a change deletes and inserts. No fact is both."""
+
+    deleted: Sequence[Fact]
+    inserted: Sequence[Fact]
+
+
+@dataclass(frozen=True, slots=True)
+class TableEdit:
+    """The rows that go out of a table and come in. Ranks, if it has any, stand last in `added`."""
+
+    removed: Sequence[Fact]
+    added: Sequence[Fact]
+    ranked: bool
+
+    @property
+    def moved(self) -> tuple[int, int]:
+        """How many facts the table gains, and how many it loses."""
+        facts = {row[:-1] if self.ranked else row for row in self.added}
+        kept = sum(row in facts for row in self.removed)
+        return len(self.added) - kept, len(self.removed) - kept
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What left and entered the extension of a predicate, and the edits of tables by owner."""
+
+    left: Sequence[Fact]
+    entered: Sequence[Fact]
+    edits: Mapping[int, TableEdit]
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """What a hypernode had to do, counted in facts as maintain/contract.py counts them."""
+
+    checked: int
+    overdeleted: int
+    rederived: int
+    backward: int
+    forward: int
+    iterations: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class Cascade:
+    """One change on its way."""
+
+    state: State
+    graph: Hypergraph
+    copies: Copies
+    moved: dict[str, Copy] = field(default_factory=dict)
+    """The predicates of which facts may have moved."""
+    visited: dict[str, Visited] = field(default_factory=dict)
+    """The hypernodes with work, by name, in the order in which they were visited."""
+    _moves: dict[str, int] = field(default_factory=dict)
+    """How often facts of a predicate have moved."""
+    _shown: dict[str, tuple[int, int, bool, bool]] = field(default_factory=dict)
+    """What the tables of what left and entered show, by predicate: the owners that count, how often
+    facts had moved by then, and whether there are any in each."""
+
+    def begin(self, given: Mapping[str, Given]) -> bool:
+        """Let explicit facts come and go. Returns whether all that is deleted was there."""
+        copies = self.copies.of(given)
+        whole = True
+        for name, facts in given.items():
+            copy = copies[name]
+            bit = copy.bits[EXPLICIT]
+            self.copies.database.put(moves.put(copy, LOST), facts.deleted)
+            self.copies.database.put(moves.put(copy, WON), facts.inserted)
+            absent = self.run(moves.absent(copy), bit=bit)
+            whole = whole and not absent
+            self.run(moves.known(copy), bit=bit)
+            self.take(name, copy, EXPLICIT, None)
+            self.give(name, copy, EXPLICIT, None)
+        return whole
+
+    def go_on(self) -> None:
+        """Visit all hypernodes that the change reaches."""
+        places = self.graph.places
+        waiting: list[int] = []
+        pending: set[int] = set()
+
+        def reach(names: Collection[str], after: int) -> None:
+            for name in names:
+                for reader in self.graph.readers.get(name, ()):
+                    place = places[reader.id]
+                    if place > after and place not in pending:
+                        pending.add(place)
+                        heappush(waiting, place)
+
+        reach(list(self.moved), -1)
+        while waiting:
+            place = heappop(waiting)
+            hypernode = self.graph.hypernodes[place]
+            reach(self._visit(hypernode), place)
+
+    def _visit(self, hypernode: Hypernode) -> list[str]:
+        """Bring one hypernode up to date, if what it reads has changed.
+
+        Returns the predicates of which facts have moved.
+        """
+        started = time.perf_counter()
+        left, entered = self._inputs(hypernode)
+        if not left and not entered:
+            return []
+        before = dict(self._moves)
+        statements = self.copies.statements(self.state, self.graph, hypernode)
+        copies = self.copies.of(hypernode.derives)
+        lost = self._all(statements.lost, left) + self._all(statements.refuted, entered)
+        if hypernode.recursive:
+            visited = self._recursive(hypernode, statements, copies, (left, entered), lost)
+        else:
+            checked = self._check(statements, copies) if lost else 0
+            for name, copy in copies.items() if lost else ():
+                self.take(name, copy, hypernode.id, None)
+            won = self._all(statements.won, entered) + self._all(statements.freed, left)
+            for name, copy in copies.items() if won else ():
+                self.give(name, copy, hypernode.id, None)
+            visited = Visited(checked, 0, 0, checked, lost + won, 1, 0.0)
+        seconds = time.perf_counter() - started
+        self.visited[hypernode.name] = replace(visited, seconds=seconds)
+        return [p for p in hypernode.derives if self._moves.get(p, 0) != before.get(p, 0)]
+
+    # --- recursion --------------------------------------------------------------------------------
+
+    def _recursive(
+        self,
+        hypernode: Hypernode,
+        statements: Statements,
+        copies: Mapping[str, Copy],
+        inputs: tuple[set[str], set[str]],
+        lost: int,
+    ) -> Visited:
+        """Take out what has lost its support by ranks, then derive what still follows, and more."""
+        left, entered = inputs
+        checked = iterations = 0
+        forward, number = lost, hypernode.id
+        gone: list[str] = []
+        while lost:
+            iterations += 1
+            checked += self._check(statements, copies)
+            fallen = [name for name, copy in copies.items() if self.take(name, copy, number, GONE)]
+            gone += [name for name in fallen if name not in gone]
+            lost = self._all(statements.losing, fallen)
+            forward += lost
+            self._empty(copies, fallen, DELTA)
+        overdeleted = sum(self._count(copies[name], GONE) for name in gone)
+        rederived = won = self._all(statements.again, gone)
+        won += self._all(statements.won, entered) + self._all(statements.freed, left)
+        self._empty(copies, gone, GONE)
+        tops = self.copies.tops
+        top = max(tops[name] for name in copies)
+        while won:
+            iterations += 1
+            forward += won
+            top += 1
+            grown = [name for name, copy in copies.items() if self.give(name, copy, number, top)]
+            tops |= dict.fromkeys(grown, top)
+            won = self._all(statements.winning, grown)
+            self._empty(copies, grown, DELTA)
+        return Visited(checked, overdeleted, rederived, checked, forward, iterations, 0.0)
+
+    # --- steps ------------------------------------------------------------------------------------
+
+    def run(self, text: str, **parameters: object) -> int:
+        """Run a statement. Raises Declined if too many facts have moved."""
+        rows = self.copies.database.run(text, parameters)
+        if rows > MOST_MOVED:
+            raise Declined("it moves too many facts")
+        return rows
+
+    def _all(self, steps: Mapping[str, Sequence[Step]], names: Collection[str]) -> int:
+        """Find the heads that some predicates lead to. Returns how many there are."""
+        return sum(self.run(step.text) for name in names for step in steps.get(name, ()))
+
+    def _check(self, statements: Statements, copies: Mapping[str, Copy]) -> int:
+        """Take back the candidates that are still derived. Returns how many there were."""
+        checked = 0
+        for name, copy in copies.items():
+            there = self._count(copy, LOST)
+            checked += there
+            for text in statements.checks[name] if there else ():
+                self.run(text)
+        return checked
+
+    def take(self, name: str, copy: Copy, owner: int, gone: str | None) -> int:
+        """Take what is lost out of an owner's table. Returns how many facts that moves.
+
+        A recursive hypernode notes what is `gone`, and for the next round what has left.
+        """
+        bit = copy.bits[owner]
+        if not self._count(copy, LOST):
+            return 0
+        self.run(moves.note_lost(copy))
+        if gone:
+            self.run(moves.into_gone(copy))
+            self.run(moves.into_delta_lost(copy), bit=bit)
+        taken = self.run(moves.clear_bit(copy), bit=bit)
+        self.run(moves.empty(copy, LOST))
+        self._has_moved(name, copy, taken)
+        return taken
+
+    def give(self, name: str, copy: Copy, owner: int, rank: int | None) -> int:
+        """Put what is won into an owner's table. Returns how many facts that moves.
+
+        A recursive hypernode gives them a `rank`, and notes for the next round what has entered.
+        """
+        bit = copy.bits[owner]
+        if not self._count(copy, WON):
+            return 0
+        self.run(moves.note_won(copy))
+        if rank is not None:
+            self.run(moves.into_delta_won(copy))
+            given = self.run(moves.set_bit_and_rank(copy), bit=bit, rank=rank)
+        else:
+            given = self.run(moves.set_bit(copy), bit=bit)
+        self.run(moves.empty(copy, WON))
+        self._has_moved(name, copy, given)
+        return given
+
+    def _has_moved(self, name: str, copy: Copy, rows: int) -> None:
+        self.moved[name] = copy
+        self._moves[name] = self._moves.get(name, 0) + rows
+        if sum(self._moves.values()) > MOST_MOVED:
+            raise Declined("it moves too many facts")
+
+    def _count(self, copy: Copy, kind: str) -> int:
+        return int(self.copies.database.fetch(moves.count(copy, kind))[0][0])
+
+    def _empty(self, copies: Mapping[str, Copy], names: Collection[str], kind: str) -> None:
+        for name in names:
+            self.run(moves.empty(copies[name], kind))
+
+    # --- what has moved ---------------------------------------------------------------------------
+
+    def _inputs(self, hypernode: Hypernode) -> tuple[set[str], set[str]]:
+        """The predicates that a hypernode reads of which facts left, and entered.
+
+        Of its own, only what is known from outside counts.
+        """
+        left, entered = set(), set()
+        for name in hypernode.reads:
+            if name in self.moved:
+                own = self.moved[name].bits.get(hypernode.id, 0)
+                is_left, is_entered = self.difference(name, own)
+                left |= {name} if is_left else set()
+                entered |= {name} if is_entered else set()
+        return left, entered
+
+    def difference(self, name: str, without: int = 0) -> tuple[bool, bool]:
+        """Fill the tables of what left and entered an extension, without an owner's bit."""
+        copy = self.moved[name]
+        mask, moved = sum(copy.bits.values()) - without, self._moves[name]
+        known = self._shown.get(name)
+        if known is None or known[:2] != (mask, moved):
+            for kind in (LEFT, ENTERED):
+                self.run(moves.empty(copy, kind))
+            left = self.run(moves.fill_left(copy), mask=mask)
+            entered = self.run(moves.fill_entered(copy), mask=mask)
+            self._shown[name] = known = (mask, moved, bool(left), bool(entered))
+        return known[2], known[3]
+
+    # --- the outcome ------------------------------------------------------------------------------
+
+    def outcome(self) -> dict[str, Moved]:
+        """What has moved, by predicate. The copies are then as the next change expects them."""
+        found = {}
+        for name, copy in self.moved.items():
+            self.difference(name)
+            left, entered = (
+                self.copies.database.fetch(moves.facts(copy, kind)) for kind in (LEFT, ENTERED)
+            )
+            edits = {owner: self._edit(copy, owner) for owner in copy.bits}
+            edits = {owner: edit for owner, edit in edits.items() if edit.removed or edit.added}
+            found[name] = Moved(left, entered, edits)
+            self.run(moves.remove_ghosts(copy))
+            for kind in (MOVED, LEFT, ENTERED):
+                self.run(moves.empty(copy, kind))
+        return found
+
+    def _edit(self, copy: Copy, owner: int) -> TableEdit:
+        ranked, bit = owner == copy.recursive, {"bit": copy.bits[owner]}
+        return TableEdit(
+            self.copies.database.fetch(moves.removed(copy, ranked), bit),
+            self.copies.database.fetch(moves.added(copy, ranked), bit),
+            ranked,
+        )

@@ -1,0 +1,251 @@
+"""What is copied of a program's facts, and the statements that look them up.
+
+Copies are right as long as nobody but the cascade (cascade.py) changes what they were made from.
+Which state of the file they show is known by its row counts, of which each state that differs in
+facts has others, and by what the catalog has of hypernodes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from zodiac_sql.database.store import Store
+from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
+from zodiac_sql.lookups import moves
+from zodiac_sql.lookups.loading import load, size_of, unload
+from zodiac_sql.lookups.rule_forms import Form, forms_of
+from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
+from zodiac_sql.lookups.statements import Compiler, Statements
+from zodiac_sql.lookups.tables import Copy, index, render
+from zodiac_sql.lookups.worth import Declined, Worth, price_of
+from zodiac_sql.names import given
+from zodiac_sql.program.state import HypernodeRow, State
+
+
+class NotCopied(Exception):
+    """Copies must be made first, which cannot be done inside a change."""
+
+    def __init__(self, predicates: Iterable[str], hypernode: Hypernode | None = None) -> None:
+        super().__init__()
+        self.predicates = [*predicates]
+        self.hypernode = hypernode
+        """The hypernode that reads and derives them, if its statements must be made, too."""
+
+
+class Copies:
+    """The copies of one program's facts, as long as its rules stay the same."""
+
+    def __init__(self) -> None:
+        self._rows: Mapping[tuple[str, str], int] | None = None
+        self._hypernodes: Sequence[HypernodeRow] = ()
+        self.tops: dict[str, int] = {}
+        """A rank that no fact of a copied predicate exceeds."""
+        self.worth = Worth()
+        self._database: SideDatabase | None = None
+        self._copied: dict[str, Copy] = {}
+        self._sizes: dict[str, int] = {}
+        """How many facts the copies have."""
+        self._refused: set[str] = set()
+        """The predicates that cannot be copied."""
+        self._numbers: dict[str, int] = {}
+        self._forms: dict[int, tuple[Form, ...] | None] = {}
+        self._statements: dict[int, Statements] = {}
+        self._indexes: set[tuple[str, tuple[int, ...]]] = set()
+
+    @property
+    def database(self) -> SideDatabase:
+        """Where the copies are."""
+        if self._database is None:
+            self._database = SideDatabase()
+        return self._database
+
+    # --- a change ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def changing(self, state: State) -> Iterator[Callable[[State], None]]:
+        """A transaction of SQLite, in which the copies show a state of the file.
+
+        It yields the function that tells the state that they show afterwards. Raises Declined where
+        it takes too long, or its disk is full.
+        """
+        self._show(state)
+        after: list[State] = []
+        try:
+            with self.database.transaction(limited=True):
+                yield after.append
+        except TooManyStepsError as error:
+            raise Declined("it looks at too many facts") from error
+        except sqlite3.OperationalError as error:
+            self.close()
+            if not after:
+                raise Declined("SQLite failed") from error
+            return  # the change is in the file, so it must not fail any more
+        if after:
+            self._note(after[-1])
+
+    def follow(
+        self,
+        before: State,
+        after: State,
+        touched: Iterable[str],
+        moved: Callable[[str], Moves | None],
+    ) -> None:
+        """Show what was changed without the copies. A predicate of which that is not known goes."""
+        try:
+            if not self._shows(before) or before.hypernodes is not after.hypernodes:
+                self.clear()
+            for name in self._copied.keys() & set(touched):
+                moves_ = moved(name)
+                if moves_ is None:
+                    self._drop(name)
+                else:
+                    self._follow(name, moves_)
+        except sqlite3.OperationalError:  # the change is in the file, so it must not fail any more
+            self.close()
+        self._note(after)
+
+    def _follow(self, name: str, moved: Moves) -> None:
+        copy = self._copied[name]
+        with self.database.transaction():
+            for owner, (removed, added) in moved.items():
+                bit, ranked = copy.bits[owner], owner == copy.recursive
+                self.database.put(moves.take_one(copy), [(bit, *row) for row in removed])
+                rows = [(*row[: copy.arity], bit, row[-1] if ranked else None) for row in added]
+                self.database.put(moves.give_one(copy, ranked), rows)
+            for removed, _ in moved.values():
+                self.database.put(moves.remove_ghost(copy), removed)
+        self._find_top(name, copy)
+
+    def _find_top(self, name: str, copy: Copy) -> None:
+        """Find the highest rank of a copy."""
+        if copy.recursive is not None:
+            highest = self.database.fetch(moves.highest(copy))[0][0]
+            self.tops[name] = max(0, highest or 0)
+
+    def _shows(self, state: State) -> bool:
+        """Whether the copies are those of a state."""
+        return self._rows is state.rows and self._hypernodes is state.hypernodes
+
+    def _note(self, state: State) -> None:
+        """Note which state the copies show."""
+        if self._hypernodes is not state.hypernodes:
+            self._forms.clear()
+        self._rows, self._hypernodes = state.rows, state.hypernodes
+
+    def _show(self, state: State) -> None:
+        """Show a state, by none of the copies if they are those of another one."""
+        if not self._shows(state):
+            self.clear()
+            self._note(state)
+
+    def close(self) -> None:
+        """Forget all copies."""
+        self._copied.clear()
+        self._sizes.clear()
+        self._indexes.clear()
+        self.tops.clear()
+        self._rows = None
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def clear(self) -> None:
+        """Forget all copies, because they may be wrong."""
+        for name in list(self._copied):
+            self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        copy = self._copied.pop(name)
+        del self._sizes[name]
+        unload(self.database, copy)
+        self._indexes = {(other, places) for other, places in self._indexes if other != name}
+        self.tops.pop(name, None)
+
+    # --- what there is ----------------------------------------------------------------------------
+
+    def forms(
+        self, state: State, graph: Hypergraph, hypernode: Hypernode
+    ) -> tuple[Form, ...] | None:
+        """The rules of a hypernode if they can be applied by look-ups, else None."""
+        number = hypernode.id
+        if number not in self._forms:
+            row = next(row for row in state.hypernodes if row.id == number)
+            self._forms[number] = forms_of(graph, hypernode, row, state.schema)
+        return self._forms[number]
+
+    def of(self, names: Collection[str]) -> dict[str, Copy]:
+        """The copies of predicates. Raises NotCopied."""
+        if any(name not in self._copied for name in names):
+            raise NotCopied(names)
+        return {name: self._copied[name] for name in names}
+
+    def statements(self, state: State, graph: Hypergraph, hypernode: Hypernode) -> Statements:
+        """The statements of a hypernode, for which all copies are there.
+
+        Raises NotCopied, or Declined if its rules are not looked up.
+        """
+        if self.forms(state, graph, hypernode) is None:
+            raise Declined(f"{hypernode.name} has rules that are not looked up")
+        found = self._statements.get(hypernode.id)
+        if found is None or not found.lookups <= self._indexes:
+            raise NotCopied(_predicates(hypernode), hypernode)
+        self.of(_predicates(hypernode))
+        return found
+
+    # --- making copies ----------------------------------------------------------------------------
+
+    def is_to_be_tried(self, state: State, kind: Hashable) -> bool:
+        """Whether a change of a kind is to be tried (worth.py)."""
+        return self.worth.is_to_be_tried(
+            kind, lambda predicates: price_of(self._missing(state, predicates))
+        )
+
+    def _missing(self, state: State, predicates: Iterable[str]) -> dict[str, int]:
+        """How many facts those predicates have that are not copied yet."""
+        return {name: size_of(state, name) for name in predicates if name not in self._copied}
+
+    def make(self, store: Store, state: State, asked: NotCopied) -> None:
+        """Make copies. Raises Declined if they cannot be made, or have not been earned yet."""
+        sizes = self._missing(state, asked.predicates)
+        if self._refused.isdisjoint(sizes):
+            self.worth.spend(sizes, sum(self._sizes.values()))
+        for name, size in sizes.items():
+            if name in self._refused or not self._load(store, state, name, size):
+                raise Declined(f"{name} cannot be copied")
+        if asked.hypernode is not None:
+            self._compile(state, asked.hypernode)
+
+    def _load(self, store: Store, state: State, name: str, size: int) -> bool:
+        number = self._numbers.setdefault(name, len(self._numbers))
+        copy = load(store, state, self.database, state.schema[name], number)
+        if copy is None:
+            self._refused.add(name)
+            return False
+        self._copied[name], self._sizes[name] = copy, size
+        self._find_top(name, copy)
+        return True
+
+    def _compile(self, state: State, hypernode: Hypernode) -> None:
+        """Make the statements of a hypernode, and the indexes that they use."""
+        number, copies = hypernode.id, self._copied
+        found = self._statements.get(number)
+        if found is None:
+            recursive = frozenset(hypernode.derives if hypernode.recursive else ())
+            outside = {given(name): name for name in hypernode.derives}
+            compiler = Compiler(number, recursive, copies, state.ids, outside)
+            found = compiler.compile(self._forms[number] or ())
+            self._statements[number] = found
+        for name, places in found.lookups - self._indexes:
+            if places != tuple(range(len(places))):  # else the key is an index
+                self.database.run(render(index(copies[name], places)))
+            self._indexes.add((name, places))
+
+
+Moves = Mapping[int, tuple[Sequence[Sequence[object]], Sequence[Sequence[object]]]]
+"""By owner, the rows that went out of a table of a predicate, and those that came in."""
+
+
+def _predicates(hypernode: Hypernode) -> set[str]:
+    return {*hypernode.reads, *hypernode.derives}

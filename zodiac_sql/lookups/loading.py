@@ -1,0 +1,126 @@
+"""The facts of a predicate, from the file into SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from zodiac_sql.database.render import render as render_for_duckdb
+from zodiac_sql.database.store import Store
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.lookups.side_database import SideDatabase
+from zodiac_sql.lookups.tables import FACT, OWNERS, SMALL, Copy, creations, render
+from zodiac_sql.names import RANK
+from zodiac_sql.program.state import State
+from zodiac_sql.sql.relations import Relation, columns_of, part_query, relation_query
+from zodiac_sql.storage.owners import EXPLICIT
+from zodiac_sql.storage.sources import heads_of, sources_of
+
+_MOST_OWNERS = 60
+"""An int of SQLite has 63 bits that can be set."""
+
+_ROWS = 10_000
+
+
+def size_of(state: State, predicate: str) -> int:
+    """How many rows are read to copy a predicate."""
+    owners = sources_of(state).owners(predicate).values()
+    return sum(part.rows for parts in owners for part in parts)
+
+
+def load(
+    store: Store, state: State, database: SideDatabase, known: Predicate, number: int
+) -> Copy | None:
+    """Copy the facts of a predicate. None: they cannot be copied."""
+    copy = _copy(store, state, known, number)
+    if copy is None or _has_nan(store, state, known):
+        return None
+    marks = tuple(exp.Placeholder() for _ in range(known.arity + 2))
+    text = render(exp.insert(exp.values([marks]), exp.table_(copy.name(FACT))))
+    with database.transaction():
+        for creation in creations(copy):
+            database.run(creation)
+        for rows in _facts_of(store, state, known, copy.bits):
+            database.put(text, rows)
+    return copy
+
+
+def unload(database: SideDatabase, copy: Copy) -> None:
+    """Drop the tables of a copy."""
+    for kind in (FACT, *SMALL):
+        database.run(render(exp.Drop(tables=[exp.table_(copy.name(kind))], kind="TABLE")))
+
+
+def _copy(store: Store, state: State, known: Predicate, number: int) -> Copy | None:
+    """A predicate with the bits of those that can have tables of it, if these are not too many."""
+    heads = state.once("heads", lambda: heads_of(state))
+    rows = [row for row in state.hypernodes if any(heads[r] == known.name for r in row.rules)]
+    recursive = [row.id for row in rows if row.recursive]
+    owners = [EXPLICIT, *(row.id for row in rows)]
+    if len(owners) > _MOST_OWNERS or len(recursive) > 1:
+        return None
+    bits = {owner: 1 << place for place, owner in enumerate(owners)}
+    facts, *distinct = _statistics(store, state, known)
+    return Copy(
+        number, known.arity, bits, recursive[0] if recursive else None, facts, tuple(distinct)
+    )
+
+
+def _statistics(store: Store, state: State, known: Predicate) -> tuple[int, ...]:
+    """How many facts a predicate has at most, and about how many values in each column."""
+    relation = sources_of(state).relation(known.name)
+    counts = [
+        exp.ApproxDistinct(this=exp.column(column.name, table="x", quoted=True))
+        for column in known.columns
+    ]
+    facts = relation_query(relation).subquery("x", copy=False)
+    (found,) = store.rows(exp.select(exp.Count(this=exp.Star()), *counts).from_(facts))
+    return found
+
+
+def _has_nan(store: Store, state: State, known: Predicate) -> bool:
+    """Whether a fact has NaN, which SQLite does not know."""
+    floats = [column.name for column in known.columns if column.type is Type.FLOAT]
+    if not floats:
+        return False
+    relation = sources_of(state).relation(known.name)
+    for part in relation.parts:
+        facts = part_query(part, relation).subquery("x", copy=False)
+        tests = [exp.IsNan(this=exp.column(name, table="x", quoted=True)) for name in floats]
+        if store.rows(exp.select("1").from_(facts).where(exp.or_(*tests)).limit(1)):
+            return True
+    return False
+
+
+def _facts_of(
+    store: Store, state: State, known: Predicate, bits: Mapping[int, int]
+) -> Iterator[list[tuple[Any, ...]]]:
+    """The facts of a predicate in order, each with the bits of its owners and its rank."""
+    queries = []
+    for owner, parts in sources_of(state).owners(known.name).items():
+        assert isinstance(owner, int)
+        for part in parts:
+            relation = Relation(known.columns, (part,), ranked=True)
+            inner = part_query(part, relation).subquery("y", copy=False)
+            bit = exp.cast(exp.Literal.number(bits[owner]), "BIGINT").as_(OWNERS)
+            rank = exp.column(RANK, table="y", quoted=True)
+            queries.append(exp.select(*columns_of(relation, "y"), bit, rank).from_(inner))
+    if not queries:
+        return
+    columns = columns_of(Relation(known.columns, ()), "x")
+    owners: exp.Expr = exp.column(OWNERS, table="x")
+    rank_: exp.Expr = exp.column(RANK, table="x", quoted=True)
+    several = len(queries) > 1
+    if several:
+        owners, rank_ = exp.cast(exp.Sum(this=owners), "BIGINT"), exp.Max(this=rank_)
+    union = exp.union(*queries, distinct=False) if several else queries[0]
+    query = exp.select(*columns, owners, rank_).from_(union.subquery("x", copy=False))
+    if several:
+        query = query.group_by(*(column.copy() for column in columns))
+    query = query.order_by(*(column.copy() for column in columns))
+    found = store.run(render_for_duckdb(query))
+    while rows := found.fetchmany(_ROWS):
+        yield rows

@@ -1,0 +1,150 @@
+"""Which rules can be applied by look-ups.
+
+SQLite compares values as DuckDB does if they are of the same type: ids of symbols, ints, floats
+without NaN, and booleans. So rules can be applied there whose variables have one type each, and
+which only join, negate and compare. All others are left to the strategies in maintain/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
+from zodiac_sql.language.binding import Arranged, arrange
+from zodiac_sql.language.schema import Schema
+from zodiac_sql.language.syntax import (
+    Atom,
+    Comparison,
+    Constant,
+    Expression,
+    Rule,
+    Type,
+    Variable,
+)
+from zodiac_sql.program.state import HypernodeRow
+from zodiac_sql.rewrite.rewritten_hypernode import inner_of, modules_at_work
+
+COPIED_TYPES = frozenset({Type.SYMBOL, Type.INT, Type.FLOAT, Type.BOOL})
+"""The types of columns that are copied."""
+
+MOST_EXACT = 2**53
+"""Up to here, each int is a float."""
+
+_ORDERED = frozenset({Type.INT, Type.FLOAT})
+"""The types whose values SQLite orders as DuckDB does. Symbols are compared by their text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A rule that can be applied by look-ups."""
+
+    rule: Rule
+    body: Arranged
+
+
+def is_copied(schema: Schema, predicate: str) -> bool:
+    """Whether the facts of a predicate can be copied. One whose types are open has none."""
+    known = schema.get(predicate)
+    if known is None or not known.columns:
+        return False
+    return all(column.type is None or column.type in COPIED_TYPES for column in known.columns)
+
+
+def forms_of(
+    graph: Hypergraph, hypernode: Hypernode, row: HypernodeRow, schema: Schema
+) -> tuple[Form, ...] | None:
+    """The rules of a hypernode if all of them can be applied by look-ups, else None.
+
+    A hypernode with trees, or with modules that keep tables of their own, is left to the
+    strategies; of other modules, the linear rules are applied. A recursive hypernode needs reliable
+    ranks, by which facts that still follow from others are found.
+    """
+    if row.trees or hypernode.bests or row.recursive != hypernode.recursive:
+        return None
+    if hypernode.recursive and not row.ranked:
+        return None
+    if not _is_by_predicates(graph, hypernode):
+        return None
+    if not all(is_copied(schema, name) for name in (*hypernode.reads, *hypernode.derives)):
+        return None
+    if any(module.fed or module.parted or module.directed for module in row.modules):
+        return None
+    inner = inner_of(hypernode, modules_at_work(hypernode, row.modules, schema), schema)
+    if len(inner.rows) != len(row.modules):
+        return None
+    known = {**schema, **inner.schema}
+    forms = [_form(rule, known) for rule in inner.hypernode.rules]
+    return tuple(form for form in forms if form) if all(forms) else None
+
+
+def _is_by_predicates(graph: Hypergraph, hypernode: Hypernode) -> bool:
+    """Whether all that derives what a hypernode reads comes before it, or is the hypernode.
+
+    Where rules are stratified by constants alone, that need not be so: some facts of a predicate
+    that it reads come later, and do not match.
+    """
+    own = set(hypernode.derives)
+    negative = {name for rule in hypernode.rules for name in rule.negative()}
+    if not own.isdisjoint(negative if hypernode.recursive else hypernode.reads):
+        return False
+    here = graph.places[hypernode.id]
+    read = hypernode.reads | (own if hypernode.recursive else set())
+    derivers = {h.id: h for name in read for h in graph.derivers.get(name, ())}
+    others = [h for h in derivers.values() if h.id != hypernode.id]
+    return all(
+        graph.places[h.id] < here and not (h.recursive and not own.isdisjoint(h.derives))
+        for h in others
+    )
+
+
+def _form(rule: Rule, schema: Schema) -> Form | None:
+    body = arrange(rule.body)
+    if body.steps or body.aggregates or body.unplaced or not body.atoms:
+        return None
+    types: dict[str, Type] = {}
+    atoms = [rule.head, *body.atoms, *(negation.atom for negation in body.negations)]
+    if not all(_fits(atom, schema, types) for atom in atoms):
+        return None
+    return Form(rule, body) if all(_is_plain(test, types) for test in body.filters) else None
+
+
+def _fits(atom: Atom, schema: Schema, types: dict[str, Type]) -> bool:
+    """Whether the terms of an atom have just the types of its columns. Notes those of variables."""
+    for column, term in zip(schema[atom.predicate].columns, atom.terms, strict=True):
+        if column.type is None:  # there are no such facts
+            continue
+        known = (
+            term.type if isinstance(term, Constant) else types.setdefault(term.name, column.type)
+        )
+        if known is not column.type:
+            return False
+    return True
+
+
+def _is_plain(test: Comparison, types: Mapping[str, Type]) -> bool:
+    """Whether SQLite compares as DuckDB does."""
+    left, right = (_type(side, types) for side in (test.left, test.right))
+    if left is None or right is None:
+        return False
+    if (
+        left is not right
+        and not _is_small(test.left, left, right)
+        and not _is_small(test.right, right, left)
+    ):
+        return False
+    return test.operator in ("=", "!=") or left in _ORDERED
+
+
+def _type(side: Expression, types: Mapping[str, Type]) -> Type | None:
+    """The type of a variable or constant; an expression has none here."""
+    if isinstance(side, Variable):
+        return types.get(side.name)
+    return side.type if isinstance(side, Constant) else None
+
+
+def _is_small(side: Expression, type_: Type, other: Type) -> bool:
+    """Whether a side is an int that is a float, too, and the other side is a float."""
+    if type_ is not Type.INT or other is not Type.FLOAT or not isinstance(side, Constant):
+        return False
+    return isinstance(side.value, int) and abs(side.value) <= MOST_EXACT
