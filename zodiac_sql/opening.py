@@ -46,9 +46,9 @@ def connect(
     The others say how changes are computed; answers and the file's format do not depend on them.
     `strategy` is how derived facts follow a change: "auto" chooses for each hypernode, and looks up
     what few facts do once that pays, "lookups" at once; "support", "bf", "dred", "recompute", and
-    for streams "bf_marking" and "dred_marking", are there to compare. With `modules`, dedicated algorithms compute transitive and symmetric-transitive
-    relations. `hypertree` says which cyclic rules, such as triangles, are evaluated by a tree of
-    smaller joins: "auto" those that should gain by it, True all, False none.
+    for streams "bf_marking" and "dred_marking", are to compare. With `modules`, other algorithms
+    compute transitive and symmetric-transitive relations. `hypertree` says which cyclic rules are
+    evaluated by a tree of smaller joins: "auto" those that should gain by it, True all, False none.
 
     Raises LockedError, NewerFileError or StoreError; ValueError for an unknown setting.
     """

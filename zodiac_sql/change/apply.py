@@ -13,7 +13,7 @@ from shutil import disk_usage
 
 from zodiac_sql.change.alter import retyped_facts
 from zodiac_sql.change.begin import begin, untouched
-from zodiac_sql.change.by_lookups import LookedUp, follow, given_facts, look_up
+from zodiac_sql.change.by_lookups import LookedUp, follow, kind_of, look_up
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.changed_facts import tables_read
 from zodiac_sql.change.collected import Collected, explicit_predicates
@@ -72,8 +72,8 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     prepared = _check(collected)
     if (writes := direct_writes(collected, prepared)) is not None:
         return _apply_directly(collected, prepared, writes, is_current)
-    given = given_facts(collected, prepared)
-    if given and (done := look_up(collected, prepared, given)) is not None:
+    kind = kind_of(collected, prepared)
+    if kind and (done := look_up(collected, prepared, kind)) is not None:
         return _report_looked_up(collected, prepared, done, is_current)
     net = _stage(collected, prepared)
     ids = _ids(collected, prepared)
@@ -92,7 +92,7 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     drop_temporary(collected.store, keep, renamed=structure.before is not structure.after)
     change = report(collected, work, differences, state, is_current)
     if prepared is collected.prepared:
-        follow(prepared, given, state, work)
+        follow(prepared, kind, state, work)
     return Applied(state, prepared.published(state), marks, change)
 
 

@@ -10,8 +10,7 @@ The transaction of SQLite surrounds that of DuckDB: copies never show what is no
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
@@ -19,7 +18,7 @@ from sqlglot import exp
 
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
-from zodiac_sql.change.directly import Write, Written, writes_of
+from zodiac_sql.change.directly import Written, in_rules
 from zodiac_sql.change.feed_entries import given_moves
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
@@ -37,8 +36,9 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.lookups.cascade import MOST_MOVED, Cascade, Fact, Given, Moved, TableEdit
+from zodiac_sql.lookups.cascade import MOST_MOVED, Cascade, Given, Moved, TableEdit
 from zodiac_sql.lookups.copies import Moves, NotCopied
+from zodiac_sql.lookups.values import Fact, decoded, encoded
 from zodiac_sql.lookups.worth import Declined
 from zodiac_sql.maintain.choose import LOOKUPS
 from zodiac_sql.names import CHANGE_FACTS, RANK, is_constraint, whole
@@ -53,6 +53,12 @@ from zodiac_sql.storage.publish import publishing
 from zodiac_sql.storage.save_catalog import save
 from zodiac_sql.storage.sources import hand_on
 
+Kind = frozenset[tuple[str, bool, bool]]
+"""The predicates of which a change deletes facts, and of which it inserts some."""
+
+MOST_GIVEN = 1_000
+"""A change that is given more facts than this is no small one."""
+
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
@@ -63,8 +69,12 @@ class LookedUp:
     evaluated: Mapping[str, HypernodeStats]
 
 
-def given_facts(collected: Collected, prepared: Prepared) -> dict[str, Given] | None:
-    """The facts that an update deletes and inserts, if they are a few that are given; else None."""
+def kind_of(collected: Collected, prepared: Prepared) -> Kind | None:
+    """The kind of an update, if it may be looked up; else None.
+
+    That is for changes of facts alone, of predicates that are in rules (others may have many facts,
+    and are not copied), and not for those whose rows are counted or marked.
+    """
     state, store = collected.state, collected.store
     if prepared is not collected.prepared or collected.settings.strategy not in LOOKUPS:
         return None
@@ -72,43 +82,24 @@ def given_facts(collected: Collected, prepared: Prepared) -> dict[str, Given] | 
         return None
     if collected.prefixes != state.prefixes or store.watch.counts:
         return None
-    inserts, deletes = without_none(collected.inserts), without_none(collected.deletes)
-    found: dict[str, Given] = {}
-    for name in {**deletes, **inserts}:
-        known = prepared.schema[name]
-        writes = [*writes_of(known, deletes.get(name, []), inserts.get(name, []))]
-        if len({write.gone for write in writes}) < len(writes):
-            return None
-        if not all(_is_given(write) for write in writes):
-            return None
-        gone, come = (
-            [row for write in writes if write.gone is is_gone for row in write.staged.given or ()]
-            for is_gone in (True, False)
-        )
-        found[name] = Given(gone, come)
-    return found
+    deletes, inserts = without_none(collected.deletes), without_none(collected.inserts)
+    names = deletes.keys() | inserts.keys()
+    staged = (one for some in (deletes, inserts) for each in some.values() for one in each)
+    if not names <= in_rules(prepared) or any((one.rows or 0) > MOST_GIVEN for one in staged):
+        return None
+    return frozenset((name, name in deletes, name in inserts) for name in names)
 
 
-def _is_given(write: Write) -> bool:
-    """Whether the facts are there, each once, and SQLite knows their values."""
-    if write.staged.given is None or not is_each_once(write.known, [write.staged]):
-        return False
-    floats = (value for row in write.staged.given for value in row if isinstance(value, float))
-    return not any(math.isnan(value) for value in floats)
-
-
-def look_up(
-    collected: Collected, prepared: Prepared, given: Mapping[str, Given]
-) -> LookedUp | None:
+def look_up(collected: Collected, prepared: Prepared, kind: Kind) -> LookedUp | None:
     """Carry a change out by look-ups. None: that cannot be, and nothing has happened."""
     copies, store, state = prepared.copies, collected.store, collected.state
-    kind = kind_of(given)
     if collected.settings.strategy == "lookups":
         copies.worth.earn_all()
-    if not copies.is_to_be_tried(state, kind):
+    if not kind or not copies.is_to_be_tried(state, kind):
         return None
     done = None
     try:
+        given = _given(collected, prepared)
         while done is None:
             try:
                 done = _carry_out(collected, prepared, given)
@@ -121,9 +112,29 @@ def look_up(
     return done
 
 
-def kind_of(given: Mapping[str, Given]) -> Hashable:
-    """The kind of a change (lookups/worth.py)."""
-    return frozenset((name, bool(one.deleted), bool(one.inserted)) for name, one in given.items())
+def _given(collected: Collected, prepared: Prepared) -> dict[str, Given]:
+    """The facts that an update deletes and inserts, as SQLite has them. Raises Declined."""
+    inserts, deletes = without_none(collected.inserts), without_none(collected.deletes)
+    found = {}
+    for name in {**deletes, **inserts}:
+        known, store = prepared.schema[name], collected.store
+        gone, come = (_rows(store, known, some.get(name, [])) for some in (deletes, inserts))
+        found[name] = Given([row for row in gone if row not in come], [*come])
+    return found
+
+
+def _rows(store: Store, known: Predicate, staged: Sequence[Staged]) -> dict[Fact, None]:
+    """Staged facts, each once, with the types of the predicate."""
+    if not staged:
+        return {}
+    rows: list[Fact] | None = [row for one in staged for row in one.given or ()]
+    plain = all(one.given is not None and is_each_once(known, [one]) for one in staged)
+    if not plain:
+        rows = store.rows(staged_query(known, staged), parameters_of(staged))
+    rows = encoded(known.columns, rows or ())
+    if rows is None or len(rows) > MOST_GIVEN:
+        raise Declined("there are too many facts, or one of them cannot be copied")
+    return dict.fromkeys(rows)
 
 
 def _carry_out(collected: Collected, prepared: Prepared, given: Mapping[str, Given]) -> LookedUp:
@@ -222,7 +233,7 @@ class _Writing:
         nothing = (None,) * len(known.columns)
         return Staged(
             known.name, known.columns, nothing, self.store.fresh("moved"), False, len(rows),
-            tuple(rows),
+            tuple(decoded(known.columns, rows)),
         )  # fmt: skip
 
     def difference(self, name: str, facts: Moved) -> Difference:
@@ -296,9 +307,7 @@ def _stats(cascade: Cascade, name: str, moved: Mapping[str, Moved]) -> Hypernode
 # --- changes that are carried out otherwise -------------------------------------------------------
 
 
-def follow(
-    prepared: Prepared, given: Mapping[str, Given] | None, after: State, work: Materialisation
-) -> None:
+def follow(prepared: Prepared, kind: Kind | None, after: State, work: Materialisation) -> None:
     """Let copies show what another way has changed, and learn what it would have cost there."""
     copies, graph = prepared.copies, prepared.graph
     edits = work.edits.values()
@@ -307,7 +316,7 @@ def follow(
     copies.follow(work.state, after, work.touched, moves_of)
     worked = [graph.by_name[name] for name in work.evaluated]
     forms = (copies.forms(after, graph, hypernode) for hypernode in worked)
-    if given and moved <= MOST_MOVED and all(forms):
+    if kind and moved <= MOST_MOVED and all(forms):
         copies.worth.earn(len(worked))
 
 
@@ -321,13 +330,19 @@ def _moves_of(work: Materialisation, name: str) -> Moves | None:
             return None
         removed = _rows_of(work, name, edit.removed, ranked=False)
         ranked = edit.added is not None and edit.added.ranked
-        found[owner] = removed, _rows_of(work, name, edit.added, ranked)
+        added = _rows_of(work, name, edit.added, ranked)
+        if removed is None or added is None:
+            return None
+        found[owner] = removed, added
     return found
 
 
-def _rows_of(work: Materialisation, name: str, part: Part | None, ranked: bool) -> list[Fact]:
+def _rows_of(
+    work: Materialisation, name: str, part: Part | None, ranked: bool
+) -> list[Fact] | None:
     """The rows of a table of a change. Ranks, if they are asked for, stand last."""
     if part is None:
         return []
-    relation = Relation(work.state.schema[name].columns, (part,), ranked=ranked)
-    return work.store.rows(part_query(part, relation))
+    columns = work.state.schema[name].columns
+    relation = Relation(columns, (part,), ranked=ranked)
+    return encoded(columns, work.store.rows(part_query(part, relation)))

@@ -74,20 +74,20 @@ def direct_writes(collected: Collected, prepared: Prepared) -> list[Write] | Non
         return None
     if collected.prefixes != state.prefixes or collected.keeping:
         return None
-    of_rules = prepared.cache.get("of rules", lambda: frozenset(_of_rules(prepared)))
+    ruled = in_rules(prepared)
     inserts, deletes = without_none(collected.inserts), without_none(collected.deletes)
     writes: list[Write] = []
     for name in {**deletes, **inserts}:
-        if name in of_rules:
+        if name in ruled:
             return None
-        writes += writes_of(prepared.schema[name], deletes.get(name, []), inserts.get(name, []))
+        writes += _writes(prepared.schema[name], deletes.get(name, []), inserts.get(name, []))
     tables = {write.table for write in writes}
     if len(tables) < len(writes) or not all(_is_possible(write, state) for write in writes):
         return None
     return writes
 
 
-def writes_of(known: Predicate, gone: list[Staged], coming: list[Staged]) -> Iterator[Write]:
+def _writes(known: Predicate, gone: list[Staged], coming: list[Staged]) -> Iterator[Write]:
     """What is to be deleted, and inserted, of one predicate. What is inserted is not deleted."""
     stays = {row for staged in coming for row in staged.given or ()}
     for staged in _together(gone):
@@ -106,8 +106,12 @@ def _together(staged: list[Staged]) -> list[Staged]:
     return [replace(staged[0], given=tuple(given), rows=len(given))]
 
 
-def _of_rules(prepared: Prepared) -> Iterator[str]:
+def in_rules(prepared: Prepared) -> frozenset[str]:
     """The predicates that rules read or derive."""
+    return prepared.cache.get("of rules", lambda: frozenset(_of_rules(prepared)))
+
+
+def _of_rules(prepared: Prepared) -> Iterator[str]:
     for hypernode in prepared.graph.hypernodes:
         yield from hypernode.reads
         yield from hypernode.derives

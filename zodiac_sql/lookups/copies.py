@@ -15,7 +15,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.loading import load, size_of, unload
-from zodiac_sql.lookups.rule_forms import Form, forms_of
+from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
 from zodiac_sql.lookups.statements import Compiler, Statements
 from zodiac_sql.lookups.tables import Copy, index, render
@@ -219,6 +219,9 @@ class Copies:
 
     def _load(self, store: Store, state: State, name: str, size: int) -> bool:
         number = self._numbers.setdefault(name, len(self._numbers))
+        if not is_copied(state.schema, name):
+            self._refused.add(name)
+            return False
         copy = load(store, state, self.database, state.schema[name], number)
         if copy is None:
             self._refused.add(name)

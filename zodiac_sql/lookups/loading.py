@@ -10,9 +10,9 @@ from sqlglot import exp
 from zodiac_sql.database.render import render as render_for_duckdb
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Type
 from zodiac_sql.lookups.side_database import SideDatabase
 from zodiac_sql.lookups.tables import FACT, OWNERS, SMALL, Copy, creations, render
+from zodiac_sql.lookups.values import is_unknown, read_by_duckdb
 from zodiac_sql.names import RANK
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Relation, columns_of, part_query, relation_query
@@ -36,7 +36,7 @@ def load(
 ) -> Copy | None:
     """Copy the facts of a predicate. None: they cannot be copied."""
     copy = _copy(store, state, known, number)
-    if copy is None or _has_nan(store, state, known):
+    if copy is None or _has_unknown(store, state, known):
         return None
     marks = tuple(exp.Placeholder() for _ in range(known.arity + 2))
     text = render(exp.insert(exp.values([marks]), exp.table_(copy.name(FACT))))
@@ -81,15 +81,14 @@ def _statistics(store: Store, state: State, known: Predicate) -> tuple[int, ...]
     return found
 
 
-def _has_nan(store: Store, state: State, known: Predicate) -> bool:
-    """Whether a fact has NaN, which SQLite does not know."""
-    floats = [column.name for column in known.columns if column.type is Type.FLOAT]
-    if not floats:
+def _has_unknown(store: Store, state: State, known: Predicate) -> bool:
+    """Whether a fact has a value that SQLite does not know."""
+    tests = [test for column in known.columns if (test := is_unknown(column, "x")) is not None]
+    if not tests:
         return False
     relation = sources_of(state).relation(known.name)
     for part in relation.parts:
         facts = part_query(part, relation).subquery("x", copy=False)
-        tests = [exp.IsNan(this=exp.column(name, table="x", quoted=True)) for name in floats]
         if store.rows(exp.select("1").from_(facts).where(exp.or_(*tests)).limit(1)):
             return True
     return False
@@ -105,9 +104,13 @@ def _facts_of(
         for part in parts:
             relation = Relation(known.columns, (part,), ranked=True)
             inner = part_query(part, relation).subquery("y", copy=False)
+            values = [
+                read_by_duckdb(column, "y").as_(column.name, quoted=True)
+                for column in known.columns
+            ]
             bit = exp.cast(exp.Literal.number(bits[owner]), "BIGINT").as_(OWNERS)
             rank = exp.column(RANK, table="y", quoted=True)
-            queries.append(exp.select(*columns_of(relation, "y"), bit, rank).from_(inner))
+            queries.append(exp.select(*values, bit, rank).from_(inner))
     if not queries:
         return
     columns = columns_of(Relation(known.columns, ()), "x")

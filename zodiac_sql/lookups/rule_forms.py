@@ -1,8 +1,8 @@
 """Which rules can be applied by look-ups.
 
-SQLite compares values as DuckDB does if they are of the same type: ids of symbols, ints, floats
-without NaN, and booleans. So rules can be applied there whose variables have one type each, and
-which only join, negate and compare. All others are left to the strategies in maintain/.
+SQLite compares values as DuckDB does if they are of the same type (values.py). So rules can be
+applied there whose variables have one type each, and which only join, negate and compare. All
+others are left to the strategies in maintain/.
 """
 
 from __future__ import annotations
@@ -25,13 +25,10 @@ from zodiac_sql.language.syntax import (
 from zodiac_sql.program.state import HypernodeRow
 from zodiac_sql.rewrite.rewritten_hypernode import inner_of, modules_at_work
 
-COPIED_TYPES = frozenset({Type.SYMBOL, Type.INT, Type.FLOAT, Type.BOOL})
-"""The types of columns that are copied."""
-
 MOST_EXACT = 2**53
 """Up to here, each int is a float."""
 
-_ORDERED = frozenset({Type.INT, Type.FLOAT})
+_ORDERED = frozenset({Type.INT, Type.FLOAT, Type.DATE, Type.TIMESTAMP})
 """The types whose values SQLite orders as DuckDB does. Symbols are compared by their text."""
 
 
@@ -44,11 +41,8 @@ class Form:
 
 
 def is_copied(schema: Schema, predicate: str) -> bool:
-    """Whether the facts of a predicate can be copied. One whose types are open has none."""
-    known = schema.get(predicate)
-    if known is None or not known.columns:
-        return False
-    return all(column.type is None or column.type in COPIED_TYPES for column in known.columns)
+    """Whether the facts of a predicate can be copied: it has columns, for a key."""
+    return predicate in schema and bool(schema[predicate].columns)
 
 
 def forms_of(

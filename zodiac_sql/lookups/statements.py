@@ -44,6 +44,7 @@ from zodiac_sql.lookups.tables import (
     holds,
     render,
 )
+from zodiac_sql.lookups.values import encoded_value
 
 _OPERATORS: Mapping[str, type[exp.Binary]] = {
     "=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
@@ -295,7 +296,8 @@ class _Body:
         assert isinstance(term, Constant)
         if term.type is Type.SYMBOL:
             return exp.convert(self.compiler.ids.get(str(term.value), -1))
-        return exp.convert(int(term.value) if isinstance(term.value, bool) else term.value)
+        value = encoded_value(term.type, term.value)
+        return exp.convert(int(value) if isinstance(value, bool) else value)
 
     def select(self, values: Sequence[exp.Expr]) -> exp.Select:
         first, *others = self.items

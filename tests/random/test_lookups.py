@@ -1,0 +1,156 @@
+"""Random small changes that are looked up, against an evaluator in plain Python.
+
+Copies are state that lasts from change to change. So between the changes, others come that copies
+must follow, or by which they are lost: large ones, rules that come and go, previews, changes that
+are refused, another knowledge base of the same file, and closing it to go on by another strategy,
+which needs ranks that can be relied upon. To look for new examples:
+    pytest --hypothesis-profile=explore tests/random/test_lookups.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from generators.joining_programs import (
+    Facts,
+    Program,
+    Row,
+    Rule,
+    evaluated,
+    random_program,
+    random_row,
+    rule_text,
+)
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+from support import budget
+from support.agreement import assert_agrees, assert_told
+from support.examples import share
+
+from zodiac_sql import ConstraintError
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+    from zodiac_sql.change.change import Change
+
+OpenKb = Callable[..., "KnowledgeBase"]
+
+CONSTRAINT = "never: !- forbidden(X), free(X)."
+BY = ("lookups", "lookups", "auto", "support")
+
+
+class Run:
+    """A file, what is to be in it, and the knowledge base that changes it."""
+
+    def __init__(self, rng: Random, open_kb: OpenKb, path: Path, closing: ExitStack) -> None:
+        self.rng, self.open_kb, self.path, self.closing = rng, open_kb, path, closing
+        self.program = random_program(rng)
+        self.dropped: list[Rule] = []
+        self.explicit: Facts = {name: set() for name in self.program.types}
+        self.kb = self.opened("lookups")
+        self.kb.add_rules(f"{self.program.text()}\n{CONSTRAINT}")
+        self.kb.insert("forbidden", [("x",)])
+        self.kb.insert("free", [("y",)])
+
+    def opened(self, strategy: str) -> KnowledgeBase:
+        return self.closing.enter_context(self.open_kb(self.path, strategy=strategy))
+
+    def expected(self) -> Facts:
+        return evaluated(self.program, self.explicit)
+
+    def step(self) -> None:
+        acts: list[tuple[int, Callable[[], object]]] = [
+            (12, self.change), (1, self.large), (1, self.rules), (1, self.preview),
+            (1, self.refused), (1, self.another), (1, self.reopen), (1, self.no_rule),
+        ]  # fmt: skip
+        weights, choices = zip(*acts, strict=True)
+        act = self.rng.choices(choices, weights)[0]
+        note(act.__name__)
+        act()
+        assert_agrees(self.kb, self.expected())
+
+    # What can happen
+
+    def change(self, kb: KnowledgeBase | None = None, facts: int = 0) -> None:
+        before, verbs = self.expected(), self._verbs(facts or self.rng.choice([1, 1, 2, 4]))
+        told = self._apply(kb or self.kb, verbs)
+        for (name, row), inserts in verbs.items():
+            (self.explicit[name].add if inserts else self.explicit[name].discard)(row)
+        assert_told(told, before, self.expected())
+
+    def large(self) -> None:
+        self.change(facts=40)
+
+    def another(self) -> None:
+        with self.open_kb(self.path, strategy=self.rng.choice(BY)) as other:
+            self.change(other)
+
+    def reopen(self) -> None:
+        assert self.kb.verify()
+        self.kb.close()
+        self.kb = self.opened(self.rng.choice(BY))
+
+    def preview(self) -> None:
+        with self.kb.preview() as update:
+            for (name, row), inserts in self._verbs(2).items():
+                (update.insert if inserts else update.delete)(name, [row])
+
+    def refused(self) -> None:
+        with pytest.raises(ConstraintError), self.kb.update() as update:
+            for (name, row), inserts in self._verbs(2).items():
+                (update.insert if inserts else update.delete)(name, [row])
+            update.insert("free", [("x",)])
+
+    def no_rule(self) -> None:
+        self.kb.insert("alone", [(self.rng.randrange(5),)])
+
+    def rules(self) -> None:
+        rules = list(self.program.rules)
+        if self.dropped and self.rng.random() < 0.6:
+            rules.append(self.dropped.pop())
+            self.kb.add_rules(rule_text(rules[-1]))
+        elif len(rules) > 1:
+            self.dropped.append(rules.pop(self.rng.randrange(len(rules))))
+            self.kb.drop_rules(self.dropped[-1].name)
+        self.program = Program(self.program.types, tuple(rules))
+
+    # How
+
+    def _verbs(self, facts: int) -> dict[tuple[str, Row], bool]:
+        """Facts that are inserted, or deleted."""
+        found: dict[tuple[str, Row], bool] = {}
+        for _ in range(facts):
+            name = self.rng.choice(sorted(self.program.types))
+            there = sorted(self.explicit[name], key=repr)
+            row = random_row(self.rng, self.program.types[name])
+            if there and self.rng.random() < 0.45:
+                row = self.rng.choice(there)
+            found.setdefault((name, row), self.rng.random() < 0.6)
+        return found
+
+    def _apply(self, kb: KnowledgeBase, verbs: dict[tuple[str, Row], bool]) -> Change:
+        budget.tried("changes")
+        with kb.update() as update:
+            for (name, row), inserts in verbs.items():
+                (update.insert if inserts else update.delete)(name, [row])
+        hypernodes: Any = update.change.stats.hypernodes.values()
+        for _ in range(sum(one.strategy == "lookups" for one in hypernodes)):
+            budget.tried("hypernodes looked up")
+        return update.change
+
+
+@settings(max_examples=share(12))
+@given(seed=st.integers(0, 2**32 - 1), steps=st.integers(5, 25))
+def test_small_changes_and_what_comes_between(open_kb: OpenKb, seed: int, steps: int) -> None:
+    with TemporaryDirectory() as folder, ExitStack() as closing:
+        run = Run(Random(seed), open_kb, Path(folder) / "lookups.duckdb", closing)
+        note(run.program.text())
+        for _ in range(steps):
+            run.step()
+        assert run.kb.verify()

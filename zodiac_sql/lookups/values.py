@@ -1,0 +1,96 @@
+"""The values of facts as SQLite has them.
+
+Rule: a date is the number of days, and a timestamp that of microseconds, since 1970; all others are
+as they are. Reason: SQLite has no type for them, and compares ints as DuckDB compares moments. NaN,
+infinite moments, and those before the year 1 or after 9999, are in no copy: SQLite, or Python, has
+no value for them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from sqlglot import exp
+
+from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.language.syntax import Column, Type
+
+Fact = tuple[Any, ...]
+
+_FIRST_DAY, _FIRST_MOMENT = date(1970, 1, 1), datetime(1970, 1, 1)
+_MICROSECOND = timedelta(microseconds=1)
+
+_ENCODE: dict[Type, Callable[[Any], object]] = {
+    Type.DATE: lambda day: (day - _FIRST_DAY).days,
+    Type.TIMESTAMP: lambda moment: (moment - _FIRST_MOMENT) // _MICROSECOND,
+}
+_DECODE: dict[Type, Callable[[Any], object]] = {
+    Type.BOOL: bool,
+    Type.DATE: lambda days: _FIRST_DAY + timedelta(days=days),
+    Type.TIMESTAMP: lambda moments: _FIRST_MOMENT + moments * _MICROSECOND,
+}
+
+
+def encoded(columns: Sequence[Column], rows: Iterable[Fact]) -> list[Fact] | None:
+    """Facts for SQLite. None if one of them has a value that SQLite does not know."""
+    found = _converted(_ENCODE, columns, rows)
+    floats = (value for row in found for value in row if isinstance(value, float))
+    return None if any(map(math.isnan, floats)) else found
+
+
+def encoded_value(type_: Type, value: object) -> object:
+    """A constant for SQLite."""
+    return _ENCODE[type_](value) if type_ in _ENCODE else value
+
+
+def decoded(columns: Sequence[Column], rows: Iterable[Fact]) -> list[Fact]:
+    """Facts from SQLite. What they have beyond the columns stays."""
+    return _converted(_DECODE, columns, rows)
+
+
+def _converted(
+    converters: dict[Type, Callable[[Any], object]], columns: Sequence[Column], rows: Iterable[Fact]
+) -> list[Fact]:
+    places = [
+        (place, converters[column.type])
+        for place, column in enumerate(columns)
+        if column.type in converters
+    ]
+    if not places:
+        return [*rows]
+    found = []
+    for row in rows:
+        values = [*row]
+        for place, convert in places:
+            values[place] = convert(values[place])
+        found.append(tuple(values))
+    return found
+
+
+def read_by_duckdb(column: Column, alias: str) -> exp.Expr:
+    """A column of a table of facts, as SQLite has its values."""
+    value: exp.Expr = exp.column(column.name, table=alias, quoted=True)
+    if column.type is Type.TIMESTAMP:
+        return exp.Anonymous(this="epoch_us", expressions=[value])
+    if column.type is Type.DATE:
+        first = exp.cast(exp.Literal.string("1970-01-01"), SQL_TYPES[Type.DATE])
+        day = exp.Literal.string("day")
+        return exp.Anonymous(this="date_diff", expressions=[day, first, value])
+    return value
+
+
+def is_unknown(column: Column, alias: str) -> exp.Expr | None:
+    """Whether SQLite, or Python, does not know a value of a column. None: it knows all."""
+    value = exp.column(column.name, table=alias, quoted=True)
+    if column.type is Type.FLOAT:
+        return exp.IsNan(this=value)
+    if column.type in (Type.DATE, Type.TIMESTAMP):
+        first, last = (
+            exp.cast(exp.Literal.string(day), SQL_TYPES[column.type])
+            for day in ("0001-01-01", "9999-12-31")
+        )
+        return exp.not_(exp.Between(this=value, low=first, high=last))
+    return None
