@@ -70,9 +70,9 @@ class Copies:
         It yields the function that tells the state that they show afterwards. Raises Declined where
         it takes too long, or its disk is full.
         """
-        self._show(state)
         after: list[State] = []
         try:
+            self._show(state)
             with self.database.transaction(limited=True):
                 yield after.append
         except TooManyStepsError as error:
@@ -209,26 +209,28 @@ class Copies:
     def make(self, store: Store, state: State, asked: NotCopied) -> None:
         """Make copies. Raises Declined if they cannot be made, or have not been earned yet."""
         sizes = self._missing(state, asked.predicates)
-        if self._refused.isdisjoint(sizes):
-            self.worth.spend(sizes, sum(self._sizes.values()))
-        for name, size in sizes.items():
-            if name in self._refused or not self._load(store, state, name, size):
-                raise Declined(f"{name} cannot be copied")
-        if asked.hypernode is not None:
-            self._compile(state, asked.hypernode)
+        if not self._refused.isdisjoint(sizes):
+            raise Declined("some facts cannot be copied")
+        self.worth.spend(sizes, sum(self._sizes.values()))
+        try:
+            for name, size in sizes.items():
+                self._load(store, state, name, size)
+            if asked.hypernode is not None:
+                self._compile(state, asked.hypernode)
+        except sqlite3.OperationalError as error:
+            self.close()  # its disk is full, perhaps
+            raise Declined("SQLite failed") from error
 
-    def _load(self, store: Store, state: State, name: str, size: int) -> bool:
+    def _load(self, store: Store, state: State, name: str, size: int) -> None:
         number = self._numbers.setdefault(name, len(self._numbers))
-        if not is_copied(state.schema, name):
-            self._refused.add(name)
-            return False
-        copy = load(store, state, self.database, state.schema[name], number)
+        copy = None
+        if is_copied(state.schema, name):
+            copy = load(store, state, self.database, state.schema[name], number)
         if copy is None:
             self._refused.add(name)
-            return False
+            raise Declined(f"{name} cannot be copied")
         self._copied[name], self._sizes[name] = copy, size
         self._find_top(name, copy)
-        return True
 
     def _compile(self, state: State, hypernode: Hypernode) -> None:
         """Make the statements of a hypernode, and the indexes that they use."""

@@ -1,0 +1,231 @@
+"""Which changes are looked up, when, and what happens where they cannot be."""
+
+from __future__ import annotations
+
+import gc
+import sqlite3
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from zodiac_sql import ConstraintError, LimitError, StoreError
+from zodiac_sql.change import by_lookups
+from zodiac_sql.lookups import cascade, side_database, worth
+from zodiac_sql.lookups.copies import Copies
+from zodiac_sql.lookups.side_database import SideDatabase
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+    from zodiac_sql.change.change import Change
+
+OpenKb = Callable[..., "KnowledgeBase"]
+
+RULES = """
+    linked: near(X, Y) :- link(X, Y).
+    back: near(X, Y) :- link(Y, X).
+    hot: hot(X) :- reading(X, T), T > 80, not quiet(X).
+    path: path(X, Y) :- near(X, Y).
+    paths: path(X, Z) :- path(X, Y), link(Y, Z).
+"""
+
+
+def filled(kb: KnowledgeBase) -> KnowledgeBase:
+    kb.add_rules(RULES)
+    kb.insert("link", [(f"n{i}", f"n{i + 1}") for i in range(5)])
+    kb.insert("reading", [("n1", 90.0), ("n2", 20.0)])
+    kb.insert("quiet", [("n9",)])
+    return kb
+
+
+def ways(change: Change) -> set[str]:
+    """How hypernodes followed a change."""
+    return {one.strategy for one in change.stats.hypernodes.values()}
+
+
+def test_lookups_from_the_first_change_on(open_kb: OpenKb) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    change = kb.insert("reading", [("n3", 99.0)])
+    assert ways(change) == {"lookups"} and change.inserted == {"reading": 1, "hot": 1}
+    assert kb.delete("link", [("n2", "n3")]).deleted["path"] > 3
+    assert kb.verify()
+
+
+def test_auto_looks_up_once_that_has_been_earned(open_kb: OpenKb) -> None:
+    kb = filled(open_kb())
+    turns = [ways(kb.insert("reading", [(f"m{n}", 99.0)])) for n in range(6)]
+    assert turns[0] != {"lookups"} and turns[-1] == {"lookups"}
+    assert kb.verify()
+
+
+@pytest.mark.parametrize("other", ["support", "bf", "dred", "recompute"])
+def test_other_strategies_do_not(open_kb: OpenKb, other: str) -> None:
+    kb = filled(open_kb(strategy=other))
+    assert all("lookups" not in ways(kb.insert("quiet", [(f"m{n}",)])) for n in range(6))
+
+
+REFUSED = {
+    "an aggregate": "n(X, N) :- AGGREGATE(reading(X, T)) ON X WITH COUNT(T) AS N.",
+    "a computed value": "n(X, T2) :- reading(X, T), T2 = T + 1.",
+    "texts in order": "n(X) :- reading(X, _), X < n5.",
+    "an int that meets a float": "n(X) :- reading(X, T), size(X, T).",
+    "the best of a group": "n(X, MIN(T)) :- reading(X, T).",
+    "a symmetric relation": """
+        n(X, Y) :- link(X, Y). n(X, Y) :- n(Y, X). n(X, Z) :- n(X, Y), n(Y, Z).
+    """,
+}
+
+
+@pytest.mark.parametrize("rule", REFUSED.values(), ids=REFUSED)
+def test_what_is_not_looked_up_goes_the_other_ways(open_kb: OpenKb, rule: str) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    kb.insert("size", [("n1", 90)])
+    kb.add_rules(rule)
+    for number in range(3):
+        change = kb.insert("reading", [(f"m{number}", 20.0 + number)])
+        other = kb.insert("link", [(f"m{number}", "n1")])
+        assert "lookups" not in ways(change) or "lookups" not in ways(other)
+    assert kb.insert("quiet", [("n1",)]).deleted == {"hot": 1}  # copies have followed
+    assert kb.verify()
+
+
+def test_nan_is_in_no_copy(open_kb: OpenKb) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    change = kb.insert("reading", [("n3", float("nan"))])
+    assert ways(change) == {"candidates"} and change.inserted["hot"] == 1  # NaN is above all
+    assert ways(kb.insert("reading", [("n4", 99.0)])) == {"candidates"}
+    assert kb.verify()
+
+
+def test_a_change_that_turns_out_to_be_large(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    for module, name in ((cascade, "MOST_MOVED"), (side_database, "MOST_STEPS")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, -1 if name == "MOST_STEPS" else 3)
+            rows = [("n3", f"m{n}") for n in range(40)]
+            change = kb.insert("link", rows)
+            assert "lookups" not in ways(change) and change.inserted["near"] == 80
+            kb.delete("link", rows)
+    assert kb.verify()
+
+
+def test_after_large_ones_fewer_and_fewer_are_tried() -> None:
+    known = worth.Worth()
+    known.earn_all()
+    tried = []
+    for number in range(40):
+        if known.is_to_be_tried("kind", lambda _: 0):
+            tried.append(number)
+            known.failed("kind", worth.Declined("too large"))
+    assert tried == [0, 2, 6, 14, 30]
+    known.succeeded("kind")
+    assert known.is_to_be_tried("kind", lambda _: 0)
+
+
+def test_what_copies_cost_is_earned() -> None:
+    known = worth.Worth()
+    assert not known.is_to_be_tried("kind", lambda _: 0)
+    known.earn(2)
+    with pytest.raises(worth.NotEarnedError):
+        known.spend({"p": 2 * worth.EARNED}, 0)
+    known.spend({"p": worth.EARNED}, 0)
+    assert known.earned == worth.EARNED - worth.EACH
+    known.earn_all()
+    with pytest.raises(worth.Declined, match="too many facts"):
+        known.spend({"p": 1}, worth.MOST_FACTS)
+
+
+@pytest.mark.parametrize("fails_at", ["INSERT OR IGNORE INTO won", "CREATE TABLE", "COMMIT"])
+def test_sqlite_has_no_room(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, fails_at: str
+) -> None:
+    """A change is then carried out by DuckDB, and exactly once."""
+    kb = filled(open_kb(strategy="lookups"))
+    kb.insert("quiet", [("n7",)])
+    run = SideDatabase.run
+
+    def failing(self: SideDatabase, text: str, parameters: object = ()) -> int:
+        if text.startswith(fails_at):
+            raise sqlite3.OperationalError("database or disk is full")
+        return run(self, text, parameters)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SideDatabase, "run", failing)
+        assert kb.insert("link", [("n5", "n6")]).inserted["near"] == 2
+        assert kb.insert("reading", [("n3", 99.0)]).inserted == {"reading": 1, "hot": 1}
+    assert kb.delete("link", [("n5", "n6")]).deleted["near"] == 2
+    assert kb.verify()
+
+
+def test_a_change_that_cannot_be_written_leaves_the_copies(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    kb.insert("quiet", [("n7",)])
+
+    def failing(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(by_lookups, "save", failing)
+        with pytest.raises(StoreError):
+            kb.insert("link", [("n5", "n6")])
+    change = kb.insert("link", [("n5", "n6")])
+    assert ways(change) == {"lookups"} and change.inserted["near"] == 2
+    assert kb.verify()
+
+
+def test_somebody_else_has_changed_the_file(open_kb: OpenKb, tmp_path: Path) -> None:
+    kb = filled(open_kb(tmp_path / "shared.duckdb", strategy="lookups"))
+    kb.insert("quiet", [("n7",)])
+    with open_kb(tmp_path / "shared.duckdb", strategy="lookups") as other:
+        other.delete("quiet", [("n7",)])
+        other.insert("reading", [("n7", 99.0)])
+    assert kb.insert("quiet", [("n7",)]).deleted == {"hot": 1}
+    assert kb.verify()
+
+
+def test_constraints_refuse_with_their_reason(open_kb: OpenKb) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    kb.add_rules("cool: !- reading(X, T), T > 150.")
+    with pytest.raises(ConstraintError, match="cool"):
+        kb.insert("reading", [("n3", 160.0)])
+    assert kb.insert("reading", [("n3", 140.0)]).inserted["hot"] == 1
+
+
+def test_limits_are_counted_by_the_other_ways(open_kb: OpenKb) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    with pytest.raises(LimitError):
+        kb.insert("link", [("n5", f"m{n}") for n in range(20)], max_rows=3)
+    assert "lookups" not in ways(kb.insert("quiet", [("n7",)], max_rows=100))
+
+
+def test_the_change_feed_has_what_was_looked_up(open_kb: OpenKb) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    kb.keep_feed(["hot", "link"])
+    kb.insert("quiet", [("n7",)])
+    assert ways(kb.insert("quiet", [("n1",)])) == {"lookups"}
+    assert ways(kb.insert("link", [("n5", "n6")])) == {"lookups"}
+    changes = kb.changes(since=0)
+    rows = {p: changes.table(p).drop_columns("_time").to_pylist() for p in ("hot", "link")}
+    assert rows == {
+        "hot": [{"s": "n1", "_change_type": "delete", "_commit": 1}],
+        "link": [{"s": "n5", "o": "n6", "_change_type": "insert", "_commit": 2}],
+    }
+    assert kb.verify()
+
+
+def test_copies_are_freed_with_the_knowledge_base(open_kb: OpenKb) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    kb.insert("quiet", [("n7",)])
+    copies = kb._session._prepared.copies  # type: ignore[union-attr]
+    assert isinstance(copies, Copies)
+    side = weakref.ref(copies.database)
+    kb.close()
+    del copies
+    gc.collect()
+    assert side() is None

@@ -1,0 +1,102 @@
+"""The SQL of look-ups, as text that people can read."""
+
+from __future__ import annotations
+
+from zodiac_sql.graph.hypergraph import hypergraph
+from zodiac_sql.language.parse import parse
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.lookups import moves
+from zodiac_sql.lookups.rule_forms import forms_of
+from zodiac_sql.lookups.statements import Compiler, Statements
+from zodiac_sql.lookups.tables import Copy, creations
+from zodiac_sql.program.state import HypernodeRow
+
+
+def copy(number: int, arity: int, bits: dict[int, int], recursive: int | None = None) -> Copy:
+    return Copy(number, arity, bits, recursive, facts=1_000, distinct=(100,) * arity)
+
+
+def compiled(text: str, copies: dict[str, Copy], recursive: bool = False) -> Statements:
+    """The statements of hypernode 1, which has the rules of a text."""
+    rules = parse(text, "<test>", {}).rules
+    graph = hypergraph(rules, {}, 1)
+    (hypernode,) = graph.hypernodes
+    row = HypernodeRow(1, 0, recursive, tuple(rule.name for rule in rules), ranked=recursive)
+    schema = {
+        name: Predicate(
+            name, name, (Column("s", Type.SYMBOL),) * one.arity, (None,) * one.arity, ()
+        )
+        for name, one in copies.items()
+    }
+    forms = forms_of(graph, hypernode, row, schema)
+    assert forms
+    own = frozenset(hypernode.derives if recursive else ())
+    return Compiler(1, own, copies, {"a": 7}, {}).compile(forms)
+
+
+PATHS = {"e": copy(0, 2, {0: 1}), "p": copy(1, 2, {0: 1, 1: 2}), "n": copy(2, 1, {0: 1})}
+
+
+def test_a_rule_that_joins_and_negates() -> None:
+    found = compiled("r: p(X, Y) :- e(X, Z), e(Z, Y), not n(X).", PATHS)
+    first, second = found.won["e"]
+    assert first.text == (
+        "INSERT OR IGNORE INTO won_1 SELECT d.c0, a1.c1 "
+        "FROM entered_0 AS d CROSS JOIN fact_0 AS a1 "
+        "WHERE a1.c0 = d.c1 AND a1.owners <> 0"
+        " AND NOT EXISTS(SELECT 1 FROM fact_2 AS n0 WHERE n0.c0 = d.c0 AND n0.owners <> 0)"
+        " AND NOT EXISTS(SELECT 1 FROM fact_1 AS t"
+        " WHERE t.c0 = d.c0 AND t.c1 = a1.c1 AND (t.owners & 2) <> 0)"
+    )
+    assert "FROM entered_0 AS d CROSS JOIN fact_0 AS a1 WHERE a1.c1 = d.c0" in second.text
+    (freed,) = found.freed["n"]
+    assert freed.text.startswith(
+        "INSERT OR IGNORE INTO won_1 SELECT d.c0, a2.c1 FROM left_2 AS d CROSS JOIN fact_0 AS a1"
+    )
+    (check,) = found.checks["p"]
+    assert check == (
+        "DELETE FROM lost_1 WHERE EXISTS("
+        "SELECT 1 FROM fact_0 AS a0 CROSS JOIN fact_0 AS a1 "
+        "WHERE a0.c0 = lost_1.c0 AND a0.owners <> 0 AND a1.c0 = a0.c1 AND a1.c1 = lost_1.c1"
+        " AND a1.owners <> 0"
+        " AND NOT EXISTS(SELECT 1 FROM fact_2 AS n0 WHERE n0.c0 = lost_1.c0 AND n0.owners <> 0))"
+    )
+    assert found.lookups == {("e", (0,)), ("e", (1,)), ("e", (0, 1)), ("n", (0,))}
+
+
+def test_a_recursive_rule_counts_only_facts_of_lower_ranks() -> None:
+    copies = PATHS | {"p": copy(1, 2, {0: 1, 1: 2}, recursive=1)}
+    found = compiled("r: p(X, Z) :- p(X, Y), e(Y, Z).", copies, recursive=True)
+    (check,) = found.checks["p"]
+    assert "((a0.owners & 1) <> 0 OR ((a0.owners & 2) <> 0 AND a0.rank < lost_1.rank))" in check
+    (losing,) = found.losing["p"]
+    assert "FROM delta_1 AS d CROSS JOIN fact_0 AS a1 CROSS JOIN fact_1 AS t" in losing.text
+    assert "t.rank > d.rank" in losing.text
+    assert not found.winning.get("e")
+
+
+def test_constants_and_repeated_variables() -> None:
+    found = compiled(
+        "r: n(X) :- e(X, X), p(a, X), X != a.", PATHS | {"n": copy(2, 1, {0: 1, 1: 2})}
+    )
+    (first,) = found.won["e"]
+    assert (
+        "FROM entered_0 AS d CROSS JOIN fact_1 AS a1 "
+        "WHERE d.c1 = d.c0 AND a1.c0 = 7 AND a1.c1 = d.c0 AND a1.owners <> 0 AND d.c0 <> 7"
+    ) in first.text
+
+
+def test_tables_and_moves() -> None:
+    fact, moved, *_ = creations(PATHS["p"])
+    assert fact == "CREATE TABLE fact_1 (c0, c1, owners, rank, PRIMARY KEY (c0, c1)) WITHOUT ROWID"
+    assert moved.startswith("CREATE TABLE moved_1 (c0, c1, owners, rank,")
+    assert moves.set_bit(PATHS["p"]) == (
+        "INSERT INTO fact_1 SELECT w.c0, w.c1, :bit, NULL FROM won_1 AS w WHERE TRUE "
+        "ON CONFLICT(c0, c1) DO UPDATE SET owners = (owners | :bit)"
+    )
+    assert moves.fill_left(PATHS["p"]) == (
+        "INSERT OR IGNORE INTO left_1 SELECT t.c0, t.c1 FROM moved_1 AS m CROSS JOIN fact_1 AS t "
+        "WHERE (m.c0 = t.c0 AND m.c1 = t.c1) AND (m.owners & :mask) <> 0"
+        " AND NOT (t.owners & :mask) <> 0"
+    )
