@@ -107,14 +107,15 @@ _RS2_KNOWN = {
     "p1": "ZodiacEdge 22,917 / 8,684; Pathway 28,544 / 27,475",
     "p2": "ZodiacEdge 7,395 / 1,161; Pathway 2,865 / 3,147",
     "p3": "ZodiacEdge 12 / 64",
+    "p4": "",
     "p5": "ZodiacEdge 16 / 28",
 }
 
 
 def _rs2(facts: Facts) -> list[Case]:
-    """One fact in the middle of each chain; p5 has one only."""
+    """One fact in the middle of each chain; p5 has one only. No rule reads p4."""
     middles = {p: rows_of(facts[p])[facts[p].num_rows // 2] for p in _RS2_KNOWN}
-    return [Case(f"1 fact of {p}", [{p: [row]}] * 20, _RS2_KNOWN[p]) for p, row in middles.items()]
+    return [Case(f"1 fact of {p}", [{p: [row]}] * 30, _RS2_KNOWN[p]) for p, row in middles.items()]
 
 
 # -------------------------------------------------------------------------------------- LUBM-1
@@ -122,7 +123,10 @@ def _rs2(facts: Facts) -> list[Case]:
 
 def _lubm(facts: Facts) -> list[Case]:
     total = sum(table.num_rows for table in facts.values())
+    rng = random.Random(3)
+    each = [{p: [rng.choice(rows_of(facts[p]))]} for _ in range(12) for p in sorted(facts)]
     return [
+        Case("1 fact of each predicate, twelve times", each),
         *(Case(f"random facts: {size:,}", sample(facts, size, 20)) for size in (1, 10, 1_000)),
         Case("random facts: 25 % of all", sample(facts, total // 4, 20)),
     ]

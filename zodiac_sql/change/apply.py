@@ -82,6 +82,8 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     if any(map(is_constraint, differences)):
         differences = _require_kept(collected, prepared, net, work, differences)
     state = _publish(collected, prepared, net, work, differences)
+    if prepared is collected.prepared:
+        follow(prepared, kind, state, work)
 
     differences = {name: difference.published() for name, difference in differences.items()}
     marks = marks_after(collected, work, state)
@@ -91,8 +93,6 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     structure = prepared.planned.restructuring
     drop_temporary(collected.store, keep, renamed=structure.before is not structure.after)
     change = report(collected, work, differences, state, is_current)
-    if prepared is collected.prepared:
-        follow(prepared, kind, state, work)
     return Applied(state, prepared.published(state), marks, change)
 
 

@@ -34,6 +34,7 @@ from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.render import render
 from zodiac_sql.database.store import Store
+from zodiac_sql.errors import ZodiacError
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.lookups.cascade import MOST_MOVED, Cascade, Given, Moved, TableEdit
@@ -99,6 +100,7 @@ def look_up(collected: Collected, prepared: Prepared, kind: Kind) -> LookedUp | 
         return None
     done = None
     try:
+        copies.require_possible(state, prepared.graph, (name for name, *_ in kind))
         given = _given(collected, prepared)
         while done is None:
             try:
@@ -313,7 +315,10 @@ def follow(prepared: Prepared, kind: Kind | None, after: State, work: Materialis
     edits = work.edits.values()
     moved = sum(part.rows for e in edits for part in (e.removed, e.added) if part)
     moves_of = partial(_moves_of, work) if moved <= MOST_MOVED else lambda _: None
-    copies.follow(work.state, after, work.touched, moves_of)
+    try:
+        copies.follow(work.state, after, work.touched, moves_of)
+    except ZodiacError:  # the change is in the file, so it must not fail any more
+        copies.close()
     worked = [graph.by_name[name] for name in work.evaluated]
     forms = (copies.forms(after, graph, hypernode) for hypernode in worked)
     if kind and moved <= MOST_MOVED and all(forms):

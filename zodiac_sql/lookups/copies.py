@@ -19,7 +19,7 @@ from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
 from zodiac_sql.lookups.statements import Compiler, Statements
 from zodiac_sql.lookups.tables import Copy, index, render
-from zodiac_sql.lookups.worth import Declined, Worth, price_of
+from zodiac_sql.lookups.worth import MOST_FACTS, Declined, Worth, price_of
 from zodiac_sql.names import given
 from zodiac_sql.program.state import HypernodeRow, State
 
@@ -201,6 +201,17 @@ class Copies:
         return self.worth.is_to_be_tried(
             kind, lambda predicates: price_of(self._missing(state, predicates))
         )
+
+    def require_possible(self, state: State, graph: Hypergraph, predicates: Iterable[str]) -> None:
+        """Raise Declined if a hypernode that reads one of the predicates cannot be looked up.
+
+        Such a change is declined before anything is copied for it.
+        """
+        for hypernode in {h.id: h for p in predicates for h in graph.readers.get(p, ())}.values():
+            if self.forms(state, graph, hypernode) is None:
+                raise Declined(f"{hypernode.name} has rules that are not looked up")
+            if sum(size_of(state, name) for name in _predicates(hypernode)) > MOST_FACTS:
+                raise Declined(f"{hypernode.name} has too many facts to copy")
 
     def _missing(self, state: State, predicates: Iterable[str]) -> dict[str, int]:
         """How many facts those predicates have that are not copied yet."""

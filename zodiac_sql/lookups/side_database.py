@@ -11,8 +11,11 @@ from typing import Any
 CACHE_KIB = 16 * 1024
 """The memory that SQLite may use for what is in the file."""
 
-MOST_STEPS = 1_000
-"""A change that takes SQLite more than so many thousands of steps, some 30 ms, is no small one."""
+MOST_STEPS = 1_000_000
+"""A change that takes SQLite more steps than this, some 30 ms, is no small one."""
+
+_STRIDE = 10_000
+"""After so many steps SQLite says how it gets on."""
 
 _SETTINGS = (
     f"PRAGMA cache_size = -{CACHE_KIB}",
@@ -36,12 +39,11 @@ class SideDatabase:
         self._connection = sqlite3.connect(
             "", isolation_level=None, check_same_thread=False, cached_statements=2_000
         )
-        self._steps: int | None = None
-        """How many thousands of steps a change has taken; None while nobody counts."""
+        self._steps = 0
+        """How many steps a change has taken."""
         weakref.finalize(self, self._connection.close)  # closing twice does no harm
         for setting in _SETTINGS:
             self._connection.execute(setting)
-        self._connection.set_progress_handler(_counter(weakref.ref(self)), 1_000)
 
     def run(self, text: str, parameters: Parameters = ()) -> int:
         """Run a statement. Returns how many rows it has written."""
@@ -63,27 +65,30 @@ class SideDatabase:
         """
         self._undo()  # an interruption may have come as the last one ended
         self.run("BEGIN")
-        self._steps = 0 if limited else None
+        self._steps = 0
+        if limited:
+            self._connection.set_progress_handler(_counter(weakref.ref(self)), _STRIDE)
         try:
             yield
-            self._steps = None
+            self._connection.set_progress_handler(None, 0)
             self.run("COMMIT")
         except BaseException as error:
-            steps, self._steps = self._steps, None
+            self._connection.set_progress_handler(None, 0)
             self._undo()
-            if isinstance(error, sqlite3.OperationalError) and (steps or 0) > MOST_STEPS:
+            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
+                raise
+            if self._steps > MOST_STEPS:
                 raise TooManyStepsError from error
-            raise
+            # Python was interrupted while SQLite said how it gets on, which hides the error.
+            raise KeyboardInterrupt from error
 
     def _undo(self) -> None:
         if self._connection.in_transaction:  # SQLite itself may have ended it
             self._connection.execute("ROLLBACK")
 
     def step(self) -> bool:
-        """Count a thousand steps. Returns whether they are too many."""
-        if self._steps is None:
-            return False
-        self._steps += 1
+        """Count steps. Returns whether SQLite is to stop."""
+        self._steps += _STRIDE
         return self._steps > MOST_STEPS
 
     def close(self) -> None:
