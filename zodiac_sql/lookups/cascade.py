@@ -100,8 +100,8 @@ class Cascade:
             absent = self.run(moves.absent(copy), bit=bit)
             whole = whole and not absent
             self.run(moves.known(copy), bit=bit)
-            self.take(name, copy, EXPLICIT, None)
-            self.give(name, copy, EXPLICIT, None)
+            self.take(name, copy, EXPLICIT)
+            self.give(name, copy, EXPLICIT)
         return whole
 
     def go_on(self) -> None:
@@ -142,10 +142,10 @@ class Cascade:
         else:
             checked = self._check(statements, copies) if lost else 0
             for name, copy in copies.items() if lost else ():
-                self.take(name, copy, hypernode.id, None)
+                self.take(name, copy, hypernode.id)
             won = self._all(statements.won, entered) + self._all(statements.freed, left)
             for name, copy in copies.items() if won else ():
-                self.give(name, copy, hypernode.id, None)
+                self.give(name, copy, hypernode.id)
             visited = Visited(checked, 0, 0, checked, lost + won, 1, 0.0)
         seconds = time.perf_counter() - started
         self.visited[hypernode.name] = replace(visited, seconds=seconds)
@@ -169,7 +169,11 @@ class Cascade:
         while lost:
             iterations += 1
             checked += self._check(statements, copies)
-            fallen = [name for name, copy in copies.items() if self.take(name, copy, number, GONE)]
+            fallen = [
+                name
+                for name, copy in copies.items()
+                if self.take(name, copy, number, recursive=True)
+            ]
             gone += [name for name in fallen if name not in gone]
             lost = self._all(statements.losing, fallen)
             forward += lost
@@ -213,16 +217,16 @@ class Cascade:
                 self.run(text)
         return checked
 
-    def take(self, name: str, copy: Copy, owner: int, gone: str | None) -> int:
+    def take(self, name: str, copy: Copy, owner: int, recursive: bool = False) -> int:
         """Take what is lost out of an owner's table. Returns how many facts that moves.
 
-        A recursive hypernode notes what is `gone`, and for the next round what has left.
+        A recursive hypernode notes what is gone, and for the next round what has left.
         """
         bit = copy.bits[owner]
         if not self._count(copy, LOST):
             return 0
         self.run(moves.note_lost(copy))
-        if gone:
+        if recursive:
             self.run(moves.into_gone(copy))
             self.run(moves.into_delta_lost(copy), bit=bit)
         taken = self.run(moves.clear_bit(copy), bit=bit)
@@ -230,7 +234,7 @@ class Cascade:
         self._has_moved(name, copy, taken)
         return taken
 
-    def give(self, name: str, copy: Copy, owner: int, rank: int | None) -> int:
+    def give(self, name: str, copy: Copy, owner: int, rank: int | None = None) -> int:
         """Put what is won into an owner's table. Returns how many facts that moves.
 
         A recursive hypernode gives them a `rank`, and notes for the next round what has entered.

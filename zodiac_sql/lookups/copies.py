@@ -46,7 +46,7 @@ class Copies:
         self._database: SideDatabase | None = None
         self._copied: dict[str, Copy] = {}
         self._sizes: dict[str, int] = {}
-        """How many facts the copies have."""
+        """How many rows of the file each copy was made of."""
         self._refused: set[str] = set()
         """The predicates that cannot be copied."""
         self._numbers: dict[str, int] = {}
@@ -130,8 +130,9 @@ class Copies:
 
     def _note(self, state: State) -> None:
         """Note which state the copies show."""
-        if self._hypernodes is not state.hypernodes:
+        if self._hypernodes is not state.hypernodes:  # other modules may be at work
             self._forms.clear()
+            self._statements.clear()
         self._rows, self._hypernodes = state.rows, state.hypernodes
 
     def _show(self, state: State) -> None:

@@ -19,7 +19,7 @@ EACH = 3_000
 """How many facts can be copied in the time that it takes to begin with another predicate."""
 
 MOST_FACTS = 2_000_000
-"""So many facts are copied at most. Each takes some 25 to 60 bytes, on disk but for the cache."""
+"""So many facts are copied at most. Each takes some 25 bytes, and more with more indexes."""
 
 _MOST_PASSED_OVER = 255
 _MOST_KINDS = 10_000
@@ -43,7 +43,7 @@ def price_of(sizes: Mapping[str, int]) -> int:
 
 
 @dataclass(slots=True)
-class Kind:
+class Failures:
     """What is known of the changes of one kind, if the last one could not be looked up."""
 
     predicates: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Worth:
 
     earned: int = 0
     """The number of facts that may be copied."""
-    _kinds: dict[Hashable, Kind] = field(default_factory=dict)
+    _kinds: dict[Hashable, Failures] = field(default_factory=dict)
 
     def earn(self, hypernodes: int) -> None:
         """Note that DuckDB has evaluated hypernodes, which could have been looked up."""
@@ -87,7 +87,7 @@ class Worth:
         """Note that a change of a kind could not be looked up."""
         if len(self._kinds) >= _MOST_KINDS:
             self._kinds.clear()
-        known = self._kinds.setdefault(kind, Kind())
+        known = self._kinds.setdefault(kind, Failures())
         if isinstance(error, NotEarnedError):
             known.predicates = error.predicates
         else:
