@@ -7,6 +7,7 @@ from zodiac_sql.language.parse import parse
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.lookups import moves
+from zodiac_sql.lookups.body import Scope
 from zodiac_sql.lookups.rule_forms import forms_of
 from zodiac_sql.lookups.statements import Compiler, Statements
 from zodiac_sql.lookups.tables import Copy, creations
@@ -32,7 +33,7 @@ def compiled(text: str, copies: dict[str, Copy], recursive: bool = False) -> Sta
     forms = forms_of(graph, hypernode, row, schema)
     assert forms
     own = frozenset(hypernode.derives if recursive else ())
-    return Compiler(1, own, copies, {"a": 7}, {}).compile(forms)
+    return Compiler(Scope(1, own, copies, {"a": 7}, {})).compile(forms)
 
 
 PATHS = {"e": copy(0, 2, {0: 1}), "p": copy(1, 2, {0: 1, 1: 2}), "n": copy(2, 1, {0: 1})}
@@ -55,7 +56,7 @@ def test_a_rule_that_joins_and_negates() -> None:
         "INSERT OR IGNORE INTO won_1 SELECT d.c0, a2.c1 FROM left_2 AS d CROSS JOIN fact_0 AS a1"
     )
     (check,) = found.checks["p"]
-    assert check == (
+    assert check.one_by_one == (
         "DELETE FROM lost_1 WHERE EXISTS("
         "SELECT 1 FROM fact_0 AS a0 CROSS JOIN fact_0 AS a1 "
         "WHERE a0.c0 = lost_1.c0 AND a0.owners <> 0 AND a1.c0 = a0.c1 AND a1.c1 = lost_1.c1"
@@ -65,11 +66,52 @@ def test_a_rule_that_joins_and_negates() -> None:
     assert found.lookups == {("e", (0,)), ("e", (1,)), ("e", (0, 1)), ("n", (0,))}
 
 
+def test_many_candidates_are_checked_together() -> None:
+    rule = "r: p(X, Y) :- e(X, Z), f(Z, Y), not n(Z), X != Y, not e(X, Y)."
+    found = compiled(rule, PATHS | {"f": copy(3, 2, {0: 1})})
+    (check,) = found.checks["p"]
+    assert check.together is not None
+    assert check.together.count_values == (
+        "SELECT COUNT(*) FROM (SELECT DISTINCT lost_1.c0 AS k0 FROM lost_1) AS d"
+    )
+    assert check.together.text == (
+        "WITH shared AS MATERIALIZED ("
+        "SELECT d.k0 AS v0, a1.c1 AS v1"
+        " FROM (SELECT DISTINCT lost_1.c0 AS k0 FROM lost_1) AS d CROSS JOIN fact_0 AS a1"
+        " WHERE a1.c0 = d.k0 AND a1.owners <> 0"
+        " AND NOT EXISTS(SELECT 1 FROM fact_2 AS n0 WHERE n0.c0 = a1.c1 AND n0.owners <> 0)"
+        " AND EXISTS(SELECT 1 FROM fact_3 AS e0 WHERE e0.c0 = a1.c1 AND e0.owners <> 0)) "
+        "DELETE FROM lost_1 WHERE EXISTS("
+        "SELECT 1 FROM shared AS s CROSS JOIN fact_3 AS a1"
+        " WHERE s.v0 = lost_1.c0 AND a1.c0 = s.v1 AND a1.c1 = lost_1.c1 AND a1.owners <> 0"
+        " AND lost_1.c0 <> lost_1.c1"
+        " AND NOT EXISTS(SELECT 1 FROM fact_0 AS n0"
+        " WHERE n0.c0 = lost_1.c0 AND n0.c1 = lost_1.c1 AND n0.owners <> 0))"
+    )
+
+
+def test_candidates_with_few_values_in_common_are_checked_one_by_one() -> None:
+    (check,) = compiled("r: p(X, Y) :- e(X, Z), e(Z, Y).", PATHS).checks["p"]
+    assert check.together is not None
+    assert check.together.found == 10  # facts of e for each X
+    assert check.together.pays(candidates=100, values=20)
+    assert not check.together.pays(candidates=100, values=21)
+
+
+def test_nothing_is_shared_where_the_first_atom_has_all_values_or_none() -> None:
+    for rule in ("r: p(X, Y) :- e(X, Y), n(X).", "r: p(X, X) :- e(X, Y), e(Y, Z)."):
+        (check,) = compiled(rule, PATHS).checks["p"]
+        assert check.together is None
+
+
 def test_a_recursive_rule_counts_only_facts_of_lower_ranks() -> None:
     copies = PATHS | {"p": copy(1, 2, {0: 1, 1: 2}, recursive=1)}
     found = compiled("r: p(X, Z) :- p(X, Y), e(Y, Z).", copies, recursive=True)
     (check,) = found.checks["p"]
-    assert "((a0.owners & 1) <> 0 OR ((a0.owners & 2) <> 0 AND a0.rank < lost_1.rank))" in check
+    assert (
+        "((a0.owners & 1) <> 0 OR ((a0.owners & 2) <> 0 AND a0.rank < lost_1.rank))"
+        in check.one_by_one
+    )
     (losing,) = found.losing["p"]
     assert "FROM delta_1 AS d CROSS JOIN fact_0 AS a1 CROSS JOIN fact_1 AS t" in losing.text
     assert "t.rank > d.rank" in losing.text

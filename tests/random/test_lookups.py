@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 from generators.joining_programs import (
@@ -34,6 +35,8 @@ from support.agreement import assert_agrees, assert_told
 from support.examples import share
 
 from zodiac_sql import ConstraintError
+from zodiac_sql.lookups import cascade
+from zodiac_sql.lookups.cascade import MANY
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -146,9 +149,13 @@ class Run:
 
 
 @settings(max_examples=share(12))
-@given(seed=st.integers(0, 2**32 - 1), steps=st.integers(5, 25))
-def test_small_changes_and_what_comes_between(open_kb: OpenKb, seed: int, steps: int) -> None:
+@given(seed=st.integers(0, 2**32 - 1), steps=st.integers(5, 25), many=st.sampled_from([1, MANY]))
+def test_small_changes_and_what_comes_between(
+    open_kb: OpenKb, seed: int, steps: int, many: int
+) -> None:
+    """`many` candidates may be checked together."""
     with TemporaryDirectory() as folder, ExitStack() as closing:
+        closing.enter_context(patch.object(cascade, "MANY", many))
         run = Run(Random(seed), open_kb, Path(folder) / "lookups.duckdb", closing)
         note(run.program.text())
         for _ in range(steps):

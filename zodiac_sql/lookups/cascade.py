@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.lookups import moves
+from zodiac_sql.lookups.checks import Check
 from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.statements import Statements, Step
 from zodiac_sql.lookups.tables import DELTA, ENTERED, GONE, LEFT, LOST, MOVED, WON, Copy
@@ -23,6 +24,9 @@ from zodiac_sql.storage.owners import EXPLICIT
 
 MOST_MOVED = 5_000
 """A change that moves more facts than this is no small one."""
+
+MANY = 32
+"""Fewer candidates are checked one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +217,17 @@ class Cascade:
         for name, copy in copies.items():
             there = self._count(copy, LOST)
             checked += there
-            for text in statements.checks[name] if there else ():
-                self.run(text)
+            for check in statements.checks[name] if there else ():
+                self.run(self._way(check, there))
         return checked
+
+    def _way(self, check: Check, candidates: int) -> str:
+        """The statement that takes back candidates: one by one, or many together."""
+        together = check.together
+        if together is None or candidates < MANY:
+            return check.one_by_one
+        values = int(self.copies.database.fetch(together.count_values)[0][0])
+        return together.text if together.pays(candidates, values) else check.one_by_one
 
     def take(self, name: str, copy: Copy, owner: int, recursive: bool = False) -> int:
         """Take what is lost out of an owner's table. Returns how many facts that moves.

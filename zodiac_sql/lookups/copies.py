@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.lookups import moves
+from zodiac_sql.lookups.body import Scope
 from zodiac_sql.lookups.loading import load, size_of, unload
 from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
@@ -251,8 +252,8 @@ class Copies:
         if found is None:
             recursive = frozenset(hypernode.derives if hypernode.recursive else ())
             outside = {given(name): name for name in hypernode.derives}
-            compiler = Compiler(number, recursive, copies, state.ids, outside)
-            found = compiler.compile(self._forms[number] or ())
+            scope = Scope(number, recursive, copies, state.ids, outside)
+            found = Compiler(scope).compile(self._forms[number] or ())
             self._statements[number] = found
         for name, places in found.lookups - self._indexes:
             if places != tuple(range(len(places))):  # else the key is an index
