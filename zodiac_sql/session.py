@@ -350,6 +350,7 @@ class Session:
         self._count_last()
         self.current()
         self._drop_aside()
+        store.journal.settle()  # close would leave it in the file if it fails
         store.close()
         try:
             return compact(store.file, store.settings)

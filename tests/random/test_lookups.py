@@ -9,6 +9,7 @@ which needs ranks that can be relied upon. To look for new examples:
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -37,6 +38,8 @@ from support.examples import share
 from zodiac_sql import ConstraintError
 from zodiac_sql.lookups import cascade
 from zodiac_sql.lookups.cascade import MANY
+from zodiac_sql.storage import journal
+from zodiac_sql.storage.journal import MOST_ENTRIES
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -69,8 +72,9 @@ class Run:
 
     def step(self) -> None:
         acts: list[tuple[int, Callable[[], object]]] = [
-            (12, self.change), (1, self.large), (1, self.rules), (1, self.preview),
-            (1, self.refused), (1, self.another), (1, self.reopen), (1, self.no_rule),
+            (8, self.change), (6, self.changes_in_a_row), (1, self.large), (1, self.rules),
+            (1, self.preview), (1, self.refused), (1, self.another), (1, self.reopen),
+            (1, self.no_rule), (1, self.killed),
         ]  # fmt: skip
         weights, choices = zip(*acts, strict=True)
         act = self.rng.choices(choices, weights)[0]
@@ -80,12 +84,40 @@ class Run:
 
     # What can happen
 
-    def change(self, kb: KnowledgeBase | None = None, facts: int = 0) -> None:
+    def change(self, kb: KnowledgeBase | None = None, facts: int = 0, asks: bool = True) -> None:
+        """A change. To ask what it did would settle the journal."""
         before, verbs = self.expected(), self._verbs(facts or self.rng.choice([1, 1, 2, 4]))
         told = self._apply(kb or self.kb, verbs)
         for (name, row), inserts in verbs.items():
             (self.explicit[name].add if inserts else self.explicit[name].discard)(row)
-        assert_told(told, before, self.expected())
+        if asks:
+            assert_told(told, before, self.expected())
+
+    def changes_in_a_row(self) -> None:
+        """Nobody asks in between, so they go to the journal; what comes next has to settle it."""
+        for _ in range(self.rng.randrange(2, 7)):
+            self.change(asks=False)
+            if self.rng.random() < 0.1:
+                self.no_rule()
+        if self.rng.random() < 0.5:
+            act = self.rng.choice(
+                [self.large, self.rules, self.preview, self.refused, self.another]
+            )
+            note(f"then {act.__name__}")
+            act()
+
+    def killed(self) -> None:
+        """A file with the log beside it is what a process leaves that is killed now."""
+        for _ in range(self.rng.randrange(4)):
+            self.change(asks=False)
+        with TemporaryDirectory() as folder:
+            left = Path(folder) / self.path.name
+            for end in ("", ".wal"):
+                if (there := Path(f"{self.path}{end}")).exists():
+                    shutil.copy(there, f"{left}{end}")
+            with self.open_kb(left, strategy="support") as kb:
+                assert_agrees(kb, self.expected())
+                assert kb.verify()
 
     def large(self) -> None:
         self.change(facts=40)
@@ -149,13 +181,19 @@ class Run:
 
 
 @settings(max_examples=share(12))
-@given(seed=st.integers(0, 2**32 - 1), steps=st.integers(5, 25), many=st.sampled_from([1, MANY]))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    steps=st.integers(5, 25),
+    many=st.sampled_from([1, MANY]),
+    entries=st.sampled_from([1, 3, MOST_ENTRIES]),
+)
 def test_small_changes_and_what_comes_between(
-    open_kb: OpenKb, seed: int, steps: int, many: int
+    open_kb: OpenKb, seed: int, steps: int, many: int, entries: int
 ) -> None:
-    """`many` candidates may be checked together."""
+    """`many` candidates may be checked together, and so many `entries` wait in the journal."""
     with TemporaryDirectory() as folder, ExitStack() as closing:
         closing.enter_context(patch.object(cascade, "MANY", many))
+        closing.enter_context(patch.object(journal, "MOST_ENTRIES", entries))
         run = Run(Random(seed), open_kb, Path(folder) / "lookups.duckdb", closing)
         note(run.program.text())
         for _ in range(steps):

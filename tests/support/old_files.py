@@ -55,8 +55,8 @@ FACTS: dict[str, list[tuple[Any, ...]]] = {
     ],
 }
 BEFORE_THE_FEED = (
-    "DROP TABLE zodiac.log; DROP TABLE zodiac.feed_state; DROP TABLE zodiac.feed_table;"
-    " DROP TABLE zodiac.feed"
+    "DROP TABLE zodiac.journal; DROP TABLE zodiac.log; DROP TABLE zodiac.feed_state;"
+    " DROP TABLE zodiac.feed_table; DROP TABLE zodiac.feed"
 )
 """Takes the change feed, and what came after it, out of a catalog."""
 

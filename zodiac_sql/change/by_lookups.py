@@ -20,6 +20,7 @@ from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.directly import Written, in_rules
 from zodiac_sql.change.feed_entries import given_moves
+from zodiac_sql.change.noted import TableChange, noted
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
     deletion,
@@ -49,6 +50,7 @@ from zodiac_sql.storage.edit_tables import key_of, require_as_known
 from zodiac_sql.storage.edits import Edit
 from zodiac_sql.storage.feed import Moved as FeedMove
 from zodiac_sql.storage.feed import write_entries
+from zodiac_sql.storage.journal import may_note
 from zodiac_sql.storage.owners import EXPLICIT
 from zodiac_sql.storage.publish import publishing
 from zodiac_sql.storage.save_catalog import save
@@ -180,25 +182,50 @@ def _write(
     if not (edits or dictionary.waits(store) or new.positions != old.positions):
         return Written(old.again(), {}, {}), {}
     writing = _Writing(store, prepared, old.schema)
-    rows = dict(old.rows)
     differences = {name: writing.difference(name, facts) for name, facts in moved.items()}
     differences = {n: d for n, d in differences.items() if d.inserted_count or d.deleted_count}
     passes = new.positions != old.positions or any(
         len(edit.added) != len(edit.removed) for (_, o), edit in edits.items() if o == EXPLICIT
     )
-    with publishing(store, old, new, may_pass=passes) as counts:
-        dictionary.publish(store)
-        for (name, owner), edit in edits.items():
-            key = key_of(old.schema[name], owner)
-            writing.write(name, key, edit)
-            rows[key] += len(edit.added) - len(edit.removed)
-        feed = write_entries(store, old.feed, writing.entries(old, moved), prepared.cache)
-        state = replace(new, rows=rows, feed=feed, generation=old.generation + counts)
-        save(store, old, state)
+    rows = dict(old.rows)
+    for (name, owner), edit in edits.items():
+        rows[key_of(old.schema[name], owner)] += len(edit.added) - len(edit.removed)
+    new = replace(new, rows=rows)
+    state = None
+    if passes and may_note(store):
+        state = noted(store, old, new, _changes(old, edits), _fed(old, moved))
+    if state is None:
+        with publishing(store, old, new, may_pass=passes) as counts:
+            dictionary.publish(store)
+            for (name, owner), edit in edits.items():
+                writing.write(name, key_of(old.schema[name], owner), edit)
+            feed = write_entries(store, old.feed, writing.entries(old, moved), prepared.cache)
+            state = replace(new, feed=feed, generation=old.generation + counts)
+            save(store, old, state)
+    store.journal.asked = False
     dictionary.published(store)
     hand_on(old, state, moved)
     explicit = {n: writing.explicit(n, e) for (n, o), e in edits.items() if o == EXPLICIT}
     return Written(state, differences, writing.facts), explicit
+
+
+def _changes(state: State, edits: Mapping[tuple[str, int], TableEdit]) -> Iterator[TableChange]:
+    """The edits of tables, with values as the file has them."""
+    for (name, owner), edit in edits.items():
+        known = state.schema[name]
+        gone, come = (decoded(known.columns, rows) for rows in (edit.removed, edit.added))
+        yield TableChange(key_of(known, owner), known, gone, come, edit.ranked)
+
+
+def _fed(
+    state: State, moved: Mapping[str, Moved]
+) -> Iterator[tuple[Predicate, Sequence[Fact], bool]]:
+    """What the change feed gets, of the predicates that are in it, each with whether it entered."""
+    for name, facts in moved.items() if state.feed.since else ():
+        known = state.schema[name]
+        for rows, inserted in ((facts.left, False), (facts.entered, True)):
+            if rows and state.feed.has(name):
+                yield known, decoded(known.columns, rows), inserted
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +250,7 @@ class _Writing:
             self._run(known, key, edit.added, gone=False)
 
     def _run(self, known: Predicate, key: tuple[str, str], rows: Sequence[Fact], gone: bool) -> int:
-        staged = self._staged(known, rows)
+        staged = self._staged(known, decoded(known.columns, rows))
         cache = self.prepared.cache.of(known.name)
         text = cache.get(
             ("looked up", gone, key, shape(known, [staged])),
@@ -235,7 +262,7 @@ class _Writing:
         nothing = (None,) * len(known.columns)
         return Staged(
             known.name, known.columns, nothing, self.store.fresh("moved"), False, len(rows),
-            tuple(decoded(known.columns, rows)),
+            tuple(rows),
         )  # fmt: skip
 
     def difference(self, name: str, facts: Moved) -> Difference:
@@ -252,7 +279,8 @@ class _Writing:
     def _part(self, name: str, table: str, rows: Sequence[Fact]) -> Part | None:
         if not rows:
             return None
-        self.facts[table] = self._staged(self.schema[name], rows)
+        known = self.schema[name]
+        self.facts[table] = self._staged(known, decoded(known.columns, rows))
         return Part("temp", table, len(rows))
 
     def explicit(self, name: str, edit: TableEdit) -> Edit:
@@ -264,15 +292,9 @@ class _Writing:
 
     def entries(self, state: State, moved: Mapping[str, Moved]) -> Iterator[FeedMove]:
         """What the change feed gets, of the predicates that are in it."""
-        if not state.feed.since:
-            return iter(())
-        moves = (
-            (self.schema[name], self._staged(self.schema[name], rows), inserted)
-            for name, facts in moved.items()
-            for rows, inserted in ((facts.left, False), (facts.entered, True))
-            if rows and state.feed.has(name)
-        )
-        return given_moves(state, moves)
+        for known, rows, inserted in _fed(state, moved):
+            staged = self._staged(known, rows)
+            yield from given_moves(state, [(known, staged, inserted)])
 
 
 def _text(known: Predicate, key: tuple[str, str], staged: Staged, gone: bool) -> str:

@@ -13,6 +13,7 @@ The Change has its facts in memory. A table of them is made when somebody asks f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -22,6 +23,7 @@ from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.feed_entries import given_moves
 from zodiac_sql.change.net_facts import explicit_table, net_inserts
+from zodiac_sql.change.noted import TableChange, noted
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
     deletion,
@@ -42,6 +44,7 @@ from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.edit_tables import require_as_known
 from zodiac_sql.storage.feed import write_entries
+from zodiac_sql.storage.journal import may_note
 from zodiac_sql.storage.publish import publishing
 from zodiac_sql.storage.save_catalog import save
 from zodiac_sql.storage.sources import hand_on
@@ -141,10 +144,19 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
     new = replace(old, positions={**old.positions, **collected.positions})
     if not (writes or dictionary.waits(store) or new.positions != old.positions):
         return Written(old.again(), {}, {})
+    fed = any(old.feed.has(write.known.name) for write in writes)
+    if fed and len(writes) == 1 and may_note(store):
+        written = _note(store, old, new, writes[0])
+        if written is not None:
+            return written
     rows = dict(old.rows)
     facts: dict[str, Staged] = {}
     differences: dict[str, Difference] = {}
-    with publishing(store, old, new, may_pass=True) as counts:
+    # No rule reads these tables, so nothing that waits in the journal is about them.
+    with (
+        nullcontext() if fed else store.journal.apart(),
+        publishing(store, old, new, True) as counts,
+    ):
         dictionary.publish(store)
         for write in writes:
             if moved := _carry_out(store, write, cache):
@@ -159,7 +171,37 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
         save(store, old, state)
     dictionary.published(store)
     hand_on(old, state, differences)
+    store.journal.asked = store.journal.asked and not fed
     return Written(state, differences, facts)
+
+
+def _note(store: Store, old: State, new: State, write: Write) -> Written | None:
+    """Write one fact of a predicate in the change feed to the journal. None: that cannot be.
+
+    So its entry in the feed costs no statement of its own.
+    """
+    known, given = write.known, write.staged.given
+    if not is_one(write.staged) or given is None or given[0] != given[0]:  # NaN is not itself
+        return None
+    place = (*write.key, *given[0])
+    there = store.journal.facts.get(place)
+    if there is None:
+        with store.journal.apart():
+            there = _is_there(store, known, write.staged)
+    if there is not write.gone:  # nothing moves
+        return None
+    come, gone = ((), given) if write.gone else (given, ())
+    new = replace(new, rows={**old.rows, write.key: old.rows[write.key] + len(come) - len(gone)})
+    changes = [TableChange(write.key, known, gone, come)]
+    state = noted(store, old, new, changes, [(known, given, not write.gone)])
+    if state is None:
+        return None
+    store.journal.facts[place] = not write.gone
+    store.journal.asked = False
+    dictionary.published(store)
+    differences = {known.name: _with(None, write, 1)}
+    hand_on(old, state, differences)
+    return Written(state, differences, {write.table: write.staged})
 
 
 def _proof(writes: Sequence[Write], facts: Mapping[str, Staged]) -> Write | None:
@@ -174,9 +216,13 @@ def is_proven(store: Store, written: Write) -> bool:
     """Whether a fact that was not there before a change is there now."""
     assert written.staged.given
     one = replace(written.staged, given=written.staged.given[:1])
-    query = exp.select(exp.Count(this=exp.Star())).from_(explicit_table(written.known).as_("t"))
-    query = query.where(is_the_fact(written.known, one, "t"))
-    return store.count(query, parameters_of([one])) > 0
+    return _is_there(store, written.known, one)
+
+
+def _is_there(store: Store, known: Predicate, one: Staged) -> bool:
+    """Whether one fact is in the table."""
+    query = exp.select(exp.Count(this=exp.Star())).from_(explicit_table(known).as_("t"))
+    return store.count(query.where(is_the_fact(known, one, "t")), parameters_of([one])) > 0
 
 
 def _carry_out(store: Store, write: Write, cache: StatementCache) -> tuple[tuple[object, ...], ...]:

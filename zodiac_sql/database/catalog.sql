@@ -108,6 +108,12 @@ CREATE TABLE zodiac.stream (
     position BIGINT NOT NULL
 );
 
+-- Small changes that are not in their tables yet: migration 12.
+CREATE TABLE zodiac.journal (
+    number BIGINT NOT NULL,
+    entry  VARCHAR NOT NULL
+);
+
 -- The change feed, whose entries are in zodiac.feed_1, feed_2, ...: migration 10.
 CREATE TABLE zodiac.feed (
     predicate VARCHAR,

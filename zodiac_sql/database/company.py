@@ -31,7 +31,7 @@ from zodiac_sql.errors import BusyError
 class Company:
     """The stores of this process that have one database open."""
 
-    __slots__ = ("_here", "_lock", "_publisher", "came")
+    __slots__ = ("_here", "_lock", "_publisher", "came", "settling")
 
     def __init__(self) -> None:
         self.came = 0
@@ -39,6 +39,8 @@ class Company:
         self._here: tuple[ref[Presence], ...] = ()  # replaced, never modified: anyone may read it
         self._lock = Lock()
         self._publisher: int | None = None
+        self.settling = Lock()
+        """Held by the one that settles the journal (storage/journal.py)."""
 
     def welcome(self, presence: Presence, path: str) -> None:
         """Note a store that opens the database. Raises BusyError if that could never be done."""

@@ -2,7 +2,8 @@
 
 New symbols wait until the change that brought them is published: in a temporary table, or if there
 are only a few, in memory. A statement that looks for texts brings those into the table first
-(`Store.run`); most statements do not, because facts hold ids.
+(`Store.run`); most statements do not, because facts hold ids. Symbols never wait in the journal
+(storage/journal.py), so looking for published ones settles nothing.
 """
 
 from __future__ import annotations
@@ -126,7 +127,8 @@ def as_written(store: Store, texts: Collection[str]) -> dict[str, int]:
     }
     asked = [text for text in texts if text not in found]
     if asked:
-        there = dict(store.rows(_FEW if len(asked) <= _FEW_TEXTS else _MANY, [asked]))
+        with store.journal.apart():
+            there = dict(store.rows(_FEW if len(asked) <= _FEW_TEXTS else _MANY, [asked]))
         _remember(store, there)
         found |= there
     if asked and store.symbols_wait:
@@ -155,7 +157,8 @@ def texts_as_written(store: Store, ids: Collection[int]) -> dict[int, str]:
     found = {number: store.known_texts[number] for number in ids if number in store.known_texts}
     asked = [number for number in ids if number not in found]
     if asked:
-        there = dict(store.rows(_TEXTS, [asked]))
+        with store.journal.apart():
+            there = dict(store.rows(_TEXTS, [asked]))
         _remember_texts(store, there)
         found |= there
     if waits(store) and len(found) < len(ids):
@@ -198,7 +201,8 @@ def add(store: Store, texts: Sequence[str]) -> dict[str, int]:
 def _last(store: Store) -> int:
     """The last id in the file. It is known as long as nobody else can have added symbols."""
     if store.last_symbol is None or not (store.presence and store.presence.knows()):
-        store.last_symbol = store.count("SELECT coalesce(max(id), 0) FROM zodiac.symbol")
+        with store.journal.apart():
+            store.last_symbol = store.count("SELECT coalesce(max(id), 0) FROM zodiac.symbol")
     return store.last_symbol
 
 

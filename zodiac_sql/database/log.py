@@ -90,8 +90,15 @@ def abandon(store: Store) -> None:
 
 
 def missing_log(store: Store, had_log: bool) -> str | None:
-    """What to tell people if a file that was just opened has lost its log."""
-    ((begun,),) = store.rows("SELECT strftime(max(begun), '%Y-%m-%d %H:%M:%S') FROM zodiac.log")
+    """What to tell people if a file that was just opened has lost its log.
+
+    The same statement looks whether changes were left in its journal.
+    """
+    ((begun, left),) = store.rows(
+        "SELECT strftime(max(begun), '%Y-%m-%d %H:%M:%S'),"
+        " (SELECT count(*) FROM zodiac.journal) FROM zodiac.log"
+    )
+    store.journal.was_left = left > 0
     if begun is None:
         return None
     if had_log:

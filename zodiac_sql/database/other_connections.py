@@ -25,6 +25,7 @@ def connect_aside(store: Store) -> Iterator[Store]:
 
     It can call the functions that were added to the first one.
     """
+    store.journal.settle()
     other = _another(store)
     other.tracer = store.tracer
     other.database = store.database
@@ -41,6 +42,7 @@ def reader_of(store: Store) -> Store:
     All such SQL shares one connection. It is not the store's own, because DuckDB looks for any name
     among temporary tables first.
     """
+    store.journal.settle()
     if store.reader is None:
         with explaining(store):
             store.reader = _another(store)

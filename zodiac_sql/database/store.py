@@ -26,6 +26,7 @@ from zodiac_sql.database.log import abandon, settle_log
 from zodiac_sql.database.render import render
 from zodiac_sql.database.settings import LOSING_OPTIMIZERS, NOT_PLANNED, WRONG_OPTIMIZER, Settings
 from zodiac_sql.database.temporary_rows import TemporaryRows
+from zodiac_sql.database.waiting import Waiting
 from zodiac_sql.database.watch import Watch
 from zodiac_sql.errors import StoreError
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, NODE_SCHEMA
@@ -97,6 +98,7 @@ class Store:
         """Some symbols that are published, and their ids (dictionary.py)."""
         self.known_texts: dict[int, str] = {}
         """The same the other way round, for those that explanations have shown."""
+        self.journal = Waiting()  # see waiting.py
         self.temporary_rows = TemporaryRows()
         """How large the temporary tables can be."""
         self._names = itertools.count(1)
@@ -148,7 +150,11 @@ class Store:
     def run(
         self, statement: str | exp.Expr, parameters: Parameters = None
     ) -> duckdb.DuckDBPyConnection:
-        """Run one statement. Only constants of this package are text; all others are trees."""
+        """Run one statement. Only constants of this package are text; all others are trees.
+
+        Changes that wait in the journal come first.
+        """
+        self.journal.comes()
         text = statement if isinstance(statement, str) else render(statement)
         if self.waiting_symbols and KNOWN_SYMBOLS in text:
             self._settle_symbols()
@@ -250,6 +256,9 @@ class Store:
     def close(self) -> None:
         if self.reader is not None:
             self.reader.close()
+        if not self.damaged:
+            with suppress(StoreError):  # then who opens the file settles it
+                self.journal.settle()
         if self.log_unsettled and not self.read_only:
             with suppress(StoreError):  # then the file cannot be written either
                 settle_log(self)

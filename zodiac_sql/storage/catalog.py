@@ -22,6 +22,7 @@ from zodiac_sql.rewrite.hypertree.stored import StoredNode, StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.storage.check_catalog import what_is_wrong
 from zodiac_sql.storage.feed import load_feed
+from zodiac_sql.storage.journal import settle_what_is_left
 from zodiac_sql.storage.row_counts import is_aside, list_tables, load_row_counts
 
 
@@ -32,6 +33,7 @@ def load_anew(store: Store, is_empty: bool = False) -> State:
     if is_empty:
         state = State()
     else:
+        settle_what_is_left(store)
         with store.transaction(read_only=True):
             state = load(store)
     if store.presence:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlglot import exp
 
@@ -18,10 +19,13 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import parameter, union_all
 from zodiac_sql.database.store import Store
+from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import COMMIT, INSERTED, TIME, feed_table
 from zodiac_sql.program.feed import Feed, FeedTable, Keeping, Layout, Retention
 from zodiac_sql.sql.relations import Relation
+
+Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,38 @@ def write_entries(store: Store, feed: Feed, moved: Iterable[Moved], cache: State
     return _delete_oldest(store, after, now) if _is_too_long(after, now) else after
 
 
+def entered(
+    feed: Feed, moved: Iterable[tuple[Predicate, Sequence[Row], bool]]
+) -> tuple[Feed, dict[int, list[Row]]] | None:
+    """The entries of a change whose facts are in memory, by the numbers of their tables.
+
+    `moved` has facts of predicates that are in the feed, with whether they have entered. Returns
+    the feed with them, too; or None, if a table must be made first, or entries deleted.
+    """
+    found: dict[int, list[Row]] = defaultdict(list)
+    commit, now = feed.last + 1, datetime.now(UTC).replace(tzinfo=None)
+    tables = dict(feed.tables)
+    for known, rows, inserted in moved:
+        table = tables.get((known.name, known.columns))
+        if table is None:
+            return None
+        found[table.number] += [(commit, now, inserted, *row) for row in rows]
+        entries = table.entries + len(rows)
+        tables[known.name, known.columns] = replace(table, entries=entries)
+    if not found:
+        return feed, {}
+    after = replace(feed, last=commit, tables=tables, oldest=feed.oldest or now)
+    return None if _is_too_long(after, now) else (after, found)
+
+
+def entry_columns(columns: tuple[Column, ...]) -> list[tuple[str, str]]:
+    """The names and types of the columns of a table of entries."""
+    named = [(COMMIT, Type.INT), (TIME, Type.TIMESTAMP), (INSERTED, Type.BOOL)]
+    stored = enumerate(Relation(columns, ()).stored)
+    named += [(f"c{place}", column.type or Type.SYMBOL) for place, column in stored]
+    return [(name, type_.value) for name, type_ in named]
+
+
 def _make_table(store: Store, layout: Layout, others: Iterable[FeedTable]) -> FeedTable:
     """Make the table for entries of a predicate with columns that it did not have before."""
     number = max((table.number for table in others), default=0) + 1
@@ -120,16 +156,12 @@ def _make_table(store: Store, layout: Layout, others: Iterable[FeedTable]) -> Fe
         "INSERT INTO zodiac.feed_table VALUES ($1, $2, $3::VARCHAR[], $4::VARCHAR[])",
         [number, predicate, [c.name for c in columns], [type_.value for type_ in types]],
     )
-    stored = [(COMMIT, "BIGINT"), (TIME, "TIMESTAMP"), (INSERTED, "BOOLEAN")]
-    stored += [
-        (f"c{place}", SQL_TYPES[column.type or Type.SYMBOL])
-        for place, column in enumerate(Relation(columns, ()).stored)
-    ]
     definitions = [
         exp.ColumnDef(
-            this=exp.to_identifier(name, quoted=True), kind=exp.DataType.build(type_, "duckdb")
+            this=exp.to_identifier(name, quoted=True),
+            kind=exp.DataType.build(SQL_TYPES[Type(type_)], "duckdb"),
         )
-        for name, type_ in stored
+        for name, type_ in entry_columns(columns)
     ]
     table = exp.Schema(this=entries_table(number), expressions=definitions)
     store.run(exp.Create(this=table, kind="TABLE"))

@@ -1,0 +1,318 @@
+"""Small changes that follow each other wait in the journal, and nobody can tell."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+
+import zodiac_sql
+from zodiac_sql import StoreError
+from zodiac_sql.storage import journal
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+
+RULES = """
+    path(X, Y) :- edge(X, Y).
+    path(X, Z) :- path(X, Y), edge(Y, Z).
+    far(X, Y) :- path(X, Y), not edge(X, Y).
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "roads.duckdb"
+
+
+@pytest.fixture
+def kb(open_kb: OpenKb, path: Path) -> Iterator[KnowledgeBase]:
+    """One that has made its first small changes: copies and statements are there."""
+    with open_kb(path, strategy="lookups") as opened:
+        opened.add_rules(RULES)
+        opened.insert("edge", [(f"n{i}", f"n{i + 1}") for i in range(5)])
+        begin(opened)
+        yield opened
+
+
+def begin(kb: KnowledgeBase) -> None:
+    """Make two changes, of which the second follows the first."""
+    kb.insert("edge", [("a", "b")])
+    kb.delete("edge", [("a", "b")])
+
+
+def facts(kb: KnowledgeBase, predicate: str) -> set[tuple[Any, ...]]:
+    return {tuple(row.values()) for row in kb.table(predicate).arrow().to_pylist()}
+
+
+@contextmanager
+def traced(kb: KnowledgeBase) -> Iterator[list[str]]:
+    """The statements inside."""
+    told: list[str] = []
+    kb.trace(lambda text, _: told.append(text.split(" (")[0]))
+    yield told
+    kb.trace(None)
+
+
+def waiting(path: Path) -> int:
+    """How many changes wait in a file that nobody has open."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        found = connection.execute("SELECT count(*) FROM zodiac.journal").fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+def as_if_killed(path: Path, folder: Path) -> Path:
+    """The file and its log as they are while they are open, at another place."""
+    folder.mkdir()
+    left = folder / path.name
+    for end in ("", ".wal"):
+        if Path(f"{path}{end}").exists():
+            shutil.copy(f"{path}{end}", f"{left}{end}")
+    return left
+
+
+NOTED = ["BEGIN TRANSACTION", "INSERT INTO zodiac.journal VALUES", "COMMIT"]
+
+
+def test_a_change_after_another_is_one_row_of_the_journal(kb: KnowledgeBase) -> None:
+    with traced(kb) as told:
+        change = kb.delete("edge", [("n2", "n3")])
+    assert told == NOTED
+    assert change.deleted == {"edge": 1, "path": 9, "far": 8}
+    with traced(kb) as told:
+        assert ("n2", "n3") not in facts(kb, "edge")
+    assert "DELETE FROM zodiac.journal" in told
+    assert len(facts(kb, "path")) == 3 + 3
+    assert kb.verify()
+
+
+def test_who_asks_after_each_change_does_not_wait_twice(kb: KnowledgeBase) -> None:
+    facts(kb, "path")
+    for name in ("x", "y"):
+        with traced(kb) as told:
+            kb.insert("edge", [(name, "z")])
+            facts(kb, "path")
+        assert not any("journal" in text for text in told)
+
+
+def test_opening_settles_what_a_killed_process_has_left(
+    kb: KnowledgeBase, open_kb: OpenKb, path: Path, tmp_path: Path
+) -> None:
+    kb.insert("edge", [("new", "n1")])
+    kb.delete("edge", [("n2", "n3")])
+    left = as_if_killed(path, tmp_path / "left")
+    with pytest.raises(StoreError, match="Open it once without read_only"):
+        zodiac_sql.connect(left, read_only=True)
+    with open_kb(left) as other:
+        assert facts(other, "path") == facts(kb, "path")
+        assert other.verify()
+    assert waiting(left) == 0
+    with zodiac_sql.connect(left, read_only=True) as other:
+        assert ("new", "n2") in facts(other, "path")
+
+
+def test_closing_settles(kb: KnowledgeBase, path: Path) -> None:
+    kb.insert("edge", [("new", "n1")])
+    kb.close()
+    assert waiting(path) == 0
+
+
+def test_another_one_sees_what_waits_and_nothing_waits_meanwhile(
+    kb: KnowledgeBase, open_kb: OpenKb, path: Path
+) -> None:
+    kb.insert("edge", [("new", "n1")])
+    with open_kb(path) as other:
+        assert ("new", "n2") in facts(other, "path")
+        with traced(kb) as told:
+            kb.insert("edge", [("newer", "new")])
+        assert not any("INTO zodiac.journal" in text for text in told)
+        assert ("newer", "n2") in facts(other, "path")
+        other.delete("edge", [("newer", "new")])
+    assert ("newer", "n2") not in facts(kb, "path")
+    begin(kb)
+    with traced(kb) as told:
+        kb.insert("edge", [("n3", "n1")])
+    assert told == NOTED
+    assert kb.verify()
+
+
+def test_many_are_settled_together(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "MOST_ENTRIES", 3)
+    with traced(kb) as told:
+        for number in range(6):
+            (kb.delete if number % 2 else kb.insert)("edge", [("n3", "n1")])
+    assert told.count("INSERT INTO zodiac.journal VALUES") == 6
+    assert told.count("DELETE FROM zodiac.journal") == 2
+    assert kb.verify()
+
+
+def test_a_fact_may_come_and_go_many_times(kb: KnowledgeBase) -> None:
+    for _ in range(5):
+        kb.insert("edge", [("new", "n1")])
+        kb.delete("edge", [("new", "n1"), ("n1", "n2")])
+        kb.insert("edge", [("n1", "n2")])
+    assert len(facts(kb, "edge")) == 5
+    assert len(facts(kb, "path")) == 15
+    assert kb.verify()
+
+
+def test_new_symbols_are_written_at_once(
+    kb: KnowledgeBase, open_kb: OpenKb, path: Path, tmp_path: Path
+) -> None:
+    kb.insert("edge", [("somewhere", "n0")])
+    kb.insert("edge", [("elsewhere", "somewhere")])
+    with open_kb(as_if_killed(path, tmp_path / "left")) as other:
+        assert ("elsewhere", "n5") in facts(other, "path")
+    assert ("elsewhere", "n5") in facts(kb, "path")
+
+
+def test_all_types(open_kb: OpenKb, path: Path, tmp_path: Path) -> None:
+    rows: list[tuple[Any, ...]] = [
+        ("a", 9_223_372_036_854_775_807, float("inf"), True, date(1, 1, 1), datetime(1, 1, 1)),
+        ("b", -5, 0.1, False, date(9999, 12, 31), datetime(9999, 12, 31, 23, 59, 59, 999_999)),
+        ("c", 0, 1.0, True, date(2026, 11, 24), datetime(2026, 11, 24, 12, 30)),
+    ]
+    with open_kb(path, strategy="lookups") as kb:
+        kb.add_rules(
+            ".decl r(a: symbol, b: int, c: float, d: bool, e: date, f: timestamp)\n"
+            "s(A, B, C, D, E, F) :- r(A, B, C, D, E, F)."
+        )
+        kb.insert("r", [("x", 1, 1.5, True, date(2000, 1, 1), datetime(2000, 1, 1))])
+        for row in rows:
+            kb.insert("r", [row])
+        kb.delete("r", rows[:1])
+        with open_kb(as_if_killed(path, tmp_path / "left")) as other:
+            assert {*rows[1:]} < facts(other, "s")
+            assert len(facts(other, "s")) == 3
+            assert other.verify()
+        assert {*rows[1:]} < facts(kb, "s")
+        assert kb.verify()
+
+
+def test_the_feed_has_them_in_order(
+    kb: KnowledgeBase, open_kb: OpenKb, path: Path, tmp_path: Path
+) -> None:
+    kb.keep_feed(["far", "edge", "alone"])
+    kb.insert("edge", [("new", "n1")])
+    kb.insert("alone", [("x",)])
+    kb.delete("edge", [("new", "n1")])
+    kb.insert("edge", [("new", "n1")])
+    kb.insert("alone", [("y",)])
+    kb.insert("edge", [("newer", "new")])
+    with open_kb(as_if_killed(path, tmp_path / "left")) as other:
+        for one in (kb, other):
+            changes = one.changes(since=0)
+            edges = changes.table("edge").select(["s", "_change_type", "_commit"]).to_pylist()
+            assert [tuple(row.values()) for row in edges] == [
+                ("new", "insert", 1), ("new", "delete", 3), ("new", "insert", 4),
+                ("newer", "insert", 6),
+            ]  # fmt: skip
+            assert changes.table("alone").column("_commit").to_pylist() == [2, 5]
+            assert changes.position == 6
+            assert one.verify()
+
+
+def test_streams_have_come_as_far_as_they_were_told(
+    kb: KnowledgeBase, open_kb: OpenKb, path: Path, tmp_path: Path
+) -> None:
+    updates: list[dict[str, Any]] = [{"insert": {"edge": [[f"m{i}", "n0"]]}} for i in range(6)]
+    updates[3] = {"insert": {"alone": [["z"]]}}
+    with traced(kb) as told:
+        for number, _ in enumerate(kb.stream(updates[:5], name="roads", coalesce=1)):
+            if number == 4:
+                left = as_if_killed(path, tmp_path / "left")
+    assert told.count("INSERT INTO zodiac.journal VALUES") >= 3
+    with open_kb(left, strategy="lookups") as other:
+        assert len([*other.stream(updates, name="roads")]) == 1
+        assert facts(other, "edge") > {(f"m{i}", "n0") for i in (0, 1, 2, 4, 5)}
+        assert facts(other, "alone") == {("z",)}
+        assert other.verify()
+    assert len([*kb.stream(updates, name="roads")]) == 1
+    assert kb.verify()
+
+
+def test_what_fails_while_it_is_settled_still_waits(kb: KnowledgeBase) -> None:
+    kb.insert("edge", [("new", "n1")])
+
+    def fail(text: str, _: object) -> None:
+        if text == "DELETE FROM zodiac.journal":
+            raise KeyboardInterrupt
+
+    kb.trace(fail)
+    with pytest.raises(KeyboardInterrupt):
+        facts(kb, "path")
+    kb.trace(None)
+    assert ("new", "n2") in facts(kb, "path")
+    assert kb.verify()
+
+
+def test_a_change_that_is_interrupted_is_there_as_a_whole_or_not_at_all(kb: KnowledgeBase) -> None:
+    for number, where in enumerate(NOTED):
+
+        def fail(text: str, _: object, where: str = where) -> None:
+            if text.startswith(where):
+                raise KeyboardInterrupt
+
+        begin(kb)
+        kb.trace(fail)
+        with pytest.raises(KeyboardInterrupt):
+            kb.insert("edge", [(f"new{number}", "n1")])
+        kb.trace(None)
+        assert (f"new{number}", "n2") not in facts(kb, "path")
+        assert kb.verify()
+
+
+def test_a_journal_that_was_edited_is_refused(
+    kb: KnowledgeBase, open_kb: OpenKb, path: Path
+) -> None:
+    kb.close()
+    wrong = {
+        "was edited": "{}",
+        "lacks facts": '{"tables": [["edb", "edge", [["s", "symbol"], ["o", "symbol"]],'
+        ' [[7], [70]], []]], "positions": {}}',
+        "zodiac.rule": '{"tables": [["zodiac", "rule", [["name", "symbol"]], [[1]], []]],'
+        ' "positions": {}}',
+    }
+    for said, entry in wrong.items():
+        with duckdb.connect(str(path)) as connection:
+            connection.execute("DELETE FROM zodiac.journal")
+            connection.execute("INSERT INTO zodiac.journal VALUES (1, $1)", [entry])
+        with pytest.raises(StoreError, match=said):
+            open_kb(path)
+        assert waiting(path) == 1
+
+
+@pytest.mark.parametrize("verb", ["backup", "compact", "preview", "rules", "sql", "why", "export"])
+def test_verbs_settle_first(kb: KnowledgeBase, open_kb: OpenKb, tmp_path: Path, verb: str) -> None:
+    kb.insert("edge", [("new", "n1")])
+    if verb == "backup":
+        kb.backup(tmp_path / "copy.duckdb")
+        with zodiac_sql.connect(tmp_path / "copy.duckdb", read_only=True) as copy:
+            assert ("new", "n2") in facts(copy, "path")
+    elif verb == "compact":
+        kb.compact()
+    elif verb == "preview":
+        with kb.preview() as update:
+            update.delete("edge", [("new", "n1")])
+        assert update.change.deleted["edge"] == 1
+    elif verb == "rules":
+        kb.add_rules("seen(X) :- path(X, Y).")
+        assert ("new",) in facts(kb, "seen")
+    elif verb == "sql":
+        assert ("new",) in {*kb.sql("SELECT s FROM path").fetchall()}
+    elif verb == "why":
+        assert kb.why('path("new", "n2")')
+    else:
+        kb.export(tmp_path / "out", "csv")
+        assert "new" in (tmp_path / "out" / "path.csv").read_text()
+    assert ("new", "n2") in facts(kb, "path")
+    assert kb.verify()

@@ -1,0 +1,63 @@
+"""The small changes that wait in the journal, as far as a store knows (storage/journal.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Waiting:
+    """What waits in the journal of a database, and what brings it to the tables."""
+
+    settles: Callable[[], None] | None = None
+    """Brings all changes that wait to the tables. It is there if any may wait."""
+    was_left: bool = False
+    """Whether others had left changes in the journal when the file was opened."""
+    asked: bool = True
+    """Whether any statement was run since the last small change that might go to the journal."""
+    number: int = 0
+    rows: int = 0
+    """How many changes wait, and how many rows these are to write."""
+    facts: dict[tuple[Any, ...], bool] = field(default_factory=dict)
+    """Whether facts of predicates that no rule reads are there, after the schema and name of their
+    tables, if a change that waits has written them."""
+    _apart: bool = False
+
+    def comes(self) -> None:
+        """A statement is about to be run: what waits comes first, unless it is `apart`."""
+        if not self._apart:
+            self.settle()
+            self.asked = True
+
+    def settle(self) -> None:
+        """Bring to the tables what waits. If that fails, it still waits."""
+        if self.settles is None:
+            return
+        settles, self.settles = self.settles, None
+        try:
+            settles()
+        except BaseException:
+            self.settles = settles
+            raise
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Run statements inside that the changes that wait do not concern."""
+        before, self._apart = self._apart, True
+        try:
+            yield
+        finally:
+            self._apart = before
+
+    def add(self, rows: int) -> None:
+        """Count a change that waits from now on."""
+        self.number += 1
+        self.rows += rows
+
+    def clear(self) -> None:
+        """Note that nothing waits any more."""
+        self.number = self.rows = 0
+        self.facts.clear()

@@ -1,0 +1,271 @@
+"""The journal: small changes that are in the file as a whole, but not in its tables yet.
+
+DuckDB plans each statement anew, so what a change of few facts costs is the number of tables that
+it writes. When such changes follow each other, each writes one row of zodiac.journal instead, which
+has all that it does, and many of them are brought to the tables together.
+
+Rule: before any other statement is run, the journal is settled: its changes are brought to the
+tables in one transaction, and it is empty again (`Store.journal`). Reason: whoever asks must see
+them. Symbols alone are written at once, because they are asked for by each change.
+
+Rule: whoever opens a file settles its journal first. Reason: a process that was killed may have
+left changes there. So they are settled in one way only, from the rows in the file.
+
+Rule: a change is written to the journal only if no other store has the database open, and if it
+need not count (storage/publish.py). Reason: another one would not see it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from sqlglot import exp
+
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.log import prepare_log
+from zodiac_sql.database.render import render
+from zodiac_sql.database.statements import parameter
+from zodiac_sql.database.store import Store
+from zodiac_sql.errors import StoreError
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, RANK, feed_table
+
+Row = tuple[Any, ...]
+
+Key = tuple[str, str]
+"""Schema and name of a table."""
+
+Columns = tuple[tuple[str, str], ...]
+"""The names and types of columns, as in language/syntax.py. A rank stands last."""
+
+MOST_ENTRIES = 256
+"""So many changes are settled together at most."""
+
+MOST_ROWS = 50_000
+"""And so many rows of tables."""
+
+_WRITE = "INSERT INTO zodiac.journal VALUES ($1, $2)"
+_READ = "SELECT entry FROM zodiac.journal ORDER BY number"
+
+
+@dataclass(slots=True)
+class Entry:
+    """What one change does. All of it is sets of rows, by table."""
+
+    columns: dict[Key, Columns] = field(default_factory=dict)
+    gone: dict[Key, Sequence[Row]] = field(default_factory=dict)
+    """Rows that go out of tables, without ranks, before others come in."""
+    come: dict[Key, Sequence[Row]] = field(default_factory=dict)
+    positions: Mapping[str, int] = field(default_factory=dict)
+    """Those of streams that are another now."""
+
+    def edit(self, key: Key, columns: Columns, gone: Sequence[Row], come: Sequence[Row]) -> None:
+        """Let rows go out of a table and come in."""
+        self.columns[key] = columns
+        self.gone[key], self.come[key] = gone, come
+
+    @property
+    def rows(self) -> int:
+        """How many rows it writes."""
+        return sum(len(rows) for some in (self.gone, self.come) for rows in some.values())
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def may_note(store: Store) -> bool:
+    """Whether the next change may go to the journal.
+
+    It may if a small change came just before, and nobody has asked anything since: who asks after
+    each change would wait for it twice.
+    """
+    presence = store.presence
+    return presence is not None and not store.journal.asked and presence.knows()
+
+
+def note(store: Store, entry: Entry) -> bool:
+    """Write a change to the journal, in a transaction. Returns False if another store is there."""
+    assert store.presence is not None
+    if store.journal.number >= MOST_ENTRIES or store.journal.rows >= MOST_ROWS:
+        store.journal.settle()
+    prepare_log(store)
+    with store.presence.unnoticed(True) as unnoticed:
+        if not unnoticed:
+            return False
+        store.journal.settles = partial(
+            _settle, store
+        )  # before it is there: an interruption may come
+        with store.journal.apart(), store.transaction():
+            dictionary.publish(store)
+            store.journal.add(entry.rows)
+            store.run(_WRITE, [store.journal.number, _text(entry)])
+            store.unsure = True
+    return True
+
+
+def _text(entry: Entry) -> str:
+    """An entry as JSON: columns are lists of values, moments are texts."""
+    tables = [
+        [*key, entry.columns[key], _columns(entry.gone[key]), _columns(entry.come[key])]
+        for key in entry.columns
+    ]
+    return json.dumps({"tables": tables, "positions": {**entry.positions}}, default=str)
+
+
+def _columns(rows: Sequence[Row]) -> list[list[object]]:
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+# --- settling -------------------------------------------------------------------------------------
+
+
+def settle_what_is_left(store: Store) -> None:
+    """Bring the changes to the tables that a process has left in the journal of a file.
+
+    Raises StoreError if the file may not be written.
+    """
+    if not store.journal.was_left:
+        return
+    if store.read_only:
+        raise StoreError(
+            f"{store.path} was not closed by the last process that changed it, and its last "
+            "changes are not in its tables yet. Open it once without read_only: that brings them "
+            "there."
+        )
+    _settle(store)
+    store.journal.was_left = False
+
+
+def _settle(store: Store) -> None:
+    """Bring all changes in the journal to the tables, in one transaction."""
+    prepare_log(store)
+    with store.instance.company.settling:  # only one store can delete the rows
+        with store.transaction():
+            total = _Total()
+            for (text,) in store.rows(_READ):
+                _add(store, total, text)
+            for key, table in total.tables.items():
+                _write(store, key, table)
+            for name, position in total.positions.items():
+                _move(store, name, position)
+            store.run("DELETE FROM zodiac.journal")
+        store.journal.clear()
+
+
+@dataclass(slots=True)
+class _Table:
+    """What several changes do to a table: facts go out of it, and rows come in."""
+
+    columns: Columns
+    gone: set[Row] = field(default_factory=set)
+    come: dict[Row, Row] = field(default_factory=dict)
+    """Rows by their facts, which are rows without their ranks."""
+
+    @property
+    def ranked(self) -> bool:
+        return self.columns[-1][0] == RANK
+
+    def add(self, gone: Iterable[Row], come: Iterable[Row]) -> None:
+        """Let another change come after those that are there."""
+        for fact in gone:
+            if self.come.pop(fact, None) is None:
+                self.gone.add(fact)
+        for row in come:
+            fact = row[:-1] if self.ranked else row
+            if not self.ranked and fact in self.gone:  # it stays
+                self.gone.remove(fact)
+            else:
+                self.come[fact] = row
+
+
+@dataclass(slots=True)
+class _Total:
+    """What several changes do."""
+
+    tables: dict[Key, _Table] = field(default_factory=dict)
+    positions: dict[str, int] = field(default_factory=dict)
+
+
+def _add(store: Store, total: _Total, text: str) -> None:
+    """Add an entry. Raises StoreError if it cannot be one that we wrote."""
+    try:
+        told = json.loads(text)
+        for schema, name, columns, gone, come in told["tables"]:
+            if not _is_of_facts(schema, name):
+                raise ValueError(f"{schema}.{name}")
+            known = tuple((str(column), Type(type_).value) for column, type_ in columns)
+            table = total.tables.setdefault((schema, name), _Table(known))
+            table.add(zip(*gone, strict=True), zip(*come, strict=True))
+        total.positions |= {str(name): int(number) for name, number in told["positions"].items()}
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"the journal of {store.path} was edited: {error!r} in an entry. Nothing was changed. "
+            "Take its facts and rules from where they came from."
+        ) from error
+
+
+def _is_of_facts(schema: str, name: str) -> bool:
+    """Whether a table is one of facts, or of entries of the change feed."""
+    if schema in (EXPLICIT_SCHEMA, DERIVED_SCHEMA):
+        return True
+    number = name.rpartition("_")[2]
+    return schema == "zodiac" and number.isdecimal() and feed_table(int(number)) == name
+
+
+def _write(store: Store, key: Key, table: _Table) -> None:
+    target = exp.table_(key[1], db=key[0], quoted=True)
+    if table.gone:
+        facts = table.columns[:-1] if table.ranked else table.columns
+        same = [_column(name, "t").eq(_column(name, "g")) for name, _ in facts]
+        using = _given(facts).subquery("g", copy=False)
+        where = exp.Where(this=exp.and_(*same))
+        deletion = exp.Delete(this=exp.alias_(target, "t", table=True), using=[using], where=where)
+        count = store.count(render(deletion), _parameters([*table.gone]))
+        if count != len(table.gone):
+            raise StoreError(
+                f"{key[0]}.{key[1]} in {store.path} lacks facts that the journal takes out of it: "
+                "it was changed without zodiac_sql. Nothing was changed by this connection."
+            )
+    if table.come:
+        names = [exp.to_identifier(name, quoted=True) for name, _ in table.columns]
+        insertion = exp.insert(_given(table.columns), target, columns=names)
+        store.run(render(insertion), _parameters([*table.come.values()]))
+
+
+def _column(name: str, alias: str) -> exp.Column:
+    return exp.column(name, table=alias, quoted=True)
+
+
+def _given(columns: Columns) -> exp.Select:
+    """Rows that are given as parameters, a list for each column."""
+    return exp.select(
+        *(
+            exp.cast(
+                exp.func("unnest", parameter(f"c{place}"), dialect="duckdb"), SQL_TYPES[Type(type_)]
+            ).as_(name, quoted=True)
+            for place, (name, type_) in enumerate(columns)
+        )
+    )
+
+
+def _parameters(rows: Sequence[Row]) -> dict[str, list[object]]:
+    return {f"c{place}": column for place, column in enumerate(_columns(rows))}
+
+
+def _move(store: Store, name: str, position: int) -> None:
+    """Let a stream have come to a position, unless a later change has brought it further."""
+    known = dict(store.rows("SELECT name, position FROM zodiac.stream WHERE name = $1", [name]))
+    if name not in known:
+        store.run("INSERT INTO zodiac.stream VALUES ($1, $2)", [name, position])
+    elif known[name] < position:
+        store.run("UPDATE zodiac.stream SET position = $2 WHERE name = $1", [name, position])
+
+
+def differing(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """The positions that are another than they were."""
+    return ((name, n) for name, n in after.items() if before.get(name) != n)
