@@ -95,9 +95,8 @@ class Store:
         """Whether a change may be in the file that the session does not know of. It is set before
         a COMMIT, because an interruption may come after it, and before the new state is noted."""
         self.known_symbols: dict[str, int] = {}
-        """Some symbols that are published, and their ids (dictionary.py)."""
         self.known_texts: dict[int, str] = {}
-        """The same the other way round, for those that explanations have shown."""
+        """Some symbols that are published, both ways (dictionary.py)."""
         self.journal = Waiting()  # see waiting.py
         self.temporary_rows = TemporaryRows()
         """How large the temporary tables can be."""
