@@ -74,6 +74,45 @@ def test_a_plan_is_near_to_what_comes(open_kb: OpenKb, tmp_path: Path) -> None:
     assert plan.bytes > kb.sql("SELECT count(*) FROM tc").fetchall()[0][0] and plan.problem is None
 
 
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("explicit", [False, True])
+def test_a_closure_that_begins_with_other_facts(
+    open_kb: OpenKb, mirrored: bool, explicit: bool
+) -> None:
+    """Types along subclasses: each fact leads to what its end reaches, not to all edges."""
+    typed = [(f"x{i}", f"c{100 + i % 200}") for i in range(5_000)]
+    along = [(f"c{i}", f"c{i // 3}") for i in range(1, 300)]
+    step = "t(X, D) :- t(X, C), sub(C, D)."
+    if mirrored:
+        typed, along = ([(b, a) for a, b in some] for some in (typed, along))
+        step = "t(D, X) :- sub(D, C), t(C, X)."
+    kb = open_kb()
+
+    def tell(update: Update) -> None:
+        update.add_rules(step if explicit else f"t(X, Y) :- typ(X, Y). {step}")
+        update.insert("sub", along)
+        update.insert("t" if explicit else "typ", typed)
+
+    with kb.preview(plan=True) as update:
+        tell(update)
+    (recursive,) = (one for one in update.plan.hypernodes if one.recursive)
+    assert recursive.how == "closure, from a sample"
+    with kb.update() as change:
+        tell(change)
+    found = change.change.stats.hypernodes[recursive.hypernode]
+    assert recursive.rows == pytest.approx(found.inserted, rel=0.1)
+
+
+def test_a_closure_that_begins_with_one_fact(open_kb: OpenKb) -> None:
+    kb = open_kb()
+    with kb.preview(plan=True) as update:
+        update.add_rules("s(X, Y) :- first(X, Y). s(X, Z) :- s(X, Y), sub(Y, Z).")
+        update.insert("first", [("a", "c299")])
+        update.insert("sub", [(f"c{i}", f"c{i // 3}") for i in range(1, 300)])
+    (recursive,) = (one for one in update.plan.hypernodes if one.recursive)
+    assert 3 <= recursive.rows <= 8
+
+
 def test_a_plan_of_few_facts_and_of_none(open_kb: OpenKb) -> None:
     kb = open_kb()
     kb.add_rules(RULES)

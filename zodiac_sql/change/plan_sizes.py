@@ -2,10 +2,10 @@
 
 Joins are estimated from statistics of the explicit facts (evaluate/cost/statistics.py), rule by
 rule in the order of evaluation, so an error of one hypernode is one of all above it. What recursion
-derives cannot be known from statistics. The closure of edges that are known is estimated from a
-sample of what its components reach (evaluate/cost/choose_components.py); any other recursive
-hypernode is told with bounds: at least what one round derives, at most all combinations of the
-values that can come into its columns.
+derives cannot be known from statistics. A closure along edges that are known is estimated from a
+sample of what its components reach (plan_closures.py); any other recursive hypernode is told with
+bounds: at least what one round derives, at most all combinations of the values that can come into
+its columns.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-
-from sqlglot import exp
+from functools import partial
 
 from zodiac_sql.change.choose_rewrites import as_components, types_of
+from zodiac_sql.change.plan_closures import Known, closure_of
 from zodiac_sql.change.workspace import Materialisation
-from zodiac_sql.database.statements import create_temp, union_all
+from zodiac_sql.database.store import KNOWN_SYMBOLS
 from zodiac_sql.evaluate.cost import choose_components
-from zodiac_sql.evaluate.cost.choose_components import Sizes, sizes_of
+from zodiac_sql.evaluate.cost.choose_components import Sizes
 from zodiac_sql.evaluate.cost.statistics import Estimates, Size, Statistics
-from zodiac_sql.evaluate.partition.condensation import components_of
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.binding import expressions_of, variables
 from zodiac_sql.language.syntax import (
@@ -35,11 +34,9 @@ from zodiac_sql.language.syntax import (
     Type,
     Variable,
 )
-from zodiac_sql.rewrite.closures.shapes import along, transitive
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.plan import Version, whole
-from zodiac_sql.sql.relations import Part, Relation, relation_query
-from zodiac_sql.sql.select import compile_rule
+from zodiac_sql.sql.plan import Version
+from zodiac_sql.sql.relations import Relation
 
 WIDTHS = {Type.SYMBOL: 4, Type.INT: 8, Type.FLOAT: 8, Type.BOOL: 1, Type.DATE: 4, Type.TIMESTAMP: 8}
 """How many bytes a value has in memory, and at most in a file, where DuckDB compresses it."""
@@ -58,12 +55,16 @@ WRITTEN_TWICE = 2
 where they do not fit the memory."""
 
 
+_SYMBOLS = f'SELECT CAST(coalesce(sum(strlen(text) + 16), 0) AS BIGINT) FROM temp."{KNOWN_SYMBOLS}"'
+"""The bytes of the dictionary: each symbol has its text, an id and a kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
     """What one hypernode is expected to hold of all its predicates.
 
-    `least` and `most` are bounds where `how` says so, else both are `rows`; infinite ones are told
-    as None. `bytes` is for the tables of `rows` facts in the file, at most.
+    `least` and `most` are bounds where `how` says "bounds", else both are `rows`, and no bounds;
+    infinite ones are told as None. `bytes` is for the tables of `rows` facts in the file, at most.
     """
 
     hypernode: str
@@ -139,6 +140,13 @@ class _Planner:
         work = self.work
         return Context(self.relation, types_of(work.planned.schema), work.functions, work.ids)
 
+    @property
+    def before(self) -> Known:
+        """What is known before evaluation, as closures are estimated from it."""
+        planned = self.work.planned
+        explicit = partial(self.relation, _=Version.ALL)
+        return Known(self.work.store, planned.graph, planned.schema, self.context, explicit)
+
     def explicit(self, name: str) -> _Known:
         """What is known of a predicate before any rule."""
         relation = self.relation(name, Version.ALL)
@@ -197,6 +205,7 @@ def plan_of(work: Materialisation, free: int | None) -> Plan:
         relation = planner.relation(name, Version.ALL)
         explicit += relation.rows
         size += relation.rows * _width(planner, name)
+    size += work.store.count(_SYMBOLS)
     return Plan(tuple(found), explicit, size, temporary, free)
 
 
@@ -210,7 +219,7 @@ def _planned(planner: _Planner, hypernode: Hypernode) -> Expected:
     for name in hypernode.derives:
         planner.of(name)
     heads = {name: [] for name in hypernode.derives}  # type: dict[str, list[_Heads]]
-    closure = _closure(planner, hypernode) if hypernode.recursive else None
+    closure = closure_of(planner.before, hypernode) if hypernode.recursive else None
     for rule in hypernode.rules:
         heads[rule.head.predicate].append(_heads(planner, rule))
     rows = {name: _least(planner, name, found) for name, found in heads.items()}
@@ -397,48 +406,3 @@ def _come_from(
                     return inside
                 return planner.of(atom.predicate).columns[place].sources
     return None
-
-
-def _closure(planner: _Planner, hypernode: Hypernode) -> Sizes | None:
-    """The size of a closure of edges that are known; None if it is none, or they are not.
-
-    Of a rule along another relation, all edges are taken to begin paths.
-    """
-    if len(hypernode.rules) != 1:
-        return None
-    (rule,) = hypernode.rules
-    taken = along(rule)
-    edges = taken[1] if taken else rule.head.predicate
-    if taken is None and transitive(rule) is not False:
-        return None
-    query = _edges(planner, edges, hypernode)
-    if query is None:
-        return None
-    name = "zodiac$planned"
-    rows = planner.work.store.count(create_temp(name, query))
-    if not 0 < rows <= choose_components.MOST_EDGES:
-        return None
-    columns = planner.work.planned.schema[edges].columns
-    if columns[0].type != columns[1].type:
-        return None
-    relation = Relation(columns, (Part("temp", name, rows),))
-    return sizes_of(components_of(planner.work.store, relation))
-
-
-def _edges(planner: _Planner, name: str, hypernode: Hypernode) -> exp.Query | None:
-    """SELECT the facts of a predicate, if they are explicit or rules copy them from such."""
-    relation = planner.relation(name, Version.ALL)
-    queries: list[exp.Query] = [relation_query(relation)] if relation.parts else []
-    for other in planner.work.planned.graph.hypernodes:
-        if name not in other.derives or other is hypernode:
-            continue
-        for rule in other.rules:
-            if other.recursive or any(_has_rules(planner, p) for p in rule.positive()):
-                return None
-            query = compile_rule(whole(rule), relation.columns, planner.context).query
-            queries.append(query)
-    return union_all(queries) if queries else None
-
-
-def _has_rules(planner: _Planner, name: str) -> bool:
-    return any(name in h.derives for h in planner.work.planned.graph.hypernodes)

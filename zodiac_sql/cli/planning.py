@@ -39,7 +39,7 @@ def _print_plan(plan: Plan) -> None:
     print_table(names, [_row(one) for one in plan.hypernodes])
     facts = sum(one.rows for one in plan.hypernodes)
     typer.echo(f"\nexplicit facts: {plan.explicit:,}, derived: about {facts:,}")
-    typer.echo(f"file: up to {plan.bytes:,} bytes; while it is computed, {plan.temporary:,} more")
+    typer.echo(f"file: about {plan.bytes:,} bytes; while it is computed, {plan.temporary:,} more")
     if any(one.how == "bounds" for one in plan.hypernodes):
         typer.echo("Recursion cannot be estimated: such facts are a guess between the two bounds.")
     if plan.problem:
@@ -51,5 +51,6 @@ def _row(one: Expected) -> list[object]:
     more = len(one.derives) - _MOST_DERIVES
     if more > 0:
         derives += f" and {more} more"
-    most = "unknown" if one.most is None else one.most
-    return [one.hypernode, derives, one.rows, one.least, most, one.bytes, one.how]
+    least, most = one.least, "unknown" if one.most is None else one.most
+    bounds = (least, most) if one.how == "bounds" else ("", "")
+    return [one.hypernode, derives, one.rows, *bounds, one.bytes, one.how]

@@ -78,6 +78,16 @@ def still_pays(facts: int, rows: int) -> bool:
 def sizes_of(components: Components) -> Sizes:
     """What a closure would take, as pairs and as components."""
     sizes = _sizes(components)
+    pairs = rows = 0.0
+    for component, (reached, nodes) in enumerate(reached_by(components)):
+        rows += reached
+        pairs += sizes[component] * nodes
+    return Sizes(pairs, len(components.component) + rows)
+
+
+def reached_by(components: Components) -> Iterator[tuple[float, float]]:
+    """About how many components each component reaches, and how many nodes these have."""
+    sizes = _sizes(components)
     sample, heavy = _sample(sizes)
     weights = [sizes[component] for component in sample]
     beyond = components.number - heavy
@@ -85,17 +95,14 @@ def sizes_of(components: Components) -> Sizes:
     mean = (len(components.component) - sum(weights[:heavy])) / max(beyond, 1)
     largest = (1 << heavy) - 1
     known: dict[int, tuple[int, int]] = {}
-    pairs = rows = 0.0
-    for component, reached in enumerate(_reached(components, sizes, sample)):
+    for reached in _reached(components, sizes, sample):
         there = reached & largest
         if there not in known:
             bits = [place for place in range(heavy) if there >> place & 1]
             known[there] = len(bits), sum(weights[place] for place in bits)
         number, weight = known[there]
         others = (reached.bit_count() - number) * scale
-        rows += number + others
-        pairs += sizes[component] * (weight + others * mean)
-    return Sizes(pairs, len(components.component) + rows)
+        yield number + others, weight + others * mean
 
 
 def _sample(sizes: Sequence[int]) -> tuple[list[int], int]:
