@@ -274,7 +274,12 @@ def test_errors(spark: SparkSession, tmp_path: Path) -> None:
     ):  # fmt: skip
         with pytest.raises(StoreError, match=said):
             Materialisation(spark, PATHS, path)
+    with pytest.raises(StoreError, match="no materialisation in .*mistyped to go on with"):
+        Materialisation(spark, None, tmp_path / "mistyped")
+    assert not (tmp_path / "mistyped").exists()
     edges = frame(spark, [("b", "c")])
+    with pytest.raises(DataError, match="edge: a data frame of Spark's is needed, not a list"):
+        kept.update({"edge": [("a", "b")]})  # type: ignore[dict-item]
     for inserts, deletes, error, said in (
         ({"edge": frame(spark, [(1, 2)])}, {}, DataError, "edge has the columns .* symbol.* int"),
         ({}, {"edge": frame(spark, [("a",)])}, DataError, "matched by position"),

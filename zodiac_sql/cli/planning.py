@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from shutil import disk_usage
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -23,11 +24,17 @@ _MOST_DERIVES = 3
 
 def show_plan(db: str, limits: Mapping[str, Any], wanted: Wanted, as_json: bool) -> None:
     """Print what a run is expected to derive. No file is made for that."""
-    there = db != MEMORY and Path(db).exists()
-    with changing(db if there else MEMORY, limits) as opened:
-        plan = opened.plan(wanted)
-    if db != MEMORY and not there:
-        plan = replace(plan, free=disk_usage(Path(db).absolute().parent).free)
+    if db == MEMORY or Path(db).exists():
+        with changing(db, limits) as opened:
+            plan = opened.plan(wanted)
+    else:
+        folder = Path(db).absolute().parent
+        with TemporaryDirectory(prefix=".zodiac-plan-", dir=folder) as spill:
+            # What does not fit the memory goes to the disk that the file would be on.
+            place = {"temp_directory": limits.get("temp_directory") or spill}
+            with changing(MEMORY, {**limits, **place}) as opened:
+                plan = opened.plan(wanted)
+        plan = replace(plan, free=disk_usage(folder).free)
     if as_json:
         print_json({**asdict(plan), "problem": plan.problem})
     else:

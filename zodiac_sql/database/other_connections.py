@@ -74,7 +74,7 @@ def connect_outside(store: Store) -> Iterator[Store]:
         with _spill() as spill:
             settings["temp_directory"] = spill
             with Store(
-                duckdb.connect(config=settings), store.path, False, watch=store.watch
+                duckdb.connect(config=settings), store.path, False, settings, watch=store.watch
             ) as other:
                 other.tracer = store.tracer
                 other.run("SET arrow_lossless_conversion = true")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from zodiac_sql.errors import DataError, QueryError, ZodiacError
+from zodiac_sql.errors import DataError, QueryError, StoreError, ZodiacError
 from zodiac_sql.language.schema import default_columns, resolve
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import CHANGE_TYPE, COMMIT
@@ -90,9 +90,9 @@ class Materialisation(Mapping[str, "DataFrame"]):
     is one, at the path that `delta_table` tells, and follows the versions by a commit for each that
     changes it. They are looked at when a materialisation is opened with `delta`, too.
 
-    Raises StoreError if a path is something else; NewerFileError if a newer zodiac_sql wrote it;
-    ProgramError for errors in rules; SparkError if Spark fails, or with the names of rules that
-    Spark would compute differently.
+    Raises StoreError if a path is something else, or has none where no rules are given;
+    NewerFileError if a newer zodiac_sql wrote it; ProgramError for errors in rules; SparkError if
+    Spark fails, or with the names of rules that Spark would compute differently.
     """
 
     def __init__(
@@ -108,6 +108,11 @@ class Materialisation(Mapping[str, "DataFrame"]):
         self._driver_rows = driver_rows
         self._directory = Directory(path)
         self._version = self._directory.last()
+        if rules is None and not self._version.number:
+            raise StoreError(
+                f"there is no materialisation in {path} to go on with: see whether the path is "
+                "right, or give rules (an empty text for none) to begin one there."
+            )
         self._program = _planned(self._version.texts, self._version.columns)
         self._change: Changed | None = None
         texts = texts_of(rules) if rules is not None else self._version.texts

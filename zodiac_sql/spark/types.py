@@ -61,6 +61,11 @@ def type_of(predicate: str, field: T.StructField) -> Type:
 
 def columns_of(predicate: str, df: DataFrame) -> tuple[Column, ...]:
     """A data frame's columns with the types they have as facts. Raises DataError."""
+    if not hasattr(df, "schema"):
+        raise DataError(
+            f"{predicate}: a data frame of Spark's is needed, not a {type(df).__name__}: "
+            "spark.createDataFrame(rows, columns) makes one."
+        )
     seen: dict[str, str] = {}
     for name in df.columns:
         if name.lower() in seen:

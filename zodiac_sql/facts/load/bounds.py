@@ -15,6 +15,7 @@ from pathlib import Path
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.load.buffers import sized
 from zodiac_sql.facts.load.lines import READ_LINES
 from zodiac_sql.facts.load.source import SourceFile
 
@@ -93,7 +94,7 @@ def check_decimals_of_lines(outside: Store, file: SourceFile) -> None:
     DuckDB finds the lines that need a check; most do not. If it could not read some lines, the
     whole file is checked.
     """
-    for batch in outside.batches(_SUSPECTS, _BATCH_ROWS, {"path": file.unglobbed}):
+    for batch in outside.batches(sized(outside, _SUSPECTS), _BATCH_ROWS, {"path": file.unglobbed}):
         for line in batch.column(0).to_pylist():
             if any(map(_rounded, _DECIMAL.findall(_without_strings(line.encode())))):
                 _check_all(file)

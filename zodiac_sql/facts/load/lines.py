@@ -13,6 +13,7 @@ from zodiac_sql.database.duckdb_errors import BrokenStreamError
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError, EvaluationError, StoreError
+from zodiac_sql.facts.load.buffers import BUFFERS, sized
 from zodiac_sql.facts.load.source import SourceFile
 
 LINES = "zodiac_lines"
@@ -22,7 +23,7 @@ READ_LINES = (
     "SELECT line FROM read_csv($path, columns = {'line': 'VARCHAR'}, compression = 'none',"
     " delim = chr(1) || chr(2) || chr(3) || chr(4), quote = '', escape = '', header = false,"
     " auto_detect = false, strict_mode = false, new_line = '\\n',"
-    " max_line_size = 16777216, buffer_size = 33554432, store_rejects = true,"
+    f" {BUFFERS}, store_rejects = true,"
     " rejects_table = 'zodiac_rejected', rejects_scan = 'zodiac_rejected_scan')"
 )
 """The lines of a file; empty ones are NULL. The delimiter is one that no text holds.
@@ -36,7 +37,7 @@ read_csv itself refused (not UTF-8) are in zodiac_rejected, outside.
 @contextmanager
 def lines_of(store: Store, outside: Store, file: SourceFile) -> Iterator[None]:
     """Let one statement inside read the lines of a file from LINES."""
-    lines = outside.batches(READ_LINES, _BATCH_ROWS, {"path": file.unglobbed})
+    lines = outside.batches(sized(outside, READ_LINES), _BATCH_ROWS, {"path": file.unglobbed})
     with reading(str(file.path)), store.offered(LINES, lines):
         yield
 
@@ -45,7 +46,8 @@ def read_into(
     store: Store, outside: Store, table: str, query: str, values: Mapping[str, object]
 ) -> None:
     """Create a temporary table with the answer of a query outside about a file."""
-    with store.offered(_ROWS, outside.batches(query, _BATCH_ROWS, values)):
+    rows = outside.batches(sized(outside, query), _BATCH_ROWS, values)
+    with store.offered(_ROWS, rows):
         store.run(create_temp(table, exp.select("*").from_(_ROWS)))
 
 

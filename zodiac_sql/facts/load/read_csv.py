@@ -12,6 +12,7 @@ from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load import cells
+from zodiac_sql.facts.load.buffers import BUFFERS, sized
 from zodiac_sql.facts.load.lines import read_into
 from zodiac_sql.facts.load.options import Options
 from zodiac_sql.facts.load.result import Skipped
@@ -19,17 +20,17 @@ from zodiac_sql.facts.load.source import SourceFile
 from zodiac_sql.facts.load.table_file import ROWS, TableFile
 from zodiac_sql.language.schema import Predicate, default_columns
 
-_SNIFF = """
+_SNIFF = f"""
 SELECT Delimiter, Quote, list_transform(Columns, lambda c: c.name)
 FROM sniff_csv($path, compression = 'none', header = $header, ignore_errors = true,
-               max_line_size = 16777216, buffer_size = 33554432, auto_type_candidates = ['VARCHAR'])
+               {BUFFERS}, auto_type_candidates = ['VARCHAR'])
 """
 _SNIFF_DELIMITED = _SNIFF.replace("header = $header", "header = $header, delim = $delimiter")
 
-_READ_CSV = """
+_READ_CSV = f"""
 SELECT * FROM read_csv($path, compression = 'none', columns = $columns, delim = $delimiter,
                        quote = $quote, escape = $quote, header = $header, auto_detect = false,
-                       max_line_size = 16777216, buffer_size = 33554432, nullstr = $nulls,
+                       {BUFFERS}, nullstr = $nulls,
                        allow_quoted_nulls = false, store_rejects = true,
                        rejects_table = 'zodiac_rejected', rejects_scan = 'zodiac_rejected_scan')
 """
@@ -50,7 +51,7 @@ def read_csv(
     if delimiter is not None:
         sniff, given["delimiter"] = _SNIFF_DELIMITED, delimiter
     with connect_outside(store) as outside:
-        ((delimiter, quote, names),) = outside.rows(sniff, given)
+        ((delimiter, quote, names),) = outside.rows(sized(outside, sniff), given)
         if not options.header:
             names = _names(file, len(names), options, known)
         read = {

@@ -11,6 +11,7 @@ from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.statements import temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.facts.load import cells
+from zodiac_sql.facts.load.buffers import sized
 from zodiac_sql.facts.load.lines import READ_LINES, true_lines
 from zodiac_sql.facts.load.result import MOST_LISTED, Skipped
 from zodiac_sql.facts.load.source import SourceFile
@@ -21,6 +22,16 @@ ROWS = "zodiac_rows"
 
 _WITH_HEADER = (".csv", ".tsv")
 """The files whose first line names the columns."""
+
+
+_PLACES = (
+    "SELECT place, number FROM ("
+    "SELECT row_number() OVER (ORDER BY number) - $header AS place, number"
+    f" FROM (SELECT row_number() OVER () AS number, line FROM ({READ_LINES}))"
+    " WHERE line IS NOT NULL AND number NOT IN (SELECT unnest($gone::BIGINT[])))"
+    " WHERE place IN (SELECT unnest($rows::BIGINT[]))"
+)
+"""The lines of rows that were read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +71,7 @@ class TableFile:
         gone = [bad.line for bad in self.rejected]
         options = {"path": self.file.unglobbed, "gone": gone, "header": header, "rows": list(rows)}
         with connect_outside(self.store) as outside:
-            found = dict(
-                outside.rows(
-                    "SELECT place, number FROM ("
-                    "SELECT row_number() OVER (ORDER BY number) - $header AS place, number"
-                    f" FROM (SELECT row_number() OVER () AS number, line FROM ({READ_LINES}))"
-                    " WHERE line IS NOT NULL AND number NOT IN (SELECT unnest($gone::BIGINT[])))"
-                    " WHERE place IN (SELECT unnest($rows::BIGINT[]))",
-                    options,
-                )
-            )
+            found = dict(outside.rows(sized(outside, _PLACES), options))
         true = true_lines(self.file.data, found.values())
         return {row: true[number] for row, number in found.items()}
 
