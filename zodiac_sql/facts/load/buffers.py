@@ -1,7 +1,7 @@
 """How much of a text file DuckDB holds at once, and the longest line that it reads.
 
 As a rule that is 32 MB, and 16. On a device whose memory limit leaves less than that for reading,
-it is an eighth of what there is.
+it is an eighth of what there is. (For JSON it always takes 32 MB.)
 """
 
 from __future__ import annotations
