@@ -278,7 +278,7 @@ def test_a_journal_that_was_edited_is_refused(
     wrong = {
         "was edited": "{}",
         "lacks facts": '{"tables": [["edb", "edge", [["s", "symbol"], ["o", "symbol"]],'
-        ' [[7], [70]], []]], "positions": {}}',
+        ' [[7], [70]], []]], "fed": [], "positions": {}}',
         "zodiac.rule": '{"tables": [["zodiac", "rule", [["name", "symbol"]], [[1]], []]],'
         ' "positions": {}}',
     }

@@ -52,10 +52,9 @@ def noted(
         return None
     feed, entries = found
     entry = Entry(positions=dict(differing(old.positions, new.positions)))
-    for one in changes:
-        entry.edit(one.key, one.columns, one.gone, one.come)
-    layouts = {table.number: table.columns for table in feed.tables.values()}
-    for number, rows in entries.items():
-        key = ("zodiac", feed_table(number))
-        entry.edit(key, tuple(entry_columns(layouts[number])), (), rows)
+    for change in changes:
+        entry.edit(change.key, change.columns, change.gone, change.come)
+    for one in entries:
+        key = ("zodiac", feed_table(one.table.number))
+        entry.fed.append((key, tuple(entry_columns(one.table.columns)), one.begin, one.facts))
     return replace(new, feed=feed) if note(store, entry) else None

@@ -115,26 +115,35 @@ def write_entries(store: Store, feed: Feed, moved: Iterable[Moved], cache: State
     return _delete_oldest(store, after, now) if _is_too_long(after, now) else after
 
 
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Entries of facts in memory: all begin with number, time and kind, then comes the fact."""
+
+    table: FeedTable
+    begin: Row
+    facts: Sequence[Row]
+
+
 def entered(
     feed: Feed, moved: Iterable[tuple[Predicate, Sequence[Row], bool]]
-) -> tuple[Feed, dict[int, list[Row]]] | None:
-    """The entries of a change whose facts are in memory, by the numbers of their tables.
+) -> tuple[Feed, list[Entries]] | None:
+    """The entries of a change whose facts are in memory.
 
     `moved` has facts of predicates that are in the feed, with whether they have entered. Returns
     the feed with them, too; or None, if a table must be made first, or entries deleted.
     """
-    found: dict[int, list[Row]] = defaultdict(list)
+    found: list[Entries] = []
     commit, now = feed.last + 1, datetime.now(UTC).replace(tzinfo=None)
     tables = dict(feed.tables)
     for known, rows, inserted in moved:
         table = tables.get((known.name, known.columns))
         if table is None:
             return None
-        found[table.number] += [(commit, now, inserted, *row) for row in rows]
+        found.append(Entries(table, (commit, now, inserted), rows))
         entries = table.entries + len(rows)
         tables[known.name, known.columns] = replace(table, entries=entries)
     if not found:
-        return feed, {}
+        return feed, []
     after = replace(feed, last=commit, tables=tables, oldest=feed.oldest or now)
     return None if _is_too_long(after, now) else (after, found)
 

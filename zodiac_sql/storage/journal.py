@@ -61,6 +61,8 @@ class Entry:
     gone: dict[Key, Sequence[Row]] = field(default_factory=dict)
     """Rows that go out of tables, without ranks, before others come in."""
     come: dict[Key, Sequence[Row]] = field(default_factory=dict)
+    fed: list[tuple[Key, Columns, Row, Sequence[Row]]] = field(default_factory=list)
+    """Rows that come into tables of the change feed. All of them begin with the same values."""
     positions: Mapping[str, int] = field(default_factory=dict)
     """Those of streams that are another now."""
 
@@ -72,7 +74,8 @@ class Entry:
     @property
     def rows(self) -> int:
         """How many rows it writes."""
-        return sum(len(rows) for some in (self.gone, self.come) for rows in some.values())
+        written = sum(len(rows) for some in (self.gone, self.come) for rows in some.values())
+        return written + sum(len(rows) for *_, rows in self.fed)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -114,7 +117,9 @@ def _text(entry: Entry) -> str:
         [*key, entry.columns[key], _columns(entry.gone[key]), _columns(entry.come[key])]
         for key in entry.columns
     ]
-    return json.dumps({"tables": tables, "positions": {**entry.positions}}, default=str)
+    fed = [[*key, columns, begin, _columns(rows)] for key, columns, begin, rows in entry.fed]
+    told = {"tables": tables, "fed": fed, "positions": {**entry.positions}}
+    return json.dumps(told, default=str)
 
 
 def _columns(rows: Sequence[Row]) -> list[list[object]]:
@@ -196,17 +201,25 @@ def _add(store: Store, total: _Total, text: str) -> None:
     try:
         told = json.loads(text)
         for schema, name, columns, gone, come in told["tables"]:
-            if not _is_of_facts(schema, name):
-                raise ValueError(f"{schema}.{name}")
-            known = tuple((str(column), Type(type_).value) for column, type_ in columns)
-            table = total.tables.setdefault((schema, name), _Table(known))
+            table = _table(total, schema, name, columns)
             table.add(zip(*gone, strict=True), zip(*come, strict=True))
+        for schema, name, columns, begin, come in told["fed"]:
+            table = _table(total, schema, name, columns)
+            table.add((), ((*begin, *row) for row in zip(*come, strict=True)))
         total.positions |= {str(name): int(number) for name, number in told["positions"].items()}
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise StoreError(
             f"the journal of {store.path} was edited: {error!r} in an entry. Nothing was changed. "
             "Take its facts and rules from where they came from."
         ) from error
+
+
+def _table(total: _Total, schema: str, name: str, columns: Iterable[Sequence[str]]) -> _Table:
+    """What is done to a table. Raises ValueError if no journal of ours has it."""
+    if not _is_of_facts(schema, name):
+        raise ValueError(f"{schema}.{name}")
+    known = tuple((str(column), Type(type_).value) for column, type_ in columns)
+    return total.tables.setdefault((schema, name), _Table(known))
 
 
 def _is_of_facts(schema: str, name: str) -> bool:
