@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 Settings = dict[str, str | bool | int | float | list[str]]
 
 NO_EXTENSIONS: Settings = {
@@ -24,3 +26,16 @@ error. A statement for which they do is planned without them."""
 
 NOT_PLANNED = ("Failed to bind column reference", "Attempted to access index")
 """What DuckDB then says."""
+
+
+_SIZE = re.compile(r"\s*([0-9.]+)\s*(?:([kmgt])(i?))?b(?:ytes)?\s*", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def memory_limit_of(settings: Settings) -> int | None:
+    """The memory limit in bytes; None if there is none, or it is no number of bytes."""
+    found = _SIZE.fullmatch(str(settings.get("memory_limit", "")))
+    if found is None:
+        return None
+    base = 1024 if found[3] else 1000
+    return int(float(found[1]) * base ** _POWERS[(found[2] or "").lower()])

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from zodiac_sql.database.settings import memory_limit_of
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.lookups import moves
@@ -45,6 +46,7 @@ class Copies:
         """A rank that no fact of a copied predicate exceeds."""
         self.worth = Worth()
         self._database: SideDatabase | None = None
+        self._memory_limit: int | None = None
         self._copied: dict[str, Copy] = {}
         self._sizes: dict[str, int] = {}
         """How many rows of the file each copy was made of."""
@@ -59,7 +61,7 @@ class Copies:
     def database(self) -> SideDatabase:
         """Where the copies are."""
         if self._database is None:
-            self._database = SideDatabase()
+            self._database = SideDatabase(self._memory_limit)
         return self._database
 
     # --- a change ---------------------------------------------------------------------------------
@@ -225,6 +227,7 @@ class Copies:
         if not self._refused.isdisjoint(sizes):
             raise Declined("some facts cannot be copied")
         self.worth.spend(sizes, sum(self._sizes.values()))
+        self._memory_limit = memory_limit_of(store.settings)
         try:
             for name, size in sizes.items():
                 self._load(store, state, name, size)

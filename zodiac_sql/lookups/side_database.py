@@ -11,6 +11,9 @@ from typing import Any
 CACHE_KIB = 16 * 1024
 """The memory that SQLite may use for what is in the file."""
 
+SHARE = 16
+"""It is at most this part of the memory that DuckDB may use, so that small devices have less."""
+
 MOST_STEPS = 1_000_000
 """A change that takes SQLite more steps than this, some 30 ms, is no small one."""
 
@@ -18,7 +21,6 @@ _STRIDE = 10_000
 """After so many steps SQLite says how it gets on."""
 
 _SETTINGS = (
-    f"PRAGMA cache_size = -{CACHE_KIB}",
     "PRAGMA journal_mode = MEMORY",
     "PRAGMA synchronous = OFF",
     "PRAGMA temp_store = MEMORY",
@@ -34,7 +36,8 @@ class TooManyStepsError(Exception):
 class SideDatabase:
     """A connection to SQLite. It raises sqlite3.Error where the disk is full."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory_limit: int | None = None) -> None:
+        """`memory_limit` is DuckDB's, in bytes."""
         # Python's own transactions are off. Threads take turns (database/guard.py).
         self._connection = sqlite3.connect(
             "", isolation_level=None, check_same_thread=False, cached_statements=2_000
@@ -42,7 +45,9 @@ class SideDatabase:
         self._steps = 0
         """How many steps a change has taken."""
         weakref.finalize(self, self._connection.close)  # closing twice does no harm
-        for setting in _SETTINGS:
+        limit = CACHE_KIB * 1024 * SHARE if memory_limit is None else memory_limit
+        cache = min(CACHE_KIB, limit // SHARE // 1024)
+        for setting in (f"PRAGMA cache_size = -{cache}", *_SETTINGS):
             self._connection.execute(setting)
 
     def run(self, text: str, parameters: Parameters = ()) -> int:

@@ -6,8 +6,7 @@ it is an eighth of what there is. (For JSON it always takes 32 MB.)
 
 from __future__ import annotations
 
-import re
-
+from zodiac_sql.database.settings import memory_limit_of
 from zodiac_sql.database.store import Store
 
 BUFFERS = "max_line_size = 16777216, buffer_size = 33554432"
@@ -16,18 +15,11 @@ BUFFERS = "max_line_size = 16777216, buffer_size = 33554432"
 _LEAST = 48 * 2**20
 """With a smaller limit, the buffers are smaller, too."""
 
-_SIZE = re.compile(r"([0-9.]+)([a-zA-Z]+)")
-_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
-
 
 def sized(outside: Store, statement: str) -> str:
     """A statement that reads a file, with buffers that the memory has room for."""
-    limit = outside.settings.get("memory_limit")
-    if limit is None:
-        return statement
-    found = _SIZE.fullmatch(str(limit))  # as other_connections.py writes it
-    size = float(found[1]) * _UNITS[found[2]] if found else _LEAST
-    if size >= _LEAST:
+    size = memory_limit_of(outside.settings)
+    if size is None or size >= _LEAST:
         return statement
     buffer = int(size / 8)
     return statement.replace(BUFFERS, f"max_line_size = {buffer // 2}, buffer_size = {buffer}")
