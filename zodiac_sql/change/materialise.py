@@ -42,7 +42,7 @@ from zodiac_sql.storage.edits import Delta, Edit
 Progress = Callable[[str, int, int], None]
 """Called before a hypernode is evaluated: with its name, its position, and the number of all."""
 
-LEAST_FORESEEN = 1_000_000
+LEAST_FORESEEN = 200_000
 """From so many explicit facts on, an evaluation of everything is estimated before it begins. What
 takes fewer is over soon."""
 
