@@ -11,11 +11,15 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import dedent
 
-from . import scale_data
+import duckdb
+
+from . import peers, scale_data
+from .scale_data import CLOSURE, JOINS
 from .scale_process import OURS, SQL
 from .tables import number, print_header, print_line
-from .workloads import REPOSITORY
+from .workloads import REPOSITORY, Workload
 
 COMMAND = "scale"
 PREFIX = f"{COMMAND}:"
@@ -27,6 +31,12 @@ TITLES = {
 NAMES = tuple(f"{PREFIX}{name}" for name in TITLES)
 LIMIT = 2_000
 """The memory limit in megabytes, of all of it."""
+
+SHARE_OF_PEERS = 0.002
+"""Of such a size, or smaller, reasoners in memory that are installed are measured, too."""
+
+RULES = {"closure": dedent(CLOSURE), "joins": dedent(JOINS)}
+"""What they are given. They know no ontologies."""
 
 
 def quick(name: str) -> bool:
@@ -47,9 +57,24 @@ def report(names: list[str], share: float) -> None:
     for name in (name.removeprefix(PREFIX) for name in names):
         with TemporaryDirectory() as folder:
             scale_data.write(name, Path(folder), share)
-            for engine in (OURS, SQL) if name != "lubm" else (OURS,):
+            for engine in (OURS, SQL):
                 print_line([TITLES[name], engine, *measured(engine, name, folder, f"{LIMIT}MB")])
+            for peer in peers.installed() if share <= SHARE_OF_PEERS and name in RULES else ():
+                print_line([TITLES[name], peer, *_by(peer, name, Path(folder))])
     print()
+
+
+def _by(peer: str, name: str, folder: Path) -> list[str]:
+    """One line of the table for another reasoner, which tells no more than what it derives."""
+    workload = Workload(name, TITLES[name], RULES[name], dict, quick=True)
+    with duckdb.connect() as connection:
+        explicit = 0
+        for file in folder.glob("*.parquet"):
+            made = connection.execute(f"CREATE TABLE e_{file.stem} AS FROM '{file}'").fetchone()
+            explicit += made[0] if made else 0
+        seconds, counts = peers.run(peer, workload, connection)
+    derived = sum((counts or {}).values())
+    return [f"{explicit:,}", f"{derived:,}", number(seconds), *[""] * 6]
 
 
 def measured(engine: str, name: str, folder: str, limit: str) -> list[str]:

@@ -28,7 +28,35 @@ _STATEMENTS = {
         CREATE TABLE two AS SELECT DISTINCT x, z FROM first JOIN second USING (y);
         CREATE TABLE three AS SELECT DISTINCT x, w FROM two JOIN third USING (z)
     """,
+    "lubm": """
+        CREATE TABLE worksFor_all AS FROM worksFor UNION FROM headOf;
+        CREATE TABLE memberOf_all AS FROM memberOf UNION FROM worksFor_all;
+        CREATE TABLE member AS SELECT o AS s, s AS o FROM memberOf_all;
+        CREATE TABLE degreeFrom AS FROM undergraduateDegreeFrom UNION FROM mastersDegreeFrom
+            UNION FROM doctoralDegreeFrom;
+        CREATE TABLE hasAlumnus AS SELECT o AS s, s AS o FROM degreeFrom;
+        CREATE TABLE University_all AS FROM University UNION SELECT o FROM degreeFrom;
+        CREATE TABLE subOrganizationOf_all AS WITH RECURSIVE r(s, o) AS (
+            FROM subOrganizationOf
+            UNION SELECT r.s, t.o FROM r JOIN subOrganizationOf AS t ON t.s = r.o) FROM r;
+        CREATE TABLE Professor AS FROM FullProfessor UNION FROM AssociateProfessor
+            UNION FROM AssistantProfessor UNION SELECT o FROM advisor;
+        CREATE TABLE Faculty AS FROM Professor UNION FROM Lecturer UNION SELECT s FROM teacherOf;
+        CREATE TABLE Employee AS FROM Faculty;
+        CREATE TABLE Student AS FROM UndergraduateStudent UNION FROM GraduateStudent;
+        CREATE TABLE Person AS FROM Employee UNION FROM Student UNION SELECT s FROM advisor;
+        CREATE TABLE Course_all AS FROM Course UNION FROM GraduateCourse
+            UNION SELECT o FROM teacherOf;
+        CREATE TABLE Work AS FROM Course_all;
+        CREATE TABLE Organization AS FROM University_all UNION FROM Department
+            UNION FROM ResearchGroup;
+        CREATE TABLE Chair AS SELECT DISTINCT h.s FROM headOf AS h
+            SEMI JOIN Person AS p ON p.s = h.s SEMI JOIN Department AS d ON d.s = h.o;
+        CREATE TABLE TeachingAssistant AS SELECT DISTINCT t.s FROM teachingAssistantOf AS t
+            SEMI JOIN Course_all AS c ON c.s = t.o
+    """,
 }
+"""What the rules derive, by hand. A table that is named after another one has its rows, too."""
 
 
 class Spill(Thread):
@@ -91,14 +119,16 @@ def _sql(name: str, folder: Path, database: Path, limit: str) -> tuple[int, int]
     with duckdb.connect(database) as connection:
         connection.execute(f"SET memory_limit = '{limit}'; SET threads = {THREADS}")
         connection.execute(f"SET temp_directory = '{folder / 'spill'}'")
-        explicit = derived = 0
+        derived = 0
+        given: dict[str, int] = {}
         for file in sorted(folder.glob("*.parquet")):
-            given = connection.execute(f"CREATE TABLE {file.stem} AS FROM '{file}'").fetchone()
-            explicit += given[0] if given else 0
+            made = connection.execute(f"CREATE TABLE {file.stem} AS FROM '{file}'").fetchone()
+            given[file.stem] = made[0] if made else 0
         for statement in _STATEMENTS[name].split(";"):
             found = connection.execute(statement).fetchone()
-            derived += found[0] if found else 0
-    return explicit, derived
+            extended = statement.split()[2].removesuffix("_all")
+            derived += (found[0] if found else 0) - given.get(extended, 0)
+    return sum(given.values()), derived
 
 
 if __name__ == "__main__":
