@@ -295,6 +295,7 @@ def test_errors(spark: SparkSession, tmp_path: Path) -> None:
         kept.update(rules="p(X) :- edge(X).")
     with pytest.raises(SparkError, match="r1 uses matches"):
         kept.update(rules='p(X) :- edge(X, Y), matches(Y, "a+") = true.')
+    assert kept.change.notes == ()
     assert kept.version == 2 and len(list((place / "data").iterdir())) == 1
 
     # Two drivers make version 3 at the same time: here the second one commits in between.
@@ -312,6 +313,9 @@ def test_errors(spark: SparkSession, tmp_path: Path) -> None:
         "path": 3,
     }
     assert kept.version == 4
+
+    doubted = Materialisation(spark, 'q(X) :- path(X, Y), matches(Y, "a").', tmp_path / "doubted")
+    assert any("matches" in note for note in doubted.change.notes), doubted.change.notes
 
     newest = place / "versions" / "000000000004.json"
     newest.write_text(newest.read_text().replace('"format": 1', '"format": 2'))

@@ -41,7 +41,8 @@ class Changed(Mapping[str, "DataFrame"]):
     A data frame has the predicate's columns, then `_change_type` ("insert" or "delete") and
     `_commit`, the number of the version. `inserted` and `deleted` count the facts by predicate.
     `hypernodes` tells how each one that had something to do was maintained, by the predicates that
-    it derives: "on the driver", "semi-naive", "dred", "by pivots" or "from scratch".
+    it derives: "on the driver", "semi-naive", "dred", "by pivots" or "from scratch". `notes` tell
+    what in new rules looks like a mistake.
 
     Its files are kept until the second update after it.
     """
@@ -51,6 +52,7 @@ class Changed(Mapping[str, "DataFrame"]):
     deleted: Mapping[str, int]
     hypernodes: Mapping[str, str]
     _frame: Callable[[str], DataFrame] = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, predicate: str) -> DataFrame:
         return self._frame(predicate)
@@ -131,7 +133,7 @@ class Materialisation(Mapping[str, "DataFrame"]):
     @property
     def change(self) -> Changed:
         """What the last version changed, also if a driver that was killed has made it."""
-        return self._change or self._changed({})
+        return self._changed({}) if self._change is None else self._change
 
     @property
     def derived(self) -> tuple[str, ...]:
@@ -261,7 +263,8 @@ class Materialisation(Mapping[str, "DataFrame"]):
             self._directory.commit(version)
         self._directory.clean(version)
         old, self._version, self._program = self._program, version, new
-        self._change = self._changed(updating.methods, old)
+        notes = new.planned.planned.remarks if texts != last.texts else ()
+        self._change = replace(self._changed(updating.methods, old), notes=notes)
         self._show()
         return self._change
 
