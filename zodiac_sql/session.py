@@ -72,6 +72,7 @@ class Session:
         self._has_changed = False
         self._last: weakref.ref[Change] | None = None
         self._held = opened()
+        self._end = weakref.finalize(self, _settle_at_the_end, self._held)
         self._held.watch.usual = limits
         try:
             dictionary.prepare(self._held)
@@ -376,6 +377,8 @@ class Session:
         except BaseException:
             store.close()
             raise
+        self._end.detach()
+        self._end = weakref.finalize(self, _settle_at_the_end, store)
         self._held, self.state = store, state
         self._prepared = self._marks = self._last = None
         self._has_changed = False
@@ -413,3 +416,14 @@ class Session:
         if self.state.aside and self.state is self.current():
             with self.store.transaction():
                 catalog.drop_aside(self.store, self.state)
+
+
+def _settle_at_the_end(store: Store) -> None:
+    """Bring to the tables what waits in the journal of a session that nobody has closed.
+
+    That is called when it is garbage, or the program ends. Other clients of DuckDB would not find
+    these changes. Nothing of it is lost if it fails.
+    """
+    if not (store.damaged or store.guard.inherited or store.instance.company.settling.locked()):
+        with suppress(Exception):
+            store.journal.settle()

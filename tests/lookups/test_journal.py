@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -124,6 +126,27 @@ def test_closing_settles(kb: KnowledgeBase, path: Path) -> None:
     kb.insert("edge", [("new", "n1")])
     kb.close()
     assert waiting(path) == 0
+
+
+@pytest.mark.parametrize("end", ["", "del kb, update", "raise SystemExit"])
+def test_a_program_that_never_closes_it_leaves_nothing_waiting(path: Path, end: str) -> None:
+    code = f"""
+import sys, zodiac_sql
+from zodiac_sql.database.store import Store
+told, run = [], Store.run
+Store.run = lambda self, text, *more: told.append(str(text)) or run(self, text, *more)
+kb = zodiac_sql.connect(sys.argv[1], strategy="lookups")
+kb.add_rules("path(X, Y) :- edge(X, Y).")
+kb.insert("edge", [("a", "b"), ("b", "c")])
+for number in range(3):
+    update = kb.insert("edge", [("b", f"c{{number}}")])
+assert any("INTO zodiac.journal" in text for text in told)
+{end}
+"""
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+    assert waiting(path) == 0
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM path").fetchone() == (5,)
 
 
 def test_another_one_sees_what_waits_and_nothing_waits_meanwhile(
