@@ -31,6 +31,7 @@ from zodiac_sql.errors import (
     SparkError,
     StoreError,
     StreamError,
+    UnsettledError,
     ZodiacError,
 )
 from zodiac_sql.language.functions import Function
@@ -65,6 +66,7 @@ __all__ = [
     "StoreError",
     "StreamError",
     "StreamUpdate",
+    "UnsettledError",
     "UpdateQueue",
     "ZodiacError",
     "connect",

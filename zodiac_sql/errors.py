@@ -253,6 +253,14 @@ class NewerFileError(StoreError):
     """The file was written by a newer zodiac_sql than this one."""
 
 
+class UnsettledError(StoreError):
+    """A file was opened read-only whose last small changes are not in its tables yet.
+
+    A process that was killed has left them in its journal. Whoever opens it without `read_only`
+    brings them to the tables.
+    """
+
+
 class LockedError(StoreError):
     """Another process has the file open for writing."""
 

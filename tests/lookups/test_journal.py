@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
+from support.command_line import answered
 
 import zodiac_sql
 from zodiac_sql import StoreError
@@ -112,7 +113,7 @@ def test_opening_settles_what_a_killed_process_has_left(
     kb.insert("edge", [("new", "n1")])
     kb.delete("edge", [("n2", "n3")])
     left = as_if_killed(path, tmp_path / "left")
-    with pytest.raises(StoreError, match="Open it once without read_only"):
+    with pytest.raises(zodiac_sql.UnsettledError, match="Open it once without read_only"):
         zodiac_sql.connect(left, read_only=True)
     with open_kb(left) as other:
         assert facts(other, "path") == facts(kb, "path")
@@ -120,6 +121,15 @@ def test_opening_settles_what_a_killed_process_has_left(
     assert waiting(left) == 0
     with zodiac_sql.connect(left, read_only=True) as other:
         assert ("new", "n2") in facts(other, "path")
+
+
+def test_the_command_line_settles_what_it_reads(
+    kb: KnowledgeBase, path: Path, tmp_path: Path
+) -> None:
+    kb.insert("edge", [("new", "n1")])
+    left = as_if_killed(path, tmp_path / "left")
+    assert "n5" in answered("query", left, 'path("new", X)')
+    assert waiting(left) == 0
 
 
 def test_closing_settles(kb: KnowledgeBase, path: Path) -> None:

@@ -158,9 +158,20 @@ def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Cha
 def reading(db: str) -> Iterator[KnowledgeBase]:
     """Open a database read-only."""
     require_database(db)
-    with _connect(db, read_only=True) as kb:
+    with _for_reading(db) as kb:
         kb.trace(heed_interruption)
         yield kb
+
+
+def _for_reading(db: str) -> KnowledgeBase:
+    """Open a database read-only; first for writing, if a killed process has left it unsettled."""
+    from zodiac_sql.errors import UnsettledError
+
+    try:
+        return _connect(db, read_only=True)
+    except UnsettledError:
+        _connect(db).close()
+        return _connect(db, read_only=True)
 
 
 def require_database(db: str, preview: bool = False) -> None:

@@ -31,7 +31,7 @@ from zodiac_sql.database.log import prepare_log
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import parameter
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import StoreError
+from zodiac_sql.errors import StoreError, UnsettledError
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, RANK, feed_table
 
@@ -132,12 +132,12 @@ def _columns(rows: Sequence[Row]) -> list[list[object]]:
 def settle_what_is_left(store: Store) -> None:
     """Bring the changes to the tables that a process has left in the journal of a file.
 
-    Raises StoreError if the file may not be written.
+    Raises UnsettledError if the file may not be written.
     """
     if not store.journal.was_left:
         return
     if store.read_only:
-        raise StoreError(
+        raise UnsettledError(
             f"{store.path} was not closed by the last process that changed it, and its last "
             "changes are not in its tables yet. Open it once without read_only: that brings them "
             "there."
