@@ -425,5 +425,5 @@ def _settle_at_the_end(store: Store) -> None:
     these changes. Nothing of it is lost if it fails.
     """
     if not (store.damaged or store.guard.inherited or store.instance.company.settling.locked()):
-        with suppress(Exception):
+        with suppress(ZodiacError):
             store.journal.settle()

@@ -98,6 +98,44 @@ def test_a_change_after_another_is_one_row_of_the_journal(kb: KnowledgeBase) -> 
     assert kb.verify()
 
 
+@pytest.mark.parametrize("then", ["change", "no rule", "question", "rules", "fed"])
+def test_a_checkpoint_may_take_the_log_away_meanwhile(
+    kb: KnowledgeBase, path: Path, then: str
+) -> None:
+    """DuckDB makes one by itself. The log is begun anew under a lock that settling takes, too."""
+    if then == "fed":
+        kb.keep_feed(["alone"])
+    kb.insert("alone", [("x",)])
+    begin(kb)
+    kb.insert("edge", [("new", "n1")])
+    store: Any = kb._session.store
+    assert store.journal.settles is not None
+    store.connection.execute("CALL checkpoint($1)", [store.database])
+    assert not Path(f"{path}.wal").exists()
+    if then == "change":
+        kb.insert("edge", [("newer", "n1")])
+    elif then in ("no rule", "fed"):
+        kb.insert("alone", [("y",)])
+    elif then == "rules":
+        kb.add_rules("seen(X) :- path(X, Y).")
+    assert ("new", "n2") in facts(kb, "path")
+    assert kb.verify()
+
+
+def test_nan_of_a_predicate_in_the_feed(kb: KnowledgeBase) -> None:
+    """It is not equal to itself in Python, by which the journal compares what waits."""
+    kb.keep_feed(["number"])
+    kb.insert("number", [(1.5,), (2.5,)])
+    begin(kb)
+    nan = float("nan")
+    for value in (nan, 3.5):
+        assert kb.insert("number", [(value,)]).inserted == {"number": 1}
+        assert kb.insert("number", [(value,)]).inserted == {}
+        assert kb.delete("number", [(value,)]).deleted == {"number": 1}
+    assert facts(kb, "number") == {(1.5,), (2.5,)}
+    assert kb.verify()
+
+
 def test_who_asks_after_each_change_does_not_wait_twice(kb: KnowledgeBase) -> None:
     facts(kb, "path")
     for name in ("x", "y"):

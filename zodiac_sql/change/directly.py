@@ -178,10 +178,11 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
 def _note(store: Store, old: State, new: State, write: Write) -> Written | None:
     """Write one fact of a predicate in the change feed to the journal. None: that cannot be.
 
-    So its entry in the feed costs no statement of its own.
+    So its entry in the feed costs no statement of its own. (NaN is no fact that is given here:
+    facts/stage.py.)
     """
     known, given = write.known, write.staged.given
-    if not is_one(write.staged) or given is None or given[0] != given[0]:  # NaN is not itself
+    if not is_one(write.staged) or given is None:
         return None
     place = (*write.key, *given[0])
     there = store.journal.facts.get(place)

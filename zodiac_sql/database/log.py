@@ -42,7 +42,8 @@ def prepare_log(store: Store) -> None:
     """
     if store.in_memory or (has_log(store.file) and not store.log_unsettled):
         return
-    with store.instance.company.closed():
+    # Settling the journal prepares a log, too: it must not begin here, under the lock.
+    with store.instance.company.closed(), store.journal.apart():
         try:
             if has_log(store.file):
                 settle_log(store)

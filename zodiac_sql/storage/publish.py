@@ -113,6 +113,7 @@ def publishing(store: Store, old: State, new: State, may_pass: bool) -> Iterator
     `may_pass` tells whether it need not, if no other store has the database open.
     """
     presence = store.presence
+    store.journal.comes()  # before the lock is taken, which settling may need
     prepare_log(store)
     with (
         presence.unnoticed(may_pass) if presence else nullcontext(False) as unnoticed,

@@ -70,7 +70,7 @@ def overdelete(task: Task, owns: WorkingTables, supported: bool, budget: int | N
             backward=checked - taken if supported else 0, deletions=checked - given,
         )  # fmt: skip
         if taken and budget is not None:
-            stop_if_slow(task, owns, work.iterations)
+            _stop_if_slow(task, owns, work.iterations)
         if taken and can_cascade(task, owns):
             cascade_lost(task, owns, lost, supported)
             return work.plus(overdeleted=sum(own.gone for own in owns.values()) - taken)
@@ -80,7 +80,7 @@ def overdelete(task: Task, owns: WorkingTables, supported: bool, budget: int | N
         plans = all_onwards(task, owns)
 
 
-def stop_if_slow(task: Task, owns: WorkingTables, rounds: int) -> None:
+def _stop_if_slow(task: Task, owns: WorkingTables, rounds: int) -> None:
     """Raise TooMuch if further rounds would read whole tables, and starting over is quicker.
 
     A round over the closure of 22 million facts takes 0.9 s of CPU, and there are ten to twenty.
