@@ -349,8 +349,8 @@ def test_a_journal_that_was_edited_is_refused(
     wrong = {
         "was edited": "{}",
         "lacks facts": '{"tables": [["edb", "edge", [["s", "symbol"], ["o", "symbol"]],'
-        ' [[7], [70]], []]], "fed": [], "positions": {}}',
-        "zodiac.rule": '{"tables": [["zodiac", "rule", [["name", "symbol"]], [[1]], []]],'
+        ' [[7], [70]], [], []]], "positions": {}}',
+        "zodiac.rule": '{"tables": [["zodiac", "rule", [["name", "symbol"]], [[1]], [], []]],'
         ' "positions": {}}',
     }
     for said, entry in wrong.items():

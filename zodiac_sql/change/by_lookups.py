@@ -20,7 +20,7 @@ from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.directly import Written, in_rules
 from zodiac_sql.change.feed_entries import given_moves
-from zodiac_sql.change.noted import TableChange, noted
+from zodiac_sql.change.noted import noted, rows_of_table
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
     deletion,
@@ -50,7 +50,7 @@ from zodiac_sql.storage.edit_tables import key_of, require_as_known
 from zodiac_sql.storage.edits import Edit
 from zodiac_sql.storage.feed import Moved as FeedMove
 from zodiac_sql.storage.feed import write_entries
-from zodiac_sql.storage.journal import may_note
+from zodiac_sql.storage.journal import TableRows, may_note
 from zodiac_sql.storage.owners import EXPLICIT
 from zodiac_sql.storage.publish import publishing
 from zodiac_sql.storage.save_catalog import save
@@ -209,12 +209,12 @@ def _write(
     return Written(state, differences, writing.facts), explicit
 
 
-def _changes(state: State, edits: Mapping[tuple[str, int], TableEdit]) -> Iterator[TableChange]:
+def _changes(state: State, edits: Mapping[tuple[str, int], TableEdit]) -> Iterator[TableRows]:
     """The edits of tables, with values as the file has them."""
     for (name, owner), edit in edits.items():
         known = state.schema[name]
         gone, come = (decoded(known.columns, rows) for rows in (edit.removed, edit.added))
-        yield TableChange(key_of(known, owner), known, gone, come, edit.ranked)
+        yield rows_of_table(key_of(known, owner), known, gone, come, edit.ranked)
 
 
 def _fed(

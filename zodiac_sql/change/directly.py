@@ -23,7 +23,7 @@ from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.feed_entries import given_moves
 from zodiac_sql.change.net_facts import explicit_table, net_inserts
-from zodiac_sql.change.noted import TableChange, noted
+from zodiac_sql.change.noted import noted, rows_of_table
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
     deletion,
@@ -193,7 +193,7 @@ def _note(store: Store, old: State, new: State, write: Write) -> Written | None:
         return None
     come, gone = ((), given) if write.gone else (given, ())
     new = replace(new, rows={**old.rows, write.key: old.rows[write.key] + len(come) - len(gone)})
-    changes = [TableChange(write.key, known, gone, come)]
+    changes = [rows_of_table(write.key, known, gone, come)]
     state = noted(store, old, new, changes, [(known, given, not write.gone)])
     if state is None:
         return None

@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from zodiac_sql.change.plan_sizes import Expected, Plan
 
 
-FACTS_A_SECOND = {"joins": 5_000_000}
-"""What two cores derive in a second (`python -m tests.benchmarks scale`), by where an estimate
-comes from (plan_sizes.py). Once a second has passed, what was seen counts."""
-
-_RECURSIVE_FACTS_A_SECOND = 1_000_000
+JOINED_A_SECOND, RECURSIVE_A_SECOND = 5_000_000, 1_000_000
+"""The facts that two cores derive in a second (`python -m tests.benchmarks scale`). Once a second
+has passed, what was seen counts."""
 
 
 class Report:
@@ -81,7 +79,7 @@ class Report:
 
 def _seconds(one: Expected) -> float:
     """How long a hypernode takes on two cores, about."""
-    return one.rows / FACTS_A_SECOND.get(one.how, _RECURSIVE_FACTS_A_SECOND)
+    return one.rows / (JOINED_A_SECOND if one.how == "joins" else RECURSIVE_A_SECOND)
 
 
 def _told(seconds: float) -> str:

@@ -18,7 +18,7 @@ need not count (storage/publish.py). Reason: another one would not see it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -53,29 +53,18 @@ _WRITE = "INSERT INTO zodiac.journal VALUES ($1, $2)"
 _READ = "SELECT entry FROM zodiac.journal ORDER BY number"
 
 
-@dataclass(slots=True)
-class Entry:
-    """What one change does. All of it is sets of rows, by table."""
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """The rows that one change lets go out of a table, and then come in.
 
-    columns: dict[Key, Columns] = field(default_factory=dict)
-    gone: dict[Key, Sequence[Row]] = field(default_factory=dict)
-    """Rows that go out of tables, without ranks, before others come in."""
-    come: dict[Key, Sequence[Row]] = field(default_factory=dict)
-    fed: list[tuple[Key, Columns, Row, Sequence[Row]]] = field(default_factory=list)
-    """Rows that come into tables of the change feed. All of them begin with the same values."""
-    positions: Mapping[str, int] = field(default_factory=dict)
-    """Those of streams that are another now."""
+    Those that go out have no ranks. All that come in begin with the values of `begin`.
+    """
 
-    def edit(self, key: Key, columns: Columns, gone: Sequence[Row], come: Sequence[Row]) -> None:
-        """Let rows go out of a table and come in."""
-        self.columns[key] = columns
-        self.gone[key], self.come[key] = gone, come
-
-    @property
-    def rows(self) -> int:
-        """How many rows it writes."""
-        written = sum(len(rows) for some in (self.gone, self.come) for rows in some.values())
-        return written + sum(len(rows) for *_, rows in self.fed)
+    key: Key
+    columns: Columns
+    gone: Sequence[Row] = ()
+    come: Sequence[Row] = ()
+    begin: Row = ()
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -91,8 +80,11 @@ def may_note(store: Store) -> bool:
     return presence is not None and not store.journal.asked and presence.knows()
 
 
-def note(store: Store, entry: Entry) -> bool:
-    """Write a change to the journal, in a transaction. Returns False if another store is there."""
+def note(store: Store, tables: Sequence[TableRows], positions: Mapping[str, int]) -> bool:
+    """Write a change to the journal, in a transaction. Returns False if another store is there.
+
+    `positions` are those of streams that are another now.
+    """
     assert store.presence is not None
     if store.journal.number >= MOST_ENTRIES or store.journal.rows >= MOST_ROWS:
         store.journal.settle()
@@ -100,26 +92,22 @@ def note(store: Store, entry: Entry) -> bool:
     with store.presence.unnoticed(True) as unnoticed:
         if not unnoticed:
             return False
-        store.journal.settles = partial(
-            _settle, store
-        )  # before it is there: an interruption may come
+        # Before anything is there, because an interruption may come right after it.
+        store.journal.settles = partial(_settle, store)
         with store.journal.apart(), store.transaction():
             dictionary.publish(store)
-            store.journal.add(entry.rows)
-            store.run(_WRITE, [store.journal.number, _text(entry)])
+            store.journal.add(sum(len(one.gone) + len(one.come) for one in tables))
+            store.run(_WRITE, [store.journal.number, _text(tables, positions)])
             store.unsure = True
     return True
 
 
-def _text(entry: Entry) -> str:
-    """An entry as JSON: columns are lists of values, moments are texts."""
-    tables = [
-        [*key, entry.columns[key], _columns(entry.gone[key]), _columns(entry.come[key])]
-        for key in entry.columns
+def _text(tables: Sequence[TableRows], positions: Mapping[str, int]) -> str:
+    """A change as JSON: columns are lists of values, moments are texts."""
+    told = [
+        [*one.key, one.columns, _columns(one.gone), one.begin, _columns(one.come)] for one in tables
     ]
-    fed = [[*key, columns, begin, _columns(rows)] for key, columns, begin, rows in entry.fed]
-    told = {"tables": tables, "fed": fed, "positions": {**entry.positions}}
-    return json.dumps(told, default=str)
+    return json.dumps({"tables": told, "positions": {**positions}}, default=str)
 
 
 def _columns(rows: Sequence[Row]) -> list[list[object]]:
@@ -200,12 +188,10 @@ def _add(store: Store, total: _Total, text: str) -> None:
     """Add an entry. Raises StoreError if it cannot be one that we wrote."""
     try:
         told = json.loads(text)
-        for schema, name, columns, gone, come in told["tables"]:
+        for schema, name, columns, gone, begin, come in told["tables"]:
             table = _table(total, schema, name, columns)
-            table.add(zip(*gone, strict=True), zip(*come, strict=True))
-        for schema, name, columns, begin, come in told["fed"]:
-            table = _table(total, schema, name, columns)
-            table.add((), ((*begin, *row) for row in zip(*come, strict=True)))
+            rows = ((*begin, *row) for row in zip(*come, strict=True))
+            table.add(zip(*gone, strict=True), rows)
         total.positions |= {str(name): int(number) for name, number in told["positions"].items()}
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise StoreError(
@@ -242,7 +228,8 @@ def _write(store: Store, key: Key, table: _Table) -> None:
         if count != len(table.gone):
             raise StoreError(
                 f"{key[0]}.{key[1]} in {store.path} lacks facts that the journal takes out of it: "
-                "it was changed without zodiac_sql. Nothing was changed by this connection."
+                "it was changed without zodiac_sql. Nothing was changed by this connection. Take "
+                "its facts and rules from where they came from."
             )
     if table.come:
         names = [exp.to_identifier(name, quoted=True) for name, _ in table.columns]
@@ -277,8 +264,3 @@ def _move(store: Store, name: str, position: int) -> None:
         store.run("INSERT INTO zodiac.stream VALUES ($1, $2)", [name, position])
     elif known[name] < position:
         store.run("UPDATE zodiac.stream SET position = $2 WHERE name = $1", [name, position])
-
-
-def differing(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    """The positions that are another than they were."""
-    return ((name, n) for name, n in after.items() if before.get(name) != n)
