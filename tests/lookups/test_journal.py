@@ -17,6 +17,8 @@ from support.command_line import answered
 
 import zodiac_sql
 from zodiac_sql import StoreError
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.store import Store
 from zodiac_sql.storage import journal
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ def as_if_killed(path: Path, folder: Path) -> Path:
     return left
 
 
-NOTED = ["BEGIN TRANSACTION", "INSERT INTO zodiac.journal VALUES", "COMMIT"]
+NOTED = ["INSERT INTO zodiac.journal VALUES"]
 
 
 def test_a_change_after_another_is_one_row_of_the_journal(kb: KnowledgeBase) -> None:
@@ -236,14 +238,48 @@ def test_a_fact_may_come_and_go_many_times(kb: KnowledgeBase) -> None:
     assert kb.verify()
 
 
-def test_new_symbols_are_written_at_once(
-    kb: KnowledgeBase, open_kb: OpenKb, path: Path, tmp_path: Path
-) -> None:
-    kb.insert("edge", [("somewhere", "n0")])
-    kb.insert("edge", [("elsewhere", "somewhere")])
+@pytest.mark.parametrize("remembered", [0, dictionary.MOST_REMEMBERED])
+@pytest.mark.parametrize("somewhere", ["somewhere", "long" * 100, "it's <here>"])
+def test_new_symbols_wait_with_their_change(
+    kb: KnowledgeBase, open_kb: OpenKb, path: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, somewhere: str, remembered: int,
+) -> None:  # fmt: skip
+    """They are known meanwhile, even if symbols in the file are forgotten, or too long for that."""
+    monkeypatch.setattr(dictionary, "MOST_REMEMBERED", remembered)
+    with traced(kb) as told:
+        kb.insert("edge", [(somewhere, "n0")])
+        kb.insert("edge", [("elsewhere", somewhere), ("n0", somewhere)])
+        kb.delete("edge", [("n0", somewhere)])
+        kb.insert("edge", [("third", "elsewhere")])
+    assert [text for text in told if text.startswith(("INSERT", "DELETE"))] == 4 * NOTED
     with open_kb(as_if_killed(path, tmp_path / "left")) as other:
-        assert ("elsewhere", "n5") in facts(other, "path")
-    assert ("elsewhere", "n5") in facts(kb, "path")
+        assert ("third", "n5") in facts(other, "path")
+        assert (somewhere, "n5") in facts(other, "path")
+        assert other.verify()
+    kb.insert("alone", [(somewhere,), ("fourth",)])
+    assert ("third", "n5") in facts(kb, "path")
+    assert kb.sql("SELECT count(*), count(DISTINCT text) FROM zodiac.symbol").fetchall() == (
+        [(12, 12)]
+    )
+    assert kb.verify()
+
+
+def test_symbols_of_a_change_that_fails_are_given_up(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "commit", fail)
+        with pytest.raises(KeyboardInterrupt):
+            kb.insert("edge", [("first", "n1")])
+    begin(kb)
+    kb.insert("edge", [("second", "n1")])
+    kb.insert("edge", [("first", "n2")])
+    assert {("second", "n2"), ("first", "n3")} < facts(kb, "path")
+    assert ("first", "n2") not in facts(kb, "far")
+    assert kb.verify()
 
 
 def test_all_types(open_kb: OpenKb, path: Path, tmp_path: Path) -> None:

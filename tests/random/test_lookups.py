@@ -36,6 +36,8 @@ from support.agreement import assert_agrees, assert_told
 from support.examples import share
 
 from zodiac_sql import ConstraintError
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.dictionary import MOST_REMEMBERED
 from zodiac_sql.lookups import cascade
 from zodiac_sql.lookups.cascade import MANY
 from zodiac_sql.storage import journal
@@ -59,6 +61,7 @@ class Run:
         self.program = random_program(rng)
         self.dropped: list[Rule] = []
         self.explicit: Facts = {name: set() for name in self.program.types}
+        self.new: list[str] = []
         self.kb = self.opened("lookups")
         self.kb.add_rules(f"{self.program.text()}\n{CONSTRAINT}")
         self.kb.insert("forbidden", [("x",)])
@@ -163,11 +166,20 @@ class Run:
         for _ in range(facts):
             name = self.rng.choice(sorted(self.program.types))
             there = sorted(self.explicit[name], key=repr)
-            row = random_row(self.rng, self.program.types[name])
+            row = self._with_new(random_row(self.rng, self.program.types[name]))
             if there and self.rng.random() < 0.45:
                 row = self.rng.choice(there)
             found.setdefault((name, row), self.rng.random() < 0.6)
         return found
+
+    def _with_new(self, row: Row) -> Row:
+        """Now and then a symbol is a new one, or one that was new some changes ago."""
+        if self.rng.random() < 0.1:
+            self.new.append(f"new{len(self.new)}" + self.rng.choice(["", "!" * 200]))
+        others = [*self.new[-4:], *self.new[:1]]
+        if not others or self.rng.random() < 0.8:
+            return row
+        return tuple(self.rng.choice(others) if isinstance(v, str) else v for v in row)
 
     def _apply(self, kb: KnowledgeBase, verbs: dict[tuple[str, Row], bool]) -> Change:
         budget.tried("changes")
@@ -186,14 +198,18 @@ class Run:
     steps=st.integers(5, 25),
     many=st.sampled_from([1, MANY]),
     entries=st.sampled_from([1, 3, MOST_ENTRIES]),
+    remembered=st.sampled_from([0, 3, MOST_REMEMBERED]),
 )
 def test_small_changes_and_what_comes_between(
-    open_kb: OpenKb, seed: int, steps: int, many: int, entries: int
+    open_kb: OpenKb, seed: int, steps: int, many: int, entries: int, remembered: int
 ) -> None:
-    """`many` candidates may be checked together, and so many `entries` wait in the journal."""
+    """`many` candidates may be checked together, so many `entries` wait in the journal, and so many
+    symbols are `remembered`.
+    """
     with TemporaryDirectory() as folder, ExitStack() as closing:
         closing.enter_context(patch.object(cascade, "MANY", many))
         closing.enter_context(patch.object(journal, "MOST_ENTRIES", entries))
+        closing.enter_context(patch.object(dictionary, "MOST_REMEMBERED", remembered))
         run = Run(Random(seed), open_kb, Path(folder) / "lookups.duckdb", closing)
         note(run.program.text())
         for _ in range(steps):

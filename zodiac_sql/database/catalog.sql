@@ -108,11 +108,12 @@ CREATE TABLE zodiac.stream (
     position BIGINT NOT NULL
 );
 
--- Small changes that are not in their tables yet: migration 12.
+-- Small changes that are not in their tables yet: migrations 12 and 13.
 CREATE TABLE zodiac.journal (
     number BIGINT NOT NULL,
     entry  VARCHAR NOT NULL
 );
+COMMENT ON TABLE zodiac.journal IS 'small changes, symbols included, that are not in their tables yet';
 
 -- The change feed, whose entries are in zodiac.feed_1, feed_2, ...: migration 10.
 CREATE TABLE zodiac.feed (

@@ -2,8 +2,10 @@
 
 New symbols wait until the change that brought them is published: in a temporary table, or if there
 are only a few, in memory. A statement that looks for texts brings those into the table first
-(`Store.run`); most statements do not, because facts hold ids. Symbols never wait in the journal
-(storage/journal.py), so looking for published ones settles nothing.
+(`Store.run`); most statements do not, because facts hold ids.
+
+Symbols of changes that wait in the journal (storage/journal.py) are in memory, too, until they are
+in the table. So looking for symbols settles nothing.
 """
 
 from __future__ import annotations
@@ -76,10 +78,15 @@ def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
 
 def publish(store: Store) -> None:
     """Make new symbols permanent. This is part of the publishing transaction."""
-    if store.waiting_symbols:
-        store.run(_INTO_FILE, ids_and_texts(store.waiting_symbols))
+    add_to_file(store, store.waiting_symbols)
     if store.symbols_wait:
         store.run('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
+
+
+def add_to_file(store: Store, symbols: Mapping[str, int]) -> None:
+    """Write symbols to the table in the file, as part of a transaction."""
+    if symbols:
+        store.run(_INTO_FILE, ids_and_texts(symbols))
 
 
 def published(store: Store) -> None:
@@ -121,7 +128,7 @@ def as_written(store: Store, texts: Collection[str]) -> dict[str, int]:
     """
     found = {
         text: known[text]
-        for known in (store.known_symbols, store.waiting_symbols)
+        for known in (store.known_symbols, store.waiting_symbols, store.journal.symbols)
         for text in texts
         if text in known
     }
@@ -154,7 +161,12 @@ _LONGEST_REMEMBERED = 200
 
 def texts_as_written(store: Store, ids: Collection[int]) -> dict[int, str]:
     """The texts of symbols by their ids. Those of published ones are remembered."""
-    found = {number: store.known_texts[number] for number in ids if number in store.known_texts}
+    found = {
+        number: known[number]
+        for known in (store.known_texts, store.journal.texts)
+        for number in ids
+        if number in known
+    }
     asked = [number for number in ids if number not in found]
     if asked:
         with store.journal.apart():
@@ -201,8 +213,7 @@ def add(store: Store, texts: Sequence[str]) -> dict[str, int]:
 def _last(store: Store) -> int:
     """The last id in the file. It is known as long as nobody else can have added symbols."""
     if store.last_symbol is None or not (store.presence and store.presence.knows()):
-        with store.journal.apart():
-            store.last_symbol = store.count("SELECT coalesce(max(id), 0) FROM zodiac.symbol")
+        store.last_symbol = store.count("SELECT coalesce(max(id), 0) FROM zodiac.symbol")
     return store.last_symbol
 
 

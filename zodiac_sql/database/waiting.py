@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +24,10 @@ class Waiting:
     facts: dict[tuple[Any, ...], bool] = field(default_factory=dict)
     """Whether facts of predicates that no rule reads are there, after the schema and name of their
     tables, if a change that waits has written them."""
+    symbols: dict[str, int] = field(default_factory=dict)
+    """The symbols that came with changes that wait, and their ids."""
+    texts: dict[int, str] = field(default_factory=dict)
+    """The same, the other way round."""
     _apart: bool = False
 
     def comes(self) -> None:
@@ -52,12 +56,16 @@ class Waiting:
         finally:
             self._apart = before
 
-    def add(self, rows: int) -> None:
-        """Count a change that waits from now on."""
+    def add(self, rows: int, symbols: Mapping[str, int]) -> None:
+        """Note a change that waits from now on, with new symbols."""
         self.number += 1
         self.rows += rows
+        self.symbols |= symbols
+        self.texts |= {number: text for text, number in symbols.items()}
 
     def clear(self) -> None:
         """Note that nothing waits any more."""
         self.number = self.rows = 0
         self.facts.clear()
+        self.symbols.clear()
+        self.texts.clear()

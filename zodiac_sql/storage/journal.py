@@ -6,7 +6,7 @@ has all that it does, and many of them are brought to the tables together.
 
 Rule: before any other statement is run, the journal is settled: its changes are brought to the
 tables in one transaction, and it is empty again (`Store.journal`). Reason: whoever asks must see
-them. Symbols alone are written at once, because they are asked for by each change.
+them. Only the dictionary is asked by each change: it knows the symbols that wait by itself.
 
 Rule: whoever opens a file settles its journal first. Reason: a process that was killed may have
 left changes there. So they are settled in one way only, from the rows in the file.
@@ -76,12 +76,13 @@ def may_note(store: Store) -> bool:
     It may if a small change came just before, and nobody has asked anything since: who asks after
     each change would wait for it twice.
     """
-    presence = store.presence
-    return presence is not None and not store.journal.asked and presence.knows()
+    presence, waiting = store.presence, store.journal
+    few_symbols = not store.symbols_wait
+    return presence is not None and not waiting.asked and few_symbols and presence.knows()
 
 
 def note(store: Store, tables: Sequence[TableRows], positions: Mapping[str, int]) -> bool:
-    """Write a change to the journal, in a transaction. Returns False if another store is there.
+    """Write a change to the journal, with its symbols. Returns False if another store is there.
 
     `positions` are those of streams that are another now.
     """
@@ -92,22 +93,27 @@ def note(store: Store, tables: Sequence[TableRows], positions: Mapping[str, int]
     with store.presence.unnoticed(True) as unnoticed:
         if not unnoticed:
             return False
-        # Before anything is there, because an interruption may come right after it.
+        symbols = store.waiting_symbols
+        entry = _text(tables, positions, symbols)
+        # Before anything is there, because an interruption may come right after it. Then what
+        # waits is settled first thing, and what is noted here is what the file has.
         store.journal.settles = partial(_settle, store)
-        with store.journal.apart(), store.transaction():
-            dictionary.publish(store)
-            store.journal.add(sum(len(one.gone) + len(one.come) for one in tables))
-            store.run(_WRITE, [store.journal.number, _text(tables, positions)])
-            store.unsure = True
+        store.unsure = True
+        store.journal.add(sum(len(one.gone) + len(one.come) for one in tables), symbols)
+        with store.journal.apart():
+            store.commit(_WRITE, [store.journal.number, entry])
     return True
 
 
-def _text(tables: Sequence[TableRows], positions: Mapping[str, int]) -> str:
+def _text(
+    tables: Sequence[TableRows], positions: Mapping[str, int], symbols: Mapping[str, int]
+) -> str:
     """A change as JSON: columns are lists of values, moments are texts."""
     told = [
         [*one.key, one.columns, _columns(one.gone), one.begin, _columns(one.come)] for one in tables
     ]
-    return json.dumps({"tables": told, "positions": {**positions}}, default=str)
+    entry = {"tables": told, "positions": {**positions}, "symbols": symbols}
+    return json.dumps(entry, default=str)
 
 
 def _columns(rows: Sequence[Row]) -> list[list[object]]:
@@ -142,6 +148,7 @@ def _settle(store: Store) -> None:
             total = _Total()
             for (text,) in store.rows(_READ):
                 _add(store, total, text)
+            dictionary.add_to_file(store, total.symbols)
             for key, table in total.tables.items():
                 _write(store, key, table)
             for name, position in total.positions.items():
@@ -182,6 +189,7 @@ class _Total:
 
     tables: dict[Key, _Table] = field(default_factory=dict)
     positions: dict[str, int] = field(default_factory=dict)
+    symbols: dict[str, int] = field(default_factory=dict)
 
 
 def _add(store: Store, total: _Total, text: str) -> None:
@@ -193,6 +201,8 @@ def _add(store: Store, total: _Total, text: str) -> None:
             rows = ((*begin, *row) for row in zip(*come, strict=True))
             table.add(zip(*gone, strict=True), rows)
         total.positions |= {str(name): int(number) for name, number in told["positions"].items()}
+        symbols = told.get("symbols", {})  # before migration 13 there were none
+        total.symbols |= {str(name): int(number) for name, number in symbols.items()}
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise StoreError(
             f"the journal of {store.path} was edited: {error!r} in an entry. Nothing was changed. "
