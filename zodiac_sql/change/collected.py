@@ -36,6 +36,7 @@ from zodiac_sql.program.set_facts import is_of_facts, with_facts_of_set
 from zodiac_sql.program.state import State, hypergraph_of, parsed_templates
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.catalog import others_names
+from zodiac_sql.storage.triples import TRIPLE, whose_view
 
 if TYPE_CHECKING:
     from zodiac_sql.change.directly import Write
@@ -133,7 +134,10 @@ class Collected:
         self.prefixes = dict(self.state.prefixes)
         self.before = Before(self.state, self.prepared)
         self.rules = RuleEdits(self.state.written, self.state.sets, self.before.written)
-        self.sql_names = SqlNames(partial(_taken_names, self.store, self.state, self.others))
+        self.sql_names = SqlNames(
+            partial(_taken_names, self.store, self.state, self.others),
+            partial(_makes_way, self.store, self.others),
+        )
 
     def meant(self, predicate: str) -> str:
         """The predicate that a user's name for it means."""
@@ -286,6 +290,14 @@ def _taken_names(store: Store, state: State, others: set[str]) -> set[str]:
     """The SQL names that no new predicate can have, in lower case. `others` gets some of them."""
     others |= others_names(store, state.schema)
     return {p.sql_name.lower() for p in state.schema.values()} | others
+
+
+def _makes_way(store: Store, others: set[str], name: str) -> bool:
+    """Whether a name is that of our view of triples, which is not one of `others` then."""
+    if name != TRIPLE or whose_view(store) != "ours":
+        return False
+    others.discard(name)
+    return True
 
 
 def explicit_predicates(collected: Collected) -> set[str]:

@@ -12,6 +12,9 @@ from zodiac_sql.names import RANKED, VIEWS
 LARGEST_LEFT_BEHIND = 10_000
 """A table of at most this many rows may stay until the next change replaces it."""
 
+MOST_RENAMINGS = 16
+"""After so many changes of rules, their tables are dropped, however small they are."""
+
 
 def drop_all_temporary(store: Store) -> None:
     """Drop all temporary tables, because after a failed change nobody knows what they hold."""
@@ -24,14 +27,17 @@ def drop_temporary(store: Store, keep: Collection[str], renamed: bool) -> None:
     """Drop the temporary tables of a finished change, except those in `keep`.
 
     Small tables stay, because the next change replaces them; if all are small, they need not even
-    be listed. With `renamed`, small tables go too: hypernodes have changed, so the next change may
-    give its tables other names and would not replace them.
+    be listed. With `renamed`, hypernodes have changed, so the next change may give its tables other
+    names and would not replace them: after some such changes, small tables go, too.
     """
-    if store.temporary_rows.bound <= LARGEST_LEFT_BEHIND and not renamed:
+    there = store.temporary_rows
+    there.renamings += renamed
+    rows = there.total if there.renamings else there.bound
+    if rows <= LARGEST_LEFT_BEHIND and there.renamings < MOST_RENAMINGS:
         return
     largest = 0
     for name, size in _temporary(store):
-        small = size is not None and size <= LARGEST_LEFT_BEHIND and not renamed
+        small = size is not None and size <= LARGEST_LEFT_BEHIND and not there.renamings
         if size is not None and (name in keep or small):
             largest = max(largest, size)  # if it is large, the next change drops it
         else:

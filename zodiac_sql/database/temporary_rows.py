@@ -15,11 +15,16 @@ class TemporaryRows:
     """
 
     bound: int = 0
+    total: int = 0
+    """How many rows were written since somebody looked."""
+    renamings: int = 0
+    """How many changes since then have left tables that the next one will not replace."""
 
     def written(self, rows: int) -> None:
         """Note the number of rows that a statement has written."""
         self.bound = max(self.bound, rows)
+        self.total += rows
 
     def looked_through(self, largest_left: int) -> None:
         """Note, after a look at all temporary tables, the rows of the largest one that stays."""
-        self.bound = largest_left
+        self.bound, self.total, self.renamings = largest_left, 0, 0

@@ -16,7 +16,7 @@ from zodiac_sql.graph.restructuring import Restructuring, restructure
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.functions import Function, Functions
 from zodiac_sql.language.head_names import named_by_heads
-from zodiac_sql.language.schema import Predicate, default_columns, sql_name
+from zodiac_sql.language.schema import Predicate, default_columns, local_name, sql_name
 from zodiac_sql.language.syntax import (
     Atom,
     Column,
@@ -427,10 +427,11 @@ class SqlNames:
     """Gives the new predicates of a change their names in SQL.
 
     `ask` returns the names that are taken, in lower case. It is called once, for the first new
-    predicate.
+    predicate. `makes_way` tells whether what has a name gives it up for a predicate.
     """
 
     ask: Callable[[], Collection[str]]
+    makes_way: Callable[[str], bool] = lambda _: False
     given: dict[str, str] = field(default_factory=dict)
     _taken: set[str] | None = None
     _numbers: dict[str, int] = field(default_factory=dict)
@@ -440,6 +441,9 @@ class SqlNames:
         if self._taken is None:
             self._taken = set(self.ask())
         if predicate not in self.given:
+            local = local_name(predicate).lower()
+            if local in self._taken and self.makes_way(local):
+                self._taken.remove(local)
             found = sql_name(predicate, prefixes, self._taken, self._numbers)
             self.given[predicate] = found
             self._taken.add(found.lower())

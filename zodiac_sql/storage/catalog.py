@@ -14,7 +14,7 @@ from zodiac_sql.errors import LockedError, StoreError
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Origin, Type
-from zodiac_sql.names import DERIVED_SCHEMA, TRIPLES, VARIES
+from zodiac_sql.names import DERIVED_SCHEMA, VARIES
 from zodiac_sql.program.feed import NO_FEED
 from zodiac_sql.program.rule_sets import RuleSet
 from zodiac_sql.program.state import HypernodeRow, State, StoredRule
@@ -214,14 +214,15 @@ def drop_aside(store: Store, state: State) -> None:
 def others_names(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str]:
     """Tables and views of somebody else in schema main, in lower case: their names are taken.
 
-    The view of triples makes way for a predicate of its name (triples.py).
+    The view of triples is among them, which makes way for a predicate of its name (triples.py). To
+    ask whose it is takes longer than all this, because DuckDB then writes the SQL of all views.
     """
     rows = store.rows(
         "SELECT lower(table_name) FROM duckdb_tables() WHERE schema_name = 'main'"
         " AND database_name = $1 UNION ALL"
         " SELECT lower(view_name) FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal"
-        " AND database_name = $1 AND NOT (view_name = 'triple' AND contains(sql, $2))",
-        [store.database, TRIPLES],
+        " AND database_name = $1",
+        [store.database],
     )
     ours = {predicate.sql_name.lower() for predicate in schema.values()}
     return frozenset(name for (name,) in rows if name not in ours)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TypeVar
 
@@ -65,8 +65,7 @@ def _save_program(store: Store, old: State, new: State) -> None:
 
 def _save_sets(store: Store, old: State, new: State) -> None:
     gone, written = _changed(*({one.name: one for one in state.sets} for state in (old, new)))
-    if gone:
-        store.run("DELETE FROM zodiac.rule_set WHERE name IN (SELECT unnest($1))", [gone])
+    _remove(store, "rule_set", "name", gone)
     for one in written:
         store.run(
             "INSERT INTO zodiac.rule_set"
@@ -100,6 +99,17 @@ def _members(state: State, other: State) -> dict[tuple[str, str, str], None]:
     return dict.fromkeys(members)
 
 
+FEW = 100
+"""At most so many keys are compared with each row one by one, which takes no join."""
+
+
+def _remove(store: Store, table: str, key: str, gone: Sequence[object]) -> None:
+    """Delete rows of a table of the catalog by their keys."""
+    if gone:
+        test = f"list_contains($1, {key})" if len(gone) <= FEW else f"{key} IN (SELECT unnest($1))"
+        store.run(f"DELETE FROM zodiac.{table} WHERE {test}", [gone])
+
+
 def _run_over(store: Store, sql: str, rows: Collection[tuple[object, ...]]) -> None:
     """Run a statement whose parameters are the columns of some rows, if there are any."""
     if rows:
@@ -122,8 +132,7 @@ def _save_positions(store: Store, old: Mapping[str, int], new: Mapping[str, int]
 
 def _save_rules(store: Store, old: State, new: State) -> None:
     gone, written = _changed(_owned(old), _owned(new))
-    if gone:
-        store.run("DELETE FROM zodiac.rule WHERE name IN (SELECT unnest($1))", [gone])
+    _remove(store, "rule", "name", gone)
     if written:
         store.run(
             "INSERT INTO zodiac.rule SELECT unnest($1), unnest($2),"
@@ -146,8 +155,7 @@ def _save_rules(store: Store, old: State, new: State) -> None:
 
 def _save_templates(store: Store, old: State, new: State) -> None:
     gone, written = _changed(*({rule.name: rule for rule in s.templates} for s in (old, new)))
-    if gone:
-        store.run("DELETE FROM zodiac.template WHERE name IN (SELECT unnest($1))", [gone])
+    _remove(store, "template", "name", gone)
     if written:
         store.run(
             "INSERT INTO zodiac.template SELECT unnest($1), unnest($2),"
@@ -173,8 +181,7 @@ def _save_hypernodes(store: Store, old: State, new: State) -> None:
     before, after = _placed(old), _placed(new)
     gone = [row[0] for row in before - after]
     written = sorted(after - before, key=lambda row: row[0])
-    if gone:
-        store.run("DELETE FROM zodiac.hypernode WHERE id IN (SELECT unnest($1))", [gone])
+    _remove(store, "hypernode", "id", gone)
     if written:
         store.run(
             "INSERT INTO zodiac.hypernode"
@@ -191,8 +198,7 @@ def _save_hypernodes(store: Store, old: State, new: State) -> None:
 def _save_trees(store: Store, old: State, new: State) -> None:
     before, after = ({t for r in s.hypernodes if r.trees for t in r.trees} for s in (old, new))
     gone, written = [tree.rule for tree in before - after], after - before
-    if gone:
-        store.run("DELETE FROM zodiac.hypertree WHERE rule IN (SELECT unnest($1))", [gone])
+    _remove(store, "hypertree", "rule", gone)
     for tree in sorted(written, key=lambda tree: tree.rule):
         store.run(
             "INSERT INTO zodiac.hypertree VALUES ($1, $2, $3,"
@@ -236,7 +242,7 @@ def _edges(
 
 def _save_schema(store: Store, old: State, new: State) -> None:
     gone = [name for name in old.schema if new.schema.get(name) != old.schema[name]]
-    store.run("DELETE FROM zodiac.predicate WHERE name IN (SELECT unnest($1::VARCHAR[]))", [gone])
+    _remove(store, "predicate", "name", gone)
     written = [p for name, p in new.schema.items() if old.schema.get(name) != p]
     if written:
         store.run(
