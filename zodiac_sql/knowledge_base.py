@@ -22,9 +22,9 @@ from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, Unpack, overload
 
-from zodiac_sql.change.settings import Changing
+from zodiac_sql.change.settings import CHANGING, Changing
 from zodiac_sql.database.guard import exclusive, limited
-from zodiac_sql.database.limits import Limiting
+from zodiac_sql.database.limits import Limiting, require_known
 from zodiac_sql.database.store import Tracer
 from zodiac_sql.errors import MissingFunctionWarning, MissingLogWarning
 from zodiac_sql.file_verbs import FileVerbs
@@ -313,6 +313,7 @@ class KnowledgeBase(FileVerbs):
         from zodiac_sql.stream.loop import Options
         from zodiac_sql.stream.run import stream
 
+        require_known(how, CHANGING)
         options = Options(name, coalesce, queue, skip_bad)
         self._session.guard.check()
         begin = partial(self._session.streaming, how)

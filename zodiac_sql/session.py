@@ -12,10 +12,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from zodiac_sql.change.settings import Changing, Settings
+from zodiac_sql.change.settings import CHANGING, Changing, Settings
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
-from zodiac_sql.database.limits import NO_LIMITS, Limits, limits_of
+from zodiac_sql.database.limits import NO_LIMITS, Limits, limits_of, require_known
 from zodiac_sql.database.registered_functions import remove_function
 from zodiac_sql.database.signals import forget
 from zodiac_sql.database.store import Store, Tracer
@@ -147,6 +147,7 @@ class Session:
     @contextmanager
     def _collecting(self, how: Changing | None) -> Iterator[Collected]:
         """Begin an update. If the block fails, nothing of the update is left."""
+        require_known(how or {}, CHANGING)
         if self.store.read_only:
             raise StoreError(f"{self.store.path} was opened with read_only=True")
         self.guard.check()

@@ -10,6 +10,7 @@ import pytest
 from support.changing_rules import added_at, moved, names, predicates, set_back, views
 
 from zodiac_sql import ProgramError, QueryError
+from zodiac_sql.change.temporary_tables import MOST_RENAMINGS
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -212,9 +213,11 @@ def test_nothing_temporary_piles_up(open_kb: OpenKb) -> None:
         return sum(kb._session.store.count(tables.format(kind)) for kind in ("tables", "views"))
 
     seen = []
-    for _ in range(6):
+    for _ in range(
+        MOST_RENAMINGS
+    ):  # three changes of rules each, and so three times looked through
         kb.add_rules("b: p(X, Y) :- e(Y, X).")
         kb.add_rules("c: e(X, Y) :- p(Y, X). d: p(X, Z) :- p(X, Y), p(Y, Z).")
         kb.drop_rules("b", "c", "d")
         seen.append(temporary())
-    assert seen[-1] == seen[1]
+    assert max(seen[MOST_RENAMINGS:]) <= max(seen[:MOST_RENAMINGS])

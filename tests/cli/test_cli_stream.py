@@ -13,6 +13,7 @@ import pytest
 from support.edge_streams import PATHS, edge, gone, start
 from typer.testing import CliRunner, Result
 
+import zodiac_sql
 from zodiac_sql import KnowledgeBase
 from zodiac_sql.cli.main import app
 
@@ -70,6 +71,16 @@ def test_the_command_tells_what_was_applied(db: str) -> None:
     for arguments in (("missing.jsonl",), ("-", "--strategy", "x"), ("-", "--coalesce", 0)):
         assert called(db, *arguments, given="").exit_code in (1, 2)
     assert called(":memory:", "-", given="").exit_code == 1
+
+
+def test_constraints_may_be_let_pass(db: str) -> None:
+    with zodiac_sql.connect(db) as kb:
+        kb.add_rules("!- edge(X, X).")
+    Path("u.jsonl").write_text(lines(edge("aa")))
+    refused = called(db, "u.jsonl")
+    assert refused.exit_code == 1 and "--no-check" in refused.stderr
+    passed = called(db, "u.jsonl", "--no-check")
+    assert passed.exit_code == 0 and "let pass" in passed.stderr
 
 
 def test_a_database_is_made(db: str) -> None:

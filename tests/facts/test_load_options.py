@@ -155,6 +155,23 @@ def test_options_that_do_not_fit_the_file(kb: KnowledgeBase) -> None:
         kb.load("p.csv", delimeter=";")  # type: ignore[call-arg]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"), [("e.jsonl", ""), ("e.ndjson", "\n\n"), ("e.json", "[]"), ("e.json", "")]
+)
+def test_json_without_rows(kb: KnowledgeBase, name: str, text: str) -> None:
+    Path(name).write_text(text)
+    with pytest.raises(DataError, match=f"{name} is empty: nothing tells the columns"):
+        kb.load(name)
+    assert kb.predicates().num_rows == 0
+    kb.load(name, columns={"a": "turbine", "b": "celsius"})
+    kb.add_rules("hot(T) :- e(turbine: T, celsius: C), C > 30.")
+    kb.insert("e", [("wt1", 31.5)])
+    assert kb.load(name).inserted == {}
+    assert kb.table("hot").fetchall() == [("wt1",)]
+    Path("f.jsonl").write_text('{"json": 1}')
+    assert kb.load("f.jsonl").inserted == {"f": 1}
+
+
 def test_empty_files_create_the_predicate(kb: KnowledgeBase) -> None:
     Path("p.csv").write_text("turbine,celsius\n")
     pq.write_table(pa.table({"n": pa.array([], pa.int64())}), "q.parquet")
@@ -167,6 +184,7 @@ def test_empty_files_create_the_predicate(kb: KnowledgeBase) -> None:
         kb.load("s.csv")
     shown = {row["predicate"]: row["columns"] for row in kb.predicates().to_pylist()}
     assert shown == {"p": "turbine: open, celsius: open", "q": "n: int", "r": "x: open"}
+    assert kb.load("r.csv", "p").inserted == {}
     kb.add_rules("hot(X) :- p(X, T), T > 30.")
     Path("p.csv").write_text("celsius,turbine\n31.5,wt1\n")
     assert kb.load("p.csv").inserted == {"p": 1, "hot": 1}

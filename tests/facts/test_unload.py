@@ -176,6 +176,12 @@ def test_in_part(kb: KnowledgeBase, tmp_path: Path) -> None:
     assert not kb.unload(path)
 
 
+def test_a_predicate_whose_name_is_misspelt(kb: KnowledgeBase) -> None:
+    kb.insert("parent", [("a", "b")])
+    assert kb.delete("paren", [("a", "b")]).notes == ("paren has no facts; did you mean parent?",)
+    assert kb.delete("something", [("a", "b")]).notes == ()
+
+
 def test_only_explicit_facts_are_deleted(kb: KnowledgeBase, tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text("s\nx\n")

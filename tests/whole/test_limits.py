@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -176,6 +177,28 @@ def test_a_limit_is_a_positive_number(limit: dict[str, int]) -> None:
         zodiac_sql.connect(**limit)
     with zodiac_sql.connect() as kb, pytest.raises(ValueError, match=f"^{name} is a"):
         kb.sql("SELECT 1", **limit)
+
+
+@pytest.mark.parametrize("verb", ["insert", "rules", "update", "stream", "query", "table"])
+def test_an_argument_that_is_none_is_refused(kb: KnowledgeBase, verb: str) -> None:
+    """A misspelt limit would be no limit."""
+    verbs: dict[str, Callable[..., object]] = {
+        "insert": partial(kb.insert, "n", [(1,)]), "rules": partial(kb.add_rules, ENDLESS),
+        "update": lambda **how: kb.update(**how).__enter__(), "stream": partial(kb.stream, []),
+        "query": partial(kb.query, "n(X)"), "table": partial(kb.table, "n"),
+    }  # fmt: skip
+    before = state(kb)
+    with pytest.raises(TypeError, match="no argument 'max_row' here; did you mean max_rows?"):
+        verbs[verb](max_row=10)
+    with pytest.raises(TypeError, match="no argument 'nulls' here"):
+        verbs[verb](nulls="skip-row")
+    assert state(kb) == before
+
+
+@pytest.mark.parametrize("timeout", [float("inf"), 1e300])
+def test_a_timeout_may_be_longer_than_any_clock(kb: KnowledgeBase, timeout: float) -> None:
+    kb.insert("n", [(1,)], timeout=timeout)
+    assert kb.query("n(X)", timeout=timeout).num_rows == 2
 
 
 def test_what_runs_out_of_time_in_another_thread() -> None:

@@ -17,6 +17,10 @@ class Changing(Limiting, total=False):
     check: bool
 
 
+CHANGING = frozenset(Changing.__annotations__)
+"""The names of these arguments."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The strategy for recursive hypernodes, whether modules may be at work, and which cyclic rules

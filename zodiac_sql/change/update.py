@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.kept_blanks import with_kept_blanks
-from zodiac_sql.change.not_explicit import absent_facts
+from zodiac_sql.change.not_explicit import absent_facts, absent_predicate
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.errors import QueryError
@@ -154,6 +154,8 @@ class Update:
         """
         collected, name = self._collected, self._collected.meant(predicate)
         known = collected.schema.get(name)
+        if known is None:
+            self._collected.remarks += absent_predicate(name, collected.schema)
         if known is None or known.open:
             return
         if (part := _looked_up(collected, name, rows)) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ from zodiac_sql.cli.databases import (
     require_files,
 )
 from zodiac_sql.cli.exporting import export_after
-from zodiac_sql.cli.limiting import limited
+from zodiac_sql.cli.limiting import checks, limited
 from zodiac_sql.cli.options import (
     Columns,
     Database,
@@ -345,6 +345,7 @@ def alter(
     change_and_print(db, wanted, None, as_json)
 
 
+@limited
 def stream(
     db: NewDatabase,
     source: Annotated[
@@ -392,7 +393,8 @@ def stream(
 
     if strategy not in STRATEGIES:
         raise typer.BadParameter(f"--strategy is one of {', '.join(STRATEGIES)}")
-    options = {"name": name, "coalesce": coalesce, "queue": queue, "skip_bad": skip_bad}
+    options: dict[str, Any] = {"name": name, "coalesce": coalesce, "queue": queue}
+    options |= {"skip_bad": skip_bad, "check": checks()}
     follow(db, source, strategy, options, as_json)
 
 

@@ -11,6 +11,7 @@ user, except while it has lent the database to another thread.
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from threading import get_ident
 from typing import Concatenate, NoReturn, ParamSpec, Protocol, TypeVar
 
 from zodiac_sql.database.forks import require_not_forked
-from zodiac_sql.database.limits import limits_of
+from zodiac_sql.database.limits import limits_of, require_known
 from zodiac_sql.database.watch import Watch
 from zodiac_sql.errors import BusyError
 
@@ -160,10 +161,13 @@ def limited(
     verb: Callable[Concatenate[_Self, _Arguments], _Result],
 ) -> Callable[Concatenate[_Self, _Arguments], _Result]:
     """The same for a question, which may have limits of its own (limits.py)."""
+    own = inspect.getfullargspec(verb)
+    known = frozenset((*own.args, *own.kwonlyargs))
 
     @wraps(verb)
     def guarded(self: _Self, /, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
         guard = self._guard
+        require_known(named, known)
         given = limits_of(named)
         for name in given:
             del named[name]

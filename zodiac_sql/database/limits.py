@@ -11,9 +11,10 @@ rule grew, how far and how fast. Without limits nothing is measured.
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NoReturn, TypedDict
 
@@ -40,6 +41,22 @@ def limits_of(given: Mapping[str, Any]) -> Limiting:
 
 
 _NAMES = tuple(Limiting.__annotations__)
+
+
+def require_known(given: Iterable[str], known: Collection[str]) -> None:
+    """Raise TypeError for a named argument that a verb does not have.
+
+    Verbs take their limits as named arguments of any name, so Python does not look.
+    """
+    for name in given:
+        if name not in known and name not in _NAMES:
+            close = difflib.get_close_matches(name, (*known, *_NAMES), n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise TypeError(f"there is no argument {name!r} here{hint}")
+
+
+LONGEST = 100 * 365 * 86_400.0
+"""A timeout of more seconds than this, a century, is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +175,9 @@ class Bounds:
     @property
     def deadline(self) -> float | None:
         timeout = self.limits.timeout
-        return None if timeout is None or self.over else self.started + timeout
+        if timeout is None or timeout > LONGEST or self.over:
+            return None
+        return self.started + timeout
 
     def check_time(self) -> None:
         """Raise LimitError if time is up."""

@@ -161,7 +161,14 @@ class Expressions(Places):
         value = literals.float_of(text)
         if math.isinf(value):
             self._problem(f"the number {shortened(text)} is too large for a float", span)
+        self._exact(text, span)
         return Constant(Type.FLOAT, value, span)
+
+    def _exact(self, text: str, span: Span) -> None:
+        """A number is not rounded in silence."""
+        if (nearest := literals.rounded(text)) is not None:
+            said = f"the number {shortened(text)} would be rounded: floats have 64 bits"
+            self._problem(said, span, f"The nearest one is {nearest!r}.")
 
     def _within(self, type_: Type, value: float, span: Span) -> Constant:
         """A number; an integer must fit into 64 bits."""
@@ -177,8 +184,12 @@ class Expressions(Places):
             value = literals.value_of(type_, text)
         except (ValueError, OverflowError):
             name = datatype.removeprefix(symbols.XSD)
-            self._problem(f'"{shortened(text)}" is not an xsd:{name}', span)
+            finer = type_ is Type.TIMESTAMP and literals.is_finer(text)
+            wrong = "is finer than microseconds" if finer else f"is not an xsd:{name}"
+            self._problem(f'"{shortened(text)}" {wrong}', span)
             return Constant(type_, 0, span)
+        if datatype == f"{symbols.XSD}decimal":
+            self._exact(text.strip(), span)
         return self._within(type_, value, span)
 
     def _unquoted(self, token: Token) -> str:

@@ -7,8 +7,10 @@ their places.
 from __future__ import annotations
 
 import datetime
+import math
 import re
 import sys
+from decimal import Decimal
 from typing import Any
 
 from zodiac_sql.language import symbols
@@ -87,13 +89,28 @@ def float_of(text: str) -> float:
     return float(text) + 0.0
 
 
+def rounded(text: str) -> float | None:
+    """The float that a number becomes, if it is not written as the same number; else None."""
+    value = float_of(text)
+    if not math.isfinite(value) or Decimal(repr(value)) == Decimal(text):
+        return None
+    return value
+
+
 def _boolean(text: str) -> bool:
     if text not in ("true", "false", "1", "0"):
         raise ValueError(text)
     return text in ("true", "1")
 
 
+def is_finer(text: str) -> bool:
+    """Whether a moment has nanoseconds, which a timestamp cannot keep."""
+    return re.search(r"[.,]\d{6}\d*[1-9]", text) is not None
+
+
 def _timestamp(text: str) -> datetime.datetime:
+    if is_finer(text):
+        raise ValueError(text)
     moment = datetime.datetime.fromisoformat(text)
     return moment.astimezone(datetime.UTC).replace(tzinfo=None) if moment.tzinfo else moment
 

@@ -27,6 +27,11 @@ def syntax_problem(error: UnexpectedInput, source: Source, line: int, column: in
     words = [_EXPECTED[name] for name in _EXPECTED if name in expected]
     right = f"Expected here: {', '.join(words)}." if words else ""
     span = Span(source, at_line, at_column, at_line, at_column + width)
+    rest = source.lines[at_line - 1][at_column - 1 :] if at_line <= len(source.lines) else ""
+    if rest.startswith("/*"):
+        return Problem("syntax error: this comment does not end", span, "It ends with */.")
+    if rest.startswith(":-") and "COLON" not in expected:
+        right = "A constraint begins with !-, as in  !- body."
     return Problem(f"syntax error: {found}", span, _hint(source, at_line, right))
 
 

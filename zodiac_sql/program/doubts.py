@@ -142,6 +142,11 @@ class _Similar:
         return self._by_local[close[0]] if close else None
 
 
+def similar(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like another one, if any is."""
+    return _Similar(known).to(name)
+
+
 _SIMILAR = 0.75
 """Two names of which at least so much is the same may be one name, mistyped."""
 

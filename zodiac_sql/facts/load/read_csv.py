@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sqlglot import exp
-
 from zodiac_sql.database.other_connections import connect_outside
-from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.buffers import BUFFERS, sized
 from zodiac_sql.facts.load.lines import read_into
+from zodiac_sql.facts.load.no_rows import without_rows
 from zodiac_sql.facts.load.options import Options
 from zodiac_sql.facts.load.result import Skipped
 from zodiac_sql.facts.load.source import SourceFile
@@ -44,7 +42,8 @@ def read_csv(
     Raises DataError if the file is empty, and nothing tells its columns.
     """
     if not file.data.stat().st_size:
-        return _empty(store, file, suffix, options, known)
+        names = without_rows(store, file, options, known)
+        return _table(store, file, suffix, replace(options, header=False), names)
     delimiter = options.delimiter or ("\t" if suffix == ".tsv" else None)
     given: dict[str, object] = {"path": file.unglobbed, "header": options.header}
     sniff = _SNIFF
@@ -102,24 +101,6 @@ def _names(
     if known is not None and known.arity == width:
         return [column.name for column in known.columns]
     return default_columns(width)
-
-
-def _empty(
-    store: Store, file: SourceFile, suffix: str, options: Options, known: Predicate | None
-) -> TableFile:
-    """A file without a byte has no facts."""
-    names = [*options.columns.values()] if options.columns else []
-    if not names and known is not None:
-        names = [column.name for column in known.columns]
-    if not names:
-        raise DataError(
-            f"{file.path} is empty: nothing tells the columns of its predicate. Name them by "
-            "`columns`, or declare the predicate."
-        )
-    nothing = (exp.cast(exp.null(), "VARCHAR").as_(name, quoted=True) for name in names)
-    store.run(create_temp(ROWS, exp.select(*nothing).limit(0)))
-    renamed = replace(options, header=False)
-    return _table(store, file, suffix, renamed, names)
 
 
 def _read_rows(

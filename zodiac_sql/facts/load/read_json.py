@@ -13,6 +13,8 @@ from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.bounds import check_decimals, check_decimals_of_lines, check_nesting
 from zodiac_sql.facts.load.infer_types import known_types
 from zodiac_sql.facts.load.lines import read_into
+from zodiac_sql.facts.load.no_rows import without_rows
+from zodiac_sql.facts.load.options import Options
 from zodiac_sql.facts.load.source import SourceFile
 from zodiac_sql.facts.load.table_file import ROWS, TableFile, count_where
 from zodiac_sql.language.schema import Predicate
@@ -27,6 +29,14 @@ SELECT * FROM read_json($path, format = $format, compression = 'uncompressed', s
 LIMIT 0
 """
 
+_ANY_ROW = """
+SELECT 1 FROM read_json($path, format = $format, compression = 'uncompressed',
+                        ignore_errors = $ignore) LIMIT 1
+"""
+
+_NOTHING = ["json"]
+"""The columns that DuckDB finds where there is no row."""
+
 _READ_JSON = """
 SELECT * FROM read_json($path, format = $format, compression = 'uncompressed', columns = $columns,
                         ignore_errors = $ignore)
@@ -34,11 +44,17 @@ SELECT * FROM read_json($path, format = $format, compression = 'uncompressed', c
 
 
 def read_json(
-    store: Store, file: SourceFile, suffix: str, known: Predicate | None, skip_bad: bool
+    store: Store,
+    file: SourceFile,
+    suffix: str,
+    known: Predicate | None,
+    skip_bad: bool,
+    options: Options,
 ) -> TableFile:
     """Create zodiac_rows. A column is read as values if all of them have one type.
 
     DuckDB finds that type by reading all values. Other columns are read as their texts in JSON.
+    Raises DataError if there are no rows, and nothing tells its columns.
     """
     check_nesting(file)
     format_ = JSON_FORMATS[suffix]
@@ -47,6 +63,9 @@ def read_json(
     with connect_outside(store) as outside:
         described = outside.run(_DESCRIBE_JSON, source).description or []
         found = {name: _JSON_TYPES.get(str(code), cells.JSON) for name, code, *_ in described}
+        if [*found] == _NOTHING and not outside.rows(_ANY_ROW, source):
+            names = without_rows(store, file, options, known)
+            return TableFile(store, file, suffix, dict.fromkeys(names, cells.JSON))
         known_by_name = known_types(tuple(found), known)
         syntaxes = {
             name: _suited(syntax, known_by_name.get(name)) for name, syntax in found.items()

@@ -64,7 +64,7 @@ def load_table(
         if suffix != ".json":
             check_lines(file)
         if suffix in JSON_FORMATS:
-            table = read_json(store, file, suffix, predicate, skip_bad)
+            table = read_json(store, file, suffix, predicate, skip_bad, options)
             table, notes = prepared(table, options, predicate)
             return replace(
                 _load_rows(table, name, predicate, skip_bad, options.widens), notes=notes
