@@ -113,6 +113,25 @@ def test_a_closure_that_begins_with_one_fact(open_kb: OpenKb) -> None:
     assert 3 <= recursive.rows <= 8
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "far(X, Y) :- hub(X, Y), X = s1.",
+        "far(X, Y) :- hub(X, Y), s1 = X.",
+        "far(X, Y) :- hub(X, Y), BIND(s1 AS X).",
+        "far(s1, Y) :- hub(s1, Y).",
+        "far(X, Y) :- hub(X, Y), X = s1, hub(X, W), W = t1.",
+    ],
+)
+def test_a_value_that_is_given_is_one_value(open_kb: OpenKb, rule: str) -> None:
+    kb = open_kb()
+    with kb.preview(plan=True) as update:
+        update.add_rules(rule)
+        update.insert("hub", [("s0", f"t{i}") for i in range(2_000)])
+        update.insert("hub", [(f"s{i}", f"t{i}") for i in range(1, 1_000)])
+    assert rows_of(update.plan)["far"] <= 5
+
+
 def test_a_plan_of_few_facts_and_of_none(open_kb: OpenKb) -> None:
     kb = open_kb()
     kb.add_rules(RULES)

@@ -33,7 +33,7 @@ def test_a_plan_evaluates_nothing_and_makes_no_file(here: Path) -> None:
     assert (run.returncode, run.stderr) == (0, "")
     assert not (here / "farm.duckdb").exists()
     lines = [line.split() for line in run.stdout.splitlines()]
-    assert lines[0][:4] == ["hypernode", "derives", "facts", "at"]
+    assert lines[0][:4] == ["hypernode", "derives", "facts", "one"]
     assert [line[:2] for line in lines[2:4]] == [["h1", "near"], ["h2", "hot"]]
     assert "explicit facts: 4, derived: about" in run.stdout
     zodiac("run", "farm.duckdb", *files, cwd=here)

@@ -279,3 +279,14 @@ def test_a_device_with_little_memory_reads_tables(tmp_path: Path) -> None:
         with pytest.raises(DataError):
             kb.load(file)
         assert kb.verify()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_files_larger_than_two_buffers(tmp_path: Path, threads: int) -> None:
+    """With 128 MB there would be room for one buffer of 32 MB, and DuckDB holds two."""
+    file = tmp_path / "p.csv"
+    long = "x" * 30_000
+    file.write_text("a,b\n" + "".join(f"{i}{long},{i}\n" for i in range(1_500)))
+    limits: dict[str, Any] = {"memory_limit": "128MB", "threads": threads}
+    with zodiac_sql.connect(tmp_path / "small.duckdb", **limits) as kb:
+        assert kb.load(file, columns=["b"]).inserted == {"p": 1_500}

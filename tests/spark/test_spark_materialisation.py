@@ -288,9 +288,14 @@ def test_errors(spark: SparkSession, tmp_path: Path) -> None:
             {"edge": spark.sql("SELECT 'a' AS x, cast(NULL AS string) AS y")}, {},
             SparkError, "edge: column y is empty",
         ),
+        ({}, {"other": [("a", "b")]}, DataError, "a data frame of Spark's is needed, not a list"),
+        ([("a", "b")], {}, TypeError, "data frames by predicate"),
     ):  # fmt: skip
         with pytest.raises(error, match=said):
             kept.update(inserts, deletes)
+    assert "path" in kept and "nothing" not in kept and kept.get("nothing") is None
+    assert "path" in kept.change and "nothing" not in kept.change
+    assert kept.change.get("nothing", 7) == 7 and 7 not in kept
     with pytest.raises(ProgramError, match="arity"):
         kept.update(rules="p(X) :- edge(X).")
     with pytest.raises(SparkError, match="r1 uses matches"):
@@ -316,6 +321,10 @@ def test_errors(spark: SparkSession, tmp_path: Path) -> None:
 
     doubted = Materialisation(spark, 'q(X) :- path(X, Y), matches(Y, "a").', tmp_path / "doubted")
     assert any("matches" in note for note in doubted.change.notes), doubted.change.notes
+    doubted.update({"edge": edges})
+    assert doubted.update(deletes={"edgee": edges}).notes == (
+        "edgee has no facts; did you mean edge?",
+    )
 
     newest = place / "versions" / "000000000004.json"
     newest.write_text(newest.read_text().replace('"format": 1', '"format": 2'))

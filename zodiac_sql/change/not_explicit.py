@@ -13,7 +13,6 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.names import whole
 from zodiac_sql.program.build import Planned
-from zodiac_sql.program.doubts import similar
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Relation, columns_of, relation_query
 from zodiac_sql.sql.set_difference import unknown
@@ -48,12 +47,6 @@ def only_derived(
                 "sources, or without the rule, do such facts go."
             )
     return remarks
-
-
-def absent_predicate(name: str, schema: Mapping[str, Predicate]) -> list[str]:
-    """A remark on a predicate that is not there, if its name looks like a mistake."""
-    close = similar(name, schema)
-    return [f"{name} has no facts; did you mean {close}?"] if close else []
 
 
 def absent_facts(store: Store, known: Predicate | None, staged: Staged) -> int:

@@ -4,15 +4,15 @@ Joins are estimated from statistics of the explicit facts (evaluate/cost/statist
 rule in the order of evaluation, so an error of one hypernode is one of all above it. What recursion
 derives cannot be known from statistics. A closure along edges that are known is estimated from a
 sample of what its components reach (plan_closures.py); any other recursive hypernode is told with
-bounds: at least what one round derives, at most all combinations of the values that can come into
-its columns.
+bounds: what one round is expected to derive, and all combinations of the values that can come into
+its columns, which are never more.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from zodiac_sql.change.choose_rewrites import as_components, types_of
@@ -29,8 +29,11 @@ from zodiac_sql.language.syntax import (
     Atom,
     Binding,
     Comparison,
+    Constant,
+    Expression,
     Literal,
     Rule,
+    Term,
     Type,
     Variable,
 )
@@ -63,8 +66,9 @@ _SYMBOLS = f'SELECT CAST(coalesce(sum(strlen(text) + 16), 0) AS BIGINT) FROM tem
 class Expected:
     """What one hypernode is expected to hold of all its predicates.
 
-    `least` and `most` are bounds where `how` says "bounds", else both are `rows`, and no bounds;
-    infinite ones are told as None. `bytes` is for the tables of `rows` facts in the file, at most.
+    Where `how` says "bounds", one round is expected to derive `least`, and there are never more
+    than `most`, which is None where it is infinite; else both are `rows`, and no bounds. `bytes` is
+    for the tables of `rows` facts in the file, at most.
     """
 
     hypernode: str
@@ -269,6 +273,7 @@ def _as_components(planner: _Planner, hypernode: Hypernode, closure: Sizes) -> b
 
 def _heads(planner: _Planner, rule: Rule) -> _Heads:
     """What a rule is expected to derive in one round."""
+    rule = _with_constants(rule)
     atoms = list(_atoms(rule.body))
     assumed = {a.predicate: 1 for a in atoms if _is_derived(planner, a.predicate)}
     statistics = _Guessed(planner.work.store, planner.context, assumed, planner=planner)
@@ -281,6 +286,29 @@ def _heads(planner: _Planner, rule: Rule) -> _Heads:
         for part in rule.body
     )
     return _Heads(rows, [_column(planner, atoms, estimates, t, rows) for t in rule.head.terms])
+
+
+def _with_constants(rule: Rule) -> Rule:
+    """A rule with the constants that its variables are equal to in its atoms and its head."""
+    equal: dict[Term, Term] = {}
+    for part in rule.body:
+        if isinstance(part, Binding):
+            sides: tuple[Expression, Expression] = part.variable, part.expression
+        elif isinstance(part, Comparison) and part.operator == "=":
+            sides = part.left, part.right
+        else:
+            continue
+        for one, other in (sides, sides[::-1]):
+            if isinstance(one, Variable) and isinstance(other, Constant):
+                equal[one] = other
+
+    def put_in(atom: Atom) -> Atom:
+        return replace(atom, terms=tuple(equal.get(term, term) for term in atom.terms))
+
+    if not equal:
+        return rule
+    body = tuple(put_in(part) if isinstance(part, Atom) else part for part in rule.body)
+    return replace(rule, head=put_in(rule.head), body=body)
 
 
 def _is_derived(planner: _Planner, name: str) -> bool:

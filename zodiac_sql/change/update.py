@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.kept_blanks import with_kept_blanks
-from zodiac_sql.change.not_explicit import absent_facts, absent_predicate
+from zodiac_sql.change.not_explicit import absent_facts
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.errors import QueryError
@@ -20,6 +20,7 @@ from zodiac_sql.language.schema import Staged
 from zodiac_sql.language.syntax import Program
 from zodiac_sql.language.templates import TRIPLE
 from zodiac_sql.names import EXPLICIT_SCHEMA
+from zodiac_sql.program.doubts import absent
 from zodiac_sql.program.rule_edits import parsed_text, rule_text, source_of
 from zodiac_sql.program.rule_sets import MAIN, Into, Written, require_name
 from zodiac_sql.sql.relations import Part
@@ -155,7 +156,7 @@ class Update:
         collected, name = self._collected, self._collected.meant(predicate)
         known = collected.schema.get(name)
         if known is None:
-            self._collected.remarks += absent_predicate(name, collected.schema)
+            self._collected.remarks += absent(name, collected.schema)
         if known is None or known.open:
             return
         if (part := _looked_up(collected, name, rows)) is not None:

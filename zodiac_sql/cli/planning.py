@@ -42,13 +42,16 @@ def show_plan(db: str, limits: Mapping[str, Any], wanted: Wanted, as_json: bool)
 
 
 def _print_plan(plan: Plan) -> None:
-    names = ("hypernode", "derives", "facts", "at least", "at most", "bytes", "estimated from")
+    names = ("hypernode", "derives", "facts", "one round", "at most", "bytes", "estimated from")
     print_table(names, [_row(one) for one in plan.hypernodes])
     facts = sum(one.rows for one in plan.hypernodes)
     typer.echo(f"\nexplicit facts: {plan.explicit:,}, derived: about {facts:,}")
     typer.echo(f"file: about {plan.bytes:,} bytes; while it is computed, {plan.temporary:,} more")
     if any(one.how == "bounds" for one in plan.hypernodes):
-        typer.echo("Recursion cannot be estimated: such facts are a guess between the two bounds.")
+        typer.echo(
+            "What recursion derives cannot be estimated: such facts are a guess between what one "
+            "round is expected to derive, and the most that there can be."
+        )
     if plan.problem:
         typer.echo(f"warning: {plan.problem}", err=True)
 

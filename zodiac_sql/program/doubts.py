@@ -142,9 +142,10 @@ class _Similar:
         return self._by_local[close[0]] if close else None
 
 
-def similar(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most like another one, if any is."""
-    return _Similar(known).to(name)
+def absent(name: str, known: Iterable[str]) -> list[str]:
+    """A remark on a predicate that is to lose facts and is not there, if that may be a mistake."""
+    close = _Similar(known).to(name)
+    return [f"{name} has no facts; did you mean {close}?"] if close else []
 
 
 _SIMILAR = 0.75

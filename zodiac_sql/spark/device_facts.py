@@ -112,7 +112,7 @@ class Given:
         """
         df = self.frames[name]
         values = [
-            as_fact_column(name, f, empty_fails).alias(f.name)
+            as_fact_column(name, f, empty_fails, self.device.name).alias(f.name)
             for f in df.schema
             if f.name != self.device.name
         ]

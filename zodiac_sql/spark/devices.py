@@ -120,7 +120,7 @@ class Extensions:
                     preview.insert(one.exactly, rows_of(one, given) if one.columns else [()])
         change = preview.change
         if change.violations:
-            raise ConstraintError(change.violations)
+            raise ConstraintError(change.violations, may_pass=False)
         found = dict(self._there)
         for name in found.keys() & change.deleted.keys():
             found[name] = _without(found[name], change.deleted_facts(name))
@@ -179,30 +179,47 @@ def deriving_one(extensions: Extensions, answer: Answer) -> Work:
     return work
 
 
+_ONE_BY_ONE = 8
+"""So many devices take no longer one by one than together."""
+
+
 def in_groups(
     together: Together, alone: Work, answer: Answer, by: str, shown: Sequence[Predicate] | None
 ) -> Callable[[Batches], Batches]:
-    """The work on many devices at once, and one by one where some of them fail.
+    """The work on many devices at once. Where some of them fail, it is done for each half by
+    itself, and so on, and at last one by one.
 
     `shown` are the predicates that have structs of their own; without them, there is one predicate.
     """
 
     def work(batches: Batches) -> Batches:
         for devices, facts in groups(batches, by):
-            try:
-                found = together.on(devices, facts)
-            except ZodiacError:
-                for run in runs(devices):
-                    some = facts.slice(run.start, len(run))
-                    yield from alone((devices[run.start],), some).to_batches()
-                continue
-            for name, rows in found.items():
-                who, values = rows.column(0), rows.remove_column(0)
-                if shown is None:
-                    yield from flat(answer.arrow, who, values).to_batches()
-                else:
-                    place = next(p.sql_name for p in shown if p.name == name)
-                    yield from nested(answer.arrow, who, [name], place, values).to_batches()
+            yield from on(devices, facts)
+
+    def on(devices: pa.ChunkedArray, facts: pa.Table) -> Batches:
+        try:
+            found = together.on(devices, facts)
+        except ZodiacError:
+            yield from in_parts(devices, facts)
+            return
+        for name, rows in found.items():
+            who, values = rows.column(0), rows.remove_column(0)
+            if shown is None:
+                yield from flat(answer.arrow, who, values).to_batches()
+            else:
+                place = next(p.sql_name for p in shown if p.name == name)
+                yield from nested(answer.arrow, who, [name], place, values).to_batches()
+
+    def in_parts(devices: pa.ChunkedArray, facts: pa.Table) -> Batches:
+        each = runs(devices)
+        if len(each) <= _ONE_BY_ONE:
+            for run in each:
+                some = facts.slice(run.start, len(run))
+                yield from alone((devices[run.start],), some).to_batches()
+            return
+        middle = each[len(each) // 2].start
+        yield from on(devices.slice(0, middle), facts.slice(0, middle))
+        yield from on(devices.slice(middle), facts.slice(middle))
 
     return work
 

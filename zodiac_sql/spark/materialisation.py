@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
@@ -15,6 +15,7 @@ from zodiac_sql.errors import DataError, QueryError, StoreError, ZodiacError
 from zodiac_sql.language.schema import default_columns, resolve
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import CHANGE_TYPE, COMMIT
+from zodiac_sql.program.doubts import absent
 from zodiac_sql.spark.components import Components, components
 from zodiac_sql.spark.frames import frames_of
 from zodiac_sql.spark.here import ON_DRIVER, here_of
@@ -34,8 +35,24 @@ if TYPE_CHECKING:
     from zodiac_sql.spark.delta import Lake
 
 
+class _ByPredicate(Mapping[str, "DataFrame"]):
+    """A mapping whose names can be written in several ways, and whose error is a QueryError."""
+
+    __slots__ = ()
+
+    def __contains__(self, predicate: object) -> bool:
+        return isinstance(predicate, str) and self.get(predicate) is not None
+
+    def get(self, predicate: str, default: Any = None) -> Any:
+        """The data frame of a predicate, or something else if there is none."""
+        try:
+            return self[predicate]
+        except QueryError:
+            return default
+
+
 @dataclass(frozen=True, slots=True)
-class Changed(Mapping[str, "DataFrame"]):
+class Changed(_ByPredicate):
     """What an update did to extensions: a data frame for each predicate that has changed.
 
     A data frame has the predicate's columns, then `_change_type` ("insert" or "delete") and
@@ -64,7 +81,7 @@ class Changed(Mapping[str, "DataFrame"]):
         return len({*self.inserted, *self.deleted})
 
 
-class Materialisation(Mapping[str, "DataFrame"]):
+class Materialisation(_ByPredicate):
     """Facts, rules and all that they entail, in a directory that a cluster's machines share.
 
         kept = Materialisation(spark, "path(X, Y) :- edge(X, Y). ...", "/mnt/paths")
@@ -178,6 +195,9 @@ class Materialisation(Mapping[str, "DataFrame"]):
         found while Spark reads); LockedError if another driver has made the next version meanwhile;
         ConstraintError; and the errors of the class. After an error, nothing has changed.
         """
+        for facts in (inserts, deletes):
+            if not isinstance(facts, Mapping | None):
+                raise TypeError("facts are data frames by predicate, as in {'edge': df}")
         texts = None if rules is None else texts_of(rules)
         return self._update(inserts or {}, deletes or {}, texts, {})
 
@@ -244,10 +264,13 @@ class Materialisation(Mapping[str, "DataFrame"]):
         last = self._version
         texts = last.texts if texts is None else texts
         come = self._columns(texts, inserts)
+        for name, df in deletes.items():
+            columns_of(name, df)
         new = _planned(texts, {**last.columns, **come})
         require_runnable(new.planned, self._spark.conf.get("spark.sql.ansi.enabled") == "true")
         come_, go = (_by_name(new, facts) for facts in (inserts, deletes))
         explicit = {p: new.columns[p] for p in {**last.columns, **come_}}
+        passed = [note for p in go if p not in explicit for note in absent(p, explicit)]
         go = {p: df for p, df in go.items() if p in explicit}
         _require_fitting(explicit, (come_, go))
         wanted = replace(
@@ -264,7 +287,7 @@ class Materialisation(Mapping[str, "DataFrame"]):
         self._directory.clean(version)
         old, self._version, self._program = self._program, version, new
         notes = new.planned.planned.remarks if texts != last.texts else ()
-        self._change = replace(self._changed(updating.methods, old), notes=notes)
+        self._change = replace(self._changed(updating.methods, old), notes=(*notes, *passed))
         self._show()
         return self._change
 

@@ -5,7 +5,7 @@
 
 No device sees the facts of another, because all atoms of a rule have the same D; an aggregate has
 it in its group. So some thousand devices are one program, which takes little longer than one of
-them. If it fails, the devices are evaluated one by one, to find out which of them it was.
+them. If it fails, its halves are evaluated, and so on, to find out which device it was.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Together:
                     if given.null_count < len(given):
                         update.insert(one.exactly, _facts(one, numbers, given))
             if update.change.violations:
-                raise ConstraintError(update.change.violations)
+                raise ConstraintError(update.change.violations, may_pass=False)
             found = set(update.change.inserted) & set(self.predicates)
             return {p: _named_devices(update.change.inserted_facts(p), coded) for p in found}
 

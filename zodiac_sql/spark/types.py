@@ -77,11 +77,13 @@ def columns_of(predicate: str, df: DataFrame) -> tuple[Column, ...]:
     return tuple(Column(field.name, type_of(predicate, field)) for field in df.schema.fields)
 
 
-def as_fact_column(predicate: str, field: T.StructField, empty_fails: bool = True) -> SparkColumn:
+def as_fact_column(
+    predicate: str, field: T.StructField, empty_fails: bool = True, device: str | None = None
+) -> SparkColumn:
     """A column of a data frame made a column of facts: with one of six types, and never empty.
 
-    An empty cell fails the query that reads it, with an error that names predicate and column;
-    unless somebody else looks for empty cells.
+    An empty cell fails the query that reads it, with an error that names predicate and column, and
+    what the column `device` has in its row; unless somebody else looks for empty cells.
     """
     type_ = type_of(predicate, field)
     value = F.col(quoted(field.name))
@@ -92,7 +94,11 @@ def as_fact_column(predicate: str, field: T.StructField, empty_fails: bool = Tru
     if type_ is Type.FLOAT:
         value = value + F.lit(0.0)  # -0.0 is 0.0
     if field.nullable and empty_fails:
-        empty = F.raise_error(F.lit(empty_cell(predicate, field.name)))
+        said = F.lit(empty_cell(predicate, field.name))
+        if device is not None:
+            shown = F.coalesce(F.col(quoted(device)).cast("string"), F.lit("?"))
+            said = F.concat(F.lit(f"{device} "), shown, F.lit(": "), said)
+        empty = F.raise_error(said)
         value = F.when(value.isNotNull(), value).otherwise(empty.cast(SPARK_TYPES[type_]))
     return value
 

@@ -12,8 +12,8 @@ from zodiac_sql.database.store import Store
 BUFFERS = "max_line_size = 16777216, buffer_size = 33554432"
 """What stands in statements with read_csv and sniff_csv."""
 
-_LEAST = 48 * 2**20
-"""With a smaller limit, the buffers are smaller, too."""
+_LEAST = 96 * 2**20
+"""With a smaller limit, the buffers are smaller, too. DuckDB holds at least two of them at once."""
 
 
 def sized(outside: Store, statement: str) -> str:
