@@ -18,7 +18,6 @@ from support.command_line import answered
 import zodiac_sql
 from zodiac_sql import StoreError
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.store import Store
 from zodiac_sql.storage import journal
 
 if TYPE_CHECKING:
@@ -271,7 +270,7 @@ def test_symbols_of_a_change_that_fails_are_given_up(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Store, "commit", fail)
+        patched.setattr(journal, "_write_and_commit", fail)
         with pytest.raises(KeyboardInterrupt):
             kb.insert("edge", [("first", "n1")])
     begin(kb)

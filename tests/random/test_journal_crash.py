@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 OpenKb = Callable[..., "KnowledgeBase"]
 
 SEED = 2034
-KILLS = budget.either(ci=16, fuzz=60)
+KILLS = budget.either(ci=8, fuzz=60)
 
 
 @pytest.mark.fuzz(share=2)

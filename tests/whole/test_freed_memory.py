@@ -32,6 +32,7 @@ def _search(found: list[type]) -> Iterator[None]:
     (Trees of statements refer to themselves. They are made once, and then there is their text.)
     """
     gc.collect()
+    gc.freeze()  # what other tests have left need not be looked through each time
     gc.disable()
     gc.set_debug(gc.DEBUG_SAVEALL)
     try:
@@ -42,6 +43,7 @@ def _search(found: list[type]) -> Iterator[None]:
     finally:
         gc.set_debug(0)
         gc.garbage.clear()
+        gc.unfreeze()
         gc.enable()
 
 

@@ -237,22 +237,6 @@ class Store:
                 abandon(self)
             raise
 
-    def commit(self, statement: str, parameters: Parameters) -> None:
-        """Run one statement that writes, as a transaction of its own.
-
-        DuckDB takes half as long for it as with BEGIN and COMMIT around it.
-        """
-        if self.damaged:
-            raise StoreError(f"writing {self.path} has failed: it must be opened again first")
-        self.watch.hold()
-        try:
-            self.run(statement, parameters)
-        except BaseException:
-            self.watch.ends()
-            if not self.in_memory:
-                abandon(self)
-            raise
-
     @contextmanager
     def offered(self, name: str, data: object) -> Iterator[None]:
         """Let statements inside read an Arrow table or stream, data frame or relation by name."""
