@@ -88,6 +88,8 @@ class Cascade:
     """The hypernodes with work, by name, in the order in which they were visited."""
     _moves: dict[str, int] = field(default_factory=dict)
     """How often facts of a predicate have moved."""
+    _owners: dict[str, set[int]] = field(default_factory=dict)
+    """The owners whose tables of a predicate facts may have moved in or out of."""
     _shown: dict[str, tuple[int, int, bool, bool]] = field(default_factory=dict)
     """What the tables of what left and entered show, by predicate: the owners that count, how often
     facts had moved by then, and whether there are any in each."""
@@ -243,7 +245,7 @@ class Cascade:
             self.run(moves.into_delta_lost(copy), bit=bit)
         taken = self.run(moves.clear_bit(copy), bit=bit)
         self.run(moves.empty(copy, LOST))
-        self._has_moved(name, copy, taken)
+        self._has_moved(name, copy, owner, taken)
         return taken
 
     def give(self, name: str, copy: Copy, owner: int, rank: int | None = None) -> int:
@@ -261,11 +263,12 @@ class Cascade:
         else:
             given = self.run(moves.set_bit(copy), bit=bit)
         self.run(moves.empty(copy, WON))
-        self._has_moved(name, copy, given)
+        self._has_moved(name, copy, owner, given)
         return given
 
-    def _has_moved(self, name: str, copy: Copy, rows: int) -> None:
+    def _has_moved(self, name: str, copy: Copy, owner: int, rows: int) -> None:
         self.moved[name] = copy
+        self._owners.setdefault(name, set()).add(owner)
         self._moves[name] = self._moves.get(name, 0) + rows
         if sum(self._moves.values()) > MOST_MOVED:
             raise Declined("it moves too many facts")
@@ -316,7 +319,8 @@ class Cascade:
             left, entered = (
                 self.copies.database.fetch(moves.facts(copy, kind)) for kind in (LEFT, ENTERED)
             )
-            edits = {owner: self._edit(copy, owner) for owner in copy.bits}
+            owners = [owner for owner in copy.bits if owner in self._owners[name]]
+            edits = {owner: self._edit(copy, owner) for owner in owners}
             edits = {owner: edit for owner, edit in edits.items() if edit.removed or edit.added}
             found[name] = Moved(left, entered, edits)
             self.run(moves.remove_ghosts(copy))
