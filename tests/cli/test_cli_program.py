@@ -27,6 +27,12 @@ def test_version() -> None:
     assert answered("--version") == f"zodiac {zodiac_sql.__version__}\n"
 
 
+def test_a_shell_completes_commands() -> None:
+    asked = {"_ZODIAC_COMPLETE": "complete_bash", "COMP_WORDS": "zodiac st", "COMP_CWORD": "1"}
+    told = subprocess.run([ZODIAC], env=os.environ | asked, capture_output=True, text=True)
+    assert (told.returncode, told.stdout.split()) == (0, ["stream"])
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_teaches(command: str) -> None:
     for option in ("--help", "-h"):
