@@ -11,7 +11,6 @@ rule grew, how far and how fast. Without limits nothing is measured.
 
 from __future__ import annotations
 
-import difflib
 import time
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -50,6 +49,8 @@ def require_known(given: Iterable[str], known: Collection[str]) -> None:
     """
     for name in given:
         if name not in known and name not in _NAMES:
+            import difflib  # late: a device pays for each import
+
             close = difflib.get_close_matches(name, (*known, *_NAMES), n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
             raise TypeError(f"there is no argument {name!r} here{hint}")
