@@ -18,6 +18,7 @@ from support.command_line import answered
 import zodiac_sql
 from zodiac_sql import StoreError
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.waiting import publishes
 from zodiac_sql.storage import journal
 
 if TYPE_CHECKING:
@@ -97,6 +98,16 @@ def test_a_change_after_another_is_one_row_of_the_journal(kb: KnowledgeBase) -> 
     assert "DELETE FROM zodiac.journal" in told
     assert len(facts(kb, "path")) == 3 + 3
     assert kb.verify()
+
+
+def test_one_statement_of_a_change_publishes_it(kb: KnowledgeBase) -> None:
+    """The command line tells by it whether a change that is interrupted may be in the file."""
+    told: list[str] = []
+    kb.trace(lambda text, _: told.append(text))
+    kb.insert("edge", [("n5", "n6")])
+    kb.trace(None)
+    assert publishes(told[-1])
+    assert sum(map(publishes, told)) == 1
 
 
 @pytest.mark.parametrize("then", ["change", "no rule", "question", "rules", "fed"])

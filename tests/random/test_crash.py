@@ -75,7 +75,7 @@ def test_a_killed_process_leaves_whole_changes(
             if done > CHANGES * 0.9:
                 file.unlink()
                 done = 0
-    assert total > KILLS / 12  # they were killed at work, if not often on a busy machine
+    assert total > KILLS / 4 or budget.FUZZING  # they were killed at work
 
 
 def test_a_process_that_ends_when_it_has_only_opened_a_new_file(

@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame
 
 from zodiac_sql import connect
 from zodiac_sql.change.change import Change
+from zodiac_sql.database.waiting import publishes
 from zodiac_sql.spark import local_session
 from zodiac_sql.spark.streaming import into
 
@@ -52,7 +53,7 @@ def main(directory: Path, moment: str, last: int) -> None:
             running = batch
             apply(df, batch)
 
-        kb.trace(lambda text, _: reach("publishing") if text == "COMMIT" else None)
+        kb.trace(lambda text, _: reach("publishing") if publishes(text) else None)
         writer = stream.json(str(directory / "facts")).writeStream.foreachBatch(numbered)
         writer = writer.option("checkpointLocation", str(directory / "checkpoint"))
         writer.trigger(availableNow=True).start().awaitTermination()

@@ -16,11 +16,14 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from zodiac_sql.database.store import Store
+from zodiac_sql.database.waiting import publishes
 
 NAME = "feed"
 
@@ -30,8 +33,8 @@ class Job:
     """How a child follows the stream.
 
     `source`: the "file"; a "list" or a "generator" of what is in it; or a "reader", a thread of the
-    stream's own that reads a slow generator. If `commit` is not 0, it kills itself at this COMMIT
-    of its own: `before` it, or at the first statement that comes after.
+    stream's own that reads a slow generator. If `commit` is not 0, it kills itself as it publishes
+    for that time: `before` the statement, or right after it.
     """
 
     strategy: str
@@ -62,23 +65,32 @@ def follow(job: Job, file: str, updates: str) -> None:
 
     with connect(file, strategy=job.strategy) as kb:
         tell("open")
-        kb.trace(_deadly(job) if job.commit else None)
+        if job.commit:
+            _kill_at(job.commit, job.before)
         source, options = source_of(job, updates)
         for change in kb.stream(source, name=NAME, coalesce=job.coalesce, **options):
             tell(change.updates[0], change.updates[-1])
 
 
-def _deadly(job: Job) -> Callable[[str, object], None]:
-    commits = 0
+def _kill_at(commit: int, before: bool) -> None:
+    """Let this process be killed as it publishes for that time: before the statement, or after it.
 
-    def tracer(text: str, _: object) -> None:
+    (A tracer sees statements only before they run, and nothing may follow the one that publishes.)
+    """
+    run, commits = Store.run, 0
+
+    def counted(self: Store, statement: Any, *more: Any) -> Any:
         nonlocal commits
-        over = commits == job.commit
-        commits += text == "COMMIT"
-        if over or (job.before and commits == job.commit):
+        publishing = isinstance(statement, str) and publishes(statement)
+        commits += publishing
+        if before and publishing and commits == commit:
             os.kill(os.getpid(), signal.SIGKILL)
+        found = run(self, statement, *more)
+        if publishing and commits == commit:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return found
 
-    return tracer
+    Store.run = counted  # type: ignore[method-assign]
 
 
 def tell(*words: object) -> None:

@@ -17,6 +17,7 @@ from zodiac_sql.cli.endings import (
     is_interruption,
 )
 from zodiac_sql.cli.limiting import checks, limits
+from zodiac_sql.database.waiting import publishes
 
 if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
@@ -84,9 +85,9 @@ class Changing:
     done: bool = False
 
     def see(self, statement: str, parameters: object) -> None:
-        """Watch every statement for the COMMIT, because it publishes the change."""
+        """Watch every statement for the one that publishes the change."""
         heed_interruption(statement, parameters)
-        self.publishing = self.publishing or statement == "COMMIT"
+        self.publishing = self.publishing or publishes(statement)
 
     def carry_out(self, wanted: Wanted) -> Change:
         """Make everything wanted one change, and show progress."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zodiac_sql.cli.databases import MEMORY, Changing, changing, require_files
 from zodiac_sql.cli.endings import Interrupted, Refused, is_interruption
 from zodiac_sql.cli.output import print_notes, print_update, say
+from zodiac_sql.database.waiting import publishes
 from zodiac_sql.errors import ZodiacError
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class Following:
 
         def see(statement: str, parameters: object) -> None:
             opened.see(statement, parameters)
-            self.publishing = self.publishing or statement == "COMMIT"
+            self.publishing = self.publishing or publishes(statement)
 
         position = opened.kb.position(options["name"]) if options["name"] else None
         if position is not None:

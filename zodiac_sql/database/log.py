@@ -79,6 +79,12 @@ def settle_log(store: Store) -> None:
     store.log_unsettled = False
 
 
+def require_undamaged(store: Store) -> None:
+    """Raise StoreError if a failed COMMIT has left something in memory."""
+    if store.damaged:
+        raise StoreError(f"writing {store.path} has failed: it must be opened again first")
+
+
 def abandon(store: Store) -> None:
     """Keep what a failed COMMIT leaves in memory from being written to the file.
 

@@ -22,7 +22,7 @@ from zodiac_sql.database.company import Presence
 from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.instance import Instance
-from zodiac_sql.database.log import abandon, settle_log
+from zodiac_sql.database.log import abandon, require_undamaged, settle_log
 from zodiac_sql.database.render import render
 from zodiac_sql.database.settings import LOSING_OPTIMIZERS, NOT_PLANNED, WRONG_OPTIMIZER, Settings
 from zodiac_sql.database.temporary_rows import TemporaryRows
@@ -219,8 +219,7 @@ class Store:
     @contextmanager
     def transaction(self, read_only: bool = False) -> Iterator[None]:
         """All statements inside take effect together, or none does."""
-        if self.damaged:
-            raise StoreError(f"writing {self.path} has failed: it must be opened again first")
+        require_undamaged(self)
         committing = False
         try:  # begins before the statement, because an interruption may come right after it
             self.run("BEGIN TRANSACTION READ ONLY" if read_only else "BEGIN TRANSACTION")

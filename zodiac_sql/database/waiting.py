@@ -7,6 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+NOTE = "INSERT INTO zodiac.journal VALUES ($1, $2)"
+"""Writes a change to the journal. It is a transaction by itself."""
+
+
+def publishes(statement: str) -> bool:
+    """Whether a change is in the file once this statement has run."""
+    return statement in ("COMMIT", NOTE)
+
 
 @dataclass(slots=True)
 class Waiting:

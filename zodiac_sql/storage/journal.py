@@ -27,10 +27,11 @@ from sqlglot import exp
 
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.log import abandon, prepare_log
+from zodiac_sql.database.log import abandon, prepare_log, require_undamaged
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import parameter
 from zodiac_sql.database.store import Store
+from zodiac_sql.database.waiting import NOTE
 from zodiac_sql.errors import StoreError, UnsettledError
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, RANK, feed_table
@@ -49,7 +50,6 @@ MOST_ENTRIES = 256
 MOST_ROWS = 50_000
 """And so many rows of tables."""
 
-_WRITE = "INSERT INTO zodiac.journal VALUES ($1, $2)"
 _READ = "SELECT entry FROM zodiac.journal ORDER BY number"
 
 
@@ -110,11 +110,10 @@ def _write_and_commit(store: Store, entry: str) -> None:
 
     What is there after a failure is not known, as after a COMMIT that fails.
     """
-    if store.damaged:
-        raise StoreError(f"writing {store.path} has failed: it must be opened again first")
+    require_undamaged(store)
     store.watch.hold()
     try:
-        store.run(_WRITE, [store.journal.number, entry])
+        store.run(NOTE, [store.journal.number, entry])
     except BaseException:
         store.watch.ends()
         if not store.in_memory:
