@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import cast
 
 from zodiac_sql.change.choose_rewrites import as_components, types_of
 from zodiac_sql.change.plan_closures import Known, closure_of
@@ -24,6 +25,7 @@ from zodiac_sql.evaluate.cost.choose_components import Sizes
 from zodiac_sql.evaluate.cost.statistics import Estimates, Size, Statistics
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.binding import expressions_of, variables
+from zodiac_sql.language.substitution import put_in
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -33,7 +35,6 @@ from zodiac_sql.language.syntax import (
     Expression,
     Literal,
     Rule,
-    Term,
     Type,
     Variable,
 )
@@ -289,8 +290,8 @@ def _heads(planner: _Planner, rule: Rule) -> _Heads:
 
 
 def _with_constants(rule: Rule) -> Rule:
-    """A rule with the constants that its variables are equal to in its atoms and its head."""
-    equal: dict[Term, Term] = {}
+    """A rule with the constants that its variables are equal to."""
+    equal: dict[str, Constant] = {}
     for part in rule.body:
         if isinstance(part, Binding):
             sides: tuple[Expression, Expression] = part.variable, part.expression
@@ -300,15 +301,9 @@ def _with_constants(rule: Rule) -> Rule:
             continue
         for one, other in (sides, sides[::-1]):
             if isinstance(one, Variable) and isinstance(other, Constant):
-                equal[one] = other
-
-    def put_in(atom: Atom) -> Atom:
-        return replace(atom, terms=tuple(equal.get(term, term) for term in atom.terms))
-
-    if not equal:
-        return rule
-    body = tuple(put_in(part) if isinstance(part, Atom) else part for part in rule.body)
-    return replace(rule, head=put_in(rule.head), body=body)
+                equal[one.name] = other
+    head = cast(Atom, put_in(rule.head, equal))
+    return replace(rule, head=head, body=tuple(put_in(part, equal) for part in rule.body))
 
 
 def _is_derived(planner: _Planner, name: str) -> bool:

@@ -8,6 +8,7 @@
 `literals.py`       what constants mean
 `syntax_errors.py`  what is wrong with a text that cannot be parsed
 `functions.py`      the functions that rules can call, and their signatures
+`substitution.py`   constants in place of variables
 `binding.py`        which variables a body binds and in what order: whether a rule is safe
 `types.py`          the types of columns and variables, inferred through rules
 `schema.py`         what is known of a predicate
