@@ -6,6 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TypeVar
 
+from sqlglot import exp
+
+from zodiac_sql.database.statements import parameter
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.program.state import State, StoredRule
@@ -99,15 +102,26 @@ def _members(state: State, other: State) -> dict[tuple[str, str, str], None]:
     return dict.fromkeys(members)
 
 
-FEW = 100
+_FEW = 100
 """At most so many keys are compared with each row one by one, which takes no join."""
 
 
 def _remove(store: Store, table: str, key: str, gone: Sequence[object]) -> None:
     """Delete rows of a table of the catalog by their keys."""
     if gone:
-        test = f"list_contains($1, {key})" if len(gone) <= FEW else f"{key} IN (SELECT unnest($1))"
-        store.run(f"DELETE FROM zodiac.{table} WHERE {test}", [gone])
+        few = len(gone) <= _FEW
+        deletion = store.cached(("remove", table, few), lambda: _deletion(table, key, few))
+        store.run(deletion, {"gone": gone})
+
+
+def _deletion(table: str, key: str, few: bool) -> exp.Expr:
+    """DELETE of the rows whose keys are in the list `gone`."""
+    column, gone = exp.column(key), parameter("gone")
+    test: exp.Expr = exp.func("list_contains", gone, column, dialect="duckdb")
+    if not few:
+        keys = exp.select(exp.func("unnest", gone, dialect="duckdb"))
+        test = exp.In(this=column, query=keys.subquery())
+    return exp.Delete(this=exp.table_(table, db="zodiac"), where=exp.Where(this=test))
 
 
 def _run_over(store: Store, sql: str, rows: Collection[tuple[object, ...]]) -> None:
