@@ -111,7 +111,7 @@ class Update:
             text, source, prefixes, self._own_triple, self._collected.schema
         )
         program, more = facts_in_place(program)
-        problems += more
+        problems += [*more, *program.inexact]
         self._collected.problems += problems
         return program, Into(name, *source_of(rules, text))
 

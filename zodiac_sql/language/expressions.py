@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from lark import Token, Tree
 
-from zodiac_sql.errors import Source, Span, shortened
+from zodiac_sql.errors import Problem, Source, Span, shortened
 from zodiac_sql.language import literals, symbols
 from zodiac_sql.language.alternatives import MOST_PARTS, parts
 from zodiac_sql.language.binding import CUT_DEPTH, DEEPEST
@@ -37,6 +37,8 @@ class Expressions(Places):
         self.used_prefixes: dict[str, str] = {}
         self.values = Values()
         self.anonymous = 0
+        self.inexact: list[Problem] = []
+        """What is to be said of constants of this clause that are not kept just as written."""
 
     def _varies(self, token: Token) -> bool:
         """Whether a name in front of parentheses is a variable for a predicate."""
@@ -165,10 +167,9 @@ class Expressions(Places):
         return Constant(Type.FLOAT, value, span)
 
     def _exact(self, text: str, span: Span) -> None:
-        """A number is not rounded in silence."""
         if (nearest := literals.rounded(text)) is not None:
             said = f"the number {shortened(text)} would be rounded: floats have 64 bits"
-            self._problem(said, span, f"The nearest one is {nearest!r}.")
+            self.inexact.append(Problem(said, span, f"The nearest one is {nearest!r}."))
 
     def _within(self, type_: Type, value: float, span: Span) -> Constant:
         """A number; an integer must fit into 64 bits."""
@@ -184,12 +185,13 @@ class Expressions(Places):
             value = literals.value_of(type_, text)
         except (ValueError, OverflowError):
             name = datatype.removeprefix(symbols.XSD)
-            finer = type_ is Type.TIMESTAMP and literals.is_finer(text)
-            wrong = "is finer than microseconds" if finer else f"is not an xsd:{name}"
-            self._problem(f'"{shortened(text)}" {wrong}', span)
+            self._problem(f'"{shortened(text)}" is not an xsd:{name}', span)
             return Constant(type_, 0, span)
         if datatype == f"{symbols.XSD}decimal":
             self._exact(text.strip(), span)
+        if type_ is Type.TIMESTAMP and literals.is_finer(text):
+            said = f'"{shortened(text)}" is finer than microseconds'
+            self.inexact.append(Problem(said, span))
         return self._within(type_, value, span)
 
     def _unquoted(self, token: Token) -> str:

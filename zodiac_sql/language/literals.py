@@ -109,8 +109,6 @@ def is_finer(text: str) -> bool:
 
 
 def _timestamp(text: str) -> datetime.datetime:
-    if is_finer(text):
-        raise ValueError(text)
     moment = datetime.datetime.fromisoformat(text)
     return moment.astimezone(datetime.UTC).replace(tzinfo=None) if moment.tzinfo else moment
 

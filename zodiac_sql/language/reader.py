@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from lark import Token, Tree
 
-from zodiac_sql.errors import Source, Span
+from zodiac_sql.errors import Problem, Source, Span
 from zodiac_sql.language import literals
 from zodiac_sql.language.alternatives import has_alternatives
 from zodiac_sql.language.best import best_at, out_of_place, places_of
@@ -57,6 +57,7 @@ class Reader(Bodies):
         self.rules: list[Rule] = []
         self.facts: list[Atom] = []
         self.declarations: list[Declaration] = []
+        self.inexact_facts: list[Problem] = []
 
     def program(self) -> Program:
         """All that was read. Only now it is known whether `triple` is a predicate of the text."""
@@ -66,6 +67,7 @@ class Reader(Bodies):
         return Program(
             tuple(rule for rule in rules if rule is not None), tuple(self.facts),
             tuple(self.declarations), tuple(self.declared_prefixes.items()),
+            tuple(dict.fromkeys(self.inexact_facts)),
         )  # fmt: skip
 
     def read(self, tree: Tree[Token], line: int, column: int) -> None:
@@ -73,11 +75,13 @@ class Reader(Bodies):
         self.line, self.column = line, column
         for clause in tree.children:
             part = cast("Tree[Token]", cast("Tree[Token]", clause).children[0])
-            self.used_prefixes, self.anonymous = {}, 0
-            self.values = Values()
+            self.used_prefixes, self.anonymous, self.inexact = {}, 0, []
+            self.values, facts = Values(), len(self.facts)
             {"prefix": self._prefix, "declaration": self._declaration,
              "statement": self._statement,
              "constraint": self._constraint}[part.data](part)  # fmt: skip
+            if len(self.facts) > facts:
+                self.inexact_facts += self.inexact
 
     # Clauses
 

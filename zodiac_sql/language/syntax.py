@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from zodiac_sql.errors import Span
+from zodiac_sql.errors import Problem, Span
 from zodiac_sql.names import VARIES
 
 
@@ -303,3 +303,6 @@ class Program:
     facts: tuple[Atom, ...] = ()
     declarations: tuple[Declaration, ...] = ()
     prefixes: tuple[tuple[str, str], ...] = ()
+    inexact: tuple[Problem, ...] = field(default=(), compare=False)
+    """Values in facts that cannot be kept just as they are written. New texts must have none; what
+    is kept as text somewhere goes on to mean what it meant when it was read."""

@@ -64,7 +64,7 @@ def _parsed(paths: Iterable[Path]) -> tuple[list[Program], list[Problem]]:
         except ProgramError as error:
             problems += error.problems
             continue
-        problems += found
+        problems += [*found, *program.inexact]
         prefixes.update(program.prefixes)
         programs.append(program)
     return programs, problems

@@ -132,7 +132,7 @@ class Materialisation(_ByPredicate):
                 f"there is no materialisation in {path} to go on with: see whether the path is "
                 "right, or give rules (an empty text for none) to begin one there."
             )
-        self._program = _planned(self._version.texts, self._version.columns)
+        self._program = _planned(self._version.texts, self._version.columns, stored=True)
         self._change: Changed | None = None
         texts = texts_of(rules) if rules is not None else self._version.texts
         self._lake = None if delta is None else _lake(spark, self._directory.path, delta)
@@ -251,7 +251,7 @@ class Materialisation(_ByPredicate):
         last = self._directory.last()
         if last.number != self._version.number:
             self._version, self._change = last, None
-            self._program = _planned(last.texts, last.columns)
+            self._program = _planned(last.texts, last.columns, stored=True)
 
     def _update(
         self,
@@ -266,7 +266,7 @@ class Materialisation(_ByPredicate):
         come = self._columns(texts, inserts)
         for name, df in deletes.items():
             columns_of(name, df)
-        new = _planned(texts, {**last.columns, **come})
+        new = _planned(texts, {**last.columns, **come}, stored=texts == last.texts)
         require_runnable(new.planned, self._spark.conf.get("spark.sql.ansi.enabled") == "true")
         come_, go = (_by_name(new, facts) for facts in (inserts, deletes))
         explicit = {p: new.columns[p] for p in {**last.columns, **come_}}
@@ -370,8 +370,10 @@ def _lake(spark: SparkSession, root: Path, place: str | Path) -> Lake:
     return Lake(spark, root, local(place, reason))
 
 
-def _planned(texts: tuple[Text, ...], columns: Mapping[str, tuple[Column, ...]]) -> Components:
-    planned = plan_texts(texts, columns)
+def _planned(
+    texts: tuple[Text, ...], columns: Mapping[str, tuple[Column, ...]], stored: bool
+) -> Components:
+    planned = plan_texts(texts, columns, stored=stored)
     return components(planned, {planned.names[name] for name in columns})
 
 

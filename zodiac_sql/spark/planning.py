@@ -83,10 +83,17 @@ def plan_rules(
 
 
 def plan_texts(
-    texts: Iterable[Text], given: Mapping[str, Sequence[Column]], functions: Iterable[Function] = ()
+    texts: Iterable[Text],
+    given: Mapping[str, Sequence[Column]],
+    functions: Iterable[Function] = (),
+    stored: bool = False,
 ) -> PlannedRules:
-    """The same for texts that have been read."""
+    """The same for texts that have been read; perhaps from a version of a materialisation, where
+    they were `stored`.
+    """
     programs, prefixes, problems = parsed(texts, given)
+    if not stored:
+        problems += [one for program in programs for one in program.inexact]
     schema: dict[str, Predicate] = {}
     sql_names = SqlNames(tuple)
 
