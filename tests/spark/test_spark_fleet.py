@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from zodiac_sql import ConstraintError, DataError, Function, ProgramError, QueryError
+from zodiac_sql import DataError, Function, ProgramError, QueryError
 from zodiac_sql.language.syntax import Type
 
 if TYPE_CHECKING:
@@ -468,37 +468,6 @@ def test_an_empty_cell_names_the_device(spark: SparkSession) -> None:
     answer = fleet(df, "m(N) :- n(N).", predicate="n", derive="m")
     with pytest.raises(Exception, match="turbine t2: n: column n is empty"):
         answer.collect()
-
-
-def test_a_failing_device_does_not_hold_up_the_others(
-    spark: SparkSession,
-) -> None:
-    """Halves of a group that do not fail are evaluated together."""
-    from zodiac_sql.language.syntax import Column
-    from zodiac_sql.spark import devices
-    from zodiac_sql.spark.answers import Answer
-
-    names = [f"t{n:03}" for n in range(100)]
-    facts = pa.table({"turbine": names, "n": list(range(100))})
-    sizes: list[int] = []
-    one_by_one: list[str] = []
-
-    class Some:
-        def on(self, some: pa.ChunkedArray, _: pa.Table) -> dict[str, pa.Table]:
-            sizes.append(len(some))
-            if "t070" in some.to_pylist():
-                raise ConstraintError([])
-            return {}
-
-    def alone(key: tuple[pa.Scalar, ...], _: pa.Table) -> pa.Table:
-        one_by_one.append(key[0].as_py())
-        return facts.slice(0, 0)
-
-    answer = Answer.of(spark, Column("turbine", Type.SYMBOL), [])
-    work = devices.in_groups(Some(), alone, answer, "turbine", None)  # type: ignore[arg-type]
-    list(work(iter(facts.to_batches())))
-    assert "t070" in one_by_one and len(one_by_one) <= 8
-    assert sizes[0] == 100 and len(sizes) < 12
 
 
 def test_a_failure_names_the_device(spark: SparkSession) -> None:

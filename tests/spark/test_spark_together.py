@@ -18,6 +18,8 @@ from zodiac_sql import ConstraintError
 from zodiac_sql.language.syntax import Column, Type
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from zodiac_sql import KnowledgeBase
     from zodiac_sql.spark.together import Together
 
@@ -139,3 +141,33 @@ def test_devices_are_not_torn_apart(monkeypatch: pytest.MonkeyPatch) -> None:
         [0, 1],
         [2],
     ]
+
+
+def test_a_failing_device_does_not_hold_up_the_others(
+    spark: SparkSession,
+) -> None:
+    """Halves of a group that do not fail are evaluated together."""
+    from zodiac_sql.spark import devices
+    from zodiac_sql.spark.answers import Answer
+
+    names = [f"t{n:03}" for n in range(100)]
+    facts = pa.table({"turbine": names, "n": list(range(100))})
+    sizes: list[int] = []
+    one_by_one: list[str] = []
+
+    class Some:
+        def on(self, some: pa.ChunkedArray, _: pa.Table) -> dict[str, pa.Table]:
+            sizes.append(len(some))
+            if "t070" in some.to_pylist():
+                raise ConstraintError([])
+            return {}
+
+    def alone(key: tuple[pa.Scalar, ...], _: pa.Table) -> pa.Table:
+        one_by_one.append(key[0].as_py())
+        return facts.slice(0, 0)
+
+    answer = Answer.of(spark, Column("turbine", Type.SYMBOL), [])
+    work = devices.in_groups(Some(), alone, answer, "turbine", None)  # type: ignore[arg-type]
+    list(work(iter(facts.to_batches())))
+    assert "t070" in one_by_one and len(one_by_one) <= 8
+    assert sizes[0] == 100 and len(sizes) < 12
