@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support import budget, journal_kill_child
+from support.fed import entries, facts, replayed
 from support.journal_kill_child import CHANGES, Edge, planned
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def test_a_killed_process_leaves_whole_small_changes(tmp_path: Path, open_kb: Op
             edges = {(a, b) for a, b in kb.table("edge").fetchall()}
             before, done = done, next(n for n in (reported, reported + 1) if states[n] == edges)
             assert {(a, b) for a, b in kb.table("path").fetchall()} == closure(edges)
+            known = {name: rows for name, rows in facts(kb).items() if name in ("edge", "far")}
+            assert replayed({}, entries(kb)) == known
             assert kb.verify()
         total += done - before
         budget.tried("kills")

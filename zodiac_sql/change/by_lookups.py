@@ -20,7 +20,7 @@ from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.directly import Written, in_rules
 from zodiac_sql.change.feed_entries import given_moves
-from zodiac_sql.change.noted import noted, rows_of_table
+from zodiac_sql.change.noted import Fed, noted, prepare_feed, rows_of_table, write_fed
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
     deletion,
@@ -49,7 +49,6 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
 from zodiac_sql.storage.edit_tables import key_of, require_as_known
 from zodiac_sql.storage.edits import Edit
 from zodiac_sql.storage.feed import Moved as FeedMove
-from zodiac_sql.storage.feed import write_entries
 from zodiac_sql.storage.journal import TableRows, may_note
 from zodiac_sql.storage.owners import EXPLICIT
 from zodiac_sql.storage.publish import publishing
@@ -191,15 +190,17 @@ def _write(
     for (name, owner), edit in edits.items():
         rows[key_of(old.schema[name], owner)] += len(edit.added) - len(edit.removed)
     new = replace(new, rows=rows)
-    state = None
+    state, fed = None, _fed(old, moved)
     if passes and may_note(store):
-        state = noted(store, old, new, _changes(old, edits), _fed(old, moved))
+        state = noted(store, old, new, _changes(old, edits), fed)
     if state is None:
+        waits = bool(fed) and prepare_feed(store, old.feed, fed)
         with publishing(store, old, new, may_pass=passes) as counts:
             dictionary.publish(store)
             for (name, owner), edit in edits.items():
                 writing.write(name, key_of(old.schema[name], owner), edit)
-            feed = write_entries(store, old.feed, writing.entries(old, moved), prepared.cache)
+            moves = writing.entries(old, fed)
+            feed = write_fed(store, old.feed, fed, moves, prepared.cache, waits and not counts)
             state = replace(new, feed=feed, generation=old.generation + counts)
             save(store, old, state)
     store.journal.asked = False
@@ -217,15 +218,14 @@ def _changes(state: State, edits: Mapping[tuple[str, int], TableEdit]) -> Iterat
         yield rows_of_table(key_of(known, owner), known, gone, come, edit.ranked)
 
 
-def _fed(
-    state: State, moved: Mapping[str, Moved]
-) -> Iterator[tuple[Predicate, Sequence[Fact], bool]]:
+def _fed(state: State, moved: Mapping[str, Moved]) -> Fed:
     """What the change feed gets, of the predicates that are in it, each with whether it entered."""
-    for name, facts in moved.items() if state.feed.since else ():
-        known = state.schema[name]
-        for rows, inserted in ((facts.left, False), (facts.entered, True)):
-            if rows and state.feed.has(name):
-                yield known, decoded(known.columns, rows), inserted
+    return [
+        (state.schema[name], decoded(state.schema[name].columns, rows), inserted)
+        for name, facts in (moved.items() if state.feed.since else ())
+        for rows, inserted in ((facts.left, False), (facts.entered, True))
+        if rows and state.feed.has(name)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,9 +290,9 @@ class _Writing:
         inserted = self._part(name, f"{CHANGE_FACTS}edb_plus_{end}", edit.added)
         return Edit(inserted, deleted, deleted, inserted)
 
-    def entries(self, state: State, moved: Mapping[str, Moved]) -> Iterator[FeedMove]:
-        """What the change feed gets, of the predicates that are in it."""
-        for known, rows, inserted in _fed(state, moved):
+    def entries(self, state: State, fed: Fed) -> Iterator[FeedMove]:
+        """What the change feed gets, for statements."""
+        for known, rows, inserted in fed:
             staged = self._staged(known, rows)
             yield from given_moves(state, [(known, staged, inserted)])
 

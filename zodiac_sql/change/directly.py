@@ -23,7 +23,7 @@ from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.feed_entries import given_moves
 from zodiac_sql.change.net_facts import explicit_table, net_inserts
-from zodiac_sql.change.noted import noted, rows_of_table
+from zodiac_sql.change.noted import Fed, noted, prepare_feed, rows_of_table, write_fed
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
     deletion,
@@ -43,7 +43,6 @@ from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.edit_tables import require_as_known
-from zodiac_sql.storage.feed import write_entries
 from zodiac_sql.storage.journal import may_note
 from zodiac_sql.storage.publish import publishing
 from zodiac_sql.storage.save_catalog import save
@@ -144,17 +143,18 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
     new = replace(old, positions={**old.positions, **collected.positions})
     if not (writes or dictionary.waits(store) or new.positions != old.positions):
         return Written(old.again(), {}, {})
-    fed = any(old.feed.has(write.known.name) for write in writes)
-    if fed and len(writes) == 1 and may_note(store):
+    given = _fed(old, writes, {write.table: write.staged for write in writes})
+    if given and len(writes) == 1 and may_note(store):
         written = _note(store, old, new, writes[0])
         if written is not None:
             return written
     rows = dict(old.rows)
     facts: dict[str, Staged] = {}
     differences: dict[str, Difference] = {}
+    waits = bool(given) and prepare_feed(store, old.feed, given)
     # No rule reads these tables, so nothing that waits in the journal is about them.
     with (
-        nullcontext() if fed else store.journal.apart(),
+        nullcontext() if given else store.journal.apart(),
         publishing(store, old, new, True) as counts,
     ):
         dictionary.publish(store)
@@ -166,13 +166,23 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
                 differences[name] = _with(differences.get(name), write, len(moved))
         collected.proof = None if counts else _proof(writes, facts)
         moves = ((w.known, facts[w.table], not w.gone) for w in writes if w.table in facts)
-        feed = write_entries(store, old.feed, given_moves(old, moves), cache)
+        to_feed, waits = given_moves(old, moves), waits and not counts
+        feed = write_fed(store, old.feed, _fed(old, writes, facts), to_feed, cache, waits)
         state = replace(new, rows=rows, feed=feed, generation=old.generation + counts)
         save(store, old, state)
     dictionary.published(store)
     hand_on(old, state, differences)
-    store.journal.asked = store.journal.asked and not fed
+    store.journal.asked = store.journal.asked and not given
     return Written(state, differences, facts)
+
+
+def _fed(state: State, writes: Sequence[Write], facts: Mapping[str, Staged]) -> Fed:
+    """What the change feed gets of facts, which are named by temporary tables."""
+    return [
+        (write.known, facts[write.table].given or (), not write.gone)
+        for write in (writes if state.feed.since else ())
+        if write.table in facts and state.feed.has(write.known.name)
+    ]
 
 
 def _note(store: Store, old: State, new: State, write: Write) -> Written | None:

@@ -1,4 +1,7 @@
-"""Writing a small change whose facts are in memory to the journal (storage/journal.py)."""
+"""Writing a small change whose facts are in memory to the journal (storage/journal.py).
+
+That is all of it, or, if its facts must go to their tables, what it adds to the change feed.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import RANK, feed_table
+from zodiac_sql.program.feed import Feed
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Relation
-from zodiac_sql.storage.feed import Entries, entered, entry_columns
-from zodiac_sql.storage.journal import Key, TableRows, note
+from zodiac_sql.storage.feed import Entries, Moved, entered, entry_columns, write_entries
+from zodiac_sql.storage.journal import Key, TableRows, make_room, note, note_entries
 
 Rows = Sequence[tuple[Any, ...]]
+
+Fed = Sequence[tuple[Predicate, Rows, bool]]
+"""Facts of predicates in the change feed, with whether they have entered."""
+
+MOST_WAITING = 1_000
+"""Where so many facts have moved, it costs less to write them to their tables at once."""
 
 
 def rows_of_table(
@@ -33,7 +44,7 @@ def noted(
     old: State,
     new: State,
     changes: Iterable[TableRows],
-    fed: Iterable[tuple[Predicate, Rows, bool]],
+    fed: Fed,
 ) -> State | None:
     """Write what changes to the journal. `fed` is what the change feed gets (storage/feed.py).
 
@@ -46,6 +57,36 @@ def noted(
     tables = [*changes, *map(_of_feed, entries)]
     moved = {n: place for n, place in new.positions.items() if old.positions.get(n) != place}
     return replace(new, feed=feed) if note(store, tables, moved) else None
+
+
+def prepare_feed(store: Store, feed: Feed, fed: Fed) -> bool:
+    """Before the transaction of a change, tell whether what the feed gets may wait in the journal.
+
+    If not, nothing waits there any more: what is written then may count or delete older entries.
+    """
+    few = sum(len(rows) for _, rows, _ in fed) <= MOST_WAITING
+    presence = store.presence
+    if few and presence is not None and presence.knows() and entered(feed, fed) is not None:
+        make_room(store)
+        return True
+    store.journal.settle()
+    return False
+
+
+def write_fed(
+    store: Store, feed: Feed, fed: Fed, moved: Iterable[Moved], cache: StatementCache, waits: bool
+) -> Feed:
+    """Inside the transaction of a change, write what the feed gets: to the journal if it `waits`.
+
+    `moved` is the same as `fed`, for statements. Returns the feed after it.
+    """
+    found = entered(feed, fed) if waits else None
+    if found is None:
+        return write_entries(store, feed, moved, cache)
+    after, entries = found
+    if entries:
+        note_entries(store, [*map(_of_feed, entries)])
+    return after
 
 
 def _of_feed(one: Entries) -> TableRows:

@@ -65,6 +65,7 @@ def _unchanged(store: Store) -> Iterator[None]:
     if store.read_only:  # then no process can write it
         yield
         return
+    store.journal.settle()
     with suppress(StoreError):  # it is refused while somebody reads
         reader_of(store).run("CHECKPOINT")
     store.run("BEGIN TRANSACTION")

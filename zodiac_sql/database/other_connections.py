@@ -42,7 +42,7 @@ def reader_of(store: Store) -> Store:
     All such SQL shares one connection. It is not the store's own, because DuckDB looks for any name
     among temporary tables first.
     """
-    store.journal.settle()
+    store.journal.comes()
     if store.reader is None:
         with explaining(store):
             store.reader = _another(store)

@@ -10,6 +10,10 @@ from typing import Any
 NOTE = "INSERT INTO zodiac.journal VALUES ($1, $2)"
 """Writes a change to the journal. It is a transaction by itself."""
 
+NOTE_ENTRIES = "INSERT INTO zodiac.journal SELECT $1, $2"
+"""Writes what a change adds to the change feed to the journal, in the transaction of the change.
+(Another text, because this one alone publishes nothing.)"""
+
 
 def publishes(statement: str) -> bool:
     """Whether a change is in the file once this statement has run."""
@@ -21,7 +25,10 @@ class Waiting:
     """What waits in the journal of a database, and what brings it to the tables."""
 
     settles: Callable[[], None] | None = None
-    """Brings all changes that wait to the tables. It is there if any may wait."""
+    """Brings all that waits to the tables. It is there if anything may wait."""
+    facts_wait: bool = False
+    """Whether changes of facts wait, or only entries of the change feed, for which nobody asks but
+    its readers."""
     was_left: bool = False
     """Whether others had left changes in the journal when the file was opened."""
     asked: bool = True
@@ -39,13 +46,14 @@ class Waiting:
     _apart: bool = False
 
     def comes(self) -> None:
-        """A statement is about to be run: what waits comes first, unless it is `apart`."""
+        """A statement is about to be run: facts that wait come first, unless it is `apart`."""
         if not self._apart:
-            self.settle()
+            if self.facts_wait:
+                self.settle()
             self.asked = True
 
     def settle(self) -> None:
-        """Bring to the tables what waits. If that fails, it still waits."""
+        """Bring all that waits to the tables. If that fails, it still waits."""
         if self.settles is None:
             return
         settles, self.settles = self.settles, None
@@ -74,6 +82,7 @@ class Waiting:
     def clear(self) -> None:
         """Note that nothing waits any more."""
         self.number = self.rows = 0
+        self.facts_wait = False
         self.facts.clear()
         self.symbols.clear()
         self.texts.clear()

@@ -111,6 +111,7 @@ def changes(
     """The entries after change number `since`, up to `until`. Raises QueryError."""
     feed = state.feed
     names = _wanted(state, predicates)
+    store.journal.settle()
     first = feed.gone if since is None else since
     last = feed.last if until is None else until
     if since is not None:
@@ -119,7 +120,7 @@ def changes(
         raise QueryError(f"there are no changes after number {first} up to {last}: {_range(feed)}")
     found: dict[str, list[pa.Table]] = {}
     for (name, _), table in sorted(feed.tables.items(), key=lambda item: item[1].number):
-        if (not predicates or name in names) and first < last and table.entries:
+        if (not predicates or name in names) and first < last:
             entries = _entries(store, table, first, last)
             if entries.num_rows:
                 found.setdefault(name, []).append(entries)

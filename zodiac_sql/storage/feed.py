@@ -46,6 +46,7 @@ class Moved:
 
 def load_feed(store: Store, gone: int) -> Feed:
     """What the file says of its feed, of which changes up to number `gone` are deleted."""
+    store.journal.settle()
     since = dict(store.rows("SELECT predicate, since FROM zodiac.feed ORDER BY rowid"))
     limits = store.rows("SELECT changes, seconds, bytes FROM zodiac.feed_state")
     rows = store.rows("SELECT number, predicate, columns, types FROM zodiac.feed_table ORDER BY 1")

@@ -4,12 +4,17 @@ DuckDB plans each statement anew, so what a change of few facts costs is the num
 it writes. When such changes follow each other, each writes one row of zodiac.journal instead, which
 has all that it does, and many of them are brought to the tables together.
 
-Rule: before any other statement is run, the journal is settled: its changes are brought to the
-tables in one transaction, and it is empty again (`Store.journal`). Reason: whoever asks must see
-them. Only the dictionary is asked by each change: it knows the symbols that wait by itself.
+Rule: before any other statement is run, the journal is settled if facts wait there: its changes are
+brought to the tables in one transaction, and it is empty again (`Store.journal`). Reason: whoever
+asks must see them. Only the dictionary is asked by each change: it knows the symbols that wait by
+itself.
 
 Rule: whoever opens a file settles its journal first. Reason: a process that was killed may have
 left changes there. So they are settled in one way only, from the rows in the file.
+
+Where somebody asks after each change, facts are written to their tables, and only what the change
+adds to the change feed goes to the journal, in the same transaction: one row for all predicates. It
+waits until somebody reads the feed, or the file is closed.
 
 Rule: a change is written to the journal only if no other store has the database open, and if it
 need not count (storage/publish.py). Reason: another one would not see it.
@@ -31,7 +36,7 @@ from zodiac_sql.database.log import abandon, prepare_log, require_undamaged
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import parameter
 from zodiac_sql.database.store import Store
-from zodiac_sql.database.waiting import NOTE
+from zodiac_sql.database.waiting import NOTE, NOTE_ENTRIES
 from zodiac_sql.errors import StoreError, UnsettledError
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, RANK, feed_table
@@ -87,8 +92,7 @@ def note(store: Store, tables: Sequence[TableRows], positions: Mapping[str, int]
     `positions` are those of streams that are another now.
     """
     assert store.presence is not None
-    if store.journal.number >= MOST_ENTRIES or store.journal.rows >= MOST_ROWS:
-        store.journal.settle()
+    make_room(store)
     prepare_log(store)
     with store.presence.unnoticed(True) as unnoticed:
         if not unnoticed:
@@ -97,12 +101,31 @@ def note(store: Store, tables: Sequence[TableRows], positions: Mapping[str, int]
         entry = _text(tables, positions, symbols)
         # Before anything is there, because an interruption may come right after it. Then what
         # waits is settled first thing, and what is noted here is what the file has.
-        store.journal.settles = partial(_settle, store)
         store.unsure = True
-        store.journal.add(sum(len(one.gone) + len(one.come) for one in tables), symbols)
+        store.journal.facts_wait = True
+        _add_to_what_waits(store, tables, symbols)
         with store.journal.apart():
             _write_and_commit(store, entry)
     return True
+
+
+def note_entries(store: Store, tables: Sequence[TableRows]) -> None:
+    """Write entries of the change feed to the journal, inside the transaction of their change."""
+    _add_to_what_waits(store, tables, {})
+    store.run(NOTE_ENTRIES, [store.journal.number, _text(tables, {}, {})])
+
+
+def make_room(store: Store) -> None:
+    """Settle the journal if it is full."""
+    if store.journal.number >= MOST_ENTRIES or store.journal.rows >= MOST_ROWS:
+        store.journal.settle()
+
+
+def _add_to_what_waits(
+    store: Store, tables: Sequence[TableRows], symbols: Mapping[str, int]
+) -> None:
+    store.journal.settles = partial(_settle, store)
+    store.journal.add(sum(len(one.gone) + len(one.come) for one in tables), symbols)
 
 
 def _write_and_commit(store: Store, entry: str) -> None:

@@ -88,6 +88,8 @@ def publish(store: Store, publication: Publication) -> State:
         hand_on(old, new, ())
         return new
     rows = dict(old.rows)
+    if publication.moved or publication.keeping:
+        store.journal.settle()  # it may have entries of tables that go, or are to be counted
     with publishing(store, old, new, _may_pass(publication)) as counts:
         # Before the tables are written, because entries are read from what is to be taken away.
         feed = write_entries(store, old.feed, publication.moved, publication.cache)
