@@ -209,6 +209,23 @@ def test_numbers_go_on_after_a_pause(open_kb: OpenKb, tmp_path: Path) -> None:
         assert entries(kb) == [(2, "p", "insert", (4,))]
 
 
+def test_numbers_go_on_when_predicates_leave_the_feed(open_kb: OpenKb, tmp_path: Path) -> None:
+    """Changes that only they had are gone, and nobody misses a number, or gets one twice."""
+    file = tmp_path / "case.duckdb"
+    with open_kb(file) as kb:
+        kb.keep_feed(["p", "q"])
+        kb.insert("q", [(1,)])
+        kb.insert("p", [(1,)])
+        kb.insert("q", [(2,)])
+        kb.keep_feed(["p"])
+    with open_kb(file) as kb:
+        assert kb.changes().position == 3
+        kb.insert("p", [(2,)])
+        assert entries(kb) == [(2, "p", "insert", (1,)), (4, "p", "insert", (2,))]
+        assert entries(kb, since=3) == [(4, "p", "insert", (2,))]
+        assert kb.verify()
+
+
 def test_limits_that_are_none(kb: KnowledgeBase) -> None:
     for limits in ({"count": 0}, {"days": -1}, {"bytes": 0}):
         with pytest.raises(QueryError, match="how much is kept"):

@@ -115,16 +115,17 @@ CREATE TABLE zodiac.journal (
 );
 COMMENT ON TABLE zodiac.journal IS 'small changes, symbols included, that are not in their tables yet';
 
--- The change feed, whose entries are in zodiac.feed_1, feed_2, ...: migration 10.
+-- The change feed, whose entries are in zodiac.feed_1, feed_2, ...: migrations 10 and 14.
 CREATE TABLE zodiac.feed (
     predicate VARCHAR,
     since     BIGINT NOT NULL
 );
 CREATE TABLE zodiac.feed_state (
-    gone    BIGINT NOT NULL,
-    changes BIGINT,
-    seconds BIGINT,
-    bytes   BIGINT
+    gone     BIGINT NOT NULL,
+    changes  BIGINT,
+    seconds  BIGINT,
+    bytes    BIGINT,
+    narrowed BIGINT DEFAULT 0
 );
 CREATE TABLE zodiac.feed_table (
     number    INTEGER NOT NULL,

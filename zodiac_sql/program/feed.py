@@ -64,7 +64,8 @@ class Feed:
     """What is known of the feed between two changes.
 
     `since` has for each predicate in it the last change before it came in; the key None stands for
-    all predicates. Changes up to number `gone` are deleted; the newest has the number `last`.
+    all predicates. Changes up to number `gone` are deleted; the newest has the number `last`. After
+    number `narrowed`, predicates left the feed, and older changes that only they had with them.
     `oldest` is the time of the first that is kept.
     """
 
@@ -72,6 +73,7 @@ class Feed:
     limits: Retention = Retention()
     gone: int = 0
     last: int = 0
+    narrowed: int = 0
     tables: Mapping[Layout, FeedTable] = field(default_factory=dict)
     oldest: datetime | None = None
 

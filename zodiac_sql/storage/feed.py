@@ -48,7 +48,9 @@ def load_feed(store: Store, gone: int) -> Feed:
     """What the file says of its feed, of which changes up to number `gone` are deleted."""
     store.journal.settle()
     since = dict(store.rows("SELECT predicate, since FROM zodiac.feed ORDER BY rowid"))
-    limits = store.rows("SELECT changes, seconds, bytes FROM zodiac.feed_state")
+    ((*limits, narrowed),) = store.rows(
+        "SELECT changes, seconds, bytes, narrowed FROM zodiac.feed_state"
+    )
     rows = store.rows("SELECT number, predicate, columns, types FROM zodiac.feed_table ORDER BY 1")
     tables = [
         FeedTable(
@@ -58,7 +60,8 @@ def load_feed(store: Store, gone: int) -> Feed:
         )
         for number, predicate, columns, types in rows
     ]
-    return _measured(store, Feed(since, Retention(*limits[0]), gone, gone), tables)
+    last = max(gone, narrowed)
+    return _measured(store, Feed(since, Retention(*limits), gone, last, narrowed), tables)
 
 
 def _measured(store: Store, feed: Feed, tables: Sequence[FeedTable]) -> Feed:
@@ -263,11 +266,12 @@ def keep(store: Store, feed: Feed, keeping: Keeping) -> Feed:
     since = {name: feed.since.get(name, before) for name in keeping.predicates}
     after = replace(feed, since=since, limits=keeping.limits)
     tables = {layout: table for layout, table in feed.tables.items() if after.has(layout[0])}
+    gone = feed.gone if since else feed.last
+    narrowed = feed.narrowed if len(tables) == len(feed.tables) else feed.last
     for layout in feed.tables.keys() - tables.keys():
         number = feed.tables[layout].number
         store.run("DELETE FROM zodiac.feed_table WHERE number = $1", [number])
         store.run(exp.Drop(tables=[entries_table(number)], kind="TABLE"))
-    gone = feed.gone if since else feed.last
     limits = keeping.limits
     store.run("DELETE FROM zodiac.feed")
     store.run("DELETE FROM zodiac.feed_state")
@@ -276,7 +280,8 @@ def keep(store: Store, feed: Feed, keeping: Keeping) -> Feed:
         [[*since], [*since.values()]],
     )
     store.run(
-        "INSERT INTO zodiac.feed_state VALUES ($1, $2, $3, $4)",
-        [gone, limits.changes, limits.seconds, limits.bytes],
+        "INSERT INTO zodiac.feed_state VALUES ($1, $2, $3, $4, $5)",
+        [gone, limits.changes, limits.seconds, limits.bytes, narrowed],
     )
-    return _measured(store, replace(after, gone=gone, tables={}), list(tables.values()))
+    after = replace(after, gone=gone, narrowed=narrowed, tables={})
+    return _measured(store, after, list(tables.values()))

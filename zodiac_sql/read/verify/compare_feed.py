@@ -25,10 +25,14 @@ def compare_feed(work: Work) -> None:
     if not feed.tables:
         return
     number = exp.column(COMMIT, quoted=True)
-    numbers = [exp.select(number).from_(entries_table(t.number)) for t in feed.tables.values()]
+    first = max(feed.gone, feed.narrowed)
+    numbers = [
+        exp.select(number).from_(entries_table(t.number)).where(number > exp.convert(first))
+        for t in feed.tables.values()
+    ]
     distinct = exp.union(*numbers, distinct=True) if len(numbers) > 1 else numbers[0].distinct()
     there = count_rows(work.store, distinct)
-    work.note("zodiac.feed", max(0, feed.last - feed.gone - there), 0)
+    work.note("zodiac.feed", max(0, feed.last - first - there), 0)
     families: dict[Hashable, list[FeedTable]] = defaultdict(list)
     for (name, columns), table in feed.tables.items():
         families[name, tuple(_kind(column) for column in columns)].append(table)
