@@ -93,7 +93,7 @@ def _insert_or_explain(collected: Collected, file: File) -> None:
 
 def _read_by_rules(collected: Collected, predicate: str) -> ColumnsRead:
     """What the rules after the update say of the columns of a predicate."""
-    edits = collected.rules
-    kept = [rule for rule in collected.before.written() if rule.name not in edits.dropped]
+    edits, dropped = collected.rules, collected.rules.dropped
+    kept = [rule for rule in collected.before.written() if rule.name not in dropped]
     came = (rule for arrival in edits.arrivals for rule in arrival.program.rules)
     return columns_read(predicate, [*kept, *came], edits.facts())
