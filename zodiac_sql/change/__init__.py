@@ -3,6 +3,7 @@
 update.py             the verbs of an update
 streamed_update.py    an update as a stream gives it
 collected.py          what the verbs have said so far
+load_files.py         files whose facts enter, at once or when all rules are known
 settings.py           the settings of `connect` for how changes are computed
 apply.py              the five steps of a change: check, stage, reason, compare, publish
 prepared.py           the checked program, for all changes until rules or columns change

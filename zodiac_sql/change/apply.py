@@ -22,6 +22,7 @@ from zodiac_sql.change.difference import Difference, differences_of
 from zodiac_sql.change.directly import Write, direct_writes, write_directly
 from zodiac_sql.change.explicit_after import explicit_after, is_expanded_anew
 from zodiac_sql.change.feed_entries import moved_of
+from zodiac_sql.change.load_files import load_waiting
 from zodiac_sql.change.marks import marks_after, tell_marks
 from zodiac_sql.change.materialise import Progress, materialise
 from zodiac_sql.change.net_facts import NetFacts, net_changes
@@ -164,6 +165,7 @@ def plan(collected: Collected) -> Plan:
 def _check(collected: Collected) -> Prepared:
     """The program after the change, checked. Raises ProgramError with all errors found."""
     state, functions, before = collected.state, collected.functions, collected.prepared
+    load_waiting(collected)
     with collected.timed("check"):
         nothing_new = not (collected.rules or collected.problems)
         fits = before and nothing_new and before.fits(state, collected.schema, functions)

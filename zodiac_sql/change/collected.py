@@ -25,7 +25,7 @@ from zodiac_sql.facts.stage import stage_rows, staged_explicit
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate, Staged, resolve
-from zodiac_sql.language.syntax import Constant, Program, Rule, Type
+from zodiac_sql.language.syntax import Constant, Declaration, Program, Rule, Type
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.build import Names, SqlNames, declare, with_staged
@@ -40,6 +40,7 @@ from zodiac_sql.storage.triples import TRIPLE, whose_view
 
 if TYPE_CHECKING:
     from zodiac_sql.change.directly import Write
+    from zodiac_sql.change.load_files import File
     from zodiac_sql.change.plan_sizes import Plan
     from zodiac_sql.facts.load.result import Loaded
 
@@ -102,6 +103,8 @@ class Collected:
     widened: list[str] = field(default_factory=list)
     """What is said of columns of ints that become floats by themselves."""
     loaded: list[Loaded] = field(default_factory=list)
+    waiting: list[File] = field(default_factory=list)
+    """The files that wait until all rules are known: these tell which columns are loaded."""
     remarks: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     """The errors in texts of rules: all are reported together when the update is applied."""
@@ -186,9 +189,13 @@ class Collected:
         self.prefixes.update(program.prefixes)
         self._by_sql_name = None
         for declaration in program.declarations:
-            self.schema, problems = declare(self.schema, declaration, self.names())
-            self._settled = None
-            self.problems += problems
+            self.name_columns(declaration)
+
+    def name_columns(self, declaration: Declaration) -> None:
+        """Collect what a declaration says of the columns of its predicate."""
+        self.schema, problems = declare(self.schema, declaration, self.names())
+        self._settled = None
+        self.problems += problems
 
     def stage(self, predicate: str, rows: object, *, gone: bool = False) -> Staged | None:
         """Stage rows of a predicate with the columns known so far; None if there are no rows."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.kept_blanks import with_kept_blanks
+from zodiac_sql.change.load_files import File, load, staged
 from zodiac_sql.change.not_explicit import absent_facts
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
@@ -27,8 +28,7 @@ from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
     from zodiac_sql.change.plan_sizes import Plan
-    from zodiac_sql.facts.load.options import Options, TableOptions
-    from zodiac_sql.facts.load.result import Loaded
+    from zodiac_sql.facts.load.options import TableOptions
 
 
 class Update:
@@ -237,18 +237,10 @@ class Update:
         `predicate` is for files that are tables; by default it is the name of the file. `options`
         say how a table is read: those of `KnowledgeBase.load`. Raises DataError with
         file and line; with `skip_bad`, bad lines are left out and reported in the change's notes.
+        With `columns="read"`, a table may be read only when the update is applied: its rules tell
+        the columns, whether they are added before or after.
         """
-        from zodiac_sql.facts.load.options import options_of
-
-        collected = self._collected
-        with collected.timed("stage"):
-            loaded = _read(collected, path, predicate, skip_bad, options_of(options, widens=True))
-            collected.prefixes = {**dict(loaded.prefixes), **collected.prefixes}
-            for staged in loaded.staged:
-                collected.insert(staged)
-                if not loaded.facts:
-                    collected.declare(staged.predicate)
-        collected.loaded.append(loaded)
+        load(self._collected, self._file(path, predicate, skip_bad, options, inserts=True))
 
     @exclusive
     def unload(
@@ -265,14 +257,28 @@ class Update:
         are not there are passed over and counted in another. They neither create predicates or
         symbols nor settle the types of columns.
         """
-        from zodiac_sql.facts.load.options import options_of
-
         collected = self._collected
+        file = self._file(path, predicate, skip_bad, options, inserts=False)
         with collected.timed("stage"), dictionary.nothing_new(collected.store):
-            loaded = _read(collected, path, predicate, skip_bad, options_of(options, widens=False))
-            counts = [_delete_staged(collected, staged) for staged in loaded.staged]
+            loaded = staged(collected, file)
+            counts = [_delete_staged(collected, one) for one in loaded.staged]
         notes = _taken(path, sum(taken for taken, _ in counts), sum(absent for _, absent in counts))
         collected.loaded.append(replaced(loaded, notes=(*loaded.notes, *notes)))
+
+    def _file(
+        self,
+        path: str | Path,
+        predicate: str | None,
+        skip_bad: bool,
+        options: TableOptions,
+        *,
+        inserts: bool,
+    ) -> File:
+        """What a verb says of a file. Raises DataError for options that say nothing."""
+        from zodiac_sql.facts.load.options import options_of  # late: most changes read no file
+
+        name = self._collected.meant(predicate) if predicate else None
+        return File(path, name, skip_bad, options_of(options, widens=inserts))
 
 
 def _looked_up(collected: Collected, predicate: str, rows: object) -> Part | None:
@@ -282,27 +288,6 @@ def _looked_up(collected: Collected, predicate: str, rows: object) -> Part | Non
         return None
     given, part = marks.ahead.get(predicate, (None, None))
     return part if given is rows else None
-
-
-def _read(
-    collected: Collected,
-    path: str | Path,
-    predicate: str | None,
-    skip_bad: bool,
-    options: Options,
-) -> Loaded:
-    """Stage the facts of a file."""
-    from zodiac_sql.facts.load.load_file import load_file  # late: most changes read no file
-
-    name = collected.meant(predicate) if predicate else None
-    return load_file(
-        collected.store,
-        path,
-        collected.schema,
-        predicate=name,
-        skip_bad=skip_bad,
-        options=options,
-    )
 
 
 def _taken(path: str | Path, taken: int, absent: int) -> Iterator[str]:

@@ -118,6 +118,7 @@ def run(
     Examples:
       zodiac run farm.duckdb -r wind.rules -d farm.nt --plan
       zodiac run farm.duckdb -r wind.rules -d farm.nt -d readings.parquet
+      zodiac run farm.duckdb -r wind.rules -d readings.parquet --columns read
       zodiac run :memory: -r wind.rules -d farm.nt --out results --format csv
       zodiac run farm.duckdb -r wind.rules -d log.csv --columns id=turbine,celsius --nulls skip-row
     """

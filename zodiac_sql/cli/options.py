@@ -72,7 +72,9 @@ Nulls = Annotated[
 Columns = Annotated[
     str | None,
     typer.Option(
-        "--columns", metavar="A,B=C", help="Take only column A, and column B by the name C."
+        "--columns",
+        metavar="A,B=C|read",
+        help="Take only column A, and column B by the name C; or read: those that rules name.",
     ),
 ]
 NoHeader = Annotated[
@@ -111,7 +113,9 @@ def table_options(
         found["nulls"] = nulls[0]
     elif nulls:
         found["nulls"] = dict(one.split("=", 1) for one in nulls)
-    if columns:
+    if columns == "read":
+        found["columns"] = columns
+    elif columns:
         pairs = (one.partition("=") for one in columns.split(","))
         found["columns"] = {old: new or old for old, _, new in pairs}
     if no_header:

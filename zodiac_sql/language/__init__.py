@@ -12,5 +12,6 @@
 `binding.py`        which variables a body binds and in what order: whether a rule is safe
 `types.py`          the types of columns and variables, inferred through rules
 `schema.py`         what is known of a predicate
+`columns_read.py`   which columns of a predicate rules name
 `equivalence.py`    whether two rules are the same but for names and order
 """

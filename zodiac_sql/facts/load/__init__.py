@@ -9,6 +9,7 @@ result.py         the result of reading a file
 tables.py         CSV, TSV, JSON and Parquet -> facts of one predicate
 read_csv.py       CSV and TSV -> texts
 read_json.py      JSON and JSON lines -> values, or texts
+pruned.py         which columns are read, if the rules tell
 no_rows.py        a table without rows
 load_parquet.py   Parquet -> facts
 table_file.py     a table read from a file, and where its rows stand

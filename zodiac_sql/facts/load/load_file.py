@@ -35,12 +35,7 @@ def load_file(
     Raises DataError.
     """
     path = Path(path)
-    suffix = _suffix(path)
-    if suffix in rdf.SUFFIXES and predicate is not None:
-        raise DataError(
-            f"{path}: RDF has the names of its predicates in itself; {predicate} cannot be "
-            "given. Leave it out."
-        )
+    suffix = _suffix(path, predicate)
     options.require_fitting(path, suffix)
     with opened(path) as file:
         if suffix in rdf.SUFFIXES:
@@ -60,8 +55,17 @@ def _with_skipped_noted(loaded: Loaded, path: Path) -> Loaded:
     return replace(loaded, notes=(*loaded.notes, note))
 
 
-def _suffix(path: Path) -> str:
-    """The suffix that tells the syntax, in lower case. Raises DataError if it tells none."""
+def predicate_of(path: str | Path, predicate: str | None) -> str | None:
+    """The predicate of a table, given or named after its file; None for RDF. Raises DataError."""
+    path = Path(path)
+    return None if _suffix(path, predicate) in rdf.SUFFIXES else predicate or tables.name_of(path)
+
+
+def _suffix(path: Path, predicate: str | None) -> str:
+    """The suffix that tells the syntax, in lower case.
+
+    Raises DataError if it tells none, or for a predicate that is given although RDF has its own.
+    """
     accepted = f"Known are {' '.join((*rdf.SUFFIXES, *tables.SUFFIXES))}, all but Parquet also .gz."
     if not path.exists():
         raise DataError(f"{path}: there is no such file.")
@@ -71,4 +75,9 @@ def _suffix(path: Path) -> str:
     suffix = Path(path.stem).suffix.lower() if compressed else path.suffix.lower()
     if suffix not in (*rdf.SUFFIXES, *tables.SUFFIXES) or (compressed and suffix == ".parquet"):
         raise DataError(f"{path}: the suffix {path.suffix or '(none)'} tells no format. {accepted}")
+    if suffix in rdf.SUFFIXES and predicate is not None:
+        raise DataError(
+            f"{path}: RDF has the names of its predicates in itself; {predicate} cannot be "
+            "given. Leave it out."
+        )
     return suffix

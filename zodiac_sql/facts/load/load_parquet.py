@@ -13,6 +13,7 @@ from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.options import Options
 from zodiac_sql.facts.load.prepare import notes_on, require_columns
+from zodiac_sql.facts.load.pruned import of_predicate, pruned
 from zodiac_sql.facts.load.result import Loaded
 from zodiac_sql.facts.load.source import SourceFile
 from zodiac_sql.facts.load.table_file import ROWS, TableFile, count_facts, is_empty
@@ -39,10 +40,11 @@ def load_parquet(
     try:
         source = _opened(file)
         names = source.schema_arrow.names
-        known_ones = _known_columns(known, names)
-        taken = options.columns or {name: name for name in known_ones or names}
+        told = (pruned if options.prunes else of_predicate)(options, file.path, names, known)
+        options = told.options
+        taken = options.columns or {name: name for name in names}
         require_columns(file.path, names, [*taken])
-        some = [*taken] if options.columns or known_ones else None
+        some = [*taken] if options.columns else None
         read = source.iter_batches(_BATCH_ROWS, columns=some)
         fields = [source.schema_arrow.field(old).with_name(new) for old, new in taken.items()]
         schema = pa.schema(fields)
@@ -67,10 +69,9 @@ def load_parquet(
         widens=options.widens,
     )
     facts = count_facts(store, staged)
-    notes = () if options.columns else _notes_on_columns(file, known_ones, names)
     if options.skips_rows:
-        return Loaded((staged,), facts, notes=(*notes, *notes_on(file.path, empty)))
-    return Loaded((staged,), facts, tuple(gaps), empty, notes)
+        return Loaded((staged,), facts, notes=(*told.notes, *notes_on(file.path, empty)))
+    return Loaded((staged,), facts, tuple(gaps), empty, told.notes)
 
 
 def _opened(file: SourceFile) -> pq.ParquetFile:
@@ -93,24 +94,6 @@ def _copied(
     with store.offered(ROWS + "_offered", offered.data):
         store.run(create_temp(ROWS, exp.select("*").from_(exp.to_table(ROWS + "_offered"))))
     return offered.untyped
-
-
-def _known_columns(known: Predicate | None, names: Sequence[str]) -> list[str]:
-    """The columns of a predicate, if a file has all of them and more: then no others are read."""
-    if known is None or len(known.columns) >= len(names):
-        return []
-    wanted = [column.name for column in known.columns]
-    return wanted if set(wanted) <= set(names) else []
-
-
-def _notes_on_columns(
-    file: SourceFile, taken: Sequence[str], names: Sequence[str]
-) -> tuple[str, ...]:
-    """What is told of columns that are not read."""
-    left = ", ".join(name for name in names if name not in taken)
-    return (f"{file.path}: not read, because the predicate has no such column: {left}",) * bool(
-        taken
-    )
 
 
 def _fills(file: SourceFile, schema: pa.Schema, given: Mapping[str, object]) -> dict[str, object]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.language.columns_read import ColumnsRead
 
 _CSV = (".csv", ".tsv")
+READ = "read"
+"""The word for the columns that rules name."""
+
 _TABLES = (*_CSV, ".parquet", ".jsonl", ".ndjson", ".json")
 
 
@@ -17,7 +21,7 @@ class TableOptions(TypedDict, total=False):
     """The keyword arguments of `load` that are about tables."""
 
     nulls: str | Mapping[str, object]
-    columns: Iterable[str] | Mapping[str, str]
+    columns: Literal["read"] | Iterable[str] | Mapping[str, str]
     header: bool
     delimiter: str
     null_string: str
@@ -44,10 +48,17 @@ class Options:
     timestamp_format: str | None = None
     widens: bool = False
     """Whether fractions may make a column of ints one of floats."""
+    prunes: bool = False
+    """Whether only those columns are read that rules name (pruned.py)."""
+    read: ColumnsRead | None = None
+    """What rules name, if they are to tell the columns: nothing else tells them yet."""
 
     def require_fitting(self, path: Path, suffix: str) -> None:
         """Refuse options that say nothing about this kind of file. Raises DataError."""
-        if suffix not in _TABLES and replace(self, widens=False) != DEFAULTS:
+        said = replace(
+            self, widens=False, prunes=False
+        )  # RDF has no columns that could be left out
+        if suffix not in _TABLES and said != DEFAULTS:
             raise DataError(f"{path} is no table: options for columns and cells do not fit it.")
         of_csv = (
             self.delimiter, self.null_string, self.date_format, self.timestamp_format,
@@ -77,10 +88,14 @@ def options_of(given: TableOptions, widens: bool) -> Options:
             raise DataError(
                 f"{format_} has time zones or nanoseconds: only ISO texts may have them."
             )
+    prunes = given.get("columns") == READ
+    if prunes and not given.get("header", True):
+        raise DataError("Without a header, a file has no names of columns that rules could read.")
     return Options(
         skips_rows=nulls == "skip-row",
         fills=dict(nulls) if isinstance(nulls, Mapping) else None,
-        columns=_columns(given.get("columns")),
+        columns=None if prunes else _columns(given.get("columns")),
+        prunes=prunes,
         widens=widens,
         **rest,  # type: ignore[arg-type]
     )
@@ -90,7 +105,9 @@ def _columns(given: Iterable[str] | Mapping[str, str] | None) -> Mapping[str, st
     if given is None:
         return None
     if isinstance(given, str):
-        raise DataError(f"columns is a list of names: [{given!r}]")
+        raise DataError(
+            f'columns is a list of names, [{given!r}], or "read": those that rules name.'
+        )
     found = dict(given) if isinstance(given, Mapping) else {name: name for name in given}
     names = [name.lower() for name in found.values()]
     if not found or len(set(names)) < len(names):

@@ -24,7 +24,8 @@ def prepared(
     table: TableFile, options: Options, known: Predicate | None
 ) -> tuple[TableFile, tuple[str, ...]]:
     """The table as the options say, and notes on rows that were left out. Raises DataError."""
-    if options.columns and options.header:
+    as_they_are = dict(zip(table.names, table.names, strict=True))
+    if options.columns and options.header and options.columns != as_they_are:
         table = _chosen(table, options.columns)
     for format_, type_ in (
         (options.date_format, Type.DATE),

@@ -15,6 +15,8 @@ from zodiac_sql.facts.load.infer_types import known_types
 from zodiac_sql.facts.load.lines import read_into
 from zodiac_sql.facts.load.no_rows import without_rows
 from zodiac_sql.facts.load.options import Options
+from zodiac_sql.facts.load.prepare import require_columns
+from zodiac_sql.facts.load.pruned import Pruned, pruned
 from zodiac_sql.facts.load.source import SourceFile
 from zodiac_sql.facts.load.table_file import ROWS, TableFile, count_where
 from zodiac_sql.language.schema import Predicate
@@ -50,11 +52,12 @@ def read_json(
     known: Predicate | None,
     skip_bad: bool,
     options: Options,
-) -> TableFile:
-    """Create zodiac_rows. A column is read as values if all of them have one type.
+) -> tuple[TableFile, Pruned]:
+    """Create zodiac_rows with the columns that are wanted, and say which these are.
 
-    DuckDB finds that type by reading all values. Other columns are read as their texts in JSON.
-    Raises DataError if there are no rows, and nothing tells its columns.
+    A column is read as values if all of them have one type. DuckDB finds that type by reading all
+    values. Other columns are read as their texts in JSON. Raises DataError if there are no rows,
+    and nothing tells its columns.
     """
     check_nesting(file)
     format_ = JSON_FORMATS[suffix]
@@ -65,7 +68,12 @@ def read_json(
         found = {name: _JSON_TYPES.get(str(code), cells.JSON) for name, code, *_ in described}
         if [*found] == _NOTHING and not outside.rows(_ANY_ROW, source):
             names = without_rows(store, file, options, known)
-            return TableFile(store, file, suffix, dict.fromkeys(names, cells.JSON))
+            empty = TableFile(store, file, suffix, dict.fromkeys(names, cells.JSON))
+            return empty, Pruned(options)
+        told = pruned(options, file.path, [*found], known)
+        if told.options.columns:
+            require_columns(file.path, [*found], [*told.options.columns])
+            found = {name: found[name] for name in told.options.columns}
         known_by_name = known_types(tuple(found), known)
         syntaxes = {
             name: _suited(syntax, known_by_name.get(name)) for name, syntax in found.items()
@@ -80,7 +88,7 @@ def read_json(
         if floats and store.count(count_where(exp.or_(*map(_large, floats)))):
             syntaxes.update(dict.fromkeys(floats, cells.JSON))
             _read_cells(store, outside, source, syntaxes)
-    return TableFile(store, file, suffix, syntaxes)
+    return TableFile(store, file, suffix, syntaxes), told
 
 
 _JSON_TYPES = {

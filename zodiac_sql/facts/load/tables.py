@@ -27,6 +27,7 @@ from zodiac_sql.facts.load.lines import reading
 from zodiac_sql.facts.load.load_parquet import load_parquet
 from zodiac_sql.facts.load.options import Options
 from zodiac_sql.facts.load.prepare import prepared
+from zodiac_sql.facts.load.pruned import pruned
 from zodiac_sql.facts.load.read_csv import read_csv
 from zodiac_sql.facts.load.read_json import JSON_FORMATS, read_json
 from zodiac_sql.facts.load.result import MOST_LISTED, Loaded, Skipped, listed
@@ -55,7 +56,7 @@ def load_table(
 
     Raises DataError.
     """
-    name = name or _name_of(file.path)
+    name = name or name_of(file.path)
     predicate = known.get(name)
     with scratch(store, ROWS), reading(str(file.path)):
         if suffix == ".parquet":
@@ -64,18 +65,20 @@ def load_table(
         if suffix != ".json":
             check_lines(file)
         if suffix in JSON_FORMATS:
-            table = read_json(store, file, suffix, predicate, skip_bad, options)
-            table, notes = prepared(table, options, predicate)
-            return replace(
-                _load_rows(table, name, predicate, skip_bad, options.widens), notes=notes
-            )
+            table, told = read_json(store, file, suffix, predicate, skip_bad, options)
+            table, notes = prepared(table, told.options, predicate)
+            loaded = _load_rows(table, name, predicate, skip_bad, options.widens)
+            return replace(loaded, notes=(*told.notes, *notes))
         table = read_csv(store, file, suffix, options, predicate)
+        # Its cells are read whole: read_csv finds bad lines only if it is asked for all columns.
+        told = pruned(options, file.path, table.names, predicate)
+        options = told.options
         table, notes = prepared(table, options, predicate)
         loaded = _load_rows(table, name, predicate, skip_bad, options.widens)
         if options.header and not options.columns:
             types = [column.type for column in loaded.staged[0].columns]
             notes += _on_header(file.path, table.names, types, predicate)
-        return replace(loaded, notes=notes)
+        return replace(loaded, notes=(*told.notes, *notes))
 
 
 def _load_rows(
@@ -112,7 +115,8 @@ def _by_line(bad: Sequence[Skipped]) -> tuple[Skipped, ...]:
     return tuple(sorted(bad, key=lambda skipped: skipped.line or 0))
 
 
-def _name_of(path: Path) -> str:
+def name_of(path: Path) -> str:
+    """The predicate that the rows of a file are facts of. Raises DataError."""
     stem = path.name.split(".")[0]
     if not re.fullmatch(r"[^\W\d]\w*", stem):
         raise DataError(
