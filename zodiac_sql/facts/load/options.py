@@ -10,10 +10,10 @@ from typing import Literal, TypedDict
 from zodiac_sql.errors import DataError
 from zodiac_sql.language.columns_read import ColumnsRead
 
-_CSV = (".csv", ".tsv")
 READ = "read"
 """The word for the columns that rules name."""
 
+_CSV = (".csv", ".tsv")
 _TABLES = (*_CSV, ".parquet", ".jsonl", ".ndjson", ".json")
 
 
@@ -55,9 +55,7 @@ class Options:
 
     def require_fitting(self, path: Path, suffix: str) -> None:
         """Refuse options that say nothing about this kind of file. Raises DataError."""
-        said = replace(
-            self, widens=False, prunes=False
-        )  # RDF has no columns that could be left out
+        said = replace(self, widens=False, prunes=False)  # RDF has no columns to leave out
         if suffix not in _TABLES and said != DEFAULTS:
             raise DataError(f"{path} is no table: options for columns and cells do not fit it.")
         of_csv = (
