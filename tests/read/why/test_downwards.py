@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from support.as_if_large import as_if_large
 from support.explained import searched_as_if_large
 
 from zodiac_sql import QueryError
@@ -87,3 +88,14 @@ def test_what_is_denied_is_looked_for_by_shape(kb: KnowledgeBase) -> None:
         found = kb.why(goal)
         (step,) = found.derivations[found.goals[0]]
         assert len(step.absent) == 4
+
+
+def test_a_path_from_one_cycle_to_another(kb: KnowledgeBase) -> None:
+    """The closure is kept as classes, the cycles, and which of them lead to which."""
+    kb.insert("edge", [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d"), ("d", "c")])
+    with as_if_large(True):
+        kb.add_rules("reach(X, Y) :- edge(X, Y). reach(X, Z) :- reach(X, Y), reach(Y, Z).")
+    modules = [one.kind for row in kb._session.state.hypernodes for one in row.modules]
+    assert modules == ["scc"]
+    assert kb.why("reach(b, a)").height == 1
+    assert kb.why("reach(a, d)").height == 2

@@ -1,7 +1,7 @@
 """Finds proofs: from facts down to explicit ones, a level at a time.
 
 Two ways lead down. In a small database, all instances of all rules are followed until a proof is
-complete: then it is one of least height. In a large one, each fact gets one (downwards.py).
+complete that is hardly higher than the lowest. In a large one, each fact gets one (downwards.py).
 If no proof consists of facts, because a best value rests on itself now, then values that were the
 best for a time count, too (best_ranks.py).
 """
@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.read.why.asked import Key, instances, uses
@@ -38,25 +40,25 @@ MOST_FACTS = 3_000
 def find_proofs(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] | None:
     """A derivation for each fact that a proof of the goals needs; None if there is none.
 
-    The goals have been located.
+    The goals have been located. In a small database, a proof that is found while others have not
+    been seen is kept only if none of these can be much lower.
     """
     is_small = sum(search.known.rows()) <= SMALL
     if not is_small and (found := downwards(search, goals, None)):
         return found
-    lowest = 0
+    found, unseen = None, inf
     if is_small or not any(closure.row.fed for closure in search.closures.values()):
-        found, lowest = least(search, goals, FEW_FACTS)
-        if found is not None:
-            return found
-    with Again(search.known, search.state, search.closures) as again:
-        found = downwards(search, goals, again)
+        found, unseen = least(search, goals, FEW_FACTS)
+    if found is None:
+        with Again(search.known, search.state, search.closures) as again:
+            found = downwards(search, goals, again)
     if found is None and search.known.graph.with_best:
         with Again(search.known, search.state, search.closures, passed=True) as again:
             return downwards(search, goals, again)
-    if found is None or not is_small or height(search, goals, found) <= lowest + HIGHER:
+    if found is None or not is_small or height(search, goals, found) <= unseen + HIGHER:
         return found
-    lower, _ = least(search, goals, MOST_FACTS)
-    return lower or found
+    other, _ = least(search, goals, MOST_FACTS)
+    return min(found, other or found, key=partial(height, search, goals))
 
 
 def height(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> int:
@@ -90,12 +92,14 @@ class _Seen:
 
 def least(
     search: Search, goals: Sequence[Key], most: int
-) -> tuple[dict[Key, Derivation] | None, int]:
+) -> tuple[dict[Key, Derivation] | None, float]:
     """Proofs of least height, found by following everything.
 
-    After n levels, every proof of at most that height has been seen. So when proofs are found, the
-    search goes on until it has seen all that could be lower. If more than some facts take part, it
-    ends: then it returns what it has, or None, and the height that a proof has at least.
+    After n levels, every proof of less than that height has been seen. So when proofs are found,
+    the search goes on until another one could be lower by 1 at most. If more than some facts take
+    part, it ends: then it returns what it has, however high, or None.
+
+    Also returns the height that a proof which was not seen has at least.
     """
     seen = _Seen()
     frontier = list(dict.fromkeys(goals))
@@ -105,13 +109,12 @@ def least(
         below = _follow(search, frontier, seen)
         frontier = [use for use in dict.fromkeys(below) if use not in seen.derivations]
         best = _best(search, seen)
-        heights = [best[goal][0] for goal in goals if goal in best]
+        highest = max((best[goal][0] for goal in goals if goal in best), default=0)
         is_proven = all(goal in best or search.is_explicit(goal) for goal in goals)
         ends = not frontier or len(seen.derivations) + len(frontier) > most
-        if is_proven and (ends or level >= max(heights, default=0) - 1):
-            return {fact: derivation for fact, (_, derivation) in best.items()}, 0
-        if ends:
-            return None, level + 1
+        if ends or (is_proven and level >= highest - 1):
+            found = {fact: derivation for fact, (_, derivation) in best.items()}
+            return found if is_proven else None, level if frontier else inf
 
 
 def _follow(search: Search, facts: Sequence[Key], seen: _Seen) -> list[Key]:

@@ -240,14 +240,15 @@ def _between(
 ) -> tuple[str, dict[str, object]]:
     """SELECT the edges that can be on the way, one more than MOST_EDGES at most.
 
-    They begin at a node that the start is related to, and end at one that is related to the end.
+    They begin at a node that the start is related to, and end at one that is related to the end:
+    nodes of the same class, unless classes lead to others.
     """
     predicate = closure.row.predicate
     (part,) = known.sources.owners(predicate)[closure.hypernode]
     relation = known.sources.relation(predicate)
     kind = SQL_TYPES[relation.columns[0].type or Type.SYMBOL]
     query = partial(_edges_of, known, closure)
-    if part.pairs is not None:
+    if part.pairs is not None and part.pairs.between is None:
         make, given = partial(_in_class, query, part, kind), {"start": start}
     else:
         make, given = partial(_reaching, query, relation, kind), {"start": start, "end": end}
