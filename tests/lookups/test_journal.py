@@ -433,3 +433,31 @@ def test_verbs_settle_first(kb: KnowledgeBase, open_kb: OpenKb, tmp_path: Path, 
         assert "new" in (tmp_path / "out" / "path.csv").read_text()
     assert ("new", "n2") in facts(kb, "path")
     assert kb.verify()
+
+
+def test_facts_that_no_rule_reads_wait_beside_others(
+    kb: KnowledgeBase, open_kb: OpenKb, path: Path, tmp_path: Path
+) -> None:
+    def both(edge: str, *alone: str) -> None:
+        with kb.update() as update:
+            update.insert("edge", [(edge, "n0")])
+            update.insert("alone", [(name,) for name in alone])
+            update.delete("alone", [("gone",)])
+
+    kb.insert("alone", [("x",), ("gone",)])
+    begin(kb)
+    with traced(kb) as told:
+        both("m0", "x", "y")
+    of_symbols = "SELECT text, id FROM zodiac.symbol WHERE list_contains($1, text)"
+    assert [text for text in told if text != of_symbols] == ['SELECT "c"."s" FROM', *NOTED]
+    with traced(kb) as told:
+        both("m1", "y")
+    assert [text for text in told if text != of_symbols] == NOTED  # what waits is known
+    assert kb.insert("alone", [("y",)]).inserted == {}
+    assert kb.delete("alone", [("gone",)]).deleted == {}
+    both("m2", "gone", "z")
+    with open_kb(as_if_killed(path, tmp_path / "left")) as other:
+        assert facts(other, "alone") == facts(kb, "alone") == {("x",), ("y",), ("gone",), ("z",)}
+        assert ("m2", "n3") in facts(other, "path")
+        assert kb.verify()
+        assert other.verify()

@@ -61,17 +61,20 @@ class Run:
         self.program = random_program(rng)
         self.dropped: list[Rule] = []
         self.explicit: Facts = {name: set() for name in self.program.types}
+        self.alone = {(0,), (1,)}
+        """Facts that no rule reads: now and then they come and go in the same changes."""
         self.new: list[str] = []
         self.kb = self.opened("lookups")
         self.kb.add_rules(f"{self.program.text()}\n{CONSTRAINT}")
         self.kb.insert("forbidden", [("x",)])
         self.kb.insert("free", [("y",)])
+        self.kb.insert("alone", self.alone)
 
     def opened(self, strategy: str) -> KnowledgeBase:
         return self.closing.enter_context(self.open_kb(self.path, strategy=strategy))
 
     def expected(self) -> Facts:
-        return evaluated(self.program, self.explicit)
+        return {**evaluated(self.program, self.explicit), "alone": {*self.alone}}
 
     def step(self) -> None:
         acts: list[tuple[int, Callable[[], object]]] = [
@@ -90,7 +93,7 @@ class Run:
     def change(self, kb: KnowledgeBase | None = None, facts: int = 0, asks: bool = True) -> None:
         """A change. To ask what it did would settle the journal."""
         before, verbs = self.expected(), self._verbs(facts or self.rng.choice([1, 1, 2, 4]))
-        told = self._apply(kb or self.kb, verbs)
+        told = self._apply(kb or self.kb, verbs, self._verbs_alone())
         for (name, row), inserts in verbs.items():
             (self.explicit[name].add if inserts else self.explicit[name].discard)(row)
         if asks:
@@ -146,7 +149,8 @@ class Run:
             update.insert("free", [("x",)])
 
     def no_rule(self) -> None:
-        self.kb.insert("alone", [(self.rng.randrange(5),)])
+        if verbs := self._verbs_alone(likely=1):
+            self._apply(self.kb, {}, verbs)
 
     def rules(self) -> None:
         rules = list(self.program.rules)
@@ -172,6 +176,16 @@ class Run:
             found.setdefault((name, row), self.rng.random() < 0.6)
         return found
 
+    def _verbs_alone(self, likely: float = 0.3) -> dict[tuple[int], bool]:
+        """Facts that no rule reads, which have to be inserted or deleted then."""
+        verbs: dict[tuple[int], bool] = {}
+        while self.rng.random() < likely:
+            verbs[(self.rng.randrange(8),)] = self.rng.random() < 0.6
+            likely = min(likely, 0.5)
+        self.alone |= {row for row, inserts in verbs.items() if inserts}
+        self.alone -= {row for row, inserts in verbs.items() if not inserts}
+        return verbs
+
     def _with_new(self, row: Row) -> Row:
         """Now and then a symbol is a new one, or one that was new some changes ago."""
         if self.rng.random() < 0.1:
@@ -181,11 +195,18 @@ class Run:
             return row
         return tuple(self.rng.choice(others) if isinstance(v, str) else v for v in row)
 
-    def _apply(self, kb: KnowledgeBase, verbs: dict[tuple[str, Row], bool]) -> Change:
+    def _apply(
+        self,
+        kb: KnowledgeBase,
+        verbs: dict[tuple[str, Row], bool],
+        alone: dict[tuple[int], bool],
+    ) -> Change:
         budget.tried("changes")
         with kb.update() as update:
             for (name, row), inserts in verbs.items():
                 (update.insert if inserts else update.delete)(name, [row])
+            for number, inserts in alone.items():
+                (update.insert if inserts else update.delete)("alone", [number])
         hypernodes: Any = update.change.stats.hypernodes.values()
         for _ in range(sum(one.strategy == "lookups" for one in hypernodes)):
             budget.tried("hypernodes looked up")

@@ -206,6 +206,7 @@ LOOKED_UP = {
     "a closure": (13, 13),
     "p3 of RS2": (11, 11),
     "a member": (6, 6),
+    "a chain, and a fact that no rule reads": (10, 10),
 }
 """The budgets of changes that are looked up: DuckDB only writes, a statement for each table that
 changes, between BEGIN and COMMIT. (A chain of k rules: k + 3.)"""
@@ -213,7 +214,11 @@ changes, between BEGIN and COMMIT. (A chain of k rules: k + 3.)"""
 ALONE = {
     "p3 of RS2": Typical(inserts("p3", FACT), 0, deletes("p3", FACT), 0),
     "a member": Typical(inserts("memberOf", FACT), 0, deletes("memberOf", FACT), 0),
-}
+    "a chain, and a fact that no rule reads": Typical(
+        both(inserts("chain", FACT), inserts("free", FACT)), 0,
+        both(deletes("chain", FACT), deletes("free", FACT)), 0,
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LOOKED_UP)

@@ -7,6 +7,7 @@ load_files.py         files whose facts enter, at once or when all rules are kno
 settings.py           the settings of `connect` for how changes are computed
 apply.py              the five steps of a change: check, stage, reason, compare, publish
 prepared.py           the checked program, for all changes until rules or columns change
+beside_rules.py       facts that no rule reads, in a change that is looked up
 net_facts.py          which explicit facts enter and leave
 not_explicit.py       facts to be deleted that are not explicit
 begin.py              the extensions before any hypernode is looked at

@@ -16,6 +16,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.change.beside_rules import moved_beside, note_waiting
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.directly import Written, in_rules
@@ -74,8 +75,8 @@ class LookedUp:
 def kind_of(collected: Collected, prepared: Prepared) -> Kind | None:
     """The kind of an update, if it may be looked up; else None.
 
-    That is for changes of facts alone, of predicates that are in rules (others may have many facts,
-    and are not copied), and not for those whose rows are counted or marked.
+    That is for changes of facts alone, of some predicate that is in rules, and not for those whose
+    rows are counted or marked. The kind has only what rules have to do with: others are not copied.
     """
     state, store = collected.state, collected.store
     if prepared is not collected.prepared or collected.settings.strategy not in LOOKUPS:
@@ -87,8 +88,9 @@ def kind_of(collected: Collected, prepared: Prepared) -> Kind | None:
     deletes, inserts = without_none(collected.deletes), without_none(collected.inserts)
     names = deletes.keys() | inserts.keys()
     staged = (one for some in (deletes, inserts) for each in some.values() for one in each)
-    if not names <= in_rules(prepared) or any((one.rows or 0) > MOST_GIVEN for one in staged):
+    if any((one.rows or 0) > MOST_GIVEN for one in staged):
         return None
+    names &= in_rules(prepared)
     return frozenset((name, name in deletes, name in inserts) for name in names)
 
 
@@ -103,9 +105,11 @@ def look_up(collected: Collected, prepared: Prepared, kind: Kind) -> LookedUp | 
     try:
         copies.require_possible(state, prepared.graph, (name for name, *_ in kind))
         given = _given(collected, prepared)
+        others = given.keys() - {name for name, *_ in kind}
+        beside = moved_beside(store, state, given, others, prepared.cache)
         while done is None:
             try:
-                done = _carry_out(collected, prepared, given)
+                done = _carry_out(collected, prepared, given, beside)
             except NotCopied as missing:
                 copies.make(store, state, missing)
     except Declined as error:
@@ -140,19 +144,24 @@ def _rows(store: Store, known: Predicate, staged: Sequence[Staged]) -> dict[Fact
     return dict.fromkeys(rows)
 
 
-def _carry_out(collected: Collected, prepared: Prepared, given: Mapping[str, Given]) -> LookedUp:
+def _carry_out(
+    collected: Collected,
+    prepared: Prepared,
+    given: Mapping[str, Given],
+    beside: Mapping[str, Moved],
+) -> LookedUp:
     copies, state = prepared.copies, collected.state
     with copies.changing(state) as shows:
         cascade = Cascade(state, prepared.graph, copies)
         with collected.timed("reason"):
-            whole_ = cascade.begin(given)
+            whole_ = cascade.begin({n: facts for n, facts in given.items() if n not in beside})
             if not whole_ and any(name in prepared.graph.derivers for name in given):
                 raise Declined("what is not explicit may be derived, which is to be told")
             cascade.go_on()
-            moved = cascade.outcome()
+            moved = {**cascade.outcome(), **beside}
         _require_tables(state, moved)
         with collected.timed("publish"):
-            written, explicit = _write(collected, prepared, moved)
+            written, explicit = _write(collected, prepared, moved, beside)
         shows(written.state)
     evaluated = {name: _stats(cascade, name, moved) for name in cascade.visited}
     return LookedUp(written, explicit, evaluated)
@@ -172,9 +181,15 @@ def _require_tables(state: State, moved: Mapping[str, Moved]) -> None:
 
 
 def _write(
-    collected: Collected, prepared: Prepared, moved: Mapping[str, Moved]
+    collected: Collected,
+    prepared: Prepared,
+    moved: Mapping[str, Moved],
+    beside: Mapping[str, Moved],
 ) -> tuple[Written, dict[str, Edit]]:
-    """Write what has moved to the file, in one transaction, unless there is nothing to write."""
+    """Write what has moved to the file, in one transaction, unless there is nothing to write.
+
+    What has moved `beside` the rules is a part of it.
+    """
     store, old = collected.store, collected.state
     new = replace(old, positions={**old.positions, **collected.positions})
     edits = {(name, o): edit for name, facts in moved.items() for o, edit in facts.edits.items()}
@@ -193,6 +208,8 @@ def _write(
     state, fed = None, _fed(old, moved)
     if passes and may_note(store):
         state = noted(store, old, new, _changes(old, edits), fed)
+        if state is not None:
+            note_waiting(store, old, beside)
     if state is None:
         waits = bool(fed) and prepare_feed(store, old.feed, fed)
         with publishing(store, old, new, may_pass=passes) as counts:

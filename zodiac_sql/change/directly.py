@@ -152,9 +152,9 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
     facts: dict[str, Staged] = {}
     differences: dict[str, Difference] = {}
     waits = bool(given) and prepare_feed(store, old.feed, given)
-    # No rule reads these tables, so nothing that waits in the journal is about them.
+    # No rule reads these tables, so what waits in the journal is rarely about them.
     with (
-        nullcontext() if given else store.journal.apart(),
+        nullcontext() if given or store.journal.facts else store.journal.apart(),
         publishing(store, old, new, True) as counts,
     ):
         dictionary.publish(store)

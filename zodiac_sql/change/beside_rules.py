@@ -1,0 +1,77 @@
+"""Facts that no rule reads, in a change that is looked up: what it does to them.
+
+They are in no copy, because they may be many. So DuckDB is asked which of them are there, by one
+statement for each predicate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from zodiac_sql.change.net_facts import net_inserts
+from zodiac_sql.change.staged_rows import parameters_of, shape
+from zodiac_sql.database.render import render
+from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.store import Store
+from zodiac_sql.language.schema import Predicate, Staged
+from zodiac_sql.lookups.cascade import Given, Moved, TableEdit
+from zodiac_sql.lookups.values import Fact, decoded, encoded
+from zodiac_sql.lookups.worth import Declined
+from zodiac_sql.names import EXPLICIT_SCHEMA
+from zodiac_sql.program.state import State
+from zodiac_sql.storage.owners import EXPLICIT
+
+
+def moved_beside(
+    store: Store,
+    state: State,
+    given: Mapping[str, Given],
+    names: Collection[str],
+    cache: StatementCache,
+) -> dict[str, Moved]:
+    """What becomes of the facts of predicates that no rule reads. Raises Declined."""
+    found = {}
+    for name in names:
+        known, facts = state.schema[name], given[name]
+        if state.rows.get((EXPLICIT_SCHEMA, known.sql_name), 0) <= len(facts.deleted):
+            raise Declined("a table must be made first, or may be empty then")
+        absent = _absent(store, known, [*facts.deleted, *facts.inserted], cache)
+        removed = [fact for fact in facts.deleted if fact not in absent]
+        added = [fact for fact in facts.inserted if fact in absent]
+        found[name] = Moved(removed, added, {EXPLICIT: TableEdit(removed, added, ranked=False)})
+    return found
+
+
+def _absent(
+    store: Store, known: Predicate, facts: Sequence[Fact], cache: StatementCache
+) -> set[Fact]:
+    """Which facts are not there. Those that wait in the journal are there."""
+    rows = dict(zip(facts, decoded(known.columns, facts), strict=True))
+    waiting = {fact: store.journal.facts.get(place(known, row)) for fact, row in rows.items()}
+    absent = {fact for fact, there in waiting.items() if there is False}
+    asked = [row for fact, row in rows.items() if waiting[fact] is None]
+    if asked:
+        nothing = (None,) * len(known.columns)
+        table = store.fresh("beside")
+        staged = Staged(known.name, known.columns, nothing, table, False, len(asked), tuple(asked))
+        text = cache.of(known.name).get(
+            ("beside", shape(known, [staged])),
+            lambda: render(net_inserts(known, [staged], there=True)),
+        )
+        with store.journal.apart():
+            absent.update(encoded(known.columns, store.rows(text, parameters_of([staged]))) or ())
+    return absent
+
+
+def place(known: Predicate, row: Fact) -> tuple[object, ...]:
+    """What `Waiting.facts` calls a fact."""
+    return (EXPLICIT_SCHEMA, known.sql_name, *row)
+
+
+def note_waiting(store: Store, state: State, moved: Mapping[str, Moved]) -> None:
+    """Remember facts whose change waits in the journal."""
+    for name, facts in moved.items():
+        known = state.schema[name]
+        for rows, there in ((facts.left, False), (facts.entered, True)):
+            for row in decoded(known.columns, rows):
+                store.journal.facts[place(known, row)] = there
