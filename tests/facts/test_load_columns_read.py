@@ -324,7 +324,7 @@ def test_on_the_command_line(kb: KnowledgeBase, suffix: str) -> None:
     later = write(suffix, "later", [("c", "wt3", 3, 40.5, None)])
     into = ("f.duckdb", later, "-p", "reading", "--columns", "read")
     answered("insert", *into)
-    assert answered("query", "f.duckdb", "hot(X)", "--csv").split() == ["X", "wt2", "wt3"]
+    assert sorted(answered("query", "f.duckdb", "hot(X)", "--csv").split()) == ["X", "wt2", "wt3"]
     answered("delete", *into)
     assert answered("query", "f.duckdb", "hot(X)", "--csv").split() == ["X", "wt2"]
     Path("warm.rules").write_text("warm(X) :- other(celsus: T, turbine: X).")

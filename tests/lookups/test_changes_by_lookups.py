@@ -129,11 +129,13 @@ def test_after_large_ones_fewer_and_fewer_are_tried() -> None:
 def test_what_copies_cost_is_earned() -> None:
     known = worth.Worth()
     assert not known.is_to_be_tried("kind", lambda _: 0)
-    known.earn(2)
+    known.earn(2, streamed=False)
     with pytest.raises(worth.NotEarnedError):
         known.spend({"p": 2 * worth.EARNED}, 0)
     known.spend({"p": worth.EARNED}, 0)
     assert known.earned == worth.EARNED - worth.EACH
+    known.earn(1, streamed=True)
+    assert known.earned == (1 + worth.STREAMED) * worth.EARNED - worth.EACH
     known.earn_all()
     with pytest.raises(worth.Declined, match="too many facts"):
         known.spend({"p": 1}, worth.MOST_FACTS)

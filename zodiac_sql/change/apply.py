@@ -84,7 +84,7 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
         differences = _require_kept(collected, prepared, net, work, differences)
     state = _publish(collected, prepared, net, work, differences)
     if prepared is collected.prepared:
-        follow(prepared, kind, state, work)
+        follow(prepared, kind, state, work, collected.streamed is not None)
 
     differences = {name: difference.published() for name, difference in differences.items()}
     marks = marks_after(collected, work, state)

@@ -348,7 +348,9 @@ def _stats(cascade: Cascade, name: str, moved: Mapping[str, Moved]) -> Hypernode
 # --- changes that are carried out otherwise -------------------------------------------------------
 
 
-def follow(prepared: Prepared, kind: Kind | None, after: State, work: Materialisation) -> None:
+def follow(
+    prepared: Prepared, kind: Kind | None, after: State, work: Materialisation, streamed: bool
+) -> None:
     """Let copies show what another way has changed, and learn what it would have cost there."""
     copies, graph = prepared.copies, prepared.graph
     edits = work.edits.values()
@@ -361,7 +363,7 @@ def follow(prepared: Prepared, kind: Kind | None, after: State, work: Materialis
     worked = [graph.by_name[name] for name in work.evaluated]
     forms = (copies.forms(after, graph, hypernode) for hypernode in worked)
     if kind and moved <= MOST_MOVED and all(forms):
-        copies.worth.earn(len(worked))
+        copies.worth.earn(len(worked), streamed)
 
 
 def _moves_of(work: Materialisation, name: str) -> Moves | None:
