@@ -14,6 +14,8 @@ from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.maintain.contract import Marking, Task
 from zodiac_sql.names import given
+from zodiac_sql.rewrite.closures.shapes import along, copied
+from zodiac_sql.rewrite.closures.transitive import Transitive
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Delta
@@ -51,7 +53,25 @@ def make_task(work: Materialisation, due: Due, inner: Inner) -> Task:
         heritage=heritage,
         modules=inner.rows,
         marking=_marking(work, hypernode, inner, heritage),
+        edges=None if heritage else _edges(work, hypernode, inner),
     )
+
+
+def _edges(work: Materialisation, hypernode: Hypernode, inner: Inner) -> str | None:
+    """The relation whose closure a hypernode is (maintain/contract.py)."""
+    if len(inner.hypernode.rules) != 1 or len(hypernode.derives) != 1:
+        return None
+    (predicate,), (rule,) = hypernode.derives, inner.hypernode.rules
+    if inner.rows:
+        (module, *others) = inner.rows
+        plain = module.kind == Transitive.kind and not (module.fed or module.parted or others)
+        return given(predicate) if plain else None
+    taken = along(rule)
+    others_ = [h for h in work.planned.graph.derivers[predicate] if h.id != hypernode.id]
+    if taken is None or work.new.explicit.get(predicate) or len(others_) != 1:
+        return None
+    copies = [copied(other) for other in others_[0].rules]
+    return taken[1] if copies == [taken[1]] else None
 
 
 def _marking(

@@ -90,6 +90,9 @@ class Task:
     """The relations that are kept as partitions, while they are maintained
     (maintain/steps/partitions.py)."""
     marking: Marking = field(default_factory=Marking)
+    edges: str | None = None
+    """The relation whose closure the hypernode is, if its one rule prolongs paths along it at one
+    end, and what is known of its predicate from outside is this relation, too."""
     reconsiders: bool = False
     """Whether something else may be at work in the hypernode if it is evaluated anew."""
 

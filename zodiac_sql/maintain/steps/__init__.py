@@ -6,6 +6,7 @@ aggregate_groups.py   the groups of aggregates that a change reaches
 overdelete.py         taking out what may have lost its support
 find_candidates.py    the stored facts that a round of overdeletion looks at
 extend.py             adding what a change brings, round by round
+one_edge.py           what a closure gains by one new edge, in one step
 cascade.py            all rounds of taking out, or of adding, in one recursive statement
 slices.py             only the rows that the work at hand can reach
 partitions.py         relations that are kept as classes of connected nodes

@@ -13,6 +13,7 @@ from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_new
+from zodiac_sql.maintain.steps.one_edge import add_one_edge
 from zodiac_sql.maintain.steps.partitions import add_fed, redo
 from zodiac_sql.maintain.steps.plans import all_onwards, checks
 from zodiac_sql.maintain.steps.slices import slice_tables
@@ -52,11 +53,13 @@ def extend(
         plans += all_onwards(task, owns)
     while True:
         found = {p: _new(task, owns, own, plans, work.iterations) for p, own in owns.items()}
-        if work.iterations == 0 and gained:
-            slice_tables(task, owns, found)
         added = sum(part.rows for part in found.values() if part)
         if not added:
             return work
+        if work.iterations == 0 and gained:
+            if (new := add_one_edge(task, owns, added)) is not None:
+                return work.plus(forward=new, insertions=new, iterations=1)
+            slice_tables(task, owns, found)
         work = work.plus(forward=added, insertions=added, iterations=1)
         if task.store.watch.bounds is not None:
             task.store.watch.bounds.iterated()

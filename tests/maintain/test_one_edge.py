@@ -1,0 +1,124 @@
+"""One new edge of a closure: all pairs of what reaches it and what it reaches, in one step."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from support import budget
+
+from zodiac_sql.maintain.steps import one_edge
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+Pairs = set[tuple[int, int]]
+
+COPY = "tc(X, Y) :- edge(X, Y)."
+LEFT = f"{COPY} tc(X, Z) :- tc(X, Y), edge(Y, Z)."
+RIGHT = f"{COPY} tc(X, Z) :- edge(X, Y), tc(Y, Z)."
+SEEDS = f"{LEFT} tc(X, Y) :- seed(X, Y)."
+TRANSITIVE = f"{COPY} tc(X, Z) :- tc(X, Y), tc(Y, Z)."
+UNEQUAL = f"{COPY} tc(X, Z) :- tc(X, Y), tc(Y, Z), X != Z."
+RULES = {"left": LEFT, "right": RIGHT, "seeds": SEEDS, "module": TRANSITIVE, "unequal": UNEQUAL}
+
+
+def closed(rules: str, edges: Pairs, seeds: Pairs) -> Pairs:
+    """What the rules say, step by step."""
+    found = edges | seeds
+    while True:
+        first, second = (edges, found) if rules == RIGHT else (found, edges)
+        if rules in (TRANSITIVE, UNEQUAL):
+            second = found
+        new = {(a, d) for a, b in first for c, d in second if b == c} - found
+        new -= {(a, b) for a, b in new if a == b and rules == UNEQUAL}
+        if not new:
+            return found
+        found |= new
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("name", RULES)
+def test_small_graphs(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """With cycles, loops, edges that are paths of others, and facts that no edge makes."""
+    monkeypatch.setattr(one_edge, "FEWEST_AT_FIRST", 0)
+    done = counted(monkeypatch)
+    chance = random.Random(f"{name} {budget.seed(2036)}")
+    for _ in range(budget.either(ci=4, fuzz=15)):
+        nodes = chance.choice((4, 6, 9))
+
+        def pairs(count: int, nodes: int = nodes) -> Pairs:
+            return {(chance.randrange(nodes), chance.randrange(nodes)) for _ in range(count)}
+
+        edges, seeds = pairs(chance.randrange(1, 2 * nodes)), Pairs()
+        with open_kb(strategy=chance.choice(("auto", "support"))) as kb:
+            kb.add_rules(RULES[name])
+            kb.insert("edge", edges)
+            if name == "seeds":
+                kb.insert("seed", seeds := pairs(3))
+            elif name == "module":
+                kb.insert("tc", seeds := pairs(1))
+            for _ in range(12):
+                (edge,) = pairs(1)
+                if edge in edges and chance.random() < 0.7:
+                    edges.remove(edge)
+                    kb.delete("edge", [edge])
+                else:
+                    edges.add(edge)
+                    kb.insert("edge", [edge])
+                assert set(kb.table("tc").fetchall()) == closed(RULES[name], edges, seeds)
+                budget.tried("changes of a closure")
+            assert kb.verify()
+    assert any(done) == (name != "seeds")
+
+
+@pytest.mark.parametrize("rules", [LEFT, RIGHT, TRANSITIVE, UNEQUAL])
+def test_two_chains_are_joined(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rules: str
+) -> None:
+    done = counted(monkeypatch)
+    with open_kb(strategy="support") as kb:
+        kb.add_rules(rules)
+        kb.insert("edge", [(i, i + 1) for i in range(120) if i != 60])
+        for _ in range(2):
+            assert kb.insert("edge", [(60, 61)]).inserted == {"edge": 1, "tc": 61 * 60}
+            assert kb.verify()
+            assert kb.delete("edge", [(60, 61)]).deleted == {"edge": 1, "tc": 61 * 60}
+        assert done == [True, True]
+        kb.insert("edge", [(60, 61)])
+        kb.insert("edge", [(120, 0)])  # a path leads back: rounds do it
+        assert done[-1] is False
+        assert len(kb.table("tc").fetchall()) == 121 * (120 if rules == UNEQUAL else 121)
+        assert kb.verify()
+
+
+def test_ranks_stay_small(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of high ranks would leave 64 bits sooner or later."""
+    monkeypatch.setattr(one_edge, "HIGHEST_SUM", 150)
+    with open_kb(strategy="support") as kb:
+        kb.add_rules(LEFT)
+        kb.insert("edge", [(i, i + 1) for i in range(120) if i % 60 != 30])
+        for edge in (30, 90, 30, 90):
+            kb.insert("edge", [(edge, edge + 1)])
+            assert kb.verify()
+            kb.delete("edge", [(edge, edge + 1)])
+            assert kb.verify()
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether the one step did it, for each time that it was asked."""
+    from zodiac_sql.maintain.steps import extend
+
+    done: list[bool] = []
+    inner = one_edge.add_one_edge
+
+    def asked(*args: object) -> int | None:
+        rows = inner(*args)  # type: ignore[arg-type]
+        done.append(rows is not None)
+        return rows
+
+    monkeypatch.setattr(extend, "add_one_edge", asked)
+    return done
