@@ -85,11 +85,11 @@ def test_several_files_and_later_ones(kb: KnowledgeBase, suffix: str) -> None:
         update.load(second, "reading", columns="read")
         update.add_rules(HOT)
     assert facts(kb, "hot") == [("wt2",), ("wt3",)]
-    left = "not read, because the predicate has no such column: site, day, note"
-    assert update.change.notes == (f"{first}: {NOTE}", f"{second}: {left}")
+    same = "2 of 5 columns are loaded, those of the predicate: Turbine, celsius"
+    assert update.change.notes == (f"{first}: {NOTE}", f"{second}: {same}")
     third = write(suffix, "third", [("c", "wt4", 3, 41.5, None)])
     change = kb.load(third, "reading", columns="read")
-    assert change.notes == (f"{third}: {left}",) and change.inserted == {"reading": 1, "hot": 1}
+    assert change.notes == (f"{third}: {same}",) and change.inserted == {"reading": 1, "hot": 1}
     assert kb.unload(third, "reading", columns="read").deleted == {"reading": 1, "hot": 1}
     with pytest.raises(ProgramError, match="reading has no column day"):
         kb.add_rules("late(X) :- reading(turbine: X, day: 2).")
@@ -219,7 +219,8 @@ def test_declared_columns_are_what_they_are(
         update.add_rules(HOT if declared_first else f"{declaration} {HOT}")
     assert facts(kb) == [(1, 20.5, "wt1"), (1, 31.5, "wt2"), (2, 31.5, "wt2")]
     (note,) = update.change.notes
-    assert note == f"{file}: not read, because the predicate has no such column: site, note"
+    told = "3 of 5 columns are loaded, those of the predicate: day, celsius, Turbine"
+    assert note == f"{file}: {told}"
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -318,6 +319,7 @@ def test_on_the_command_line(kb: KnowledgeBase, suffix: str) -> None:
     read = ("-d", file, "-d", "farm.nt", "-r", "hot.rules", "--columns", "read")
     planned = told("run", "f.duckdb", *read, "--plan")
     assert planned["explicit"] == 3 and not Path("f.duckdb").exists()
+    assert planned["notes"] == [f"{file}: {NOTE}"]
     run = told("run", "f.duckdb", *read)
     assert run["notes"] == [f"{file}: {NOTE}"]
     assert answered("query", "f.duckdb", "hot(X)", "--csv").split() == ["X", "wt2"]

@@ -29,7 +29,7 @@ from zodiac_sql.change.net_facts import NetFacts, net_changes
 from zodiac_sql.change.not_explicit import only_derived
 from zodiac_sql.change.plan_sizes import Plan, plan_of
 from zodiac_sql.change.prepared import Prepared, lasting
-from zodiac_sql.change.report import IsCurrent, explicit_moves, report
+from zodiac_sql.change.report import IsCurrent, explicit_moves, notes_of, report
 from zodiac_sql.change.temporary_tables import drop_temporary
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database import dictionary
@@ -154,7 +154,7 @@ def plan(collected: Collected) -> Plan:
     work = begin(collected, prepared, net, _ids(collected, prepared))
     store = collected.store
     free = None if store.in_memory else disk_usage(store.file.parent).free
-    found = plan_of(work, free)
+    found = replace(plan_of(work, free), notes=notes_of(collected, work))
     drop_temporary(store, (), renamed=True)
     return found
 

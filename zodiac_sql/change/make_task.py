@@ -53,12 +53,15 @@ def make_task(work: Materialisation, due: Due, inner: Inner) -> Task:
         heritage=heritage,
         modules=inner.rows,
         marking=_marking(work, hypernode, inner, heritage),
-        edges=None if heritage else _edges(work, hypernode, inner),
+        edges=_edges(work, hypernode, inner),
     )
 
 
 def _edges(work: Materialisation, hypernode: Hypernode, inner: Inner) -> str | None:
-    """The relation whose closure a hypernode is (maintain/contract.py)."""
+    """The relation whose closure a hypernode is (maintain/contract.py), before the change, too."""
+    structure = work.planned.restructuring
+    if structure.before is not structure.after:
+        return None
     if len(inner.hypernode.rules) != 1 or len(hypernode.derives) != 1:
         return None
     (predicate,), (rule,) = hypernode.derives, inner.hypernode.rules

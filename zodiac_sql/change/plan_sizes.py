@@ -88,7 +88,8 @@ class Plan:
     """What a change is expected to derive.
 
     `free` are the bytes that are free on the disk of the file, if it has one. `temporary` bytes are
-    needed beside `bytes` while the change is computed, if the memory does not hold them.
+    needed beside `bytes` while the change is computed, if the memory does not hold them. `notes`
+    are the remarks on what was read, as a Change has them.
     """
 
     hypernodes: tuple[Expected, ...]
@@ -96,6 +97,7 @@ class Plan:
     bytes: int
     temporary: int
     free: int | None
+    notes: tuple[str, ...] = ()
 
     @property
     def problem(self) -> str | None:

@@ -97,7 +97,7 @@ def report(
         hypernodes=hypernode_change(structure, work.evaluated),
         stats=_stats(collected, work),
         seconds=time.perf_counter() - collected.started,
-        notes=_notes(collected, work),
+        notes=notes_of(collected, work),
         updates=range(streamed.first, streamed.last + 1) if streamed else range(0),
         violations=collected.violations,
         _deleted=facts.deleted,
@@ -128,7 +128,7 @@ def _stats(collected: Collected, work: Materialisation) -> Stats:
     return Stats(Seconds(**collected.seconds), work.evaluated, marks, stream)
 
 
-def _notes(collected: Collected, work: Materialisation) -> tuple[str, ...]:
+def notes_of(collected: Collected, work: Materialisation) -> tuple[str, ...]:
     """Remarks of the loader, on rules, and on predicates called like tables of somebody else."""
     notes = [note for loaded in collected.loaded for note in loaded.notes]
     notes += collected.remarks

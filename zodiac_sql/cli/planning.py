@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from zodiac_sql.cli.databases import MEMORY, Wanted, changing
-from zodiac_sql.cli.output import print_json
+from zodiac_sql.cli.output import print_json, print_notes
 from zodiac_sql.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def _print_plan(plan: Plan) -> None:
             "What recursion derives cannot be estimated: such facts are a guess between what one "
             "round is expected to derive, and the most that there can be."
         )
+    print_notes(plan.notes)
     if plan.problem:
         typer.echo(f"warning: {plan.problem}", err=True)
 

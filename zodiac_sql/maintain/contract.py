@@ -92,7 +92,7 @@ class Task:
     marking: Marking = field(default_factory=Marking)
     edges: str | None = None
     """The relation whose closure the hypernode is, if its one rule prolongs paths along it at one
-    end, and what is known of its predicate from outside is this relation, too."""
+    end, and what is known of its predicate from outside is this relation, before and after."""
     reconsiders: bool = False
     """Whether something else may be at work in the hypernode if it is evaluated anew."""
 

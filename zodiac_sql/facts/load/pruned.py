@@ -35,9 +35,19 @@ def of_predicate(
     wanted = [column.name for column in known.columns] if known else []
     if options.columns or not wanted or not set(wanted) < set(names):
         return Pruned(options)
-    left = ", ".join(name for name in names if name not in wanted)
-    note = f"{path}: not read, because the predicate has no such column: {left}"
+    note = _note_on_left_out(options, path, names, wanted)
     return Pruned(_with_columns(options, wanted, names), (note,))
+
+
+def _note_on_left_out(
+    options: Options, path: Path, names: Sequence[str], wanted: Sequence[str]
+) -> str:
+    """What is told of the columns that a predicate does not have."""
+    if options.prunes:
+        some = f"{len(wanted)} of {len(names)} columns are loaded"
+        return f"{path}: {some}, those of the predicate: {', '.join(wanted)}"
+    left = ", ".join(name for name in names if name not in wanted)
+    return f"{path}: not read, because the predicate has no such column: {left}"
 
 
 def pruned(options: Options, path: Path, names: Sequence[str], known: Predicate | None) -> Pruned:

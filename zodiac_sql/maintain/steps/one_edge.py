@@ -86,7 +86,7 @@ def _closure(task: Task, owns: WorkingTables) -> _Closure | None:
     if task.edges is None or task.heritage or task.closures or task.marking.next or len(owns) > 1:
         return None
     (own,) = owns.values()
-    if own.gone or own.united or own.plus or own.stored is None:
+    if own.gone or own.united or own.plus or own.stored is None or own.inserted.rows != 1:
         return None
     context = context_of(task, owns)
     new = context.relation(task.edges, Version.INSERTED)
