@@ -122,3 +122,21 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     monkeypatch.setattr(extend, "add_one_edge", asked)
     return done
+
+
+def test_rules_that_come_with_an_edge(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was known from outside was something else than the edges before."""
+    monkeypatch.setattr(one_edge, "FEWEST_AT_FIRST", 0)
+    onwards = "onwards: tc(X, Z) :- tc(X, Y), edge(Y, Z)."
+    with open_kb(strategy="support") as kb:
+        kb.add_rules(f"old: tc(X, Y) :- seed(X, Y). {onwards}")
+        kb.insert("edge", [(1, 2), (2, 3), (3, 4)])
+        kb.insert("seed", [(1, 2)])
+        with kb.update() as update:
+            update.drop_rules("old")
+            update.add_rules(f"copy: {COPY}")
+            update.insert("edge", [(4, 5)])
+        assert set(kb.table("tc").fetchall()) == closed(
+            LEFT, {(1, 2), (2, 3), (3, 4), (4, 5)}, set()
+        )
+        assert kb.verify()
