@@ -23,7 +23,7 @@ from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.feed_entries import given_moves
 from zodiac_sql.change.net_facts import explicit_table, net_inserts
-from zodiac_sql.change.noted import Fed, noted, prepare_feed, rows_of_table, write_fed
+from zodiac_sql.change.noted import Fed, prepare_feed, write_fed
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
     deletion,
@@ -43,7 +43,6 @@ from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.edit_tables import require_as_known
-from zodiac_sql.storage.journal import may_note
 from zodiac_sql.storage.publish import publishing
 from zodiac_sql.storage.save_catalog import save
 from zodiac_sql.storage.sources import hand_on
@@ -144,17 +143,13 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
     if not (writes or dictionary.waits(store) or new.positions != old.positions):
         return Written(old.again(), {}, {})
     given = _fed(old, writes, {write.table: write.staged for write in writes})
-    if given and len(writes) == 1 and may_note(store):
-        written = _note(store, old, new, writes[0])
-        if written is not None:
-            return written
     rows = dict(old.rows)
     facts: dict[str, Staged] = {}
     differences: dict[str, Difference] = {}
     waits = bool(given) and prepare_feed(store, old.feed, given)
     # No rule reads these tables, so what waits in the journal is rarely about them.
     with (
-        nullcontext() if given or store.journal.facts else store.journal.apart(),
+        nullcontext() if store.journal.facts else store.journal.apart(),
         publishing(store, old, new, True) as counts,
     ):
         dictionary.publish(store)
@@ -183,36 +178,6 @@ def _fed(state: State, writes: Sequence[Write], facts: Mapping[str, Staged]) -> 
         for write in (writes if state.feed.since else ())
         if write.table in facts and state.feed.has(write.known.name)
     ]
-
-
-def _note(store: Store, old: State, new: State, write: Write) -> Written | None:
-    """Write one fact of a predicate in the change feed to the journal. None: that cannot be.
-
-    So its entry in the feed costs no statement of its own. (NaN is no fact that is given here:
-    facts/stage.py.)
-    """
-    known, given = write.known, write.staged.given
-    if not is_one(write.staged) or given is None:
-        return None
-    place = (*write.key, *given[0])
-    there = store.journal.facts.get(place)
-    if there is None:
-        with store.journal.apart():
-            there = _is_there(store, known, write.staged)
-    if there is not write.gone:  # nothing moves
-        return None
-    come, gone = ((), given) if write.gone else (given, ())
-    new = replace(new, rows={**old.rows, write.key: old.rows[write.key] + len(come) - len(gone)})
-    changes = [rows_of_table(write.key, known, gone, come)]
-    state = noted(store, old, new, changes, [(known, given, not write.gone)])
-    if state is None:
-        return None
-    store.journal.facts[place] = not write.gone
-    store.journal.asked = False
-    dictionary.published(store)
-    differences = {known.name: _with(None, write, 1)}
-    hand_on(old, state, differences)
-    return Written(state, differences, {write.table: write.staged})
 
 
 def _proof(writes: Sequence[Write], facts: Mapping[str, Staged]) -> Write | None:
