@@ -237,6 +237,7 @@ class KnowledgeBase(FileVerbs):
     ) -> Iterator[Update]:
         """Make several verbs one atomic change. After an exception inside, nothing is changed.
 
+        Deletions come first: a fact that is deleted and inserted, in any order, stays.
         with kb.update() as u: u.add_rules(...); u.insert(...)   then u.change
         """
         from zodiac_sql.change.update import Update

@@ -237,6 +237,14 @@ def test_limits_that_are_none(kb: KnowledgeBase) -> None:
 # --- in the file ----------------------------------------------------------------------------------
 
 
+def test_what_changes_takes(kb: KnowledgeBase) -> None:
+    kb.keep_feed(["p"])
+    with pytest.raises(QueryError, match="changes takes names"):
+        kb.changes(["p"])  # type: ignore[arg-type]
+    with pytest.raises(QueryError, match="since is the number of a change, and '1' is none"):
+        kb.changes("p", since="1")  # type: ignore[arg-type]
+
+
 def test_no_statement_more_without_a_feed(open_kb: OpenKb, tmp_path: Path) -> None:
     with open_kb(tmp_path / "case.duckdb") as kb:
         kb.insert("p", [(1,)])

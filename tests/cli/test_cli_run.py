@@ -162,3 +162,18 @@ def test_far_too_little_memory_fails_cleanly(here: Path) -> None:
     assert "Out of memory. Nothing was changed." in run.stderr
     assert "Traceback" not in run.stderr
     assert not (here / "e.duckdb").exists()
+
+
+def test_strict(here: Path) -> None:
+    (here / "typo.rules").write_text("warm(X) :- temperatur(X, T), T > 20.")
+    call = (
+        "run",
+        here / "strict.duckdb",
+        "-d",
+        here / "temperature.csv",
+        "-r",
+        here / "typo.rules",
+    )
+    assert "temperatur" in refused(*call, "--strict")
+    assert not (here / "strict.duckdb").exists()
+    answered(*call)

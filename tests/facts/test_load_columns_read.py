@@ -333,3 +333,16 @@ def test_on_the_command_line(kb: KnowledgeBase, suffix: str) -> None:
     wrong = ("run", "g.duckdb", "-d", write(suffix, "other"), "-r", "warm.rules")
     assert "Did you mean celsius?" in refused(*wrong, "--columns", "read")
     assert not Path("g.duckdb").exists()
+
+
+@pytest.mark.parametrize("arity", [4, 5])
+def test_a_variable_may_be_the_predicate(kb: KnowledgeBase, arity: int) -> None:
+    """It reads all columns, if it has so many."""
+    file = write(".csv", "reading", [("a", "wt1", 3, 41.5, "n")])
+    terms = ", ".join(["X", *["_"] * (arity - 1)])
+    with kb.update() as update:
+        update.load(file, columns="read")
+        update.add_rules(f"kind(reading). all(X) :- kind(P), ?P({terms}). {HOT}")
+    told = update.change
+    assert told.inserted.get("all", 0) == (arity == 5) and told.inserted["hot"] == 1
+    assert any("names none" in note for note in told.notes) == (arity == 5)

@@ -58,6 +58,10 @@ Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Threads f
 MemoryLimit = Annotated[
     str | None, typer.Option(metavar="SIZE", help="Memory for DuckDB, such as 512MB.")
 ]
+StrictRules = Annotated[
+    bool,
+    typer.Option("--strict", help="Refuse rules that are there already or look like mistakes."),
+]
 OnlyPlan = Annotated[
     bool, typer.Option("--plan", help="Only estimate what would be derived, and its size.")
 ]
@@ -107,6 +111,7 @@ def run(
     threads: Threads = None,
     temp_directory: TempDirectory = None,
     plan: OnlyPlan = False,
+    strict: StrictRules = False,
     as_json: Json = False,
 ) -> None:
     """Add rules and facts, and derive all that follows.
@@ -117,18 +122,17 @@ def run(
     \b
     Examples:
       zodiac run farm.duckdb -r wind.rules -d farm.nt --plan
-      zodiac run farm.duckdb -r wind.rules -d farm.nt -d readings.parquet
       zodiac run farm.duckdb -r wind.rules -d readings.parquet --columns read
       zodiac run :memory: -r wind.rules -d farm.nt --out results --format csv
       zodiac run farm.duckdb -r wind.rules -d log.csv --columns id=turbine,celsius --nulls skip-row
     """
-    rule_files, data_files = rules or [], data or []
-    if not rule_files and not data_files:
+    given, files = rules or [], data or []
+    if not given and not files:
         raise typer.BadParameter("give rules with -r, or data with -d")
-    require_files([*rule_files, *data_files])
+    require_files([*given, *files])
     texts = (delimiter, null_string, date_format, timestamp_format)
     options = table_options(nulls, columns, no_header, *texts)
-    wanted = Wanted(rules=rule_files, data=data_files, skip_bad=skip_bad, options=options)
+    wanted = Wanted(rules=given, data=files, skip_bad=skip_bad, options=options, strict=strict)
     limits = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
     if plan:
         return show_plan(db, limits, wanted, as_json)
@@ -152,10 +156,7 @@ def add_rules(
         bool,
         typer.Option("--replace", help="Let rules take the place of those of the same names."),
     ] = False,
-    strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Refuse rules that are there already or look like mistakes."),
-    ] = False,
+    strict: StrictRules = False,
     set_name: IntoSet = "main",
     replace_set: ReplaceSet = False,
     preview: Preview = False,

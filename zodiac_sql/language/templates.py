@@ -51,6 +51,11 @@ def fixed_atoms(rule: Rule) -> Iterator[Atom]:
     return (fixed for atom in atoms if (fixed := _fixed(atom)))
 
 
+def atoms_of_variables(rule: Rule) -> Iterator[Atom]:
+    """The atoms of a rule whose predicates are variables: these are their first terms."""
+    return (atom for atom in (rule.head, *atoms_of(rule.body)) if _variable(atom))
+
+
 def predicate_variables(rule: Rule) -> tuple[str, ...]:
     """The variables for predicates, in the order in which they first occur as such."""
     atoms = (rule.head, *atoms_of(rule.body))

@@ -112,6 +112,9 @@ def changes(
     feed = state.feed
     names = _wanted(state, predicates)
     store.journal.settle()
+    for what, number in (("since", since), ("until", until)):
+        if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
+            raise QueryError(f"{what} is the number of a change, and {number!r} is none")
     first = feed.gone if since is None else since
     last = feed.last if until is None else until
     if since is not None:
@@ -137,6 +140,8 @@ def _wanted(state: State, predicates: Sequence[str]) -> list[str]:
         )
     if not predicates:
         return [name for name in feed.since if name is not None]
+    if not all(isinstance(name, str) for name in predicates):
+        raise QueryError('changes takes names of predicates: kb.changes("anomaly", since=2)')
     names = [resolve(name, state.schema, state.prefixes) for name in predicates]
     for name in names:
         if not feed.has(name):

@@ -61,7 +61,7 @@ def pruned(options: Options, path: Path, names: Sequence[str], known: Predicate 
         return Pruned(options)
     if read is None:
         return of_predicate(options, path, names, known)
-    if why := _why_all(read):
+    if why := _why_all(read, len(names)):
         return Pruned(options, (f"{path}: all columns are loaded, because {why}",))
     taken = [name for name in names if name.lower() in read.names]
     if missing := sorted(read.names.difference(name.lower() for name in names)):
@@ -73,10 +73,10 @@ def pruned(options: Options, path: Path, names: Sequence[str], known: Predicate 
     return Pruned(_with_columns(options, taken, names), (note,))
 
 
-def _why_all(read: ColumnsRead) -> str:
+def _why_all(read: ColumnsRead, columns: int) -> str:
     """Why rules do not tell which columns are enough."""
-    if read.positional is not None:
-        return f"`{read.positional}` names none: its terms stand for all of them"
+    if (atom := read.of_all(columns)) is not None:
+        return f"`{atom}` names none: its terms stand for all of them"
     return "" if read.names else "no rule reads them yet"
 
 
