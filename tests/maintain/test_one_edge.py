@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support import budget
@@ -95,17 +95,33 @@ def test_two_chains_are_joined(
         assert kb.verify()
 
 
-def test_ranks_stay_small(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums of high ranks would leave 64 bits sooner or later."""
-    monkeypatch.setattr(one_edge, "HIGHEST_SUM", 150)
+@pytest.mark.parametrize("highest", [10, 2**40])
+def test_high_ranks_are_no_longer_added(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, highest: int
+) -> None:
+    """Sums can double with each edge, and would leave 64 bits. Then new ones follow the highest."""
+    monkeypatch.setattr(one_edge, "HIGHEST_SUM", highest)
+    monkeypatch.setattr(one_edge, "FEWEST_AT_FIRST", 0)
+    done = counted(monkeypatch)
     with open_kb(strategy="support") as kb:
         kb.add_rules(LEFT)
-        kb.insert("edge", [(i, i + 1) for i in range(120) if i % 60 != 30])
-        for edge in (30, 90, 30, 90):
-            kb.insert("edge", [(edge, edge + 1)])
-            assert kb.verify()
-            kb.delete("edge", [(edge, edge + 1)])
-            assert kb.verify()
+        kb.insert("edge", [(i, i + 1) for i in range(60) if i != 30])
+        before = top_rank(kb)
+        kb.insert("edge", [(30, 31)])
+        assert done == [True]
+        assert (top_rank(kb) - before == 31 * 30 - 1) == (highest == 10)
+        assert kb.verify()
+        kb.delete("edge", [(10, 11)])
+        assert kb.verify()
+
+
+def top_rank(kb: KnowledgeBase) -> int:
+    store: Any = kb._session.store
+    ((name,),) = store.rows(
+        "SELECT table_name FROM duckdb_columns()"
+        " WHERE column_name = '$rank' AND schema_name = 'idb'"
+    )
+    return int(store.rows(f'SELECT max("$rank") FROM idb."{name}"')[0][0])
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
