@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.fed import entries, facts, replayed
+from support.roads import RULES, as_if_killed
 
 from zodiac_sql import UnsettledError, connect
 from zodiac_sql.change import noted
@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
 
 OpenKb = Callable[..., "KnowledgeBase"]
-
-RULES = """
-    path(X, Y) :- edge(X, Y).
-    path(X, Z) :- path(X, Y), edge(Y, Z).
-    far(X, Y) :- path(X, Y), not edge(X, Y).
-"""
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "roads.duckdb"
 
 
 @pytest.fixture
@@ -66,13 +55,6 @@ def asked(kb: KnowledgeBase) -> None:
 def waits(kb: KnowledgeBase) -> bool:
     store: Any = kb._session.store
     return store.journal.settles is not None
-
-
-def as_if_killed(path: Path, folder: Path) -> Path:
-    folder.mkdir()
-    for end in ("", ".wal"):
-        shutil.copy(f"{path}{end}", f"{folder / path.name}{end}")
-    return folder / path.name
 
 
 def test_one_row_for_all_predicates(kb: KnowledgeBase) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 from support.command_line import answered
+from support.roads import RULES, as_if_killed
 
 import zodiac_sql
 from zodiac_sql import StoreError
@@ -25,17 +25,6 @@ if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
 
 OpenKb = Callable[..., "KnowledgeBase"]
-
-RULES = """
-    path(X, Y) :- edge(X, Y).
-    path(X, Z) :- path(X, Y), edge(Y, Z).
-    far(X, Y) :- path(X, Y), not edge(X, Y).
-"""
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "roads.duckdb"
 
 
 @pytest.fixture
@@ -73,16 +62,6 @@ def waiting(path: Path) -> int:
         found = connection.execute("SELECT count(*) FROM zodiac.journal").fetchone()
     assert found is not None
     return int(found[0])
-
-
-def as_if_killed(path: Path, folder: Path) -> Path:
-    """The file and its log as they are while they are open, at another place."""
-    folder.mkdir()
-    left = folder / path.name
-    for end in ("", ".wal"):
-        if Path(f"{path}{end}").exists():
-            shutil.copy(f"{path}{end}", f"{left}{end}")
-    return left
 
 
 NOTED = ["INSERT INTO zodiac.journal VALUES"]

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from zodiac_sql.change.net_facts import net_inserts
-from zodiac_sql.change.staged_rows import parameters_of, shape
+from zodiac_sql.change.staged_rows import parameters_of, shape, staged_facts
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
-from zodiac_sql.language.schema import Predicate, Staged
+from zodiac_sql.language.schema import Predicate
 from zodiac_sql.lookups.cascade import Given, Moved, TableEdit
 from zodiac_sql.lookups.values import Fact, decoded, encoded
 from zodiac_sql.lookups.worth import Declined
-from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.state import State
+from zodiac_sql.storage.edit_tables import key_of
 from zodiac_sql.storage.owners import EXPLICIT
 
 
@@ -33,7 +33,7 @@ def moved_beside(
     found = {}
     for name in names:
         known, facts = state.schema[name], given[name]
-        if state.rows.get((EXPLICIT_SCHEMA, known.sql_name), 0) <= len(facts.deleted):
+        if state.rows.get(key_of(known, EXPLICIT), 0) <= len(facts.deleted):
             raise Declined("a table must be made first, or may be empty then")
         absent = _absent(store, known, [*facts.deleted, *facts.inserted], cache)
         removed = [fact for fact in facts.deleted if fact not in absent]
@@ -45,15 +45,13 @@ def moved_beside(
 def _absent(
     store: Store, known: Predicate, facts: Sequence[Fact], cache: StatementCache
 ) -> set[Fact]:
-    """Which facts are not there. Those that wait in the journal are there."""
+    """Which facts are not there, after the changes that wait in the journal, too."""
     rows = dict(zip(facts, decoded(known.columns, facts), strict=True))
-    waiting = {fact: store.journal.facts.get(place(known, row)) for fact, row in rows.items()}
+    waiting = {fact: store.journal.facts.get(_place(known, row)) for fact, row in rows.items()}
     absent = {fact for fact, there in waiting.items() if there is False}
     asked = [row for fact, row in rows.items() if waiting[fact] is None]
     if asked:
-        nothing = (None,) * len(known.columns)
-        table = store.fresh("beside")
-        staged = Staged(known.name, known.columns, nothing, table, False, len(asked), tuple(asked))
+        staged = staged_facts(known, asked, store.fresh("beside"))
         text = cache.of(known.name).get(
             ("beside", shape(known, [staged])),
             lambda: render(net_inserts(known, [staged], there=True)),
@@ -63,9 +61,9 @@ def _absent(
     return absent
 
 
-def place(known: Predicate, row: Fact) -> tuple[object, ...]:
+def _place(known: Predicate, row: Fact) -> tuple[object, ...]:
     """What `Waiting.facts` calls a fact."""
-    return (EXPLICIT_SCHEMA, known.sql_name, *row)
+    return (*key_of(known, EXPLICIT), *row)
 
 
 def note_waiting(store: Store, state: State, moved: Mapping[str, Moved]) -> None:
@@ -74,4 +72,4 @@ def note_waiting(store: Store, state: State, moved: Mapping[str, Moved]) -> None
         known = state.schema[name]
         for rows, there in ((facts.left, False), (facts.entered, True)):
             for row in decoded(known.columns, rows):
-                store.journal.facts[place(known, row)] = there
+                store.journal.facts[_place(known, row)] = there

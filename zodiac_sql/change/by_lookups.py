@@ -20,7 +20,6 @@ from zodiac_sql.change.beside_rules import moved_beside, note_waiting
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.directly import Written, in_rules
-from zodiac_sql.change.feed_entries import given_moves
 from zodiac_sql.change.noted import Fed, noted, prepare_feed, rows_of_table, write_fed
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
@@ -28,6 +27,7 @@ from zodiac_sql.change.staged_rows import (
     is_each_once,
     parameters_of,
     shape,
+    staged_facts,
     staged_query,
     without_none,
 )
@@ -49,7 +49,6 @@ from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
 from zodiac_sql.storage.edit_tables import key_of, require_as_known
 from zodiac_sql.storage.edits import Edit
-from zodiac_sql.storage.feed import Moved as FeedMove
 from zodiac_sql.storage.journal import TableRows, may_note
 from zodiac_sql.storage.owners import EXPLICIT
 from zodiac_sql.storage.publish import publishing
@@ -216,8 +215,7 @@ def _write(
             dictionary.publish(store)
             for (name, owner), edit in edits.items():
                 writing.write(name, key_of(old.schema[name], owner), edit)
-            moves = writing.entries(old, fed)
-            feed = write_fed(store, old.feed, fed, moves, prepared.cache, waits and not counts)
+            feed = write_fed(store, old, fed, prepared.cache, waits and not counts)
             state = replace(new, feed=feed, generation=old.generation + counts)
             save(store, old, state)
     store.journal.asked = False
@@ -267,7 +265,7 @@ class _Writing:
             self._run(known, key, edit.added, gone=False)
 
     def _run(self, known: Predicate, key: tuple[str, str], rows: Sequence[Fact], gone: bool) -> int:
-        staged = self._staged(known, decoded(known.columns, rows))
+        staged = self._staged(known, rows)
         cache = self.prepared.cache.of(known.name)
         text = cache.get(
             ("looked up", gone, key, shape(known, [staged])),
@@ -276,11 +274,7 @@ class _Writing:
         return self.store.count(text, parameters_of([staged]))
 
     def _staged(self, known: Predicate, rows: Sequence[Fact]) -> Staged:
-        nothing = (None,) * len(known.columns)
-        return Staged(
-            known.name, known.columns, nothing, self.store.fresh("moved"), False, len(rows),
-            tuple(rows),
-        )  # fmt: skip
+        return staged_facts(known, decoded(known.columns, rows), self.store.fresh("moved"))
 
     def difference(self, name: str, facts: Moved) -> Difference:
         """How an extension has changed."""
@@ -297,7 +291,7 @@ class _Writing:
         if not rows:
             return None
         known = self.schema[name]
-        self.facts[table] = self._staged(known, decoded(known.columns, rows))
+        self.facts[table] = self._staged(known, rows)
         return Part("temp", table, len(rows))
 
     def explicit(self, name: str, edit: TableEdit) -> Edit:
@@ -306,12 +300,6 @@ class _Writing:
         deleted = self._part(name, f"{CHANGE_FACTS}edb_minus_{end}", edit.removed)
         inserted = self._part(name, f"{CHANGE_FACTS}edb_plus_{end}", edit.added)
         return Edit(inserted, deleted, deleted, inserted)
-
-    def entries(self, state: State, fed: Fed) -> Iterator[FeedMove]:
-        """What the change feed gets, for statements."""
-        for known, rows, inserted in fed:
-            staged = self._staged(known, rows)
-            yield from given_moves(state, [(known, staged, inserted)])
 
 
 def _text(known: Predicate, key: tuple[str, str], staged: Staged, gone: bool) -> str:

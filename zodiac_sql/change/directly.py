@@ -21,7 +21,6 @@ from sqlglot import exp
 
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
-from zodiac_sql.change.feed_entries import given_moves
 from zodiac_sql.change.net_facts import explicit_table, net_inserts
 from zodiac_sql.change.noted import Fed, prepare_feed, write_fed
 from zodiac_sql.change.prepared import Prepared
@@ -160,9 +159,7 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
                 name = write.known.name
                 differences[name] = _with(differences.get(name), write, len(moved))
         collected.proof = None if counts else _proof(writes, facts)
-        moves = ((w.known, facts[w.table], not w.gone) for w in writes if w.table in facts)
-        to_feed, waits = given_moves(old, moves), waits and not counts
-        feed = write_fed(store, old.feed, _fed(old, writes, facts), to_feed, cache, waits)
+        feed = write_fed(store, old, _fed(old, writes, facts), cache, waits and not counts)
         state = replace(new, rows=rows, feed=feed, generation=old.generation + counts)
         save(store, old, state)
     dictionary.published(store)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from sqlglot import exp
 
 from zodiac_sql.change.difference import Difference
-from zodiac_sql.change.staged_rows import parameters_of, shape, values_of
+from zodiac_sql.change.staged_rows import parameters_of, shape, staged_facts, values_of
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.program.state import State
@@ -41,18 +41,19 @@ def _selected(facts: Relation) -> exp.Select:
     return exp.select(*columns_of(facts, "x"), copy=False).from_(inner, copy=False)
 
 
-def given_moves(state: State, moves: Iterable[tuple[Predicate, Staged, bool]]) -> Iterator[Moved]:
-    """The same for facts in memory, each with whether it has entered."""
-    for known, staged, inserted in moves:
-        if state.feed.has(known.name):
-            yield Moved(
-                known.name,
-                known.columns,
-                inserted,
-                shape(known, [staged]),
-                partial(_given, known, staged),
-                parameters_of([staged]) or {},
-            )
+def given_move(
+    known: Predicate, rows: Sequence[tuple[object, ...]], inserted: bool, table: str
+) -> Moved:
+    """The same for facts in memory, whose parameters are named after a table."""
+    staged = staged_facts(known, rows, table)
+    return Moved(
+        known.name,
+        known.columns,
+        inserted,
+        shape(known, [staged]),
+        partial(_given, known, staged),
+        parameters_of([staged]) or {},
+    )
 
 
 def _given(known: Predicate, staged: Staged) -> exp.Select:

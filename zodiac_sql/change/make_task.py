@@ -66,14 +66,13 @@ def _edges(work: Materialisation, hypernode: Hypernode, inner: Inner) -> str | N
         return None
     (predicate,), (rule,) = hypernode.derives, inner.hypernode.rules
     if inner.rows:
-        (module, *others) = inner.rows
-        plain = module.kind == Transitive.kind and not (module.fed or module.parted or others)
-        return given(predicate) if plain else None
+        is_closed = [row.kind == Transitive.kind and not row.fed for row in inner.rows] == [True]
+        return given(predicate) if is_closed else None
     taken = along(rule)
-    others_ = [h for h in work.planned.graph.derivers[predicate] if h.id != hypernode.id]
-    if taken is None or work.new.explicit.get(predicate) or len(others_) != 1:
+    outside = [h for h in work.planned.graph.derivers[predicate] if h.id != hypernode.id]
+    if taken is None or work.new.explicit.get(predicate):
         return None
-    copies = [copied(other) for other in others_[0].rules]
+    copies = [copied(other) for one in outside for other in one.rules]
     return taken[1] if copies == [taken[1]] else None
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from zodiac_sql.change.feed_entries import given_move
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate
@@ -17,7 +18,7 @@ from zodiac_sql.names import RANK, feed_table
 from zodiac_sql.program.feed import Feed
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Relation
-from zodiac_sql.storage.feed import Entries, Moved, entered, entry_columns, write_entries
+from zodiac_sql.storage.feed import Entries, entered, entry_columns, write_entries
 from zodiac_sql.storage.journal import Key, TableRows, make_room, note, note_entries
 
 Rows = Sequence[tuple[Any, ...]]
@@ -26,7 +27,7 @@ Fed = Sequence[tuple[Predicate, Rows, bool]]
 """Facts of predicates in the change feed, with whether they have entered."""
 
 MOST_WAITING = 1_000
-"""Where so many facts have moved, it costs less to write them to their tables at once."""
+"""Of more facts than this, the row in the journal would be large: they go to their tables."""
 
 
 def rows_of_table(
@@ -73,16 +74,15 @@ def prepare_feed(store: Store, feed: Feed, fed: Fed) -> bool:
     return False
 
 
-def write_fed(
-    store: Store, feed: Feed, fed: Fed, moved: Iterable[Moved], cache: StatementCache, waits: bool
-) -> Feed:
+def write_fed(store: Store, old: State, fed: Fed, cache: StatementCache, waits: bool) -> Feed:
     """Inside the transaction of a change, write what the feed gets: to the journal if it `waits`.
 
-    `moved` is the same as `fed`, for statements. Returns the feed after it.
+    Returns the feed after it.
     """
-    found = entered(feed, fed) if waits else None
+    found = entered(old.feed, fed) if waits else None
     if found is None:
-        return write_entries(store, feed, moved, cache)
+        moved = (given_move(known, rows, into, store.fresh("fed")) for known, rows, into in fed)
+        return write_entries(store, old.feed, moved, cache)
     after, entries = found
     if entries:
         note_entries(store, [*map(_of_feed, entries)])

@@ -31,7 +31,8 @@ from zodiac_sql.sql.relations import Part, Relation, rank_of, relation_query
 from zodiac_sql.sql.set_difference import unknown
 
 FEWEST_AT_FIRST = 50
-"""If the first round finds fewer new facts than this, further ones are few and small."""
+"""If the first round finds fewer new facts than this, further rounds do the rest. (Measured on a
+closure of 118,000 pairs, where a new edge brings 3 to 50: 26 ms by rounds, 36 in one step.)"""
 
 MOST_PAIRS = 2_000_000
 """More pairs than this are not compared with what is known: rounds look only at what is new."""
@@ -83,10 +84,10 @@ def add_one_edge(task: Task, owns: WorkingTables, at_first: int) -> int | None:
 
 def _closure(task: Task, owns: WorkingTables) -> _Closure | None:
     """The closure, if there is nothing else to do for its hypernode."""
-    if task.edges is None or task.heritage or task.closures or task.marking.next or len(owns) > 1:
+    if task.edges is None or task.closures or task.marking.next or len(owns) > 1:
         return None
     (own,) = owns.values()
-    if own.gone or own.united or own.plus or own.stored is None or own.inserted.rows != 1:
+    if own.gone or own.stored is None or own.inserted.rows != 1:
         return None
     context = context_of(task, owns)
     new = context.relation(task.edges, Version.INSERTED)
@@ -119,7 +120,7 @@ def _nodes(closure: _Closure, to_edge: bool) -> exp.Select:
     """The nodes of one side: none if a path leads back, or the edge is a loop."""
     here, there = (0, 1) if to_edge else (1, 0)
     known = _of(closure.own.known, "h")
-    same = exp.and_(_end(closure.own, "h", there).eq(_edge_end(closure, "e", there)))
+    same = _end(closure.own, "h", there).eq(_edge_end(closure, "e", there))
     useless = exp.select(_end(closure.own, "h", here).as_(_NODE)).from_(known)
     useless = useless.join(_edge(closure, "e"), on=same)
     nodes = union_all([_nearest(closure, here), _others(closure, here)])
