@@ -203,7 +203,7 @@ class KnowledgeBase(FileVerbs):
 
         Options for tables: `nulls`, which is "refuse", "skip-row", or values by column; `columns`,
         the names of those to take, or by their names those that they get, or "read" for those that
-        rules name, which is less to read if there are many; a note says which are loaded. For CSV:
+        rules of the same `update` name; a note says which are loaded. For CSV:
         `header=False`, `delimiter`, `null_string`, `date_format`, `timestamp_format` ("%d.%m.%Y").
         """
         from zodiac_sql.change.loading import changing_in, table_options_in

@@ -111,7 +111,6 @@ def changes(
     """The entries after change number `since`, up to `until`. Raises QueryError."""
     feed = state.feed
     names = _wanted(state, predicates)
-    store.journal.settle()
     for what, number in (("since", since), ("until", until)):
         if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
             raise QueryError(f"{what} is the number of a change, and {number!r} is none")
@@ -121,6 +120,7 @@ def changes(
         _require_kept(feed, names, since)
     if last > feed.last or last < first:
         raise QueryError(f"there are no changes after number {first} up to {last}: {_range(feed)}")
+    store.journal.settle()
     found: dict[str, list[pa.Table]] = {}
     for (name, _), table in sorted(feed.tables.items(), key=lambda item: item[1].number):
         if (not predicates or name in names) and first < last:

@@ -12,9 +12,10 @@ itself.
 Rule: whoever opens a file settles its journal first. Reason: a process that was killed may have
 left changes there. So they are settled in one way only, from the rows in the file.
 
-Where somebody asks after each change, facts are written to their tables, and only what the change
-adds to the change feed goes to the journal, in the same transaction: one row for all predicates. It
-waits until somebody reads the feed, or the file is closed.
+Where somebody asks after each change, or no rule reads its facts, these are written to their
+tables, and only what the change adds to the change feed goes to the journal, in the same
+transaction: one row for all predicates. It waits until somebody reads the feed, or the file is
+closed.
 
 Rule: a change is written to the journal only if no other store has the database open, and if it
 need not count (storage/publish.py). Reason: another one would not see it.
