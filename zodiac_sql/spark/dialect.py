@@ -30,13 +30,12 @@ def statement(query: exp.Query) -> Statement:
         translated = _translated(node)
         if translated is not node:  # never the query itself
             node.replace(translated)
-    parameters: dict[str, str] = {}
+    names: dict[str, str] = {}  # each string once, because every parameter costs calls of Java's
     for literal in list(tree.find_all(exp.Literal, bfs=False)):
         if literal.is_string:
-            name = f"p{len(parameters)}"
-            parameters[name] = literal.this
+            name = names.setdefault(literal.this, f"p{len(names)}")
             literal.replace(exp.Placeholder(this=name))
-    return Statement(tree.sql(dialect="spark"), parameters)
+    return Statement(tree.sql(dialect="spark"), {name: string for string, name in names.items()})
 
 
 def _translated(node: exp.Expr) -> exp.Expr:
@@ -200,7 +199,7 @@ def canonical(value: exp.Expr) -> exp.Expr:
     body = call("regexp_extract", value, text(r'(?s)\A"(.*)"'), exp.Literal.number(1))
     language = call("regexp_extract", value, text(r"@[A-Za-z0-9-]*\z"), exp.Literal.number(0))
     string = call("regexp_extract", value, text(r'(?s)\A(".*")@'), exp.Literal.number(1))
-    xsd = r"\^\^<http://www\.w3\.org/2001/XMLSchema#string>"
+    xsd = r"(?:\^\^<http://www\.w3\.org/2001/XMLSchema#string>)?"
     iri = (
         exp.case()
         .when(exp.and_(call("endswith", value, text(">")), matches(inner, _BARE_IRI)), inner)
@@ -211,7 +210,6 @@ def canonical(value: exp.Expr) -> exp.Expr:
         exp.case()
         .when(exp.not_(exp.or_(starts(value, "<"), starts(value, '"'))), value.copy())
         .when(starts(value, "<"), iri)
-        .when(matches(value, _STRING), quote_where_needed(_unescaped(inner)))
         .when(matches(value, _STRING + xsd), quote_where_needed(_unescaped(body)))
         .when(
             matches(value, _STRING + "@[A-Za-z][A-Za-z0-9-]*"),
