@@ -281,3 +281,12 @@ def test_spark_sql_of_a_query() -> None:
         'FROM `odd"``name`'
     )
     assert made.parameters == {"p0": "2026-01-01", "p1": "it's; DROP"}
+
+
+def test_a_string_that_occurs_twice_is_one_parameter() -> None:
+    from zodiac_sql.spark.dialect import statement
+
+    one, other = exp.Literal.string("it's"), exp.Literal.string("another")
+    made = statement(exp.select(one.as_("a"), other.as_("b"), one.copy().as_("c")))
+    assert made.text == "SELECT :p0 AS a, :p1 AS b, :p0 AS c"
+    assert made.parameters == {"p0": "it's", "p1": "another"}

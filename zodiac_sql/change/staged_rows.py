@@ -21,9 +21,7 @@ from zodiac_sql.sql.relations import Relation, columns_of
 def staged_facts(predicate: Predicate, rows: Sequence[tuple[object, ...]], table: str) -> Staged:
     """Facts in memory, with the types of their predicate. Parameters are named after `table`."""
     nothing = (None,) * len(predicate.columns)
-    return Staged(
-        predicate.name, predicate.columns, nothing, table, False, len(rows), tuple(rows)
-    )  # fmt: skip
+    return Staged(predicate.name, predicate.columns, nothing, table, False, len(rows), tuple(rows))
 
 
 def staged_query(predicate: Predicate, staged: Sequence[Staged]) -> exp.Query:

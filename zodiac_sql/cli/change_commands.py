@@ -126,13 +126,13 @@ def run(
       zodiac run :memory: -r wind.rules -d farm.nt --out results --format csv
       zodiac run farm.duckdb -r wind.rules -d log.csv --columns id=turbine,celsius --nulls skip-row
     """
-    given, files = rules or [], data or []
-    if not given and not files:
+    rule_files, files = rules or [], data or []
+    if not rule_files and not files:
         raise typer.BadParameter("give rules with -r, or data with -d")
-    require_files([*given, *files])
+    require_files([*rule_files, *files])
     texts = (delimiter, null_string, date_format, timestamp_format)
     options = table_options(nulls, columns, no_header, *texts)
-    wanted = Wanted(rules=given, data=files, skip_bad=skip_bad, options=options, strict=strict)
+    wanted = Wanted(rules=rule_files, data=files, skip_bad=skip_bad, options=options, strict=strict)
     limits = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
     if plan:
         return show_plan(db, limits, wanted, as_json)

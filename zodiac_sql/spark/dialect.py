@@ -199,7 +199,7 @@ def canonical(value: exp.Expr) -> exp.Expr:
     body = call("regexp_extract", value, text(r'(?s)\A"(.*)"'), exp.Literal.number(1))
     language = call("regexp_extract", value, text(r"@[A-Za-z0-9-]*\z"), exp.Literal.number(0))
     string = call("regexp_extract", value, text(r'(?s)\A(".*")@'), exp.Literal.number(1))
-    xsd = r"(?:\^\^<http://www\.w3\.org/2001/XMLSchema#string>)?"
+    maybe_type = r"(?:\^\^<http://www\.w3\.org/2001/XMLSchema#string>)?"
     iri = (
         exp.case()
         .when(exp.and_(call("endswith", value, text(">")), matches(inner, _BARE_IRI)), inner)
@@ -210,7 +210,7 @@ def canonical(value: exp.Expr) -> exp.Expr:
         exp.case()
         .when(exp.not_(exp.or_(starts(value, "<"), starts(value, '"'))), value.copy())
         .when(starts(value, "<"), iri)
-        .when(matches(value, _STRING + xsd), quote_where_needed(_unescaped(body)))
+        .when(matches(value, _STRING + maybe_type), quote_where_needed(_unescaped(body)))
         .when(
             matches(value, _STRING + "@[A-Za-z][A-Za-z0-9-]*"),
             _joined(string, call("lower", language)),
