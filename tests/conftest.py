@@ -240,8 +240,7 @@ def spark(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spar
             spark__master="local[2]",
             spark__sql__shuffle__partitions="2",
             spark__driver__maxResultSize="8m",
-            # The tests run many small queries. Without Java's optimizing compiler that is faster, and
-            # without Spark's own.
+            # The tests run many small queries: no compiler, of Java or of Spark, is worth its time.
             spark__driver__extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             spark__sql__codegen__wholeStage="false",
             spark__sql__codegen__factoryMode="NO_CODEGEN",

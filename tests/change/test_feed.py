@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -317,3 +318,24 @@ def test_an_entry_that_computes_is_refused(open_kb: OpenKb, tmp_path: Path) -> N
     tamper(file, "ALTER TABLE zodiac.feed_1 ALTER c0 SET DEFAULT random()")
     with pytest.raises(StoreError, match="zodiac.feed_1"):
         connect(file)
+
+
+def test_entries_wait_while_another_connection_changes_the_file(
+    open_kb: OpenKb, tmp_path: Path
+) -> None:
+    """Who finds that the file was changed reads it anew, and settles what waits before that."""
+    file = tmp_path / "shared.duckdb"
+    with open_kb(file) as kb:
+        kb.keep_feed()
+        kb.insert("p", [("a",)])
+        kb.insert("p", [("b",)])
+        with ThreadPoolExecutor(1) as other:
+            other.submit(_insert, open_kb, file).result()
+        kb.insert("p", [("d",)])
+        assert entries(kb) == [(n, "p", "insert", (x,)) for n, x in enumerate("abcd", 1)]
+        assert kb.verify()
+
+
+def _insert(open_kb: OpenKb, file: Path) -> None:
+    with open_kb(file) as kb:
+        kb.insert("p", [("c",)])

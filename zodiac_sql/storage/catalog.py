@@ -34,6 +34,7 @@ def load_anew(store: Store, is_empty: bool = False) -> State:
         state = State()
     else:
         settle_what_is_left(store)
+        store.journal.settle()  # entries of the feed wait, which are not to be settled inside
         with store.transaction(read_only=True):
             state = load(store)
     if store.presence:

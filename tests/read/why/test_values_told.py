@@ -106,3 +106,18 @@ def test_expressions_in_atoms_are_told_as_they_are_written(open_kb: OpenKb) -> N
             kb.insert("q", [(3,)])
         assert "p(4) entered" in str(refused.value)
         assert "'" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "count"), [("e(X)", 1), ("e(X), f(3)", 1), ("e(X), f(_)", 1), ("f(X)", 0)]
+)
+def test_a_group_that_has_all_values(open_kb: OpenKb, body: str, count: int) -> None:
+    """Then nothing is left to tell solutions apart by: there is one, or none."""
+    with open_kb() as kb:
+        kb.add_rules(f"n(X, N) :- e(X), AGGREGATE({body}) ON X WITH COUNT(X) AS N ELSE 7.")
+        kb.insert("f", [(3,), (4,)])
+        change = kb.insert("e", [(1,)])
+        number = count or 7
+        (step,) = kb.why(f"n(1, {number})").derivations.popitem()[1]  # type: ignore[attr-defined]
+        assert (step.groups[0].result, step.groups[0].count) == (number, count)
+        assert "e(1) entered" in str(change.why(f"n(1, {number})"))

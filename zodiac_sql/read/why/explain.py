@@ -38,6 +38,7 @@ from zodiac_sql.read.why.search import Derivation
 from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.forms import PLAIN
+from zodiac_sql.sql.relations import HOLDS
 from zodiac_sql.sql.select import compile_goals
 
 MEMBERS_SHOWN = 5
@@ -256,12 +257,14 @@ def _members(
     body = with_own_ints(body, known.types, known.functions)
     names = sorted(arrange(body).bound)
     named = [exp.column(name, quoted=True) for name in names if not name.startswith("_:")]
-    columns = [exp.column(name, quoted=True) for name in names]
+    columns = [exp.column(name, quoted=True) for name in names or [HOLDS.name]]
     query = exp.select(*columns).from_(
         solutions(known, body, names).subquery("g", copy=False), copy=False
     )
-    # A solution is told by its named variables; of the others, the first values are shown.
-    query = query.distinct(*named, copy=False).order_by(*(c.copy() for c in (*named, *columns)))
+    # A solution is told by its named variables; of the others, the first values are shown. Where
+    # the group has values for all that are named, there is one solution.
+    query = query.order_by(*(c.copy() for c in (*named, *columns)))
+    query = query.distinct(*named, copy=False) if named else query.limit(1)
     number = exp.Window(this=exp.Count(this=exp.Star()))
     wanted = exp.select(*(c.copy() for c in columns), number.as_("zodiac$row", quoted=True))
     wanted = wanted.from_(query.subquery("d", copy=False), copy=False)
@@ -272,7 +275,7 @@ def _members(
     for *values, _ in rows:
         given = {
             name: _constant(value, types.get(name) or Type.SYMBOL)
-            for name, value in zip(names, values, strict=True)
+            for name, value in zip(names, values[: len(names)], strict=True)
         }
         members.append(tuple(_member(known, put_in(x, given)) for x in body if isinstance(x, Atom)))
     return (rows[0][-1] if rows else 0), tuple(members)
