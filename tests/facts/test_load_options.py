@@ -125,6 +125,25 @@ def test_csv_without_a_header(kb: KnowledgeBase) -> None:
         kb.load(file, "d", header=False)
 
 
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ("\n", r"line 2 seems to name the columns \(a, b\), but a line stands before it"),
+        ("\n\n", r"line 3 seems to name the columns \(a, b\), but 2 lines stand before it"),
+        ("# of June\n", "line 2: a,b"),
+        ("June\n", "line 2: a,b"),
+    ],
+)
+def test_lines_before_those_that_name_the_columns(
+    kb: KnowledgeBase, before: str, said: str
+) -> None:
+    """DuckDB would take the names from where they stand, and what stands there as a fact, too."""
+    Path("p.csv").write_text(f"{before}a,b\n1,2\n", newline="")
+    with pytest.raises(DataError, match=said):
+        kb.load("p.csv")
+    assert "p" not in kb.predicates()["predicate"].to_pylist()
+
+
 def test_separators_empty_texts_and_dates(kb: KnowledgeBase) -> None:
     Path("p.csv").write_text("d|t|n\n31.01.2026|1.2.2026 7:05|n/a\n01.02.2026|2.2.2026 0:00|5\n")
     kb.load(

@@ -19,9 +19,9 @@ from zodiac_sql.facts.load.table_file import ROWS, TableFile
 from zodiac_sql.language.schema import Predicate, default_columns
 
 _SNIFF = f"""
-SELECT Delimiter, Quote, list_transform(Columns, lambda c: c.name)
+SELECT Delimiter, Quote, SkipRows, list_transform(Columns, lambda c: c.name)
 FROM sniff_csv($path, compression = 'none', header = $header, ignore_errors = true,
-               {BUFFERS}, auto_type_candidates = ['VARCHAR'])
+               comment = '', {BUFFERS}, auto_type_candidates = ['VARCHAR'])
 """
 _SNIFF_DELIMITED = _SNIFF.replace("header = $header", "header = $header, delim = $delimiter")
 
@@ -39,7 +39,8 @@ def read_csv(
 ) -> TableFile:
     """Create zodiac_rows. DuckDB detects how the cells are separated and quoted.
 
-    Raises DataError if the file is empty, and nothing tells its columns.
+    Raises DataError if the file is empty, and nothing tells its columns, or if other lines stand
+    before the one that names them.
     """
     if not file.data.stat().st_size:
         names = without_rows(store, file, options, known)
@@ -50,8 +51,10 @@ def read_csv(
     if delimiter is not None:
         sniff, given["delimiter"] = _SNIFF_DELIMITED, delimiter
     with connect_outside(store) as outside:
-        ((delimiter, quote, names),) = outside.rows(sized(outside, sniff), given)
-        if not options.header:
+        ((delimiter, quote, before, names),) = outside.rows(sized(outside, sniff), given)
+        if options.header:
+            _require_first(file, before, names)
+        else:
             names = _names(file, len(names), options, known)
         read = {
             "path": file.unglobbed,
@@ -85,6 +88,17 @@ def _table(
         named=options.header or bool(options.columns),
         header=options.header,
     )
+
+
+def _require_first(file: SourceFile, before: int, names: Sequence[str]) -> None:
+    """Refuse a file whose names of columns are not in its first line, where read_csv takes them."""
+    if before:
+        stand = "a line stands" if before == 1 else f"{before} lines stand"
+        raise DataError(
+            f"{file.path}: line {before + 1} seems to name the columns ({', '.join(names)}), but "
+            f"{stand} before it, empty, a comment or of another width. The first line must name "
+            "them: take out what is before it. Nothing was loaded."
+        )
 
 
 def _names(
