@@ -12,6 +12,7 @@ from zodiac_sql import KnowledgeBase, QueryError
 from zodiac_sql.change import apply
 from zodiac_sql.change.plan_sizes import Plan
 from zodiac_sql.change.update import Update
+from zodiac_sql.evaluate.cost import statistics
 
 OpenKb = Callable[..., KnowledgeBase]
 
@@ -160,3 +161,23 @@ def test_a_disk_that_is_too_small_is_told(
         tell(update)
     assert update.plan.problem
     assert "1,000 are free" in update.plan.problem
+
+
+@pytest.mark.parametrize("early", [False, True], ids=["same change", "there already"])
+def test_large_tables_are_not_counted(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, early: bool
+) -> None:
+    """DuckDB's statistics tell their values, in the file as in a table of the change."""
+    monkeypatch.setattr(statistics, "LARGEST_COUNTED", 100)
+    rows = [(n % 50, n) for n in range(2_000)]
+    with open_kb() as kb:
+        if early:
+            kb.insert("p", rows)
+        with kb.preview(plan=True) as preview:
+            if not early:
+                preview.insert("p", rows)
+            preview.add_rules("first(X) :- p(X, _). pairs(Y, Z) :- p(X, Y), p(X, Z).")
+        assert preview.plan is not None
+        expected = rows_of(preview.plan)
+        assert 35 < expected["first"] < 65
+        assert 60_000 < expected["pairs"] < 100_000
