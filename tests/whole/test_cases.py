@@ -20,7 +20,7 @@
 Steps on one line, with ` ; ` between them, are one change.
 
 Every case runs on a file. Every sixth one that has steps also runs with a maintenance strategy
-other than `auto`, turn and turn about (the property tests try all of them), and those of the topic
+other than `auto`, turn and turn about (`make fuzz` tries all of them), and those of the topic
 `strategies` with each: in memory, unless a step is to open the file again. Of those that have no
 steps, each topic's first one also runs in memory.
 

@@ -23,6 +23,9 @@ SELECT Delimiter, Quote, SkipRows, list_transform(Columns, lambda c: c.name)
 FROM sniff_csv($path, compression = 'none', header = $header, ignore_errors = true,
                comment = '', {BUFFERS}, auto_type_candidates = ['VARCHAR'])
 """
+"""How cells are separated, how many lines stand before the header, and the names in it. No line is
+taken for a comment: read_csv, which takes the first line for the header, would not know of it."""
+
 _SNIFF_DELIMITED = _SNIFF.replace("header = $header", "header = $header, delim = $delimiter")
 
 _READ_CSV = f"""
