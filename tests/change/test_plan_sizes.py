@@ -104,6 +104,17 @@ def test_a_closure_that_begins_with_other_facts(
     assert recursive.rows == pytest.approx(found.inserted, rel=0.1)
 
 
+@pytest.mark.parametrize("step", ["p(X, Z) :- p(X, Y), e(Y, Z)", "p(X, Z) :- p(X, Y), p(Y, Z)"])
+def test_a_closure_of_different_ends(open_kb: OpenKb, step: str) -> None:
+    kb = open_kb()
+    with kb.preview(plan=True) as update:
+        update.add_rules(f"p(X, Y) :- e(X, Y). {step}, X != Z.")
+        update.insert("e", [(i, i + 1) for i in range(300)])
+    (recursive,) = (one for one in update.plan.hypernodes if one.recursive)
+    assert recursive.how == "closure, from a sample"
+    assert recursive.rows == pytest.approx(300 * 301 / 2, rel=0.1)
+
+
 def test_a_closure_that_begins_with_one_fact(open_kb: OpenKb) -> None:
     kb = open_kb()
     with kb.preview(plan=True) as update:

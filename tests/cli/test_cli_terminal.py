@@ -93,10 +93,55 @@ def test_time_left_of_a_single_hypernode() -> None:
     report.expects(Plan((one,), 0, 0, 0, None))
     report("h1", 0, 1)
     assert report.left() == "40 s left"
-    report._entered -= 30
+    report._seen -= 30
     assert report.left() == "10 s left"
-    report._entered -= 30
-    assert report.left() == "longer than expected"
+    report._seen -= 30
+    assert report.left() == "overdue"
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "said"),
+    [
+        (10_000_000, None, "30 s left"),  # of 40 million facts, in 10 s, as expected
+        (20_000_000, None, "10 s left"),
+        (5_000_000, None, "70 s left"),
+        (64, 256, "30 s left"),
+        (128, 256, "10 s left"),
+        (1, 256, "40 s left"),  # too few to tell
+        (50_000_000, None, ""),  # nobody knows
+    ],
+)
+def test_time_left_is_corrected_inside_a_hypernode(done: int, total: int | None, said: str) -> None:
+    one = Expected("h1", ("p",), 1, True, 40_000_000, 0, None, 8_000, "closure, from a sample")
+    report = Report()
+    report.expects(Plan((one,), 0, 0, 0, None))
+    report("h1", 0, 1)
+    report._entered -= 10
+    report.comes(done, total)
+    assert report.left() == said
+
+
+def test_what_comes_after_a_hypernode_is_corrected_by_it() -> None:
+    """A quarter of the first one took 5 s instead of 10: the others will be as fast."""
+    one = Expected("h1", ("p",), 1, True, 40_000_000, 0, None, 8_000, "closure, from a sample")
+    report = Report()
+    report.expects(Plan((one, replace(one, hypernode="h2", rows=50_000_000)), 0, 0, 0, None))
+    report("h1", 0, 2)
+    assert report.left() == "90 s left"
+    report._begun -= 5
+    report._entered -= 5
+    report.comes(1, 4)
+    assert report.left() == "40 s left"
+
+
+def test_components_are_expected_to_be_fast() -> None:
+    how = "components, from a sample"
+    report = Report()
+    report.expects(
+        Plan((Expected("h1", ("p",), 1, True, 10**9, 0, None, 8_000, how),), 0, 0, 0, None)
+    )
+    report("h1", 0, 1)
+    assert report.left() == "10 s left"
 
 
 def test_verify_shows_progress_on_a_terminal(farm: Path) -> None:

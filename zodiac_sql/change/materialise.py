@@ -8,7 +8,8 @@ changed is maintained by a strategy (maintain/); all others cost no statement.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Protocol, runtime_checkable
 
@@ -54,6 +55,10 @@ class Foresees(Protocol):
     def expects(self, plan: Plan) -> None:
         """Called once, before the first hypernode."""
 
+    def comes(self, done: int, total: int | None) -> None:
+        """Called while a hypernode is evaluated: so many parts of a total are done, or, without a
+        total, its rules have derived so many facts."""
+
 
 def materialise(work: Materialisation, progress: Progress | None = None) -> None:
     """Compute what a change does to every hypernode, in temporary tables."""
@@ -62,22 +67,33 @@ def materialise(work: Materialisation, progress: Progress | None = None) -> None
     changed = {h.id for name in work.touched for h in planned.graph.readers.get(name, ())}
     direct = planned.restructuring.direct | fresh | changed
     hypernodes = execution_plan(planned.graph, direct)
-    if isinstance(progress, Foresees) and len(fresh) == len(planned.graph.hypernodes):
-        parts = (part for parts in work.new.explicit.values() for part in parts)
-        if sum(part.rows for part in parts) >= LEAST_FORESEEN:
-            progress.expects(plan_of(work, None))
-    for number, hypernode in enumerate(hypernodes):
-        deltas = {} if hypernode.id in fresh else _deltas_for(work, hypernode)
-        heritage = planned.restructuring.heritages.get(hypernode.id)
-        if hypernode.id not in fresh and not deltas and not is_impaired(heritage):
-            continue
-        if progress:
-            progress(hypernode.name, number, len(hypernodes))
-        new = hypernode.id in fresh or heritage is not None
-        inner = with_components(work, hypernode, new)
-        inner = with_decisions(work, hypernode, inner, new)
-        anew = hypernode.id in fresh or is_otherwise(work, hypernode, inner)
-        _evaluate(work, Due(hypernode, deltas, heritage, anew), inner)
+    with _foreseen(work, progress if len(fresh) == len(planned.graph.hypernodes) else None):
+        for number, hypernode in enumerate(hypernodes):
+            deltas = {} if hypernode.id in fresh else _deltas_for(work, hypernode)
+            heritage = planned.restructuring.heritages.get(hypernode.id)
+            if hypernode.id not in fresh and not deltas and not is_impaired(heritage):
+                continue
+            if progress:
+                progress(hypernode.name, number, len(hypernodes))
+            new = hypernode.id in fresh or heritage is not None
+            inner = with_components(work, hypernode, new)
+            inner = with_decisions(work, hypernode, inner, new)
+            anew = hypernode.id in fresh or is_otherwise(work, hypernode, inner)
+            _evaluate(work, Due(hypernode, deltas, heritage, anew), inner)
+
+
+@contextmanager
+def _foreseen(work: Materialisation, progress: Progress | None) -> Iterator[None]:
+    """Tell a report what is expected of an evaluation of everything, if it is a large one, and
+    inside the block how far that has come.
+    """
+    parts = (part for parts in work.new.explicit.values() for part in parts)
+    if not isinstance(progress, Foresees) or sum(part.rows for part in parts) < LEAST_FORESEEN:
+        yield
+        return
+    progress.expects(plan_of(work, None))
+    with work.store.watch.telling(progress.comes):
+        yield
 
 
 def _deltas_for(work: Materialisation, hypernode: Hypernode) -> dict[str, Delta]:

@@ -4,7 +4,8 @@
 
 The components of the edges are found exactly, and what each reaches is estimated from a sample
 (evaluate/cost/choose_components.py). If the closure begins with the edges themselves, that is its
-size; if it begins with other facts, each of them has what its end reaches.
+size; if it begins with other facts, each of them has what its end reaches. A closure that asks for
+X != Z is taken for one that does not: there are few loops among its facts.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from zodiac_sql.evaluate.cost.choose_components import Sizes, reached_by, sizes_
 from zodiac_sql.evaluate.partition.condensation import Components, components_of
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.schema import Schema
-from zodiac_sql.rewrite.closures.shapes import along, transitive
+from zodiac_sql.rewrite.closures.shapes import along, transitive, with_loops
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import whole
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
@@ -47,7 +48,7 @@ def closure_of(known: Known, hypernode: Hypernode) -> Sizes | None:
     """The size of a closure of edges that are known; None if it is none, or they are not."""
     if len(hypernode.rules) != 1:
         return None
-    (rule,) = hypernode.rules
+    rule = with_loops(hypernode.rules[0])
     name, taken = rule.head.predicate, along(rule)
     if taken is None and transitive(rule) is not False:
         return None

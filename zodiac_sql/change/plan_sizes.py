@@ -227,6 +227,7 @@ def _planned(planner: _Planner, hypernode: Hypernode) -> Expected:
         planner.of(name)
     heads = {name: [] for name in hypernode.derives}  # type: dict[str, list[_Heads]]
     closure = closure_of(planner.before, hypernode) if hypernode.recursive else None
+    condensed = closure if closure and _as_components(planner, hypernode, closure) else None
     for rule in hypernode.rules:
         heads[rule.head.predicate].append(_heads(planner, rule))
     rows = {name: _least(planner, name, found) for name, found in heads.items()}
@@ -239,7 +240,8 @@ def _planned(planner: _Planner, hypernode: Hypernode) -> Expected:
             rows[name] = bound if bound <= rows[name] else _between(rows[name], bound)
     if closure is not None:
         (name,) = rows
-        how, rows[name] = "closure, from a sample", closure.pairs
+        kept = "components" if condensed else "closure"
+        how, rows[name] = f"{kept}, from a sample", closure.pairs
         least, most = (math.ceil(closure.pairs),) * 2
     for name, found in heads.items():
         _learn(planner, name, rows[name], found)
@@ -247,7 +249,7 @@ def _planned(planner: _Planner, hypernode: Hypernode) -> Expected:
     return Expected(
         hypernode.name, tuple(hypernode.derives), len(hypernode.rules), hypernode.recursive,
         rows=total, least=least, most=None if math.isinf(most) else math.ceil(most),
-        bytes=_bytes(planner, hypernode, rows, closure), how=how,
+        bytes=_bytes(planner, hypernode, rows, condensed), how=how,
     )  # fmt: skip
 
 
@@ -257,10 +259,10 @@ def _between(least: float, most: float) -> float:
 
 
 def _bytes(
-    planner: _Planner, hypernode: Hypernode, rows: Mapping[str, float], closure: Sizes | None
+    planner: _Planner, hypernode: Hypernode, rows: Mapping[str, float], condensed: Sizes | None
 ) -> int:
-    if closure is not None and _as_components(planner, hypernode, closure):
-        return math.ceil(closure.rows * CLASS_WIDTH)
+    if condensed is not None:
+        return math.ceil(condensed.rows * CLASS_WIDTH)
     rank = RANK_WIDTH if hypernode.recursive else 0
     return math.ceil(sum(n * (_width(planner, name) + rank) for name, n in rows.items()))
 

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from zodiac_sql.change.plan_sizes import Expected, Plan
 
 
-JOINED_A_SECOND, RECURSIVE_A_SECOND = 5_000_000, 1_000_000
+JOINED_A_SECOND, RECURSIVE_A_SECOND, CONDENSED_A_SECOND = 5_000_000, 1_000_000, 100_000_000
 """The facts that two cores derive in a second (`python -m tests.benchmarks scale`). Once a second
 has passed, what was seen counts."""
+
+TELLING = 0.02
+"""Less of a hypernode than this tells nothing of the rest: all that is prepared for it is in it."""
 
 
 class Report:
@@ -32,9 +35,10 @@ class Report:
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._expected: dict[str, Expected] = {}
-        self._begun = self._entered = 0.0
+        self._hypernode = ""
+        self._begun = self._entered = self._seen = 0.0
         self._rest: float | None = None
-        """How many seconds the rest was expected to take when the last hypernode was begun."""
+        """How many seconds the rest was expected to take when something was last seen."""
 
     def shows_on(self, bar: Progress) -> None:
         """Draw on a bar from now on."""
@@ -55,30 +59,52 @@ class Report:
         if hypernode not in expected:
             self._show(text, number, total)
             return
-        names = list(expected)
-        seconds = [_seconds(one) for one in expected.values()]
-        done = sum(seconds[: names.index(hypernode)])
-        self._entered = time.monotonic()
-        passed = self._entered - self._begun
-        slower = passed / done if passed > 1 and done > sum(seconds) / 100 else 1.0
-        self._rest = (sum(seconds) - done) * slower
-        about = f"{text}: about {expected[hypernode].rows:,} facts"
-        self._show(about, round(1000 * done), round(1000 * sum(seconds)) or 1)
+        self._hypernode, self._entered = hypernode, time.monotonic()
+        self._note(f"{text}: about {expected[hypernode].rows:,} facts", 0.0, 0.0)
+
+    def comes(self, done: int, total: int | None) -> None:
+        """Correct what is expected: the hypernode has done so many parts, or derived so many
+        facts.
+        """
+        one = self._expected.get(self._hypernode)
+        if one is None or not done:
+            return
+        share = min(done / (total or max(one.rows, 1)), 1.0)
+        passed = time.monotonic() - self._entered
+        if passed > 1 and share >= TELLING:
+            self._note(None, share, passed / share - passed)
+
+    def _note(self, text: str | None, share: float, rest: float) -> None:
+        """Show what is done of all, and expect the rest: so much of this hypernode, and what comes
+        after it, which will be slower or faster, as what is done was.
+        """
+        seconds = {name: _seconds(one) for name, one in self._expected.items()}
+        names, own, all_seconds = list(seconds), seconds[self._hypernode], sum(seconds.values())
+        done = sum(seconds[name] for name in names[: names.index(self._hypernode)]) + own * share
+        self._seen = time.monotonic()
+        passed = self._seen - self._begun
+        slower = passed / done if passed > 1 and done > all_seconds / 100 else 1.0
+        after = all_seconds - done - own * (1 - share)
+        self._rest = after * slower + (rest if share else own * slower)
+        self._show(text, round(1000 * done), round(1000 * all_seconds) or 1)
 
     def left(self) -> str:
         """How long the rest takes, as far as that can be told: it goes down as time passes."""
         if self._rest is None or self._rest < 1:
             return ""
-        rest = self._rest - (time.monotonic() - self._entered)
-        return f"{_told(rest)} left" if rest >= 1 else "longer than expected"
+        rest = self._rest - (time.monotonic() - self._seen)
+        return f"{_told(rest)} left" if rest >= 1 else "overdue"
 
-    def _show(self, text: str, done: int, total: int | None) -> None:
+    def _show(self, text: str | None, done: int, total: int | None) -> None:
+        """Draw, if there is a bar. Without a text, the one before stays."""
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, description=text, completed=done, total=total)
 
 
 def _seconds(one: Expected) -> float:
     """How long a hypernode takes on two cores, about."""
+    if one.how.startswith("components"):
+        return one.rows / CONDENSED_A_SECOND
     return one.rows / (JOINED_A_SECOND if one.how == "joins" else RECURSIVE_A_SECOND)
 
 
@@ -106,6 +132,7 @@ def reported() -> Iterator[Report]:
         TextColumn,
         TimeElapsedColumn,
     )
+    from rich.table import Column
     from rich.text import Text
 
     class Left(ProgressColumn):
@@ -114,7 +141,9 @@ def reported() -> Iterator[Report]:
         def render(self, task: Task) -> Text:
             return Text(report.left())
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, Left(), console=Console(stderr=True), transient=True) as bar:
+    one_line = Column(no_wrap=True, overflow="ellipsis")
+    text = TextColumn("{task.description}", markup=False, table_column=one_line)
+    columns = (text, BarColumn(bar_width=16), TimeElapsedColumn(), Left())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         report.shows_on(bar)
         yield report

@@ -12,7 +12,7 @@ any time one statement runs.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import Protocol
@@ -36,7 +36,8 @@ class Watch:
     """Knows which statement runs, and what limits the call that it belongs to."""
 
     __slots__ = (
-        "__weakref__", "_lock", "_number", "_running", "_timer", "bounds", "struck", "usual",
+        "__weakref__", "_lock", "_number", "_running", "_timer", "bounds", "listener", "struck",
+        "usual",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -44,6 +45,8 @@ class Watch:
         """The limits of calls that have none of their own."""
         self.bounds: Bounds | None = None
         """The limits of the call that is in progress; None if it has none."""
+        self.listener: Callable[[int, int | None], None] | None = None
+        """Whom `tell` tells how far a large hypernode has come; None if nobody wants to know."""
         self.struck = False
         """Whether the statement that runs was interrupted. DuckDB sees that only between calls of
         Python functions for many rows, so these look here, too (python_functions.py)."""
@@ -102,6 +105,22 @@ class Watch:
         timer, self._timer = self._timer, None
         if timer is not None:
             timer.end()
+
+    # Progress
+
+    @contextmanager
+    def telling(self, listener: Callable[[int, int | None], None]) -> Iterator[None]:
+        """Inside the block, a listener hears how far each hypernode has come."""
+        self.listener = listener
+        try:
+            yield
+        finally:
+            self.listener = None
+
+    def tell(self, done: int, total: int | None = None) -> None:
+        """Tell a listener that so many parts of a total are done; without one, so many facts."""
+        if self.listener is not None:
+            self.listener(done, total)
 
     # Limits
 

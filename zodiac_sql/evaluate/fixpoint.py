@@ -22,7 +22,7 @@ from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, distinct, drop, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.improve import best_values
-from zodiac_sql.evaluate.in_shares import among, in_shares, is_large, kept_column
+from zodiac_sql.evaluate.in_shares import among, in_shares, kept_column, pays
 from zodiac_sql.evaluate.layers import in_layers
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
 from zodiac_sql.evaluate.partition.condensation import Condensation, condense
@@ -258,9 +258,8 @@ def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context
     steps = {r.name: compile_rule(whole(r), columns, inside).query for r in rules}
     name = table_name(hypernode, predicate, schema)
     kept = kept_column(hypernode, columns)
-    if kept and is_large(
-        store, sum(context.relation(p, Version.ALL).rows for p in hypernode.reads)
-    ):
+    inputs = sum(context.relation(p, Version.ALL).rows for p in hypernode.reads)
+    if kept and pays(store, inputs):
 
         def recursion(first: int, end: int) -> exp.Select:
             begun = [among(query, kept, first, end) for query in seeds.values()]

@@ -176,6 +176,7 @@ def semi_naive(
             closure.add(None, fed.relation(Version.DELTA) if fed else None)
         variants = stepping.variants(hypernode.rules, recursive, cache)
         plans = [plan for plan in variants if not is_empty(plan, inside)]
+        store.watch.tell(sum(own.derived for own in owns.values()))
         if plans and store.watch.bounds is not None:
             store.watch.bounds.iterated()
     _complete(loop, hypernode, owns, stepping)

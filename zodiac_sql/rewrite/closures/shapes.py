@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from zodiac_sql.language.binding import expressions_of, variables
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -94,6 +96,21 @@ def extends(rule: Rule, place: int) -> bool:
         return False
     others = [literal for literal in rule.body if literal is not own[0]]
     return ends[place] not in {name for literal in others for name in _names(literal)}
+
+
+def keeps(rule: Rule, place: int) -> bool:
+    """Whether what a rule derives has the value of the one fact of R that it comes from, here."""
+    own = [a for a in rule.positive_atoms() if a.predicate == rule.head.predicate]
+    term = rule.head.terms[place]
+    return len(own) == 1 and isinstance(term, Variable) and own[0].terms[place] == term
+
+
+def with_loops(rule: Rule) -> Rule:
+    """A rule without the comparison that its ends differ, if it has that."""
+    ends = _ends(rule.head)
+    if ends is None:
+        return rule
+    return replace(rule, body=tuple(part for part in rule.body if not _is_unequal(part, ends)))
 
 
 def _ends(atom: Atom) -> tuple[str, str] | None:
