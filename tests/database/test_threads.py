@@ -7,6 +7,8 @@ import random
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ import pytest
 from support import budget
 from support.every_call import CALLS, RULES
 
+from zodiac_sql import connect
 from zodiac_sql.errors import BusyError, LockedError, QueryError
 
 if TYPE_CHECKING:
@@ -345,3 +348,23 @@ def test_an_asynchronous_stream_in_another_thread_is_refused(kb: KnowledgeBase) 
 
     assert isinstance(in_a_thread(lambda: asyncio.run(main())), BusyError)
     assert len(kb.table("edge")) == 2
+
+
+def test_threads_open_and_close_the_same_file(tmp_path: Path) -> None:
+    """DuckDB cannot open a file while the last connection of its process is closing it."""
+    file = tmp_path / "a.duckdb"
+    with connect(file) as kb:
+        kb.add_rules("q(X) :- p(X).")
+
+    def come_and_go(thread: int) -> list[str]:
+        inserted = []
+        for i in range(8):
+            with connect(file, threads=1) as kb, suppress(LockedError):
+                kb.insert("p", [(f"{thread}.{i}",)])
+                inserted.append(f"{thread}.{i}")
+        return inserted
+
+    with ThreadPoolExecutor(3) as pool:
+        inserted = {text for some in pool.map(come_and_go, range(3)) for text in some}
+    with connect(file) as kb:
+        assert {text for (text,) in kb.table("q").fetchall()} == inserted

@@ -44,15 +44,19 @@ class Company:
 
     def welcome(self, presence: Presence, path: str) -> None:
         """Note a store that opens the database. Raises BusyError if that could never be done."""
+        self.require_no_publisher(path)
+        with self._lock:
+            here = [other for other in self._here if other() is not None]
+            self._here = (*here, ref(presence))
+            self.came += 1
+
+    def require_no_publisher(self, path: str) -> None:
+        """Raise BusyError if this thread publishes: nobody may come before it has ended that."""
         if self._publisher == get_ident():
             raise BusyError(
                 f"{path} cannot be opened now: this very thread is publishing a change of it. A "
                 "tracer must not open what it traces."
             )
-        with self._lock:
-            here = [other for other in self._here if other() is not None]
-            self._here = (*here, ref(presence))
-            self.came += 1
 
     def is_alone(self, presence: Presence) -> bool:
         """Whether no other store has the database open."""

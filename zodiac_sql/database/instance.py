@@ -25,8 +25,9 @@ class Instance:
 
     damaged: bool = False
     company: Company = field(default_factory=Company)
-    opening: LockType = field(default_factory=Lock)
-    """Held by who opens it: only the first can make settings, before they are locked."""
+    changing_hands: LockType = field(default_factory=Lock)
+    """Held by who opens or closes it: only the first can make settings, before they are locked, and
+    DuckDB does not open a file that the last one is about to close."""
 
 
 _instances: WeakValueDictionary[str, Instance] = WeakValueDictionary()

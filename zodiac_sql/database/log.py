@@ -106,7 +106,8 @@ def missing_log(store: Store, had_log: bool) -> str | None:
         " (SELECT count(*) FROM zodiac.journal) FROM zodiac.log"
     )
     store.journal.was_left = left > 0
-    if begun is None:
+    assert store.presence is not None
+    if begun is None or store.presence.alone() is None:  # who has it open was told
         return None
     if had_log:
         store.log_unsettled = True

@@ -10,6 +10,7 @@ import os
 import re
 from errno import EDQUOT, EFBIG, ENOSPC
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -52,24 +53,31 @@ def open_store(
     if memory_limit is not None:
         settings["memory_limit"] = memory_limit
     locks = {} if external_access else NO_EXTENSIONS
-    had_log = has_log(Path(path).resolve())
     places = {} if temp_directory is None else {"temp_directory": str(temp_directory)}
+    config: dict[str, Any] = {**settings, **locks, **places}
+    store = None
+    instance.company.require_no_publisher(str(path))  # the lock may be held by who waits for it
     try:
-        connection = duckdb.connect(
-            str(path), read_only=read_only, config={**settings, **locks, **places}
-        )
-    except duckdb.Error as error:
-        raise explained(error, str(path)) from error
-    store = Store(connection, str(path), read_only, settings, instance)
-    try:
-        store.presence = Presence(instance.company, str(path))
-        with instance.opening:
+        with instance.changing_hands:
+            had_log = has_log(Path(path).resolve())
+            store = Store(
+                _connected(str(path), read_only, config), str(path), read_only, settings, instance
+            )
+            store.presence = Presence(instance.company, str(path))
             _prepare(store, external_access, is_made)
             store.missing_log = missing_log(store, had_log)
     except ZodiacError:
-        store.close()
+        if store is not None:
+            store.close()
         raise
     return store
+
+
+def _connected(path: str, read_only: bool, config: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+    try:
+        return duckdb.connect(path, read_only=read_only, config=config)
+    except duckdb.Error as error:
+        raise explained(error, path) from error
 
 
 def _require_a_possible_path(path: str, external_access: bool) -> None:

@@ -260,9 +260,12 @@ class Store:
         if self.log_unsettled and not self.read_only:
             with suppress(StoreError):  # then the file cannot be written either
                 settle_log(self)
-        self.connection.close()
-        if self.presence is not None:
-            self.presence.gone = True
+        if self.presence is None:
+            self.connection.close()
+        else:
+            with self.instance.changing_hands:
+                self.connection.close()
+                self.presence.gone = True
         forks.closed(self.connection)
         self.instance = Instance(self.damaged)  # no longer the instance that others may use
 
