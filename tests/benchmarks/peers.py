@@ -35,6 +35,12 @@ def installed() -> list[str]:
     return [name for name, (module, _) in PEERS.items() if find_spec(module)]
 
 
+def missing() -> list[str]:
+    """The others, and how to install them."""
+    found = installed()
+    return [f"{name} (pip install {PACKAGES[name]})" for name in PEERS if name not in found]
+
+
 def run(peer: str, workload: Workload, connection: duckdb.DuckDBPyConnection) -> Measured:
     """Let a peer derive everything from the explicit facts in `e_` tables."""
     return PEERS[peer][1](workload, connection)
@@ -110,3 +116,5 @@ PEERS: dict[str, tuple[str, Callable[[Workload, duckdb.DuckDBPyConnection], Meas
     "nemo": ("nmo_python", _nemo),
     "clingo": ("clingo", _clingo),
 }
+PACKAGES = {"nemo": "nemo-python", "clingo": "clingo"}
+"""What to install for each."""

@@ -48,8 +48,11 @@ def report(names: list[str], share: float) -> None:
     """Measure, and print the table."""
     print(
         f"Memory limit {LIMIT:,} MB, two threads, {share:g} of the size. The peak is resident"
-        " memory, of which the interpreter and the libraries have what is there at the beginning.\n"
+        " memory, of which the interpreter and the libraries have what is there at the beginning."
     )
+    if share <= SHARE_OF_PEERS:
+        print("".join(f"Not installed here: {peer}.\n" for peer in peers.missing()), end="")
+    print()
     print_header([
         "workload", "engine", "explicit facts", "derived", "s", "peak MB", "peak / limit",
         "at the beginning", "spill MB", "file MB", "bytes a fact",

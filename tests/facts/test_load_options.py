@@ -144,6 +144,24 @@ def test_lines_before_those_that_name_the_columns(
     assert "p" not in kb.predicates()["predicate"].to_pylist()
 
 
+@pytest.mark.parametrize(
+    ("cells", "facts_", "noted"),
+    [
+        ("'x',1\nx,1\n", [("x", 1)], True),
+        ("it's,1\nx,1\n", [("it's", 1), ("x", 1)], False),
+        ("\"'x'\",1\nx,1\n", [("'x'", 1), ("x", 1)], False),
+    ],
+)
+def test_single_quotation_marks(
+    kb: KnowledgeBase, cells: str, facts_: list[object], noted: bool
+) -> None:
+    Path("p.csv").write_text(f"a,b\n{cells}")
+    change = kb.load("p.csv")
+    assert sorted(facts(kb, "p"), key=str) == sorted(facts_, key=str)
+    said = "p.csv: cells like 'x' were read without their single quotation marks"
+    assert any(note.startswith(said) for note in change.notes) == noted
+
+
 def test_separators_empty_texts_and_dates(kb: KnowledgeBase) -> None:
     Path("p.csv").write_text("d|t|n\n31.01.2026|1.2.2026 7:05|n/a\n01.02.2026|2.2.2026 0:00|5\n")
     kb.load(

@@ -36,6 +36,11 @@ SELECT * FROM read_csv($path, compression = 'none', columns = $columns, delim = 
                        rejects_table = 'zodiac_rejected', rejects_scan = 'zodiac_rejected_scan')
 """
 
+_SINGLE = (
+    "cells like 'x' were read without their single quotation marks. If these belong to the values, "
+    "put double ones around them"
+)
+
 
 def read_csv(
     store: Store, file: SourceFile, suffix: str, options: Options, known: Predicate | None
@@ -71,7 +76,8 @@ def read_csv(
     rejected = tuple(
         Skipped(line, text.strip("\r\n"), message.splitlines()[0]) for line, text, message in rows
     )
-    return _table(store, file, suffix, options, names, rejected)
+    table = _table(store, file, suffix, options, names, rejected)
+    return replace(table, notes=(f"{file.path}: {_SINGLE}",)) if quote == "'" else table
 
 
 def _table(

@@ -48,6 +48,8 @@ class TableFile:
     """Whether the names of its columns mean anything; else they stand in the predicate's order."""
     header: bool = True
     """Whether its first line names the columns, if it is CSV."""
+    notes: tuple[str, ...] = ()
+    """How the file was read, where people may not expect it."""
     is_multiline: bool = False
     """Whether a column that is not taken has texts with line breaks."""
 

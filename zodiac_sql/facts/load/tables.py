@@ -78,7 +78,7 @@ def load_table(
         if options.header and not options.columns:
             types = [column.type for column in loaded.staged[0].columns]
             notes += _on_header(file.path, table.names, types, predicate)
-        return replace(loaded, notes=(*told.notes, *notes))
+        return replace(loaded, notes=(*told.notes, *table.notes, *notes))
 
 
 def _load_rows(
