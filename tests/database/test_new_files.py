@@ -39,7 +39,8 @@ def test_a_kill_while_a_file_is_made(done: int, tmp_path: Path) -> None:
         assert kb.insert("p", [("a", "b")]).inserted == {"p": 1}
         assert kb.verify()
     for left in tmp_path.glob(".zodiac-new-*"):
-        os.utime(left, (0, 0))
+        for part in (*left.iterdir(), left):
+            os.utime(part, (0, 0))
     file.unlink()
     with connect(file) as kb:
         assert kb.predicates().num_rows == 0
@@ -93,3 +94,13 @@ def test_a_disk_that_is_full_while_a_file_is_made(tmp_path: Path) -> None:
         assert os.listdir(tmp_path) == []
     with connect(file) as kb:
         assert kb.insert("p", [("a", "b")]).inserted == {"p": 1}
+
+
+def test_a_directory_in_use_is_old_but_not_abandoned(tmp_path: Path) -> None:
+    """A compaction takes minutes: what it writes is new, though its directory is old."""
+    used = tmp_path / ".zodiac-new-used"
+    used.mkdir()
+    (used / "a.duckdb").write_bytes(b"")
+    os.utime(used, (0, 0))
+    connect(tmp_path / "new.duckdb").close()
+    assert used.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zodiac_sql.errors import QueryError
+from zodiac_sql import connect
+from zodiac_sql.errors import LockedError, QueryError
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -60,3 +62,17 @@ def test_what_cannot_be_counted_any_more_stands_in_nobodys_way(two: Two) -> None
     with pytest.raises(QueryError, match="until the next change"):
         _ = change.deleted
     assert first.verify()
+
+
+def test_a_hard_link_to_an_open_file(tmp_path: Path) -> None:
+    """DuckDB would open the file a second time, with a log beside each name, and lose changes."""
+    file, link = tmp_path / "a.duckdb", tmp_path / "b.duckdb"
+    with connect(file) as kb:
+        kb.insert("p", [("a",)])
+    os.link(file, link)
+    with connect(file) as kb:
+        with pytest.raises(LockedError, match=r"which is the same file by a hard link"):
+            connect(link)
+        kb.insert("p", [("b",)])
+    with connect(link) as kb:
+        assert sorted(kb.table("p").fetchall()) == [("a",), ("b",)]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from support.loading import GOOD, load
 
@@ -81,6 +84,48 @@ def test_other_syntaxes_name_line_and_column(store: Store, tmp_path: Path) -> No
         load(store, tmp_path / "a.jsonld", '{"@id": ')
     with pytest.raises(DataError, match=r"a\.rdf"):
         load(store, tmp_path / "a.rdf", "<rdf:RDF>")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (gzip.compress(b"a,b\n1,2\n"), "packed by gzip: give it a name that ends with .gz"),
+        ("a,b\n1,2\n".encode("utf-16"), "it is UTF-16, and text must be UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16-be").join([b"\xfe\xff", b""]), "it is UTF-16"),
+        (b"PK\x03\x04", "a zip archive, as spreadsheets are"),
+        (b"\x28\xb5\x2f\xfd", "packed by zstd"),
+        (b"a,b\r\n1,2\n3,4\r\n", r"Lines must end all alike \(by \\n, or by \\r\\n\)"),
+        (b"a\0b,c\n1,2\n", "no column can be called 'a\\\\x00b': a name has no NUL"),
+    ],
+)
+def test_what_is_no_csv(store: Store, tmp_path: Path, data: bytes, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        load(store, tmp_path / "p.csv", data)
+
+
+@pytest.mark.parametrize("bad", ["{v:2}", '{"v":2', '{"v":"\\ud83d"}'])
+def test_a_line_that_is_no_json(store: Store, tmp_path: Path, bad: str) -> None:
+    text = f'{{"v":1}}\r\n\r\n{bad}\r\n{{"v":3}}\r\n'
+    with pytest.raises(DataError, match=r"p\.jsonl: line 3 is no JSON: ") as caught:
+        load(store, tmp_path / "p.jsonl", text)
+    assert "SELECT" not in str(caught.value)
+    loaded = load(store, tmp_path / "p.jsonl", text, skip_bad=True)
+    assert loaded.facts == 2
+    assert [(one.line, one.reason) for one in loaded.skipped] == [
+        (3, "it is no JSON, or has none of the columns")
+    ]
+
+
+def test_parquet_with_a_column_twice(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "p.parquet"
+    pq.write_table(pa.table([[1], [2]], names=["x", "x"]), file)
+    with pytest.raises(DataError, match="has two columns called x"):
+        load_file(store, file, {})
+
+
+def test_a_name_with_nul_in_json(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="a name has no NUL"):
+        load(store, tmp_path / "p.jsonl", '{"a\\u0000b": 1, "c": 2}\n')
 
 
 def test_files_that_are_none(store: Store, tmp_path: Path) -> None:

@@ -96,9 +96,19 @@ def test_what_it_returns(spark: SparkSession) -> None:
         {"edge": 3}, {"path": 6}, {"http://e/far": 2}
     ]  # fmt: skip
     assert seen == list(found.iterations)
+    assert found.notes == ()
     with pytest.raises(QueryError, match="there is no predicate nothing"):
         found["nothing"]
     assert not [t for t in spark.catalog.listTables() if t.name.startswith("zodiac")]
+
+
+def test_what_looks_like_a_mistake_is_noted(spark: SparkSession) -> None:
+    from zodiac_sql.spark import materialise
+
+    rules = "p(X) :- edge(X, Y), egde(Y). q(X) :- edge(X, Y), concat(X, Y)."
+    found = materialise(spark, rules, {"edge": frame(spark, x=["a"], y=["b"])})
+    assert any("Did you mean edge?" in note for note in found.notes)
+    assert any("concat is a function" in note for note in found.notes)
 
 
 def test_errors(spark: SparkSession) -> None:
@@ -145,13 +155,14 @@ def test_one_data_frame_for_each_predicate(spark: SparkSession) -> None:
 
 
 def test_integers_that_overflow(spark: SparkSession) -> None:
-    from zodiac_sql.errors import SparkError
+    from zodiac_sql.errors import EvaluationError, SparkError
     from zodiac_sql.spark import materialise
 
     numbers = frame(spark, n=[2**63 - 1])
     rules = "p(Y) :- number(X), Y = X + 1."
-    with pytest.raises(SparkError, match="ARITHMETIC_OVERFLOW"):
+    with pytest.raises(EvaluationError, match="rule r1: .*An integer has more than 64") as caught:
         materialise(spark, rules, {"number": numbers}, driver_rows=0)
+    assert "ansi" not in str(caught.value)
     unchecked = spark.newSession()
     unchecked.conf.set("spark.sql.ansi.enabled", "false")
     numbers = frame(unchecked, n=[1])

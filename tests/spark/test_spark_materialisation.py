@@ -250,6 +250,31 @@ def test_types_that_rules_change(spark: SparkSession, tmp_path: Path) -> None:
     assert kept.version == 4
 
 
+@pytest.mark.parametrize("driver_rows", [0, DRIVER])
+def test_columns_with_names_that_are_ours(
+    spark: SparkSession, tmp_path: Path, driver_rows: int
+) -> None:
+    from zodiac_sql.spark import Materialisation
+
+    rules = (
+        ".decl e(k0: symbol, v0: int, _commit: int, _Change_Type: symbol) p(X) :- e(X, _, _, _)."
+    )
+    kept = Materialisation(spark, rules, tmp_path, driver_rows=driver_rows)
+    kept.update({"e": frame(spark, [("a", 1, 7, "t"), ("b", 2, 8, "u")])})
+    changed = kept.update(deletes={"e": frame(spark, [("a", 1, 7, "t")])})
+    assert rows_of(kept["e"]) == {("b", 2, 8, "u")}
+    assert rows_of(kept["p"]) == {("b",)}
+    assert rows_of(changed["e"]) == {("a", 1, 7, "t", "delete", 3)}
+    assert changed["e"].columns == [
+        "k0",
+        "v0",
+        "_commit_",
+        "_Change_Type_",
+        "_change_type",
+        "_commit",
+    ]
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 

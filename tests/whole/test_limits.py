@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable
@@ -31,6 +32,14 @@ def kb(request: pytest.FixtureRequest, tmp_path: Path) -> KnowledgeBase:
     kb.add_rules("warm: up(Y) :- up(X), edge(X, Y), X + Y > 0.")  # all that is imported late
     kb.drop_rules("warm")
     return kb
+
+
+def test_rows_that_never_end(kb: KnowledgeBase) -> None:
+    before = state(kb)
+    with pytest.raises(LimitError, match="takes longer than 0.3 s"):
+        kb.insert("p", ((i,) for i in itertools.count()), timeout=0.3)
+    assert state(kb) == before
+    kb.close()
 
 
 @pytest.mark.parametrize("rules", [ENDLESS, SEVERAL])

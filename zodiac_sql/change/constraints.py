@@ -19,6 +19,7 @@ from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database import dictionary
 from zodiac_sql.errors import ConstraintError, Violation
 from zodiac_sql.language.syntax import Rule, Variable
+from zodiac_sql.language.written import on_one_line
 from zodiac_sql.names import is_constraint
 from zodiac_sql.sql.relations import columns_of
 from zodiac_sql.storage.extensions import decoded, distinct_query
@@ -63,7 +64,7 @@ def violation(rule: Rule, place: str, rows: Sequence[tuple[object, ...]], count:
     told = [n for n, term in enumerate(terms) if isinstance(term, Variable) and term.written]
     return Violation(
         rule.name,
-        " ".join(rule.text.split()),
+        on_one_line(rule.text),
         place,
         tuple(str(terms[n]) for n in told),
         tuple(tuple(row[n] for n in told) for row in rows) if told else (),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from zodiac_sql.language.prefixed import prefixed
+from zodiac_sql.language.written import on_one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class ChangeExplanation:
             verb = "derives" if event.kind == "entered" else "derived"
             moved = "added" if event.kind == "entered" else "dropped"
             note = f" ({moved} by the change)" if cause.rule_moved else ""
-            yield f"{indent}└─ {cause.rule} {verb} it{note}: {' '.join(cause.text.split())}"
+            yield f"{indent}└─ {cause.rule} {verb} it{note}: {on_one_line(cause.text)}"
             others = {other.fact for other in cause.because}
             for text in (*cause.uses, *cause.absent, *cause.others):
                 if text.removeprefix("not ") not in others:

@@ -32,6 +32,7 @@ from zodiac_sql.cli.output import (
     rows,
 )
 from zodiac_sql.cli.tables import print_table
+from zodiac_sql.language.written import on_one_line
 
 if TYPE_CHECKING:
     from zodiac_sql.read.drawing.draw import Drawing
@@ -134,12 +135,14 @@ def show(
     names = [
         name for name in answer.column_names if name != "trees" or any(answer["trees"].to_pylist())
     ]
-    rows = [[_on_one_line(row[name]) for name in names] for row in answer.to_pylist()]
+    rows = [[_on_one_line(name, row[name]) for name in names] for row in answer.to_pylist()]
     print_table(names, rows, prefixes)
 
 
-def _on_one_line(value: object) -> object:
-    return " ".join(value.split()) if isinstance(value, str) else value
+def _on_one_line(name: str, value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return on_one_line(value) if name in ("rule", "constraint") else " ".join(value.split())
 
 
 def graph(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from zodiac_sql.database.company import Company
-from zodiac_sql.errors import StoreError
+from zodiac_sql.errors import LockedError, StoreError
 
 if TYPE_CHECKING:
     from _thread import LockType
@@ -48,11 +48,22 @@ if hasattr(os, "register_at_fork"):
 
 
 def instance_of(path: str) -> Instance:
-    """The instance that a file is opened in. Raises StoreError if it is damaged."""
+    """The instance that a file is opened in.
+
+    Raises StoreError if it is damaged, or LockedError if the file is open under another name: by a
+    hard link, DuckDB would open it a second time, with a log of its own, and lose changes.
+    """
     if path == ":memory:":
         return Instance()
+    real = os.path.realpath(path)
     with _lock:
-        known = _instances.setdefault(os.path.realpath(path), Instance())
+        for other in list(_instances):
+            if other != real and _is_same(other, real):
+                raise LockedError(
+                    f"{path} is open in this process as {other}, which is the same file by a hard "
+                    "link: open it by that name."
+                )
+        known = _instances.setdefault(real, Instance())
     if known.damaged:
         raise StoreError(
             f"writing {path} has failed: the change is in it as a whole, or not at all. It can be "
@@ -60,3 +71,10 @@ def instance_of(path: str) -> Instance:
             "or used once more (each opens it again then)."
         )
     return known
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one of them is not there yet, or not any more
+        return False

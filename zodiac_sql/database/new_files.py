@@ -14,8 +14,9 @@ _DIRECTORY_PREFIX = ".zodiac-new-"
 """The prefix of the directories in which files are made. (DuckDB cannot write a log into a
 directory with a ? in its name.)"""
 
-_SECONDS_UNTIL_ABANDONED = 60.0
-"""A directory that is older was left by a process that was killed, and is removed."""
+_SECONDS_UNTIL_ABANDONED = 600.0
+"""A directory in which nothing was written for so long was left by a process that was killed, and
+is removed."""
 
 
 @contextmanager
@@ -23,7 +24,8 @@ def aside(path: Path) -> Iterator[Path]:
     """A path of the same name on the same file system. It is removed at the end."""
     for left in path.parent.glob(f"{_DIRECTORY_PREFIX}*"):
         with suppress(OSError):
-            if time.time() - left.stat().st_mtime > _SECONDS_UNTIL_ABANDONED:
+            written = max(part.stat().st_mtime for part in (left, *left.iterdir()))
+            if time.time() - written > _SECONDS_UNTIL_ABANDONED:
                 shutil.rmtree(left)
     directory = Path(mkdtemp(prefix=_DIRECTORY_PREFIX, dir=path.parent))
     try:

@@ -135,6 +135,13 @@ class Watch:
         finally:
             self.bounds = before
 
+    def in_time(self, rows: object) -> object:
+        """Rows, of which an iterator ends with LimitError when time is up: it may never end."""
+        bounds = self.bounds
+        if bounds is None or bounds.deadline is None or not isinstance(rows, Iterator):
+            return rows
+        return rows if hasattr(rows, "__arrow_c_stream__") else _each_in_time(rows, bounds)
+
     def hold(self) -> None:
         """End the limits, because a change is being written. Raises LimitError if time is up."""
         if self.bounds is not None:
@@ -166,6 +173,12 @@ class Watch:
         bounds.growth = growth
         yield
         bounds.growth = None
+
+
+def _each_in_time(rows: Iterator[object], bounds: Bounds) -> Iterator[object]:
+    for row in rows:
+        bounds.check_time()
+        yield row
 
 
 class _Timer(Thread):

@@ -43,7 +43,7 @@ def stage_rows(
     deleted (`gone`) add no symbols: rows with unknown symbols are left out.
     Raises DataError for rows that cannot be facts of the predicate.
     """
-    offered = as_arrow(predicate, rows, known)
+    offered = as_arrow(predicate, store.watch.in_time(rows), known)
     if offered is None:
         return None if known is None or known.open else _stage_none(store, known)
     if not offered.width:

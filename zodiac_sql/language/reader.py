@@ -132,7 +132,8 @@ class Reader(Bodies):
             for value in values:
                 where = value.span or self._span(head_tree)
                 self._problem(f"`{value.right}` cannot stand in a fact", where)
-            self._fact(label, head, before)
+            if not values:
+                self._fact(label, head, before)
             return
         body = (*self._body(body_tree), *values)
         if len(self.problems) > before:

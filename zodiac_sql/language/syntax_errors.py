@@ -30,7 +30,7 @@ def syntax_problem(error: UnexpectedInput, source: Source, line: int, column: in
     rest = source.lines[at_line - 1][at_column - 1 :] if at_line <= len(source.lines) else ""
     if rest.startswith("/*"):
         return Problem("syntax error: this comment does not end", span, "It ends with */.")
-    if rest.startswith(":-") and "COLON" not in expected:
+    if rest.startswith(":-") and not expected & {"COLON", "COMMA", "RPAR"}:
         right = "A constraint begins with !-, as in  !- body."
     return Problem(f"syntax error: {found}", span, _hint(source, at_line, right))
 

@@ -1,4 +1,4 @@
-"""Names of predicates as they are written in rules."""
+"""Names of predicates as they are written in rules, and rules on one line."""
 
 from __future__ import annotations
 
@@ -16,3 +16,17 @@ def spelled_predicate(name: str) -> str:
     if _NAME.fullmatch(name) and name.lower() not in _WORDS:
         return name
     return f"<{name}>" if _IRI.fullmatch(name) else f"`{name}`"
+
+
+_PIECE = re.compile(
+    r""""(?:[^"\\\n]|\\.)*" | <[^\s<>"]*> | `[^`\n]*`
+    | (?P<comment> /\*.*?\*/ | //[^\n]* | \#[^\n]* | (?:^|(?<=[,;.\-({]))[ \t]*%[^\n]*)""",
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+"""What may hold a character that begins a comment, and comments. After a value % is an operator."""
+
+
+def on_one_line(text: str) -> str:
+    """A rule without its comments and line breaks."""
+    bare = _PIECE.sub(lambda piece: " " if piece["comment"] else piece[0], text)
+    return " ".join(bare.split())

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.equivalence import outline, same
 from zodiac_sql.language.syntax import Program, Rule
+from zodiac_sql.language.written import on_one_line
 from zodiac_sql.program.rule_sets import INTO_MAIN, Into, Places, qualified
 from zodiac_sql.program.set_facts import is_of_facts
 
@@ -156,5 +157,5 @@ class _Sorting:
 def already_there(rule: Rule, twin: Rule) -> str:
     """What is said of a rule that is not added."""
     under = f", as {twin.name}" if rule.name != twin.name else ""
-    shown = " ".join(rule.text.split())
+    shown = on_one_line(rule.text)
     return f"{rule.name + ': ' if rule.name else ''}{shown} is there already{under}"

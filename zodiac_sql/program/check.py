@@ -124,8 +124,10 @@ def arities(candidate: Candidate) -> Iterator[Problem]:
 
     The schema has the predicates of the rules that were there before.
     """
+    declared = {d.predicate: f"in its declaration at {d.span}" for d in candidate.declarations}
     known: dict[str, tuple[int, str]] = {
-        name: (predicate.arity, "in the database") for name, predicate in candidate.schema.items()
+        name: (predicate.arity, declared.get(name, "in the database"))
+        for name, predicate in candidate.schema.items()
     }
     for declaration in candidate.declarations:
         arity = len(declaration.columns)
@@ -353,10 +355,14 @@ def unknown_functions(rule: Rule, known: Functions) -> Iterator[Problem]:
     """The functions and aggregates in a rule that are neither built in nor registered."""
     for call in _calls_in(rule.body):
         if signature(call.function, False, known) is None:
-            yield Problem(
-                f"there is no function {call.function}", call.span,
-                "Register it with kb.register_function before the rules that use it.",
-            )  # fmt: skip
+            name = call.function
+            hint = "Register it with kb.register_function before the rules that use it."
+            if signature(name, True, known) is not None:
+                hint = (
+                    f"{name.upper()} is an aggregate, which stands in the body: "
+                    f"AGGREGATE(p(X, Y)) ON X WITH {name.upper()}(Y) AS N"
+                )
+            yield Problem(f"there is no function {name}", call.span, hint)
     for literal in rule.body:
         if isinstance(literal, Aggregate) and signature(literal.function, True, known) is None:
             yield Problem(

@@ -22,6 +22,7 @@ from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Program, Rule
 from zodiac_sql.language.templates import TRIPLE
+from zodiac_sql.language.written import on_one_line
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.rule_sets import MAIN, Into, Places, RuleSet, qualified
@@ -215,7 +216,7 @@ class RuleEdits:
             return ""
         others = ", ".join(sorted({name for name, _ in places}))
         where = f", but in the rule set {others}" if others else ""
-        return f"there is no rule {' '.join(rule.text.split())}{where}"
+        return f"there is no rule {on_one_line(rule.text)}{where}"
 
     def _drop_named(self, given: str, set_name: str | None) -> bool:
         """Drop a rule by name, "r1" or "heat/r1". Returns whether there is one."""

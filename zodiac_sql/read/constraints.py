@@ -8,6 +8,7 @@ from zodiac_sql.database.answers import answer
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError
 from zodiac_sql.language.syntax import Variable
+from zodiac_sql.language.written import on_one_line
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.state import State, StoredRule, parsed
 from zodiac_sql.read.describe import table_of
@@ -34,7 +35,7 @@ def constraints(store: Store, state: State) -> Answer:
             sets.setdefault(rule, []).append(one.name)
     return table_of(
         name=("string", [rule.name for rule in rules]),
-        constraint=("string", [" ".join(rule.text.split()) for rule in rules]),
+        constraint=("string", [on_one_line(rule.text) for rule in rules]),
         sets=("list<string>", [sets[rule.name] for rule in rules]),
         violations=("int64", [count(store, sources.relation(rule.head)) for rule in rules]),
     )

@@ -33,7 +33,7 @@ from zodiac_sql.spark.handoff import place_for, written
 from zodiac_sql.spark.here import ON_DRIVER, Here, here_of
 from zodiac_sql.spark.planning import PlannedRules, Rules, plan_texts, texts_of
 from zodiac_sql.spark.refusals import require_builtins, require_runnable
-from zodiac_sql.spark.require import explained, is_local
+from zodiac_sql.spark.require import deriving, explained, is_local
 from zodiac_sql.spark.types import columns_of, frame_of, struct_of
 from zodiac_sql.spark.violations import require_none
 from zodiac_sql.sql.context import Context
@@ -67,11 +67,13 @@ class Materialised(Mapping[str, "DataFrame"]):
 
     Columns are those of the predicate: strings for symbols, bigint, double, boolean, date,
     timestamp_ntz. `derived` are the predicates that rules derive. `iterations` has the rounds of
-    all hypernodes. A predicate may be asked for by name, `<iri>`, `prefix:local` or SQL name.
+    all hypernodes; `notes` say what looks like a mistake in the rules. A predicate may be asked for
+    by name, `<iri>`, `prefix:local` or SQL name.
     """
 
     derived: tuple[str, ...]
     iterations: tuple[Iteration, ...]
+    notes: tuple[str, ...]
     _frames: Mapping[str, DataFrame] = field(repr=False)
     _names: Callable[[str], str] = field(repr=False)
 
@@ -113,9 +115,8 @@ def materialise(
     the answer; and nothing is evaluated on the driver of a session that is not local.
 
     Raises ProgramError for errors in rules, DataError for columns that cannot be columns of facts,
-    ConstraintError if a constraint is violated, EvaluationError for an integer beyond 64 bits on
-    the driver, and SparkError if Spark fails, or with the names of rules that Spark would compute
-    differently.
+    ConstraintError if a constraint is violated, EvaluationError for an integer beyond 64 bits, and
+    SparkError if Spark fails, or with the names of rules that Spark would compute differently.
     """
     given = {name: columns_of(name, df) for name, df in facts.items()}
     texts = texts_of(rules)
@@ -137,7 +138,8 @@ def materialise(
             run.evaluate(hypernode)
             require_none(hypernode, run.violations)
         extensions = {name: run.extension(name) for name in planned.shown}
-    return Materialised(planned.derived, tuple(run.iterations), extensions, planned.meant)
+    notes = planned.planned.remarks
+    return Materialised(planned.derived, tuple(run.iterations), notes, extensions, planned.meant)
 
 
 def _by_predicate(planned: PlannedRules, facts: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
@@ -205,7 +207,8 @@ class _Run:
     def evaluate(self, hypernode: Hypernode) -> None:
         """Add the facts that a hypernode derives. The predicates that it reads are complete."""
         if not self.evaluated_here(hypernode):
-            self.evaluate_on_spark(hypernode)
+            with deriving(hypernode.rules):
+                self.evaluate_on_spark(hypernode)
 
     def evaluate_on_spark(self, hypernode: Hypernode) -> None:
         owns, rounds = from_scratch(self.frames, hypernode, self.program.columns, self.context)

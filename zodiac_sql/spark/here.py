@@ -119,11 +119,12 @@ def minus(facts: pa.Table, others: pa.Table) -> pa.Table:
     """The facts that are not among others, whose columns have the same types."""
     if not facts.num_rows or not others.num_rows:
         return facts
-    names = facts.column_names
-    keys = [f"k{place}" for place in range(len(names))]
-    left = pa.table([*facts.columns, *map(_key, facts.columns)], [*names, *keys])
+    places = range(facts.num_columns)
+    values, keys = [f"v{place}" for place in places], [f"k{place}" for place in places]
+    left = pa.table([*facts.columns, *map(_key, facts.columns)], [*values, *keys])
     right = pa.table([_key(column) for column in others.columns], keys)
-    return left.join(right, keys, join_type="left anti").select(names).combine_chunks()
+    found = left.join(right, keys, join_type="left anti").select(values)
+    return found.rename_columns(facts.column_names).combine_chunks()
 
 
 def _key(column: pa.ChunkedArray) -> pa.Array:

@@ -349,8 +349,10 @@ class Materialisation(_ByPredicate):
             known = next((one.columns[meant] for one in programs if meant in one.columns), None)
             columns = known or _nameless(version.changes[meant][1])
             sides = zip(version.changes[meant], (INSERT, DELETE), strict=True)
+            own = [f"{c.name}_" if c.name.lower() in _OURS else c.name for c in columns]
             both = [
                 frame(self._spark, self._directory.path, table, columns)
+                .toDF(*own)
                 .withColumns({CHANGE_TYPE: F.lit(kind), COMMIT: F.lit(version.number)})
                 for table, kind in sides
                 if table.rows
@@ -360,6 +362,10 @@ class Materialisation(_ByPredicate):
         gained = {p: tables[0].rows for p, tables in version.changes.items() if tables[0].rows}
         lost = {p: tables[1].rows for p, tables in version.changes.items() if tables[1].rows}
         return Changed(version.number, gained, lost, methods, of)
+
+
+_OURS = (CHANGE_TYPE, COMMIT)
+"""Columns of changes. Columns of facts with these names get another one, as in the feed here."""
 
 
 def _lake(spark: SparkSession, root: Path, place: str | Path) -> Lake:

@@ -54,20 +54,22 @@ def _reasons(rule: Rule, planned: PlannedRules) -> Iterator[str]:
         )
 
     called = {call.function for call, _ in _calls(rule.body, _columns(planned))}
-    if other := sorted(called & _OTHERWISE):
-        yield (
-            f"rule {rule.name} uses {', '.join(other)}, which Spark computes otherwise (its "
-            "patterns are Java's) or not at all: reason with fleet(), or compute it into facts "
-            "beforehand."
-        )
+    for why, functions in _OTHERWISE.items():
+        if other := sorted(called & functions):
+            yield (
+                f"rule {rule.name} uses {', '.join(other)}: {why}. Reason with fleet(), or compute "
+                "it into facts beforehand."
+            )
 
 
-_OTHERWISE = frozenset(
-    (
+_OTHERWISE = {
+    "patterns of Spark are Java's, which mean something else": {
         "matches", "regex_replace", "regex_extract",
+    },
+    "Spark has no such function of dates and times, or one that differs": {
         "add_days", "add_seconds", "days_between", "seconds_between", "epoch",
-    )
-)  # fmt: skip
+    },
+}  # fmt: skip
 
 
 def _columns(planned: PlannedRules) -> Mapping[str, Sequence[Type | None]]:

@@ -12,13 +12,15 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zodiac_sql.errors import SparkError
+from zodiac_sql.errors import EvaluationError, SparkError
+from zodiac_sql.evaluate.rule_errors import evaluating
 from zodiac_sql.facts.spark_frames import said
+from zodiac_sql.language.syntax import Rule
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -135,6 +137,24 @@ def explained() -> Iterator[None]:
         yield
     except (Py4JError, PySparkException) as error:
         raise SparkError(said(str(error))) from error
+
+
+@contextmanager
+def deriving(rules: Sequence[Rule]) -> Iterator[None]:
+    """Turn Spark's error about an integer beyond 64 bits into one that names the rules.
+
+    Spark's own advises a setting in which integers overflow silently.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        if "[ARITHMETIC_OVERFLOW]" not in str(error):
+            raise
+        with evaluating(rules):
+            raise EvaluationError("An integer has more than 64 bits.") from error
 
 
 def is_local(spark: SparkSession) -> bool:

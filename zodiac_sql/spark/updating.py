@@ -24,6 +24,7 @@ from zodiac_sql.spark.here import DERIVED, Here, minus
 from zodiac_sql.spark.ledger import NOTHING, Ledger, Task, compared
 from zodiac_sql.spark.ledger import minus as minus_on_spark
 from zodiac_sql.spark.maintenance import maintain, other_types
+from zodiac_sql.spark.require import deriving
 from zodiac_sql.spark.tables import Tables, types_of
 from zodiac_sql.spark.versions import Table, Version
 from zodiac_sql.spark.violations import require_none
@@ -169,7 +170,8 @@ class Updating:
             return None
         if self._fits(hypernode) and self._maintain_here(hypernode):
             return "on the driver"
-        return maintain(self.ledger, Task(hypernode, kept, came, gone))
+        with deriving(hypernode.rules):
+            return maintain(self.ledger, Task(hypernode, kept, came, gone))
 
     def _rules_before(self, hypernode: Hypernode) -> list[Rule]:
         """The rules that have filled the tables of what a hypernode derives."""

@@ -65,11 +65,23 @@ def reading(name: str) -> Iterator[None]:
     except (EvaluationError, StoreError, BrokenStreamError) as error:
         if type(error) not in (EvaluationError, StoreError, BrokenStreamError):
             raise
-        raise DataError(f"{name} cannot be read: {str(error).partition(_SETTINGS)[0]}") from error
+        said = str(error).partition(_SETTINGS)[0]
+        raise DataError(
+            f"{name} cannot be read: {_NO_FORM if _UNKNOWN in said else said}"
+        ) from error
 
 
 _SETTINGS = "\nPossible"
 """In DuckDB's message, settings follow after this; the reader of the message cannot set those."""
+
+
+_UNKNOWN = "not possible to automatically detect the CSV parsing dialect"
+
+_NO_FORM = (
+    "its lines have no form in which all have the same columns. Lines must end all alike (by \\n, "
+    "or by \\r\\n), cells with separators or line breaks stand in double quotation marks, and what "
+    "separates cells is a comma, a semicolon, a tab or a |, or is named (delimiter)."
+)
 
 
 def true_lines(path: Path, rows: Iterable[int]) -> dict[int, int]:

@@ -40,6 +40,7 @@ def load_parquet(
     try:
         source = _opened(file)
         names = source.schema_arrow.names
+        _require_different(file, names)
         told = (pruned if options.prunes else of_predicate)(options, file.path, names, known)
         options = told.options
         taken = options.columns or {name: name for name in names}
@@ -72,6 +73,15 @@ def load_parquet(
     if options.skips_rows:
         return Loaded((staged,), facts, notes=(*told.notes, *notes_on(file.path, empty)))
     return Loaded((staged,), facts, tuple(gaps), empty, told.notes)
+
+
+def _require_different(file: SourceFile, names: Sequence[str]) -> None:
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise DataError(
+            f"{file.path} has two columns called {twice}. Give them different names. Nothing was "
+            "loaded."
+        )
 
 
 def _opened(file: SourceFile) -> pq.ParquetFile:

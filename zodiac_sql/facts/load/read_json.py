@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import TEXT_TYPES
+from zodiac_sql.database.duckdb_errors import BrokenStreamError
 from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.store import Store
+from zodiac_sql.errors import DataError, EvaluationError, StoreError, shortened
 from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.bounds import check_decimals, check_decimals_of_lines, check_nesting
+from zodiac_sql.facts.load.buffers import sized
 from zodiac_sql.facts.load.infer_types import known_types
-from zodiac_sql.facts.load.lines import read_into
+from zodiac_sql.facts.load.lines import READ_LINES, read_into, true_lines
 from zodiac_sql.facts.load.no_rows import without_rows
 from zodiac_sql.facts.load.options import Options
 from zodiac_sql.facts.load.prepare import require_columns
@@ -63,7 +68,7 @@ def read_json(
     format_ = JSON_FORMATS[suffix]
     ignore = skip_bad and format_ == "newline_delimited"
     source = {"path": file.unglobbed, "format": format_, "ignore": ignore}
-    with connect_outside(store) as outside:
+    with connect_outside(store) as outside, _naming_lines(outside, file, format_):
         described = outside.run(_DESCRIBE_JSON, source).description or []
         found = {name: _JSON_TYPES.get(str(code), cells.JSON) for name, code, *_ in described}
         if [*found] == _NOTHING and not outside.rows(_ANY_ROW, source):
@@ -90,6 +95,33 @@ def read_json(
             _read_cells(store, outside, source, syntaxes)
     return TableFile(store, file, suffix, syntaxes), told
 
+
+@contextmanager
+def _naming_lines(outside: Store, file: SourceFile, format_: str) -> Iterator[None]:
+    """Name the first line that is no JSON: DuckDB's message has another number, and our SQL."""
+    try:
+        yield
+    except (EvaluationError, StoreError, BrokenStreamError) as error:
+        malformed = _MALFORMED.search(str(error))
+        if malformed is None or format_ != "newline_delimited":
+            raise
+        bad = outside.rows(sized(outside, _FIRST_BAD), {"path": file.unglobbed})
+        if not bad:
+            raise
+        (number, text), *_ = bad
+        raise DataError(
+            f"{file.path}: line {true_lines(file.data, [number])[number]} is no JSON: "
+            f"{shortened(text)}  ({malformed[1]}). Nothing was loaded; skip_bad leaves such lines "
+            "out."
+        ) from None
+
+
+_MALFORMED = re.compile(r"Malformed JSON in file .*at byte [0-9]+ in [a-z/]+ [0-9]+: ([^.]*)")
+
+_FIRST_BAD = (
+    f"SELECT number, line FROM (SELECT row_number() OVER () AS number, line FROM ({READ_LINES}))"
+    " WHERE line IS NOT NULL AND NOT json_valid(line) ORDER BY number LIMIT 1"
+)
 
 _JSON_TYPES = {
     "BIGINT": cells.Syntax("", json=False, type=Type.INT),

@@ -12,7 +12,7 @@ import mmap
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,12 +46,32 @@ class SourceFile:
 def opened(path: Path) -> Iterator[SourceFile]:
     """Open a file, and unpack it if it is packed. Raises DataError if it is damaged."""
     if path.suffix.lower() != ".gz":
+        _require_plain(path, path)
         yield SourceFile(path, path)
         return
     with tempfile.TemporaryDirectory(prefix="zodiac_sql_") as folder:
         target = Path(folder) / "unpacked"
         _unpack(path, target)
+        _require_plain(path, target)
         yield SourceFile(path, target)
+
+
+_OTHER_FORMS = {
+    b"\x1f\x8b": "packed by gzip: give it a name that ends with .gz",
+    b"\x28\xb5\x2f\xfd": "packed by zstd, which is not read: unpack it first",
+    b"PK\x03\x04": "a zip archive, as spreadsheets are: unpack it, or save it as CSV",
+    b"\xff\xfe": "UTF-16, and text must be UTF-8: write it anew, or convert it by iconv",
+    b"\xfe\xff": "UTF-16, and text must be UTF-8: write it anew, or convert it by iconv",
+}
+"""How files begin that are not what their names say."""
+
+
+def _require_plain(path: Path, data: Path) -> None:
+    with suppress(OSError), data.open("rb") as file:  # who reads it tells what is wrong
+        begin = file.read(4)
+        for other, said in _OTHER_FORMS.items():
+            if begin.startswith(other):
+                raise DataError(f"{path} cannot be read: it is {said}. Nothing was loaded.")
 
 
 def _unpack(path: Path, target: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.statements import temp_table
 from zodiac_sql.database.store import Store
+from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.buffers import sized
 from zodiac_sql.facts.load.lines import READ_LINES, true_lines
@@ -22,6 +23,8 @@ ROWS = "zodiac_rows"
 
 _WITH_HEADER = (".csv", ".tsv")
 """The files whose first line names the columns."""
+
+_JSON_LINES = (".jsonl", ".ndjson")
 
 
 _PLACES = (
@@ -52,6 +55,15 @@ class TableFile:
     """How the file was read, where people may not expect it."""
     is_multiline: bool = False
     """Whether a column that is not taken has texts with line breaks."""
+
+    def __post_init__(self) -> None:
+        """Raise DataError for a name that cannot stand in SQL."""
+        for name in self.syntaxes:
+            if "\0" in name:
+                raise DataError(
+                    f"{self.file.path}: no column can be called {name!r}: a name has no NUL. "
+                    "Nothing was loaded."
+                )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,10 +107,15 @@ class TableFile:
 
     def gaps(self) -> tuple[int, list[Skipped]]:
         """How many rows lack a value, and the first of these rows."""
-        return self.refused(
+        count, found = self.refused(
             {name: is_empty(name) for name in self.names},
             lambda name, *_: f"column {name} is empty",
         )
+        if self.suffix not in _JSON_LINES:
+            return count, found
+        # DuckDB makes a row without values of a line that is no JSON.
+        nothing = "it is no JSON, or has none of the columns"
+        return count, [one if one.text else replace(one, reason=nothing) for one in found]
 
     def refused(
         self, faults: Mapping[str, exp.Expr], reason: Callable[[str, str, int], str]

@@ -14,6 +14,7 @@ from itertools import groupby
 from zodiac_sql.change.change import AtWork
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.syntax import Rule
+from zodiac_sql.language.written import on_one_line
 from zodiac_sql.read.drawing.layout import Edge
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -106,7 +107,7 @@ class Panel:
 
     def shown(self, rule: Rule) -> str:
         """The rule on one line, cut if it is long."""
-        return f"{self.named(rule)}: {_cut(printable(rule.text))}"
+        return f"{self.named(rule)}: {_cut(printable(on_one_line(rule.text)))}"
 
     def tree(self, rule: Rule, hypernode: Hypernode) -> str:
         """The hypertree that a rule is evaluated by, on one line, or nothing."""

@@ -30,7 +30,7 @@ from zodiac_sql.language.syntax import (
     Variable,
 )
 from zodiac_sql.language.types import body_types
-from zodiac_sql.language.written import spelled_predicate
+from zodiac_sql.language.written import on_one_line, spelled_predicate
 from zodiac_sql.names import VARIES
 from zodiac_sql.program.state import State, parsed_templates
 from zodiac_sql.read.why.absence import Attempt, Kind, WhyNot
@@ -86,7 +86,7 @@ def _not_made(state: State, told: WhyNot, atom: Atom) -> Iterator[str]:
         head = template.head
         fits = head.predicate == VARIES and len(head.terms) == len(atom.terms) + 1
         if fits and not any(name.startswith(f"{template.name}[") for name in tried):
-            text = " ".join(template.text.split())
+            text = on_one_line(template.text)
             yield f"no rule for it is made of {template.name}: {text}"
 
 
