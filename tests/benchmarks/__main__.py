@@ -13,7 +13,7 @@ moves;
 `paths [single-100 single-300 all-12 all-24]` are shortest paths, by MIN in heads, on grids;
 `spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure,
 spark:fleet);
-`scale [lubm closure joins] [--share S]` is more than fits 2 GB of memory: only if it is named;
+`scale [lubm closure joins spark] [--share S]` is more than fits 2 GB of memory: only if named;
 `predict` is what a model says of other sizes: it measures nothing.
 Engines alternate, each run in a process of its own, and every figure is a median.
 """

@@ -15,7 +15,7 @@ from textwrap import dedent
 
 import duckdb
 
-from . import peers, scale_data
+from . import peers, scale_data, spark
 from .scale_data import CLOSURE, JOINS
 from .scale_process import OURS, SQL
 from .tables import number, print_header, print_line
@@ -28,7 +28,10 @@ TITLES = {
     "closure": "closure of grids of 30 * 30 nodes",
     "joins": "a chain of joins",
 }
-NAMES = tuple(f"{PREFIX}{name}" for name in TITLES)
+SPARK = f"{PREFIX}spark"
+"""A closure on Spark, of a hundredth of the pairs or less: embedded, by `materialise`, by hand."""
+
+NAMES = (*(f"{PREFIX}{name}" for name in TITLES), SPARK)
 LIMIT = 2_000
 """The memory limit in megabytes, of all of it."""
 
@@ -45,7 +48,14 @@ def quick(name: str) -> bool:
 
 
 def report(names: list[str], share: float) -> None:
-    """Measure, and print the table."""
+    """Measure, and print the tables."""
+    if limited := [name.removeprefix(PREFIX) for name in names if name != SPARK]:
+        _report_limited(limited, share)
+    if SPARK in names:
+        spark.report_share(share)
+
+
+def _report_limited(names: list[str], share: float) -> None:
     print(
         f"Memory limit {LIMIT:,} MB, two threads, {share:g} of the size. The peak is resident"
         " memory, of which the interpreter and the libraries have what is there at the beginning."
@@ -57,7 +67,7 @@ def report(names: list[str], share: float) -> None:
         "workload", "engine", "explicit facts", "derived", "s", "peak MB", "peak / limit",
         "at the beginning", "spill MB", "file MB", "bytes a fact",
     ])  # fmt: skip
-    for name in (name.removeprefix(PREFIX) for name in names):
+    for name in names:
         with TemporaryDirectory() as folder:
             scale_data.write(name, Path(folder), share)
             for engine in (OURS, SQL):

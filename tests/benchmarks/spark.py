@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -138,11 +139,24 @@ def _line(title: str, way: str, ours: list[float], alone: list[float]) -> None:
 # --- closure --------------------------------------------------------------------------------------
 
 
-def report_closure(spark: Any, directory: Path, runs: int) -> None:
+def report_share(share: float) -> None:
+    """The closure at a share of the size of `scale`, whose has a hundred times as many pairs."""
+    from zodiac_sql.spark import local_session
+
+    nodes = round(NODES * min(1.0, sqrt(100 * share)))
+    with tempfile.TemporaryDirectory() as directory:
+        spark = local_session(spark__master="local[2]", spark__driver__memory="4g")
+        try:
+            report_closure(spark, Path(directory), 3, max(nodes, 40))
+        finally:
+            spark.stop()
+
+
+def report_closure(spark: Any, directory: Path, runs: int, nodes: int = NODES) -> None:
     """The same closure by `materialise`, by its workers, by a loop as one writes it, embedded."""
     from zodiac_sql.spark import materialise
 
-    table = random_dag(NODES, 10 * NODES)["edge"].rename_columns(["x", "y"])
+    table = random_dag(nodes, 10 * nodes)["edge"].rename_columns(["x", "y"])
     pq.write_table(table, directory / "edges.parquet")
     edges = spark.read.parquet(str(directory / "edges.parquet"))
     counts: dict[str, int] = {}
@@ -164,7 +178,7 @@ def report_closure(spark: Any, directory: Path, runs: int) -> None:
         counts["embedded"] = update.change.inserted["path"]
 
     seconds = rounds(runs, ours, by_workers, by_hand, embedded)
-    print(f"Closure of a DAG of {NODES:,} nodes, {counts['ours']:,} pairs: s, median of {runs}.\n")
+    print(f"Closure of a DAG of {nodes:,} nodes, {counts['ours']:,} pairs: s, median of {runs}.\n")
     print_header(["materialise", "without the driver", "PySpark by hand", "embedded, durable"])
     print_line([f"{median(taken):.1f}" for taken in seconds])
     print_notes([] if len(set(counts.values())) == 1 else [f"the results differ: {counts}"])

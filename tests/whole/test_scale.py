@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import benchmarks.spark
 import pytest
 from benchmarks import scale, scale_data, scale_process
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.mark.parametrize(
@@ -32,3 +37,11 @@ def test_a_process_of_its_own_tells_it(tmp_path: Path) -> None:
 def test_another_reasoner_derives_the_same(tmp_path: Path, name: str, derived: str) -> None:
     scale_data.write(name, tmp_path, 0.00001)
     assert scale._by("clingo", name, tmp_path)[1] == derived
+
+
+def test_spark_derives_the_same(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchmarks.spark.report_closure(spark, tmp_path, 1, nodes=40)
+    printed = capsys.readouterr().out
+    assert "PySpark by hand" in printed and "differ" not in printed
