@@ -217,7 +217,7 @@ class Expressions(Places):
                 f"the prefix `{prefix}:` is not declared",
                 token,
                 f"Declare it before: @prefix {prefix}: <http://...> .  "
-                f"If {prefix} is the name of a rule, put a space after the colon.",
+                f"If {prefix} is the name of a rule or of a column, put a space after the colon.",
             )
             return str(token)
         self.used_prefixes[prefix] = self.prefixes[prefix]
