@@ -51,8 +51,9 @@ def compact(file: Path, settings: Settings) -> Compacted:
     log = log_of(file)
     if log.exists() and log.stat().st_size:
         raise StoreError(
-            f"{file} has changes that are only in {log.name} as long as somebody reads it: close "
-            "all that have it open. Nothing was changed."
+            f"{file} has changes that are only in {log.name} as long as somebody reads it, or the "
+            "disk has no room for them: close all that have it open, or make room. Nothing was "
+            "changed."
         )
     before = file.stat().st_size
     try:
