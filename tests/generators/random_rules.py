@@ -180,7 +180,8 @@ def aggregate_rule(
         extremes = ("COUNT", "MIN", "MAX")
         small = inner.bound[argument] is Kind.INT
         function = rng.choice(("SUM", *extremes) if small else extremes)
-    others = [v for v in inner.bound if v != argument]
+    own = chance(rng, 15)  # then a group may have a single value of the argument: its own
+    others = [v for v in inner.bound if own or v != argument]
     group = shuffled(rng, others)[: rng.choice((1, 1, 2, 0))]
     result = Var("N")
     literal = Aggregate(inner.shuffled(), group, function, argument, result)

@@ -254,7 +254,8 @@ class Rules:
             body = [self.atom(lower[0], scope), Compare(scope.fresh(Kind.SMALL), "=", 1)]
         argument = self.rng.choice(list(scope.bound))
         function, result = self.rng.choice(_aggregates(scope.bound[argument], head.kinds[-1]))
-        group = [v for v in self.group(head, scope) if v != argument]
+        own = chance(self.rng, 15)  # the argument may be one of the group
+        group = [v for v in self.group(head, scope) if own or v != argument]
         domain = self.domain(group, lower, scope) if chance(self.rng, 40) else None
         literal = Aggregate(tuple(body), tuple(group), function, argument, Var("R"))
         found = [(literal, result)]
