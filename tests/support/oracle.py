@@ -60,7 +60,8 @@ def only_model(text: str) -> list[clingo.Symbol]:
     """The facts of clingo's answer to a program in its own language."""
     complaints: list[str] = []
     control = clingo.Control(
-        ["--warn=no-atom-undefined", "--models=2"], logger=lambda _, line: complaints.append(line)
+        ["--warn=no-atom-undefined", "--warn=no-global-variable", "--models=2"],
+        logger=lambda _, line: complaints.append(line),
     )
     models: list[list[clingo.Symbol]] = []
     try:
