@@ -275,6 +275,37 @@ def test_columns_with_names_that_are_ours(
     ]
 
 
+def test_a_table_with_the_same_facts_stays(spark: SparkSession, tmp_path: Path) -> None:
+    """It is written anew, and nobody who follows the files shall see a change."""
+    from zodiac_sql.spark import Materialisation
+
+    rules = "p(X) :- e(X, _). "
+    kept = Materialisation(spark, rules, tmp_path, driver_rows=0)
+    kept.update({"e": frame(spark, [("a", 1), ("b", 2)])})
+    before = kept._version.tables["p"]
+    changed = kept.update(rules=rules + "p(X) :- e(X, Y), Y > 1. q(X) :- p(X), X != a.")
+    assert kept._version.tables["p"] == before
+    assert "p" not in list(changed) and rows_of(kept["q"]) == {("b",)}
+
+
+def test_files_that_are_gone(spark: SparkSession, tmp_path: Path) -> None:
+    from zodiac_sql.errors import StoreError
+    from zodiac_sql.spark import Materialisation
+
+    kept = Materialisation(spark, "p(X) :- e(X, _).", tmp_path)
+    kept.update({"e": frame(spark, [("a", 1), ("b", 2)])})
+    for file in (tmp_path / "data").rglob("*.parquet"):
+        file.unlink()
+    with pytest.raises(StoreError, match="lacks the files in data/.*, which version 2 needs"):
+        Materialisation(spark, None, tmp_path)
+    with pytest.raises(StoreError, match="lacks the files"):
+        kept.update({"e": frame(spark, [("c", 1)])})
+    manifest = next((tmp_path / "versions").glob("*2.json"))
+    manifest.rename(manifest.with_name(f"{9:012}.json"))
+    with pytest.raises(StoreError, match="it tells version 2"):
+        Materialisation(spark, None, tmp_path)
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 

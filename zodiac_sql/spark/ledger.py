@@ -37,8 +37,12 @@ class Ledger:
         self.gained[predicate], self.lost[predicate] = gained, lost
 
     def note_whole(self, predicate: str, table: Table, gained: Table, lost: Table) -> None:
-        """The same for a table that was written anew."""
-        self.after[predicate] = table
+        """The same for a table that was written anew. If it has the same facts, the old one stays:
+        who follows the tables shall see no change.
+        """
+        old = self.before.get(predicate, NOTHING)
+        same = not gained.rows and not lost.rows and old.types == table.types
+        self.after[predicate] = old if same else table
         self.gained[predicate], self.lost[predicate] = gained, lost
 
     def relation(self, predicate: str, version: Version) -> Relation:

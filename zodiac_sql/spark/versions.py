@@ -116,9 +116,23 @@ class Directory:
             )
 
     def last(self) -> Version:
-        """The last version; number 0, without anything, if there is none."""
+        """The last version; number 0, without anything, if there is none.
+
+        Raises StoreError if files are gone that it needs: Spark would read them as no facts.
+        """
         numbers = self._numbers()
-        return self._read(numbers[-1]) if numbers else Version()
+        if not numbers:
+            return Version()
+        version = self._read(numbers[-1])
+        gone = next((path for path in version.files() if not _has_facts(self.path / path)), None)
+        if gone is None:
+            return version
+        if self._numbers()[-1] != numbers[-1]:  # another driver has made more, and removed these
+            return self.last()
+        raise StoreError(
+            f"{self.path} lacks the files in {gone}, which version {version.number} needs. Take "
+            "the directory from a copy, or make the materialisation anew from its facts."
+        )
 
     def begin(self, number: int) -> str:
         """Make a new directory for files of a version that is being made. Returns its path here."""
@@ -193,7 +207,10 @@ class Directory:
                     f"{path} has format {told['format']}, and this zodiac_sql knows {FORMAT}: "
                     "install the version that wrote it, or a newer one."
                 )
-            return _from_json(told)
+            version = _from_json(told)
+            if version.number != number:
+                raise ValueError(f"it tells version {version.number}")
+            return version
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{path} is no manifest of a materialisation: {error}") from error
 
@@ -236,6 +253,10 @@ def _as_json(version: Version) -> dict[str, Any]:
 def _written(table: Table) -> dict[str, Any]:
     segments = [(one.path, one.rows, one.gone) for one in table.segments]
     return {"types": table.types, "segments": segments}
+
+
+def _has_facts(directory: Path) -> bool:
+    return next(directory.glob("*.parquet"), None) is not None
 
 
 def _from_json(told: Mapping[str, Any]) -> Version:
