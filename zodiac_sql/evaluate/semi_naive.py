@@ -176,7 +176,6 @@ def semi_naive(
             closure.add(None, fed.relation(Version.DELTA) if fed else None)
         variants = stepping.variants(hypernode.rules, recursive, cache)
         plans = [plan for plan in variants if not is_empty(plan, inside)]
-        store.watch.tell(sum(own.derived for own in owns.values()))
         if plans and store.watch.bounds is not None:
             store.watch.bounds.iterated()
     _complete(loop, hypernode, owns, stepping)
@@ -213,6 +212,7 @@ def _round(
         own = owns[predicate]
         one.add(loop.store, own.delta if predicate in fed else None, iteration)
         one.choose(loop.store, own.delta, own.rows)
+    loop.store.watch.tell(sum(own.derived for own in owns.values()))
 
 
 def _candidates(loop: _Loop, candidates: Relation, name: str, version: Version) -> Relation:
