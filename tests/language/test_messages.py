@@ -23,6 +23,7 @@ from zodiac_sql.language.written import on_one_line
         (":- p(X).", "A constraint begins with !-", "Expected"),
         ("c(X, COUNT(Y)) :- p(X, Y).", "COUNT is an aggregate, which stands in the body", "Regis"),
         ('p("abc).', "This text does not end", "Expected"),
+        ('p("a" "b").', "Expected here", "does not end"),
         ("p(X) :- e(X, \u201ca\u201d).", "Text stands in straight double quotes", "Expected"),
         ("p(X) :- e(X) or f(X).", "Alternatives stand between semicolons", "Expected"),
         ("p(X) :- e(Y), X is Y + 1.", "A value is computed by =", "Expected"),

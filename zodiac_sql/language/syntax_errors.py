@@ -39,7 +39,7 @@ def syntax_problem(error: UnexpectedInput, source: Source, line: int, column: in
 
 
 _ELSEWHERE = (
-    (r'"', "", 'This text does not end: it ends with " on the same line.'),
+    (r'"(?:[^"\\]|\\.)*$', "", 'This text does not end: it ends with " on the same line.'),
     (r"[\u201c\u201d\u201e\u00ab]", "", 'Text stands in straight double quotes: "wt1".'),
     (r"(or\b|\|)", "COMMA", "Alternatives stand between semicolons: p(X) ; q(X)."),
     (r"is\b", "", "A value is computed by =, as in Y = X + 1."),
