@@ -30,6 +30,7 @@ from zodiac_sql.language.written import on_one_line
         ("p(X) :- e(X), \\+ f(X).", "What is absent is written not p(X)", "Expected"),
         ("p(X) := e(X).", "A rule is written head :- body", "Expected"),
         ("p(X) <= e(X).", "A rule is written head :- body", "Expected"),
+        (".decl e(`a\0b`: int)", "a name has no NUL character", "Parser"),
         ("p(X) :- e(name:X).", "name of a rule or of a column, put a space", "Expected"),
         ("p(X) :- e(X) f(X).", "Expected here: a period, a comma", "written"),
         ("c(X, risk(Y)) :- p(X, Y).", "Register it with kb.register_function", "aggregate"),

@@ -105,7 +105,10 @@ class Reader(Bodies):
         if found is None:
             known = ", ".join(type_.value for type_ in Type)
             self._problem(f"unknown type `{kind}`", kind, f"The types are {known}.")
-        return Column(str(name), found)
+        plain = str(name)[1:-1] if name.type == "QUOTED" else str(name)
+        if "\0" in plain:
+            self._problem("a name has no NUL character", name)
+        return Column(plain, found)
 
     def _statement(self, tree: Tree[Token]) -> None:
         label, head_tree, choice = cast("list[Any]", tree.children)
