@@ -188,7 +188,7 @@ class _Claim:
         body = list(self.rule.body)
         if _evaluable([*kept, failing]) and _holds(self.world, [*kept, failing], given):
             raise WrongProof(f"{failing} can hold, too")
-        shared = _bound(body)
+        shared = {v for v in _bound(body) if v.name != "_"}  # each _ is one of its own
         for out in range(len(body)):
             part = _with_all_bound(body[:out] + body[out + 1 :], shared)
             if len(part) > len(kept) and _holds(self.world, part, given):
