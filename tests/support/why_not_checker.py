@@ -188,9 +188,11 @@ class _Claim:
         body = list(self.rule.body)
         if _evaluable([*kept, failing]) and _holds(self.world, [*kept, failing], given):
             raise WrongProof(f"{failing} can hold, too")
+        results = {x.result for x in body if isinstance(x, Aggregate)}
+        computed = {v for v in results if v in given}  # the goal says what they are to be
         shared = {v for v in _bound(body) if v.name != "_"}  # each _ is one of its own
         for out in range(len(body)):
-            part = _with_all_bound(body[:out] + body[out + 1 :], shared)
+            part = _with_all_bound(body[:out] + body[out + 1 :], shared, computed)
             if len(part) > len(kept) and _holds(self.world, part, given):
                 raise WrongProof(f"without {body[out]}, more holds than {kept}: {part}")
 
@@ -205,9 +207,9 @@ def _bound(part: Sequence[Literal]) -> set[Var]:
     return bound
 
 
-def _with_all_bound(part: Sequence[Literal], shared: set[Var]) -> list[Literal]:
+def _with_all_bound(part: Sequence[Literal], shared: set[Var], computed: set[Var]) -> list[Literal]:
     """The literals whose variables the others bind: a negated one needs those that are `shared`."""
-    bound = _bound(part)
+    bound = _bound(part) | computed
     return [
         literal
         for literal in part
