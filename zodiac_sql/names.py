@@ -16,7 +16,7 @@ names are equal only if all their parts are. SQL that users write sees no tempor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 RANK = "$rank"
 """Column of a recursive hypernode's tables: an order in which each fact comes after some facts that
@@ -41,6 +41,7 @@ TIME = "_time"
 CHANGE_TYPE = "_change_type"
 """Columns of the change feed, as Delta Lake and DuckLake name them: which change it was, when, and
 whether a fact entered ("insert") or left ("delete")."""
+
 
 INSERTED = "_inserted"
 """The last of these as the file has it."""
@@ -80,6 +81,11 @@ NODE_SCHEMA = "hd"
 EXPRESSION = "urn:zodiac-sql:expression:"
 """Prefix of the predicates that stand for class expressions without a name. Ontologies cannot have
 such an IRI (ontology/triples.py), so these can be hidden from users."""
+
+
+def beside(column: str, ours: Collection[str]) -> str:
+    """The name of a column of facts beside such columns: another one if it has the name of one."""
+    return f"{column}_" if column.lower() in ours else column
 
 
 def is_expression(predicate: str) -> bool:

@@ -12,7 +12,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.names import CHANGE_TYPE, COMMIT, INSERTED, TIME
+from zodiac_sql.names import CHANGE_TYPE, COMMIT, INSERTED, TIME, beside
 from zodiac_sql.program.feed import Feed, FeedTable
 from zodiac_sql.program.state import State
 from zodiac_sql.read.describe import table_of
@@ -192,7 +192,7 @@ def _entries(store: Store, table: FeedTable, first: int, last: int) -> pa.Table:
     found = store.arrow(query.order_by(COMMIT, INSERTED))
     kinds = pc.if_else(found[INSERTED], "insert", "delete")
     moments = found[TIME].cast(_ours().schema.field(TIME).type)
-    names = [f"{c.name}_" if c.name.lower() in _OURS else c.name for c in stored]
+    names = [beside(c.name, _OURS) for c in stored]
     values = found.select([column.name for column in columns]).rename_columns(names)
     for name, column in zip(_OURS, (kinds, found[COMMIT], moments), strict=True):
         values = values.append_column(name, column)

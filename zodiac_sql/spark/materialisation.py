@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from zodiac_sql.errors import DataError, QueryError, StoreError, ZodiacError
 from zodiac_sql.language.schema import default_columns, resolve
 from zodiac_sql.language.syntax import Column
-from zodiac_sql.names import CHANGE_TYPE, COMMIT
+from zodiac_sql.names import CHANGE_TYPE, COMMIT, beside
 from zodiac_sql.program.doubts import absent
 from zodiac_sql.spark.components import Components, components
 from zodiac_sql.spark.frames import frames_of
@@ -349,7 +349,7 @@ class Materialisation(_ByPredicate):
             known = next((one.columns[meant] for one in programs if meant in one.columns), None)
             columns = known or _nameless(version.changes[meant][1])
             sides = zip(version.changes[meant], (INSERT, DELETE), strict=True)
-            own = [f"{c.name}_" if c.name.lower() in _OURS else c.name for c in columns]
+            own = [beside(c.name, _OURS) for c in columns]
             both = [
                 frame(self._spark, self._directory.path, table, columns)
                 .toDF(*own)
