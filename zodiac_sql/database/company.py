@@ -42,9 +42,8 @@ class Company:
         self.settling = Lock()
         """Held by the one that settles the journal (storage/journal.py)."""
 
-    def welcome(self, presence: Presence, path: str) -> None:
-        """Note a store that opens the database. Raises BusyError if that could never be done."""
-        self.require_no_publisher(path)
+    def welcome(self, presence: Presence) -> None:
+        """Note a store that opens the database, after `require_no_publisher`."""
         with self._lock:
             here = [other for other in self._here if other() is not None]
             self._here = (*here, ref(presence))
@@ -79,12 +78,12 @@ class Presence:
 
     __slots__ = ("__weakref__", "_company", "_sure", "gone")
 
-    def __init__(self, company: Company, path: str) -> None:
+    def __init__(self, company: Company) -> None:
         self._company = company
         self._sure: int | None = None
         self.gone = False
         """Whether the store is closed."""
-        company.welcome(self, path)
+        company.welcome(self)
 
     def alone(self) -> int | None:
         """None if another store has the database open; else the number of all that ever came.

@@ -63,7 +63,7 @@ def open_store(
             store = Store(
                 _connected(str(path), read_only, config), str(path), read_only, settings, instance
             )
-            store.presence = Presence(instance.company, str(path))
+            store.presence = Presence(instance.company)
             _prepare(store, external_access, is_made)
             store.missing_log = missing_log(store, had_log)
     except ZodiacError:
