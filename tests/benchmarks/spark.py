@@ -32,6 +32,8 @@ NAMES = tuple(f"{PREFIX}{name}" for name in ("handoff", "closure", "fleet"))
 ROWS = 1_000_000
 NODES = 2_800
 """A random DAG of so many nodes and ten times as many edges has a closure of 2.1 million pairs."""
+FEWEST_NODES = 24
+"""Fewer nodes have no ten times as many edges."""
 DEVICES = 200
 
 PATHS = "path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z)."
@@ -39,13 +41,20 @@ PATHS = "path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z)."
 
 def report(names: list[str], runs: int) -> None:
     """Measure in one session, print a table for each."""
+    with _session() as (spark, directory):
+        for name in names:
+            _REPORTS[name.removeprefix(PREFIX)](spark, directory, runs)
+
+
+@contextmanager
+def _session() -> Iterator[tuple[Any, Path]]:
+    """A session with two cores, and a directory for it."""
     from zodiac_sql.spark import local_session
 
     with tempfile.TemporaryDirectory() as directory:
         spark = local_session(spark__master="local[2]", spark__driver__memory="4g")
         try:
-            for name in names:
-                _REPORTS[name.removeprefix(PREFIX)](spark, Path(directory), runs)
+            yield spark, Path(directory)
         finally:
             spark.stop()
 
@@ -141,15 +150,9 @@ def _line(title: str, way: str, ours: list[float], alone: list[float]) -> None:
 
 def report_share(share: float) -> None:
     """The closure at a share of the size of `scale`, whose has a hundred times as many pairs."""
-    from zodiac_sql.spark import local_session
-
     nodes = round(NODES * min(1.0, sqrt(100 * share)))
-    with tempfile.TemporaryDirectory() as directory:
-        spark = local_session(spark__master="local[2]", spark__driver__memory="4g")
-        try:
-            report_closure(spark, Path(directory), 3, max(nodes, 40))
-        finally:
-            spark.stop()
+    with _session() as (spark, directory):
+        report_closure(spark, directory, 3, max(nodes, FEWEST_NODES))
 
 
 def report_closure(spark: Any, directory: Path, runs: int, nodes: int = NODES) -> None:

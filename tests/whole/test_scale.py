@@ -42,6 +42,6 @@ def test_another_reasoner_derives_the_same(tmp_path: Path, name: str, derived: s
 def test_spark_derives_the_same(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    benchmarks.spark.report_closure(spark, tmp_path, 1, nodes=24)
+    benchmarks.spark.report_closure(spark, tmp_path, 1, nodes=benchmarks.spark.FEWEST_NODES)
     printed = capsys.readouterr().out
     assert "PySpark by hand" in printed and "differ" not in printed

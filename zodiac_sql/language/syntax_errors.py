@@ -43,8 +43,8 @@ _ELSEWHERE = (
     (r"[\u201c\u201d\u201e\u00ab]", "", 'Text stands in straight double quotes: "wt1".'),
     (r"(or\b|\|)", "COMMA", "Alternatives stand between semicolons: p(X) ; q(X)."),
     (r"is\b", "", "A value is computed by =, as in Y = X + 1."),
-    (r"(\\\+|~|\u00ac)", "", "What is absent is written not p(X)."),
-    (r"(<=|:=|:|\u2190)", "_ARROW", "A rule is written head :- body."),
+    (r"(\\\+|\u00ac)", "", "What is absent is written not p(X)."),
+    (r"(<=|:=|:)", "_ARROW", "A rule is written head :- body."),
 )
 """How other languages write something, the token that must be possible there, and how it is
 written here."""
