@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support import budget
+from support.edges import COPY, LEFT, RIGHT, RULES, TRANSITIVE, UNEQUAL, Pairs, closed, pairs
 
 from zodiac_sql.maintain.steps import one_edge
 
@@ -15,29 +16,6 @@ if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
 
 OpenKb = Callable[..., "KnowledgeBase"]
-Pairs = set[tuple[int, int]]
-
-COPY = "tc(X, Y) :- edge(X, Y)."
-LEFT = f"{COPY} tc(X, Z) :- tc(X, Y), edge(Y, Z)."
-RIGHT = f"{COPY} tc(X, Z) :- edge(X, Y), tc(Y, Z)."
-SEEDS = f"{LEFT} tc(X, Y) :- seed(X, Y)."
-TRANSITIVE = f"{COPY} tc(X, Z) :- tc(X, Y), tc(Y, Z)."
-UNEQUAL = f"{COPY} tc(X, Z) :- tc(X, Y), tc(Y, Z), X != Z."
-RULES = {"left": LEFT, "right": RIGHT, "seeds": SEEDS, "module": TRANSITIVE, "unequal": UNEQUAL}
-
-
-def closed(rules: str, edges: Pairs, seeds: Pairs) -> Pairs:
-    """What the rules say, step by step."""
-    found = edges | seeds
-    while True:
-        first, second = (edges, found) if rules == RIGHT else (found, edges)
-        if rules in (TRANSITIVE, UNEQUAL):
-            second = found
-        new = {(a, d) for a, b in first for c, d in second if b == c} - found
-        new -= {(a, b) for a, b in new if a == b and rules == UNEQUAL}
-        if not new:
-            return found
-        found |= new
 
 
 @pytest.mark.fuzz
@@ -49,20 +27,16 @@ def test_small_graphs(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, name: st
     chance = random.Random(f"{name} {budget.seed(2036)}")
     for _ in range(budget.either(ci=4, fuzz=15)):
         nodes = chance.choice((4, 6, 9))
-
-        def pairs(count: int, nodes: int = nodes) -> Pairs:
-            return {(chance.randrange(nodes), chance.randrange(nodes)) for _ in range(count)}
-
-        edges, seeds = pairs(chance.randrange(1, 2 * nodes)), Pairs()
+        edges, seeds = pairs(chance, nodes, chance.randrange(1, 2 * nodes)), Pairs()
         with open_kb(strategy=chance.choice(("auto", "support"))) as kb:
             kb.add_rules(RULES[name])
             kb.insert("edge", edges)
             if name == "seeds":
-                kb.insert("seed", seeds := pairs(3))
+                kb.insert("seed", seeds := pairs(chance, nodes, 3))
             elif name == "module":
-                kb.insert("tc", seeds := pairs(1))
+                kb.insert("tc", seeds := pairs(chance, nodes, 1))
             for _ in range(12):
-                (edge,) = pairs(1)
+                (edge,) = pairs(chance, nodes, 1)
                 if edge in edges and chance.random() < 0.7:
                     edges.remove(edge)
                     kb.delete("edge", [edge])

@@ -10,6 +10,7 @@ import pytest
 from support.as_if_large import as_if_large
 
 from zodiac_sql.language.parse import parse
+from zodiac_sql.maintain import auto
 from zodiac_sql.sql import product
 from zodiac_sql.sql.plan import whole
 from zodiac_sql.sql.product import product_of
@@ -111,6 +112,27 @@ def test_it_is_decided_by_sizes(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
         kb.add_rules("p(X, Z) :- e(X, Y), f(Y, Z).")
         assert any("bitstring_agg" in statement.lower() for statement in seen) == expected
         assert len(kb.table("p")) == 1_600
+
+
+def test_heads_are_checked_by_a_product(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where many heads have lost a derivation, and each may have many others."""
+    monkeypatch.setattr(product, "FEWEST_SIDE_ROWS", 100)
+    monkeypatch.setattr(product, "FEWEST_JOIN_ROWS", 10_000)
+    dense = [(f"a{n}", f"b{m}") for n in range(40) for m in range(40)]
+    for fewest, expected in ((1_000, True), (2_000, False)):
+        monkeypatch.setattr(product, "FEWEST_CANDIDATES", fewest)
+        monkeypatch.setattr(auto, "SHARE_CHECKED", 1)
+        kb, seen = open_kb(), list[str]()
+        kb.insert("e", [*dense, ("a40", "b0")])
+        kb.insert("f", [(b, a) for a, b in dense])
+        kb.add_rules("p(X, Z) :- e(X, Y), f(Y, Z).")
+        kb.trace(lambda statement, _, seen=seen: seen.append(statement.lower()))
+        gone = [(f"a{n}", "b0") for n in range(41)]
+        assert kb.delete("e", gone).deleted == {"e": 41, "p": 40}
+        checks = [text for text in seen if "anti join" in text and "h1_p" in text]
+        assert any("bitstring_agg" in text for text in checks) == expected
+        assert len(kb.table("p")) == 1_600
+        assert kb.verify()
 
 
 def test_against_clingo(open_kb: OpenKb) -> None:

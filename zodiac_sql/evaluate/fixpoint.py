@@ -21,6 +21,7 @@ from sqlglot import exp
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, distinct, drop, union_all
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.copied import copied
 from zodiac_sql.evaluate.improve import best_values
 from zodiac_sql.evaluate.in_shares import among, in_shares, kept_column, pays
 from zodiac_sql.evaluate.layers import in_layers
@@ -77,6 +78,8 @@ def evaluate(
         return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
     if counts_rounds(store, hypernode.rules):
         return semi_naive(store, hypernode, schema, context=context, cache=cache, closures={})
+    if done := copied(store, hypernode, schema, context):
+        return done
     if done := _in_layers(store, hypernode, schema, context):
         return done
     if is_linear(hypernode, context):

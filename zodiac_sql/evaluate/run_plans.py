@@ -170,13 +170,16 @@ def _products(
     """The plans that are cheaper to evaluate as products."""
     found = {}
     for place, plan in enumerate(plans):
-        product = cache.get(
-            ("product", id(plan)), partial(_unless_mixed, product_of, plan, context)
-        )
+        product = product_in(cache, plan, context)
         width = pays(store, product, context, given) if product else None
         if product and width:
             found[place] = product, width
     return found
+
+
+def product_in(cache: StatementCache, plan: Plan, context: Context) -> Product | None:
+    """A plan as a product, if it can be evaluated as one."""
+    return cache.get(("product", id(plan)), partial(_unless_mixed, product_of, plan, context))
 
 
 def _unless_mixed(form: Callable[[Plan], T | None], plan: Plan, context: Context) -> T | None:

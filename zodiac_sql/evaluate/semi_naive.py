@@ -57,10 +57,10 @@ class Fixpoint:
 
     The tables of a recursive hypernode have ranks.
 
-    `iterations` counts rounds of rule application; `method` is "rule", "linear", "loop", or
-    "modules" where `closures` are relations kept as partitions, "components" where one is
-    `condensed`, or "layers" where a relation is also there as sets, until they are forgotten
-    (layers.py).
+    `iterations` counts rounds of rule application; `method` is "rule", "linear", "copies"
+    (copied.py), "loop", or "modules" where `closures` are relations kept as partitions,
+    "components" where one is `condensed`, or "layers" where a relation is also there as sets, until
+    they are forgotten (layers.py).
     """
 
     parts: dict[str, Part]

@@ -32,10 +32,11 @@ from zodiac_sql.language.syntax import Aggregate, Rule
 from zodiac_sql.maintain.candidates import candidates
 from zodiac_sql.maintain.contract import Anew, Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
+from zodiac_sql.maintain.steps.lost_edge import loses_one_edge
 from zodiac_sql.maintain.steps.overdelete import FEWEST_READ_OFTEN
 from zodiac_sql.maintain.steps.shrink import is_closure
 from zodiac_sql.maintain.steps.working_table import TooMuch
-from zodiac_sql.maintain.support import support
+from zodiac_sql.maintain.support import support, support_without_an_edge
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Version, whole
 from zodiac_sql.sql.relations import Relation
@@ -78,12 +79,17 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
             return _again(task, f"rule {rule.name} has over {found:,} instances")
     if task.hypernode.recursive and not task.ranked:
         return _again(task, "its tables have no ranks that may be relied upon")
+    growth = own if task.heritage else max(int(own * SHARE_ADDED), LARGEST_NOT_WEIGHED)
+    if incremental > full and loses_one_edge(task):
+        try:
+            return support_without_an_edge(task, growth), "support", f"{why}, but one edge is lost"
+        except TooMuch as error:
+            return _again(task, f"{why}, and {error}")
     if incremental > full:
         return _again(task, why)
     if incremental == 0 and (joins := _joins(task)) > MOST_JOINS_PLANNED:
         return _again(task, f"one of its rules would have {joins:,} joins")
     budget = max(int(own * SHARE_CHECKED), LARGEST_NOT_WEIGHED)
-    growth = own if task.heritage else max(int(own * SHARE_ADDED), LARGEST_NOT_WEIGHED)
     try:
         if not task.hypernode.recursive:
             return candidates(task, budget), "candidates", why

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import distinct, temp_table
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import apply_plans
+from zodiac_sql.evaluate.run_plans import apply_plans, product_in
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.marking import marked_among
@@ -26,6 +26,7 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import is_injective
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
+from zodiac_sql.sql.product import finds_sooner
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.set_difference import absent, unknown
 from zodiac_sql.storage.edits import Edit
@@ -118,9 +119,7 @@ def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) ->
         return given if version is Version.CANDIDATE else task.inputs(predicate, version)
 
     context = task.context(relation)
-    plans = _solvable(
-        [task.cache.get(("check", rule.name), lambda: candidate_check(rule))], context
-    )
+    plans = _solvable([_check(task, rule, candidates_, context)], context)
 
     def left(heads: exp.Query | None) -> exp.Query:
         query = exp.select(*columns_of(given, "c"))
@@ -138,6 +137,18 @@ def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) ->
         shape=left,
     )
     return _part(name, rows)
+
+
+def _check(task: Task, rule: Rule, candidates_: Part, context: Context) -> Plan:
+    """The plan that finds which candidates the rule derives.
+
+    It goes through these; or finds all heads, where a product does that sooner (sql/product.py).
+    """
+    everything = task.whole(rule, Version.ALL)
+    product = product_in(task.cache, everything, context)
+    if product and finds_sooner(task.store, product, context, candidates_.rows):
+        return everything
+    return task.cache.get(("check", rule.name), lambda: candidate_check(rule))
 
 
 def _inserted(task: Task, rule: Rule) -> Part | None:

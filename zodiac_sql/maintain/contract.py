@@ -169,14 +169,14 @@ class Task:
         """Plans for the heads that may lose a derivation."""
         plans = [plan for rule in self._lasting() for plan in self.lost(rule)]
         if self.heritage:
-            plans += [self._whole(rule, Version.BEFORE) for rule in self.heritage.lost]
+            plans += [self.whole(rule, Version.BEFORE) for rule in self.heritage.lost]
         return plans
 
     def gains(self) -> list[Plan]:
         """Plans for the heads that may gain a derivation."""
         plans = [plan for rule in self._lasting() for plan in self.gained(rule)]
         if self.heritage:
-            plans += [self._whole(rule, Version.ALL) for rule in self.heritage.new]
+            plans += [self.whole(rule, Version.ALL) for rule in self.heritage.new]
         return plans
 
     def lost(self, rule: Rule) -> tuple[Plan, ...]:
@@ -192,7 +192,8 @@ class Task:
         new = {rule.name for rule in self.heritage.new} if self.heritage else set()
         return (rule for rule in self.hypernode.rules if rule.name not in new)
 
-    def _whole(self, rule: Rule, version: Version) -> Plan:
+    def whole(self, rule: Rule, version: Version) -> Plan:
+        """The plan of a rule over all that is known, or was known before the change."""
         return self.cache.get(("whole", rule, version), lambda: whole(rule, version))
 
     def _variants(

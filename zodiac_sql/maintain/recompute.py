@@ -20,7 +20,8 @@ from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.steps.shrink import directions, shrunk
 from zodiac_sql.names import CHANGE_FACTS, between, classes
 from zodiac_sql.sql.plan import Version
-from zodiac_sql.sql.relations import Part, Relation, relation_query
+from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
+from zodiac_sql.sql.set_difference import absent
 from zodiac_sql.storage.edits import Edit
 from zodiac_sql.storage.extensions import apart, comparable, lacking
 
@@ -156,11 +157,21 @@ def _one(task: Task, predicate: str, relation: Relation) -> Part | None:
 def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | None:
     """Temporary table `name` with the rows of one table that another does not have, if any."""
 
-    if len(these.parts) == 1 and these.parts[0].pairs:
+    if len(these.parts) == 1 and _as_pairs(these):
         return apart(task.store, name, these, those)
 
     def query() -> exp.Query:
+        if len(these.parts) == 1 and these.columns == those.columns and not _as_pairs(those):
+            facts = exp.select(*columns_of(these, "c")).from_(
+                relation_query(these).subquery("c", copy=False)
+            )
+            return absent(facts, these, relation_query(those))  # no fact is there twice
         return lacking(relation_query(these), those)
 
     key = ("recomputed", relation_key(these), relation_key(those))
     return make_part(task.store, task.cache, key, name, query)
+
+
+def _as_pairs(relation: Relation) -> bool:
+    """Whether a relation has pairs of nodes that are kept by their components."""
+    return any(part.pairs for part in relation.parts)

@@ -33,6 +33,12 @@ FEWEST_JOIN_ROWS = 1_000_000
 CHEAPER_BY = 2
 """Use a product only if the join is expected to cost this many times as much: estimates may err."""
 
+FEWEST_CANDIDATES = 2_000
+"""Checking fewer heads is cheap by a join."""
+
+CHECK_COST = 25
+"""Nanoseconds for each row that a join looks at to check a head."""
+
 MOST_BITS = 400_000_000
 """The most bits that a product may need at once: 50 MB."""
 
@@ -71,10 +77,30 @@ def product_of(plan: Plan) -> Product | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a product needs and costs."""
+
+    width: int
+    """How many bits a set needs."""
+    cost: float
+    """What it costs, in nanoseconds."""
+    each: float
+    """How many rows the first scan has for each of its `rows`."""
+
+
 def pays(
     store: Store, product: Product, context: Context, given: Mapping[str, object]
 ) -> int | None:
-    """How many bits a set needs, if the product costs much less than the join; else None.
+    """How many bits a set needs, if the product costs much less than the join; else None."""
+    estimate = estimated(store, product, context, given)
+    return estimate.width if estimate else None
+
+
+def estimated(
+    store: Store, product: Product, context: Context, given: Mapping[str, object]
+) -> Estimate | None:
+    """What a product costs, if that is much less than the join; else None.
 
     The weights are nanoseconds for a row of the join, a row of a relation, a byte of a bit string
     and a bit looked at, measured on RS2.
@@ -90,11 +116,18 @@ def pays(
     if joined < FEWEST_JOIN_ROWS or CHEAPER_BY * cost > 14 * joined:
         return None
     height = _height(store, product, context, given)
-    if (height + inner) * width > MOST_BITS or CHEAPER_BY * (
-        cost + 6 * height * width
-    ) > 14 * joined:
+    cost += 6 * height * width
+    if (height + inner) * width > MOST_BITS or CHEAPER_BY * cost > 14 * joined:
         return None
-    return _rounded(width)
+    return Estimate(_rounded(width), cost, sizes[0] / max(height, 1))
+
+
+def finds_sooner(store: Store, product: Product, context: Context, candidates: int) -> bool:
+    """Whether a product finds sooner than a join which of some heads a plan derives."""
+    if candidates < FEWEST_CANDIDATES:
+        return False
+    estimate = estimated(store, product, context, {})
+    return estimate is not None and estimate.cost < CHECK_COST * candidates * estimate.each
 
 
 def _rounded(width: int) -> int:

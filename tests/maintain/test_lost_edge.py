@@ -1,0 +1,83 @@
+"""One edge of a closure less: all pairs of what reached it and what it led to, in one step."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from support import budget
+from support.as_if_large import as_if_large
+from support.edges import LEFT, RIGHT, RULES, TRANSITIVE, UNEQUAL, Pairs, closed, pairs
+
+from zodiac_sql.evaluate.cost import choose_components
+from zodiac_sql.maintain import auto
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("name", RULES)
+def test_small_graphs(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """With cycles, loops, edges that are paths of others, and facts that no edge makes."""
+    done = counted(monkeypatch)
+    chance = random.Random(f"{name} {budget.seed(2037)}")
+    for _ in range(budget.either(ci=4, fuzz=15)):
+        nodes = chance.choice((4, 6, 9))
+        edges, seeds = pairs(chance, nodes, chance.randrange(nodes, 3 * nodes)), Pairs()
+        with as_if_large(really=True), open_kb() as kb:
+            monkeypatch.setattr(choose_components, "LEAST_PAIRS", 10**15)
+            monkeypatch.setattr(auto, "COMPARISON_COST", -100)  # so starting over seems cheaper
+            kb.add_rules(RULES[name])
+            kb.insert("edge", edges)
+            if name == "seeds":
+                kb.insert("seed", seeds := pairs(chance, nodes, 3))
+            elif name == "module":
+                kb.insert("tc", seeds := pairs(chance, nodes, 1))
+            for edge in chance.sample(sorted(edges), len(edges)):
+                if chance.random() < 0.2:
+                    edges |= (more := pairs(chance, nodes, 2))
+                    kb.insert("edge", more)
+                edges.remove(edge)
+                kb.delete("edge", [edge])
+                assert set(kb.table("tc").fetchall()) == closed(RULES[name], edges, seeds)
+                budget.tried("changes of a closure")
+            assert kb.verify()
+    assert bool(done) == (name != "seeds")
+
+
+@pytest.mark.parametrize("rules", [LEFT, RIGHT, TRANSITIVE, UNEQUAL])
+def test_a_chain_breaks(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rules: str) -> None:
+    """And again where another path leads past the edge, so that all pairs come back."""
+    done = counted(monkeypatch)
+    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 10**15)
+    with open_kb() as kb:
+        kb.add_rules(rules)
+        kb.insert("edge", [(i, i + 1) for i in range(200)])
+        assert kb.delete("edge", [(100, 101)]).deleted == {"edge": 1, "tc": 101 * 100}
+        assert done == [True]
+        assert kb.verify()
+        kb.insert("edge", [(100, 101)])
+        kb.insert("edge", [(99, 102)])
+        assert kb.delete("edge", [(101, 102)]).deleted == {"edge": 1, "tc": 198}
+        assert kb.verify()
+        assert len(kb.table("tc").fetchall()) == 201 * 200 // 2 - 198
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether it was the one step that did it, for each time that it was tried."""
+    done: list[bool] = []
+    inner = auto.support_without_an_edge
+
+    def asked(*args: object) -> object:
+        done.append(False)
+        outcome = inner(*args)  # type: ignore[arg-type]
+        done[-1] = True
+        return outcome
+
+    monkeypatch.setattr(auto, "support_without_an_edge", asked)
+    return done
