@@ -106,10 +106,21 @@ class Listed:
     definition: str | None
 
 
-def list_functions(store: Database) -> tuple[Listed, ...]:
+_own: list[Listed] = []
+"""DuckDB's own functions that are not plain. They are the same for all files of a process."""
+
+
+def own_functions(store: Database) -> tuple[Listed, ...]:
+    """DuckDB's own functions that are not plain, for a store that cannot load extensions."""
+    if not _own:
+        list_functions(store)
+    return tuple(_own)
+
+
+def list_functions(store: Database, external_access: bool = False) -> tuple[Listed, ...]:
     """All macros that are not DuckDB's, and those functions of its own that are not plain.
 
-    Listing functions takes 15 ms, however few are wanted, so a store does it once.
+    Listing functions takes 15 ms, however few are wanted, so DuckDB's own are listed once.
     """
     rows = store.rows(
         "SELECT DISTINCT database_name, schema_name, function_name, function_type, internal,"
@@ -118,25 +129,28 @@ def list_functions(store: Database) -> tuple[Listed, ...]:
         " OR internal AND (function_type IN ('table', 'table_macro', 'pragma')"
         " OR stability = 'VOLATILE')"
     )
-    return tuple(
+    listed = tuple(
         Listed(database, schema, name, kind, internal, tuple(parameters or ()), definition)
         for database, schema, name, kind, internal, parameters, definition in rows
     )
+    if not external_access:
+        _own[:] = [function for function in listed if function.internal]
+    return listed
 
 
-def require_our_macros(store: Database) -> tuple[Listed, ...]:
+def require_our_macros(store: Database, external_access: bool) -> tuple[Listed, ...]:
     """Raise StoreError if a macro in our schemas is not one of the catalog, as we made it.
 
     They are compared with temporary copies made here under other names, so that this version of
-    DuckDB writes the text of both. Returns what was listed, without these copies.
+    DuckDB writes the text of both. Returns the macros that are there, without these copies.
     """
     expected = _macros()
     store.run("".join(expected.values()))
-    listed = list_functions(store)
+    listed = list_functions(store, external_access)
     store.run("".join(f"DROP MACRO temp.main.{_EXPECTED}{name};" for name in expected))
     made = [f for f in listed if f.database == "temp" and f.name.startswith(_EXPECTED)]
     right = {f.name.removeprefix(_EXPECTED): _body(f) for f in made}
-    there = tuple(f for f in listed if f not in made)
+    there = tuple(f for f in listed if not f.internal and f not in made)
     ours = [f for f in there if f.database == store.database and f.schema.lower() in _SCHEMAS]
     wrong = [f"the macro {f.schema}.{f.name}" for f in ours if right.get(f.name) != _body(f)]
     missing = right.keys() - {f.name for f in ours if f.schema == "zodiac"}

@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 
 from zodiac_sql.database import forks
+from zodiac_sql.database.as_left import as_left
 from zodiac_sql.database.check_file import require_our_macros, require_our_tables
 from zodiac_sql.database.company import Presence
 from zodiac_sql.database.duckdb_errors import DISK_FULL, explained
@@ -111,18 +112,24 @@ _PREFIXED = re.compile(r"\w{2,}:|:")
 def _prepare(store: Store, external_access: bool, is_made: bool) -> None:
     """Lock a file that was just opened, check what is in it, and bring it up to date.
 
-    If this process has just made it, its tables and macros need no check.
+    If this process has made it just now, or has closed it and nobody has touched it since, its
+    tables and macros need no check.
     """
     store.look_in()
     store.database = _require_a_database_file(store)
     if store.count("SELECT current_setting('lock_configuration')::INTEGER") == 0:
         _configure(store, external_access)
-    is_made = is_made or store.in_memory
-    if not is_made:
+    if is_made or store.in_memory:
+        migrate(store, is_new=store.in_memory)
+        store.macros = ()
+    elif left := as_left(store.file):
+        store.macros = left.macros
+        migrate(store, is_new=False)
+    else:
         require_our_tables(store)
-    if migrate(store, is_new=store.in_memory) and not is_made:
-        listed = require_our_macros(store)
-        store.listed_functions = None if external_access else listed
+        if migrate(store, is_new=False):
+            store.macros = require_our_macros(store, external_access)
+    store.is_ours = True
     store.look_in(*SCHEMAS)
 
 

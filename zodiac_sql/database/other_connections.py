@@ -29,11 +29,11 @@ def connect_aside(store: Store) -> Iterator[Store]:
     other = _another(store)
     other.tracer = store.tracer
     other.database = store.database
-    other.listed_functions = store.listed_functions
+    other.macros = store.macros
     with other:
         other.look_in(*SCHEMAS)
         yield other
-        store.listed_functions = other.listed_functions
+        store.macros = other.macros
 
 
 def reader_of(store: Store) -> Store:
@@ -46,7 +46,7 @@ def reader_of(store: Store) -> Store:
     if store.reader is None:
         with explaining(store):
             store.reader = _another(store)
-        store.reader.listed_functions = store.listed_functions
+        store.reader.macros = store.macros
     store.reader.tracer = store.tracer
     return store.reader
 

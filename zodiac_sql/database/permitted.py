@@ -15,10 +15,11 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from zodiac_sql.database.check_file import list_functions
+from zodiac_sql.database.check_file import Listed, list_functions, own_functions
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError, StoreError
 
@@ -167,17 +168,32 @@ def _nodes(tree: object) -> Iterator[dict[str, Any]]:
 
 def _all_refused(store: Store) -> _Refused:
     ((external,),) = store.rows("SELECT current_setting('enable_external_access')")
-    there = store.listed_functions or list_functions(store)
-    store.listed_functions = None if external else there
-    functions = frozenset(
-        f.name.lower()
-        for f in there
-        if f.internal and not _is_harmless(f.name.lower(), f.kind, external)
-    )
-    macros = [(f.name.lower(), f.definition or "") for f in there if not f.internal]
-    objects = _calling(functions, [*macros, *_views_and_tables(store)])
-    words = re.compile(rf"\b{_one_of(functions | objects)}\b", re.IGNORECASE)
-    return _Refused(functions, objects, words)
+    own, macros = _functions(store, external)
+    refused = [f.name.lower() for f in own if not _is_harmless(f.name.lower(), f.kind, external)]
+    functions = frozenset(refused)
+    defined = [(macro.name.lower(), macro.definition or "") for macro in macros]
+    objects = _calling(functions, [*defined, *_views_and_tables(store)])
+    return _Refused(functions, objects, _words(functions | objects))
+
+
+def _functions(store: Store, external: bool) -> tuple[Sequence[Listed], Sequence[Listed]]:
+    """DuckDB's functions that are not plain, and all macros."""
+    if external:
+        listed = list_functions(store, external)
+        return [f for f in listed if f.internal], [f for f in listed if not f.internal]
+    if store.macros is None:
+        store.macros = tuple(f for f in list_functions(store) if not f.internal)
+    return own_functions(store), store.macros
+
+
+@lru_cache(maxsize=16)
+def _words(names: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b{_one_of(names)}\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=16)
+def _calls(names: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(rf'\b{_one_of(names)}"?\(', re.IGNORECASE)
 
 
 def _is_harmless(name: str, kind: str, external: bool) -> bool:
@@ -197,16 +213,16 @@ def _views_and_tables(store: Store) -> list[tuple[str, str]]:
     )
 
 
-def _calling(functions: Collection[str], defined: Sequence[tuple[str, str]]) -> frozenset[str]:
+def _calling(functions: frozenset[str], defined: Sequence[tuple[str, str]]) -> frozenset[str]:
     """The names whose definitions call these functions, directly or through others.
 
     In definitions as DuckDB writes them, the parenthesis of a call follows the name directly.
     """
-    calls = re.compile(rf'\b{_one_of(functions)}"?\(', re.IGNORECASE)
+    calls = _calls(functions)
     found = {name for name, text in defined if calls.search(text)}
     new = found
     while new:
-        mentions = re.compile(rf"\b{_one_of(new)}\b", re.IGNORECASE)
+        mentions = _words(frozenset(new))
         new = {name for name, text in defined if name not in found and mentions.search(text)}
         found = found | new
     return frozenset(found)

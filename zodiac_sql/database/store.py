@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import duckdb
 
 from zodiac_sql.database import forks
+from zodiac_sql.database.as_left import note_left
 from zodiac_sql.database.check_file import Listed
 from zodiac_sql.database.company import Presence
 from zodiac_sql.database.duckdb_errors import explaining
@@ -104,8 +105,10 @@ class Store:
         self._texts: dict[Hashable, str] = {}
         self.reader: Store | None = None
         """The connection for SQL that users write, once it is needed (other_connections.py)."""
-        self.listed_functions: tuple[Listed, ...] | None = None
-        """The functions listed at opening, as long as none can have been added since then."""
+        self.macros: tuple[Listed, ...] | None = None
+        """The macros in the file, if they are known; those that are ours may be left out."""
+        self.is_ours = False
+        """Whether the file has been found to be as we make it."""
 
     def look_in(self, *schemas: str) -> None:
         """Look names up first among DuckDB's own, then in these schemas of the file, never in main.
@@ -266,6 +269,8 @@ class Store:
             with self.instance.changing_hands:
                 self.connection.close()
                 self.presence.gone = True
+                if self.is_ours and not self.in_memory and self.presence.alone() is not None:
+                    note_left(self.file, self.macros)
         forks.closed(self.connection)
         self.instance = Instance(self.damaged)  # no longer the instance that others may use
 
