@@ -24,13 +24,13 @@ class Left:
     """A file and its log when they were closed, and the macros in the file."""
 
     stats: tuple[tuple[int, ...], ...]
-    macros: tuple[Listed, ...] | None
+    macros: tuple[Listed, ...]
 
 
 _left: dict[Path, Left] = {}
 
 
-def note_left(file: Path, macros: tuple[Listed, ...] | None) -> None:
+def note_left(file: Path, macros: tuple[Listed, ...]) -> None:
     """Note how a file was left, which is given without links."""
     if len(_left) >= _MOST:
         _left.clear()

@@ -129,7 +129,6 @@ def _prepare(store: Store, external_access: bool, is_made: bool) -> None:
         require_our_tables(store)
         if migrate(store, is_new=False):
             store.macros = require_our_macros(store, external_access)
-    store.is_ours = True
     store.look_in(*SCHEMAS)
 
 

@@ -106,9 +106,7 @@ class Store:
         self.reader: Store | None = None
         """The connection for SQL that users write, once it is needed (other_connections.py)."""
         self.macros: tuple[Listed, ...] | None = None
-        """The macros in the file, if they are known; those that are ours may be left out."""
-        self.is_ours = False
-        """Whether the file has been found to be as we make it."""
+        """The macros in a file that is as we make it; those that are ours may be left out."""
 
     def look_in(self, *schemas: str) -> None:
         """Look names up first among DuckDB's own, then in these schemas of the file, never in main.
@@ -269,7 +267,7 @@ class Store:
             with self.instance.changing_hands:
                 self.connection.close()
                 self.presence.gone = True
-                if self.is_ours and not self.in_memory and self.presence.alone() is not None:
+                if self.macros is not None and self.presence.alone() is not None:
                     note_left(self.file, self.macros)
         forks.closed(self.connection)
         self.instance = Instance(self.damaged)  # no longer the instance that others may use
