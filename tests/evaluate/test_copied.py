@@ -66,16 +66,21 @@ def test_random_copies(
     """Rules in circles, each with an order of its own; facts of some predicates come and go."""
     monkeypatch.setattr(copied, "MOST_SOURCES", most)
     chance = random.Random(f"{arity} {most} {budget.seed(2038)}")
-    for _ in range(budget.either(ci=3, fuzz=15)):
-        names = [f"p{number}" for number in range(chance.randrange(1, 5))]
+    strategies = set[str]()
+    for number in range(budget.either(ci=4, fuzz=15)):
+        strategy = chance.choice(("bf", "dred", "support")) if number % 2 else "auto"
+        names = [f"p{place}" for place in range(chance.randrange(1, 5))]
         rules = [(names[n - 1], names[n], _order(chance, arity)) for n in range(len(names))]
         for _ in range(chance.randrange(3)):
             rules.append((chance.choice(names), chance.choice(names), _order(chance, arity)))
-        given: Facts = {name: set() for name in names}
-        with open_kb(strategy=chance.choice(("auto", "bf", "dred", "recompute"))) as kb:
+        rules.append(("out", chance.choice(names), _order(chance, arity)))
+        rules.append((chance.choice(names), "in", _order(chance, arity)))
+        given: Facts = {name: set() for name in (*names, "in", "out")}
+        sources = names if number > 1 else ["in"]
+        with open_kb(strategy=strategy) as kb:
             kb.add_rules(" ".join(map(_written, rules)))
             for _ in range(6):
-                name, rows = chance.choice(names), _rows(chance, arity)
+                name, rows = chance.choice(sources), _rows(chance, arity)
                 with kb.update() as update:
                     if chance.random() < 0.4:
                         update.delete(name, rows & given[name])
@@ -87,7 +92,10 @@ def test_random_copies(
                 found = {name: {row[:arity] for row in kb.table(name).fetchall()} for name in known}
                 assert {n: r for n, r in found.items() if r} == _closed(rules, given)
                 budget.tried("changes of facts that are copied")
+                hypernodes = update.change.stats["hypernodes"].values()
+                strategies |= {stats["strategy"] for stats in hypernodes}
             assert kb.verify()
+    assert most == 1 or "copies" in strategies
 
 
 def _order(chance: random.Random, arity: int) -> tuple[int, ...]:

@@ -40,17 +40,10 @@ Sources = Mapping[tuple[str, Order], int]
 
 def copied(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint | None:
     """The facts that rules copy, or None if they do anything else."""
-    orders = [order for rule in hypernode.rules if (order := _order(rule, schema)) is not None]
-    if len(orders) < len(hypernode.rules):
+    sources = sources_in(hypernode, schema)
+    if sources is None:
         return None
-    steps = [
-        _Step(rule.head.predicate, next(rule.positive_atoms()).predicate, order)
-        for rule, order in zip(hypernode.rules, orders, strict=True)
-    ]
     given = {name: context.relation(name, Version.ALL) for name in hypernode.derives}
-    sources = {name: _sources(name, steps) for name in hypernode.derives}
-    if any(len(found) > MOST_SOURCES for found in sources.values()):
-        return None
     parts: dict[str, Part] = {}
     once: dict[tuple[str, Order], Relation] = {}
     for predicate in hypernode.derives:
@@ -64,6 +57,21 @@ def copied(store: Store, hypernode: Hypernode, schema: Schema, context: Context)
             if len(there) == 1:
                 once.setdefault(next(iter(there)), Relation(own.columns, (parts[predicate],)))
     return Fixpoint(parts, 1, "copies")
+
+
+def sources_in(hypernode: Hypernode, schema: Schema) -> dict[str, Sources] | None:
+    """The sources of each predicate, or None if rules do anything else than copy."""
+    if hypernode.bests:
+        return None
+    orders = [order for rule in hypernode.rules if (order := _order(rule, schema)) is not None]
+    if len(orders) < len(hypernode.rules):
+        return None
+    steps = [
+        _Step(rule.head.predicate, next(rule.positive_atoms()).predicate, order)
+        for rule, order in zip(hypernode.rules, orders, strict=True)
+    ]
+    sources = {name: _sources(name, steps) for name in hypernode.derives}
+    return None if any(len(s) > MOST_SOURCES for s in sources.values()) else sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +129,14 @@ def _copies(
     if len(sources) == 1:
         ((source, number),) = sources.items()
         if source in once:
-            same = _copy(own, once[source], tuple(range(len(own.columns))))
-            return same.select(_rank(number), copy=False)
-    queries = [_copy(own, given[name], order) for name, order in sources]
+            same = copy_query(own, once[source], tuple(range(len(own.columns))))
+            return same.select(rank_column(number), copy=False)
+    queries = [copy_query(own, given[name], order) for name, order in sources]
     if len(queries) == 1:
         rows = exp.select(*names).distinct().from_(queries[0].subquery("c", copy=False))
-        return exp.select(*names, _rank(number)).from_(rows.subquery("d", copy=False))
+        return exp.select(*names, rank_column(number)).from_(rows.subquery("d", copy=False))
     ranked = [
-        query.select(_rank(number), copy=False)
+        query.select(rank_column(number), copy=False)
         for query, number in zip(queries, sources.values(), strict=True)
     ]
     least = exp.Min(this=exp.column(RANK, quoted=True)).as_(RANK, quoted=True)
@@ -136,11 +144,12 @@ def _copies(
     return rows.group_by(*(name.copy() for name in names))
 
 
-def _rank(number: int) -> exp.Expr:
+def rank_column(number: int) -> exp.Expr:
+    """A rank that all rows of a query get."""
     return exp.cast(exp.Literal.number(number), "BIGINT").as_(RANK, quoted=True)
 
 
-def _copy(own: Relation, given: Relation, order: Order) -> exp.Select:
+def copy_query(own: Relation, given: Relation, order: Order) -> exp.Select:
     """The facts of one source, with the columns of the copy."""
     there = columns_of(given, "g")
     taken = [there[place] for place in order] if own.columns else there

@@ -69,18 +69,22 @@ def apply_plans(
     marked: bool = False,
     grows: bool = False,
     parameters: Mapping[str, object] | None = None,
+    product: tuple[Product, int] | None = None,
 ) -> int:
     """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
 
     `key` has what the statement depends on besides the plans and the tables they read. Plans are
     evaluated as products (sql/product.py) or over a join tree (sql/reducer.py) where that pays,
-    but never if their heads have ranks or marks. With `grows`, the rows are facts that the rules
-    derive, and count against the limits of the change (database/limits.py).
+    but never if their heads have ranks or marks. A single plan may be known to be a `product`. With
+    `grows`, the rows are facts that the rules derive, and count against the limits of the change
+    (database/limits.py).
     """
     given = parameters or {}
     target = _Target(table, columns, shape, ranked, marked)
     ways = _Ways()
-    if not (ranked or marked):
+    if product:
+        ways = _Ways({0: product})
+    elif not (ranked or marked):
         ways = _Ways(_products(store, cache, plans, context, given), _trees(cache, plans, context))
     structures = tuple((id(p), plan_key(p, context)) for p in plans)
     whole_key: tuple[Hashable, ...] = (key, table, ranked, marked, structures, ways.key)

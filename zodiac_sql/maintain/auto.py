@@ -32,6 +32,7 @@ from zodiac_sql.language.syntax import Aggregate, Rule
 from zodiac_sql.maintain.candidates import candidates
 from zodiac_sql.maintain.contract import Anew, Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
+from zodiac_sql.maintain.steps.copied_changes import copy_changes
 from zodiac_sql.maintain.steps.lost_edge import loses_one_edge
 from zodiac_sql.maintain.steps.overdelete import FEWEST_READ_OFTEN
 from zodiac_sql.maintain.steps.shrink import is_closure
@@ -71,6 +72,8 @@ million pairs: 1 % of new edges cost 7 s of CPU in rounds, 10 % 20; evaluating a
 
 def auto(task: Task) -> tuple[Maintained, str, str]:
     """Maintain a hypernode by the cheapest strategy: the outcome, the strategy's name, and why."""
+    if done := copy_changes(task):
+        return done, "copies", "its rules copy the facts of one predicate"
     own = _own(task)
     incremental, full = _costs(task, own)
     why = _estimated(incremental, full)

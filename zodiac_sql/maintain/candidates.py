@@ -26,7 +26,7 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import is_injective
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
-from zodiac_sql.sql.product import finds_sooner
+from zodiac_sql.sql.product import Product, checks_sooner
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.set_difference import absent, unknown
 from zodiac_sql.storage.edits import Edit
@@ -119,7 +119,8 @@ def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) ->
         return given if version is Version.CANDIDATE else task.inputs(predicate, version)
 
     context = task.context(relation)
-    plans = _solvable([_check(task, rule, candidates_, context)], context)
+    plan, product = _check(task, rule, candidates_, context)
+    plans = _solvable([plan], context)
 
     def left(heads: exp.Query | None) -> exp.Query:
         query = exp.select(*columns_of(given, "c"))
@@ -135,20 +136,23 @@ def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) ->
         columns=columns,
         table=name,
         shape=left,
+        product=product,
     )
     return _part(name, rows)
 
 
-def _check(task: Task, rule: Rule, candidates_: Part, context: Context) -> Plan:
-    """The plan that finds which candidates the rule derives.
+def _check(
+    task: Task, rule: Rule, candidates_: Part, context: Context
+) -> tuple[Plan, tuple[Product, int] | None]:
+    """The plan that finds which candidates the rule derives, and the product that it is.
 
     It goes through these; or finds all heads, where a product does that sooner (sql/product.py).
     """
     everything = task.whole(rule, Version.ALL)
     product = product_in(task.cache, everything, context)
-    if product and finds_sooner(task.store, product, context, candidates_.rows):
-        return everything
-    return task.cache.get(("check", rule.name), lambda: candidate_check(rule))
+    if product and (width := checks_sooner(task.store, product, context, candidates_.rows)):
+        return everything, (product, width)
+    return task.cache.get(("check", rule.name), lambda: candidate_check(rule)), None
 
 
 def _inserted(task: Task, rule: Rule) -> Part | None:

@@ -122,12 +122,14 @@ def estimated(
     return Estimate(_rounded(width), cost, sizes[0] / max(height, 1))
 
 
-def finds_sooner(store: Store, product: Product, context: Context, candidates: int) -> bool:
-    """Whether a product finds sooner than a join which of some heads a plan derives."""
+def checks_sooner(store: Store, product: Product, context: Context, candidates: int) -> int | None:
+    """How many bits a set needs, if a product finds sooner than a join which heads are derived."""
     if candidates < FEWEST_CANDIDATES:
-        return False
+        return None
     estimate = estimated(store, product, context, {})
-    return estimate is not None and estimate.cost < CHECK_COST * candidates * estimate.each
+    if estimate is None or estimate.cost > CHECK_COST * candidates * estimate.each:
+        return None
+    return estimate.width
 
 
 def _rounded(width: int) -> int:

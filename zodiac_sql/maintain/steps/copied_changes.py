@@ -1,0 +1,81 @@
+"""Changes of a hypernode whose rules only copy facts of one predicate (evaluate/copied.py).
+
+Then a fact of each of its predicates stands for one fact of that one, and comes and goes with it.
+Nothing needs to be looked for, checked or compared. So it is, too, with a rule that only copies and
+depends on nothing of itself.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import distinct
+from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.copied import Order, copy_query, rank_column, sources_in
+from zodiac_sql.evaluate.make_tables import make_part
+from zodiac_sql.maintain.contract import Maintained, Task, Work
+from zodiac_sql.names import CHANGE_FACTS
+from zodiac_sql.sql.plan import Version
+from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.storage.edits import Edit
+
+Source = tuple[str, Order, int]
+"""From where a predicate has its facts, in which order of columns, and by how many rules."""
+
+
+def copy_changes(task: Task) -> Maintained | None:
+    """Copy what came and went; None if there is more to do."""
+    found = {name: _source(task, name) for name in task.hypernode.derives}
+    sources = {name: source for name, source in found.items() if source}
+    if len(sources) < len(found):
+        return None
+    edits, work = {}, Work(iterations=1)
+    for name, (source, order, number) in sources.items():
+        delta = task.deltas.get(source)
+        if delta is None:
+            continue
+        gone = _copied(task, name, "minus", delta.deleted, order, None)
+        rank = number if task.hypernode.recursive else None
+        come = _copied(task, name, "plus", delta.inserted, order, rank)
+        edits[name] = Edit(come, gone, gone, come)
+        lost, won = (part.rows if part else 0 for part in (gone, come))
+        work = work.plus(forward=lost + won, deletions=lost, insertions=won)
+    return Maintained({n: edit for n, edit in edits.items() if edit}, work, "copies", task.ranked)
+
+
+def _source(task: Task, predicate: str) -> Source | None:
+    """The only source of a predicate that had or has facts; None if there is none, or several."""
+    if task.heritage or task.modules or task.marking.next or task.marking.given:
+        return None
+    if task.hypernode.recursive and not task.ranked:
+        return None
+    all_ = task.cache.get("sources", lambda: sources_in(task.hypernode, task.schema))
+    filled = [
+        (name, order, number)
+        for (name, order), number in (all_ or {}).get(predicate, {}).items()
+        if any(task.inputs(name, version).rows for version in (Version.BEFORE, Version.ALL))
+    ]
+    return filled[0] if len(filled) == 1 else None
+
+
+def _copied(
+    task: Task, predicate: str, kind: str, facts: Relation, order: Order, rank: int | None
+) -> Part | None:
+    """A temporary table of copies, with their rank if it is given."""
+    if not facts.rows:
+        return None
+    own = Relation(task.schema[predicate].columns, ())
+
+    def query() -> exp.Query:
+        copies = copy_query(own, facts, order)
+        rows = distinct(copies) if len(facts.parts) > 1 else copies
+        return rows if rank is None else _with_rank(rows, rank)
+
+    name = f"{CHANGE_FACTS}{kind}_{task.stem(predicate)}"
+    key = ("copied", relation_key(facts), order, rank)
+    return make_part(task.store, task.cache, key, name, query, ranked=rank is not None)
+
+
+def _with_rank(rows: exp.Select, rank: int) -> exp.Select:
+    query = exp.select(exp.Star(), rank_column(rank))
+    return query.from_(rows.subquery("r", copy=False))
