@@ -68,7 +68,7 @@ class HypernodeStats(Record):
     """
 
     strategy: str
-    """Who did the work: "support", "bf", "dred", "recompute", "candidates", .."""
+    """Who did the work: "support", "bf", "dred", "recompute", "candidates", "copies", .."""
     why: str
     """Why that strategy, in words."""
     method: str

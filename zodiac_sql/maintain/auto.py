@@ -5,9 +5,10 @@ and of what entered and left it. So costs are estimated as shares of a full eval
 evenly, a rule's work is proportional to the product of its inputs, and a share f of changed rows
 costs a share f of an evaluation for each atom that reads them. Gained facts are found at that cost;
 lost facts cost it to find candidates, and a share again to check them. Starting over costs the full
-evaluation, and a comparison with what was there.
+evaluation, and a comparison with what was there. Rules that only copy facts are not weighed: they
+copy the change (steps/copied_changes.py).
 
-Sizes can be wrong in three cases:
+Sizes can be wrong in four cases:
 
 * A few rows can change all that a recursive hypernode derives. So the share that it loses is
   multiplied by 2.5 times the number of facts that it holds for each fact that it reads. (Measured
@@ -15,6 +16,8 @@ Sizes can be wrong in three cases:
   over; 1,000 of 100,000 edges, with 223 pairs for each, 19 s against 13.) Still, `support` has a
   budget: checking a fact costs about as much as deriving it, so `support` stops before it checks
   more than a certain share of the facts, and the hypernode starts over.
+* One edge that a closure loses can do so, too. Where starting over seems cheaper, all pairs that may
+  have led over it are taken out in one step first (steps/lost_edge.py).
 * Sizes do not tell what a dropped rule has derived. If the rule has more instances than the
   hypernode has facts, finding what it supported costs more than starting over without it.
 * Sizes do not tell what a new rule will derive. So it is tried, and if it brings more facts than

@@ -5,7 +5,7 @@ edge (a, b) goes, then a pair (x, z) can be lost only if a path from x to z led 
 reached from x, or is x, and z from b, or is b. All such pairs of R's own table are taken out. What
 has another path comes back when the hypernode is extended (DRed, paper 3, DR2 to DR5), and where
 nothing has, one statement finds that. Rounds would join facts for each step of the longest path
-instead, and so would starting over. (RS2, w = 200, a link of p2: 12 ms instead of 66.)
+instead, and so would starting over. (RS2, w = 200, a link of p2: 7 ms instead of 66.)
 
 The ranks of the pairs that stay are still in order: had a fact that one of them is derived from by
 lower ranks been taken out, or the edge been in that derivation, it would have been taken out, too.
