@@ -73,6 +73,38 @@ def test_another_file_is_in_its_place(path: Path, looked: list[str], tmp_path: P
     assert len(looked) == 1
 
 
+def test_another_file_is_put_in_its_place_while_it_is_open(
+    path: Path, looked: list[str], tmp_path: Path
+) -> None:
+    other = tmp_path / "other.duckdb"
+    other.write_bytes(path.read_bytes())
+    with duckdb.connect(str(other)) as connection:
+        connection.execute("CREATE VIEW edb.wrong AS SELECT 1 AS a")
+    with zodiac_sql.connect(path) as kb:
+        other.replace(path)
+        assert kb.verify()
+    with pytest.raises(StoreError, match="the view edb.wrong"):
+        zodiac_sql.connect(path)
+    assert len(looked) == 1
+
+
+def test_a_log_lies_beside_it(path: Path, looked: list[str], tmp_path: Path) -> None:
+    other = tmp_path / "other.duckdb"
+    other.write_bytes(path.read_bytes())
+    connection = duckdb.connect(str(other))
+    connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+    connection.execute("CREATE VIEW edb.wrong AS SELECT 1 AS a")
+    connection.close()
+    log = tmp_path / "other.duckdb.wal"
+    assert log.exists()
+    with zodiac_sql.connect(path, read_only=True) as kb:
+        log.replace(tmp_path / "farm.duckdb.wal")
+        assert kb.verify()
+    with pytest.raises(StoreError, match="the view edb.wrong"):
+        zodiac_sql.connect(path)
+    assert len(looked) == 1
+
+
 def test_a_file_that_was_refused_is_refused_again(path: Path, looked: list[str]) -> None:
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE VIEW edb.wrong AS SELECT 1 AS a")

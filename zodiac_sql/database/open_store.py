@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from zodiac_sql.database import forks
-from zodiac_sql.database.as_left import as_left
+from zodiac_sql.database.as_left import as_left, identity_of
 from zodiac_sql.database.check_file import require_our_macros, require_our_tables
 from zodiac_sql.database.company import Presence
 from zodiac_sql.database.duckdb_errors import DISK_FULL, explained
@@ -60,11 +60,14 @@ def open_store(
     instance.company.require_no_publisher(str(path))  # the lock may be held by who waits for it
     try:
         with instance.changing_hands:
-            had_log = has_log(Path(path).resolve())
+            file = Path(path).resolve()
+            had_log, identity = has_log(file), identity_of(file)
             store = Store(
                 _connected(str(path), read_only, config), str(path), read_only, settings, instance
             )
             store.presence = Presence(instance.company)
+            if identity == identity_of(file):
+                store.identity = identity
             _prepare(store, external_access, is_made)
             store.missing_log = missing_log(store, had_log)
     except ZodiacError:

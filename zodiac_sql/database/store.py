@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import duckdb
 
 from zodiac_sql.database import forks
-from zodiac_sql.database.as_left import note_left
+from zodiac_sql.database.as_left import Identity, note_left
 from zodiac_sql.database.check_file import Listed
 from zodiac_sql.database.company import Presence
 from zodiac_sql.database.duckdb_errors import explaining
@@ -76,8 +76,7 @@ class Store:
         self.file = Path(path).resolve()
         """The same, wherever the working directory moves, and without links, as DuckDB has it."""
         self.read_only = read_only
-        self.missing_log: str | None = None
-        """What to tell people if the file has lost its log (log.py)."""
+        self.missing_log: str | None = None  # what to tell people if it is lost (log.py)
         self.log_unsettled = False
         """Whether the log must still say that it is there, because what prepares it has failed."""
         self.database = ""
@@ -105,6 +104,7 @@ class Store:
         self._texts: dict[Hashable, str] = {}
         self.reader: Store | None = None
         """The connection for SQL that users write, once it is needed (other_connections.py)."""
+        self.identity: Identity | None = None  # see as_left.py
         self.macros: tuple[Listed, ...] | None = None
         """The macros in a file that is as we make it; those that are ours may be left out."""
 
@@ -268,7 +268,7 @@ class Store:
                 self.connection.close()
                 self.presence.gone = True
                 if self.macros is not None and self.presence.alone() is not None:
-                    note_left(self.file, self.macros)
+                    note_left(self.file, self.identity, self.macros)
         forks.closed(self.connection)
         self.instance = Instance(self.damaged)  # no longer the instance that others may use
 

@@ -81,10 +81,8 @@ def apply_plans(
     """
     given = parameters or {}
     target = _Target(table, columns, shape, ranked, marked)
-    ways = _Ways()
-    if product:
-        ways = _Ways({0: product})
-    elif not (ranked or marked):
+    ways = _Ways({0: product}) if product else _Ways()
+    if not (product or ranked or marked):
         ways = _Ways(_products(store, cache, plans, context, given), _trees(cache, plans, context))
     structures = tuple((id(p), plan_key(p, context)) for p in plans)
     whole_key: tuple[Hashable, ...] = (key, table, ranked, marked, structures, ways.key)

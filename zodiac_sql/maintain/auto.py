@@ -16,8 +16,8 @@ Sizes can be wrong in four cases:
   over; 1,000 of 100,000 edges, with 223 pairs for each, 19 s against 13.) Still, `support` has a
   budget: checking a fact costs about as much as deriving it, so `support` stops before it checks
   more than a certain share of the facts, and the hypernode starts over.
-* One edge that a closure loses can do so, too. Where starting over seems cheaper, all pairs that may
-  have led over it are taken out in one step first (steps/lost_edge.py).
+* One edge that a closure loses can do so, too. Where starting over seems cheaper, all pairs that
+  may have led over it are taken out in one step first (steps/lost_edge.py).
 * Sizes do not tell what a dropped rule has derived. If the rule has more instances than the
   hypernode has facts, finding what it supported costs more than starting over without it.
 * Sizes do not tell what a new rule will derive. So it is tried, and if it brings more facts than
