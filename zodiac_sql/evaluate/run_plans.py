@@ -93,10 +93,7 @@ def apply_plans(
         given = {**given, "most": most + 1}
     statement = cache.get(whole_key, partial(_statement, store, plans, context, target, ways))
     if statement.made:
-        # Text must become symbols before it can be compared with what is there.
-        store.run(statement.made.text, _used(given, statement.made.parameters))
-        dictionary.encode(store, "raw", statement.made.columns, "found")
-        store.run(drop("raw"))
+        _encode(store, statement.made, given)
     try:
         rows = store.count(statement.text, _used(given, statement.parameters))
     except OutOfMemoryError:
@@ -107,6 +104,13 @@ def apply_plans(
     if bounds is not None:
         bounds.found([plan.rule.name for plan in plans], rows)
     return rows
+
+
+def _encode(store: Store, made: Made, given: Mapping[str, object]) -> None:
+    """Let text become symbols, before it can be compared with what is there."""
+    store.run(made.text, _used(given, made.parameters))
+    dictionary.encode(store, "raw", made.columns, "found")
+    store.run(drop("raw"))
 
 
 def _in_shares(
