@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from sqlglot import exp
@@ -87,16 +88,28 @@ def write_table(
     key: tuple[str, str],
     parts: tuple[Part, ...],
     recursive: bool,
+    cache: StatementCache,
 ) -> None:
     """Put a table in place of the one that was there, if any."""
     if key in remover.rows:
         remover.remove(key)
     if predicate.open:
         return
+    tables = tuple(replace(part, rows=0) for part in parts)
+    text = cache.get(
+        ("write", key, predicate.columns, tables, recursive),
+        partial(_creation, predicate, key, parts, recursive),
+    )
+    remover.store.run(text)
+    remover.rows[key] = sum(part.rows for part in parts)
+
+
+def _creation(
+    predicate: Predicate, key: tuple[str, str], parts: tuple[Part, ...], recursive: bool
+) -> str:
     query = relation_query(Relation(predicate.columns, parts, ranked=recursive))
     if recursive and not parts:
         assert isinstance(query, exp.Select)
         query = query.select(exp.cast(exp.null(), "BIGINT").as_(RANK, quoted=True))
     target = exp.table_(key[1], db=key[0], quoted=True)
-    remover.store.run(exp.Create(this=target, kind="TABLE", expression=query))
-    remover.rows[key] = sum(part.rows for part in parts)
+    return render(exp.Create(this=target, kind="TABLE", expression=query))

@@ -238,7 +238,7 @@ def _carry_out(
     """Apply an edit to a table."""
     key = key_of(predicate, owner)
     if edit.rewritten or key not in remover.rows:
-        write_table(remover, predicate, key, edit.incoming, recursive)
+        write_table(remover, predicate, key, edit.incoming, recursive, cache)
     else:
         edit_rows(
             remover.store, predicate=predicate, key=key, edit=edit, rows=remover.rows, cache=cache
