@@ -11,7 +11,7 @@ The transaction of SQLite surrounds that of DuckDB: copies never show what is no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from sqlglot import exp
@@ -39,7 +39,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ZodiacError
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.lookups.cascade import MOST_MOVED, Cascade, Given, Moved, TableEdit
+from zodiac_sql.lookups.cascade import MOST_MOVED, Cascade, Given, Moved, TableEdit, Visited
 from zodiac_sql.lookups.copies import Moves, NotCopied
 from zodiac_sql.lookups.values import Fact, decoded, encoded
 from zodiac_sql.lookups.worth import Declined
@@ -321,13 +321,14 @@ def _stats(cascade: Cascade, name: str, moved: Mapping[str, Moved]) -> Hypernode
     edits = [moved[p].edits.get(hypernode.id) for p in hypernode.derives if p in moved]
     counts = [edit.moved for edit in edits if edit]
     row = next(row for row in cascade.state.hypernodes if row.id == hypernode.id)
+    counted = {name: getattr(visited, name) for name in Visited.__slots__}  # asdict takes longer
     return HypernodeStats(
         strategy="lookups",
         why="few facts, and copies of what its rules read",
         method="lookups",
         modules=[str(module) for module in row.modules],
         trees=[],
-        **asdict(visited),
+        **counted,
         deletions=0, insertions=0, marked=0,
         inserted=sum(gained for gained, _ in counts), deleted=sum(lost for _, lost in counts),
     )  # fmt: skip
