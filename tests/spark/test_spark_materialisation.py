@@ -275,6 +275,20 @@ def test_columns_with_names_that_are_ours(
     ]
 
 
+@pytest.mark.parametrize("driver_rows", [0, DRIVER])
+def test_changes_of_a_predicate_without_columns(
+    spark: SparkSession, tmp_path: Path, driver_rows: int
+) -> None:
+    from zodiac_sql.spark import Materialisation
+
+    kept = Materialisation(spark, "p() :- e(), q(X).", tmp_path, driver_rows=driver_rows)
+    changed = kept.update({"e": frame(spark, [()]), "q": frame(spark, [(1,)])})
+    assert rows_of(changed["e"]) == rows_of(changed["p"]) == {(True, "insert", 2)}
+    changed = kept.update(deletes={"e": frame(spark, [()])})
+    assert rows_of(changed["e"]) == rows_of(changed["p"]) == {(True, "delete", 3)}
+    assert changed["p"].columns == ["holds", "_change_type", "_commit"]
+
+
 def test_a_table_with_the_same_facts_stays(spark: SparkSession, tmp_path: Path) -> None:
     """It is written anew, and nobody who follows the files shall see a change."""
     from zodiac_sql.spark import Materialisation

@@ -10,7 +10,7 @@ import datetime
 import math
 import re
 import sys
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from zodiac_sql.language import symbols
@@ -92,9 +92,12 @@ def float_of(text: str) -> float:
 def rounded(text: str) -> float | None:
     """The float that a number becomes, if it is not written as the same number; else None."""
     value = float_of(text)
-    if not math.isfinite(value) or Decimal(repr(value)) == Decimal(text):
+    if not math.isfinite(value):
         return None
-    return value
+    try:
+        return None if Decimal(repr(value)) == Decimal(text) else value
+    except InvalidOperation:  # an exponent of more than 18 digits: the number is 0, or nearly
+        return value if re.match(r"[^eE]*[1-9]", text) else None
 
 
 def _boolean(text: str) -> bool:

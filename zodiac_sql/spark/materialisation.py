@@ -349,7 +349,7 @@ class Materialisation(_ByPredicate):
             known = next((one.columns[meant] for one in programs if meant in one.columns), None)
             columns = known or _nameless(version.changes[meant][1])
             sides = zip(version.changes[meant], (INSERT, DELETE), strict=True)
-            own = [beside(c.name, _OURS) for c in columns]
+            own = [beside(c.name, _OURS) for c in columns or (HOLDS,)]
             both = [
                 frame(self._spark, self._directory.path, table, columns)
                 .toDF(*own)
