@@ -89,7 +89,7 @@ def test_other_syntaxes_name_line_and_column(store: Store, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (gzip.compress(b"a,b\n1,2\n", mtime=0), "packed by gzip: give it a name that ends with .gz"),
+        (gzip.compress(b"a,b\n1,2\n", mtime=0), "packed by gzip: give it a name that ends with"),
         ("a,b\n1,2\n".encode("utf-16"), "it is UTF-16, and text must be UTF-8"),
         ("a,b\n1,2\n".encode("utf-16-be").join([b"\xfe\xff", b""]), "it is UTF-16"),
         (b"PK\x03\x04", "a zip archive, as spreadsheets are"),
