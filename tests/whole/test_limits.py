@@ -19,6 +19,12 @@ ENDLESS = "n(Y) :- n(X), Y = X + 1."
 SEVERAL = "n(Y) :- m(X), Y = X + 1. m(X) :- n(X)."
 
 
+COPIES = {
+    "one": "copy: p(X, Y) :- edge(X, Y).",
+    "in a circle": "p(X, Y) :- edge(X, Y). q(X, Y) :- p(Y, X). p(X, Y) :- q(Y, X).",
+}
+
+
 def state(kb: KnowledgeBase) -> object:
     return sorted(kb.predicates().fetchall()), kb.rules().fetchall()
 
@@ -40,6 +46,18 @@ def test_rows_that_never_end(kb: KnowledgeBase) -> None:
         kb.insert("p", ((i,) for i in itertools.count()), timeout=0.3)
     assert state(kb) == before
     kb.close()
+
+
+@pytest.mark.parametrize("rules", COPIES.values(), ids=COPIES)
+def test_copies_are_counted(kb: KnowledgeBase, rules: str) -> None:
+    kb.add_rules(rules)
+    before = state(kb)
+    more = [(i, -i) for i in range(2_000)]
+    with pytest.raises(LimitError, match="max_rows"):
+        kb.insert("edge", more, max_rows=100)
+    assert state(kb) == before
+    assert kb.insert("edge", more, max_rows=10_000).inserted["p"] == 2_000
+    assert kb.verify()
 
 
 @pytest.mark.parametrize("rules", [ENDLESS, SEVERAL])

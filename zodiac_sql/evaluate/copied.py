@@ -29,7 +29,7 @@ from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 
 MOST_SOURCES = 16
-"""With more sources for one predicate, a statement would take longer to plan than the rounds."""
+"""Where a predicate has more sources than this, rounds do it: a statement would unite them all."""
 
 Order = tuple[int, ...]
 """For each column of a copy, the place of that column in what is copied."""
@@ -107,7 +107,7 @@ def _sources(predicate: str, steps: list[_Step]) -> Sources:
         found.update({source: number for source in last if source not in found})
         last = [
             source
-            for name, order in [key for key, steps in found.items() if steps == number]
+            for name, order in [key for key, after in found.items() if after == number]
             for step in steps
             if step.head == name
             if (source := (step.body, tuple(step.order[place] for place in order))) not in found

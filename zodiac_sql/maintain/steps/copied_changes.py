@@ -24,7 +24,11 @@ Source = tuple[str, Order, int]
 
 
 def copy_changes(task: Task) -> Maintained | None:
-    """Copy what came and went; None if there is more to do."""
+    """Copy what came and went; None if there is more to do, or if rows must be counted first."""
+    if task.heritage or task.modules or task.marking.next or task.marking.given:
+        return None
+    if task.store.watch.counts or (task.hypernode.recursive and not task.ranked):
+        return None
     found = {name: _source(task, name) for name in task.hypernode.derives}
     sources = {name: source for name, source in found.items() if source}
     if len(sources) < len(found):
@@ -45,10 +49,6 @@ def copy_changes(task: Task) -> Maintained | None:
 
 def _source(task: Task, predicate: str) -> Source | None:
     """The only source of a predicate that had or has facts; None if there is none, or several."""
-    if task.heritage or task.modules or task.marking.next or task.marking.given:
-        return None
-    if task.hypernode.recursive and not task.ranked:
-        return None
     all_ = task.cache.get("sources", lambda: sources_in(task.hypernode, task.schema))
     filled = [
         (name, order, number)
