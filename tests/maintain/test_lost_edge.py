@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support import budget
 from support.as_if_large import as_if_large
-from support.edges import LEFT, RIGHT, RULES, TRANSITIVE, UNEQUAL, Pairs, closed, pairs
+from support.edges import LEFT, RIGHT, RULES, TRANSITIVE, UNEQUAL, begin, closed, pairs
 
 from zodiac_sql.evaluate.cost import choose_components
 from zodiac_sql.maintain import auto
@@ -28,16 +28,11 @@ def test_small_graphs(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, name: st
     chance = random.Random(f"{name} {budget.seed(2037)}")
     for _ in range(budget.either(ci=4, fuzz=15)):
         nodes = chance.choice((4, 6, 9))
-        edges, seeds = pairs(chance, nodes, chance.randrange(nodes // 2, 2 * nodes)), Pairs()
         with as_if_large(really=True), open_kb() as kb:
             monkeypatch.setattr(choose_components, "LEAST_PAIRS", 10**15)
             monkeypatch.setattr(auto, "COMPARISON_COST", -100)  # so starting over seems cheaper
-            kb.add_rules(RULES[name])
-            kb.insert("edge", edges)
-            if name == "seeds":
-                kb.insert("seed", seeds := pairs(chance, nodes, 3))
-            elif name == "module":
-                kb.insert("tc", seeds := pairs(chance, nodes, 1))
+            count = chance.randrange(nodes // 2, 2 * nodes)
+            edges, seeds = begin(kb, name, chance, nodes, count)
             for edge in chance.sample(sorted(edges), len(edges)):
                 if chance.random() < 0.2:
                     edges |= (more := pairs(chance, nodes, 2))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support import budget
-from support.edges import COPY, LEFT, RIGHT, RULES, TRANSITIVE, UNEQUAL, Pairs, closed, pairs
+from support.edges import COPY, LEFT, RIGHT, RULES, TRANSITIVE, UNEQUAL, begin, closed, pairs
 
 from zodiac_sql.maintain.steps import one_edge
 
@@ -27,14 +27,8 @@ def test_small_graphs(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, name: st
     chance = random.Random(f"{name} {budget.seed(2036)}")
     for _ in range(budget.either(ci=4, fuzz=15)):
         nodes = chance.choice((4, 6, 9))
-        edges, seeds = pairs(chance, nodes, chance.randrange(1, 2 * nodes)), Pairs()
         with open_kb(strategy=chance.choice(("auto", "support"))) as kb:
-            kb.add_rules(RULES[name])
-            kb.insert("edge", edges)
-            if name == "seeds":
-                kb.insert("seed", seeds := pairs(chance, nodes, 3))
-            elif name == "module":
-                kb.insert("tc", seeds := pairs(chance, nodes, 1))
+            edges, seeds = begin(kb, name, chance, nodes, chance.randrange(1, 2 * nodes))
             for _ in range(12):
                 (edge,) = pairs(chance, nodes, 1)
                 if edge in edges and chance.random() < 0.7:

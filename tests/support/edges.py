@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
 
 Pairs = set[tuple[int, int]]
 
@@ -32,3 +36,17 @@ def closed(rules: str, edges: Pairs, seeds: Pairs) -> Pairs:
 def pairs(chance: random.Random, nodes: int, count: int) -> Pairs:
     """Random edges, loops among them."""
     return {(chance.randrange(nodes), chance.randrange(nodes)) for _ in range(count)}
+
+
+def begin(
+    kb: KnowledgeBase, name: str, chance: random.Random, nodes: int, count: int
+) -> tuple[Pairs, Pairs]:
+    """Add rules by their name, random edges, and what else the rules begin with: returns both."""
+    edges, seeds = pairs(chance, nodes, count), Pairs()
+    kb.add_rules(RULES[name])
+    kb.insert("edge", edges)
+    if name == "seeds":
+        kb.insert("seed", seeds := pairs(chance, nodes, 3))
+    elif name == "module":
+        kb.insert("tc", seeds := pairs(chance, nodes, 1))
+    return edges, seeds
