@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from zodiac_sql.graph.digraph import topological_order
 from zodiac_sql.graph.rule_graph import components, rule_graph
 from zodiac_sql.language.syntax import Best, Rule
 
@@ -146,7 +147,7 @@ def hypergraph(
     loops = {owner[a] for a, b in graph.positive if owner[a] == owner[b]}
     strata = _strata(len(parts), positive, negative)
     numbers = _numbers(owner, len(parts), known, fresh)
-    order = _topological(len(parts), positive | negative, strata)
+    order = topological_order(len(parts), positive | negative, lambda i: (strata[i], i))
     return Hypergraph(
         tuple(
             Hypernode(numbers[i], tuple(by_name[n] for n in parts[i]), i in loops, strata[i])
@@ -175,20 +176,6 @@ def _numbers(
     return [numbers[part] if part in numbers else next(following) for part in range(count)]
 
 
-def _topological(
-    count: int, edges: set[tuple[int, int]], strata: Sequence[int] | None = None
-) -> list[int]:
-    """Indices in a topological order; among equals by stratum, if given, and first rule."""
-    import networkx as nx
-
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(count))
-    graph.add_edges_from(edges)
-    if strata is None:
-        return list(nx.topological_sort(graph))
-    return list(nx.lexicographical_topological_sort(graph, key=lambda i: (strata[i], i)))
-
-
 def _strata(
     count: int, positive: set[tuple[int, int]], negative: set[tuple[int, int]]
 ) -> list[int]:
@@ -199,7 +186,7 @@ def _strata(
         incoming[b].append((a, 0))
     for a, b in negative:
         incoming[b].append((a, 1))
-    for index in _topological(count, positive | negative):
+    for index in topological_order(count, positive | negative):
         steps = (strata[source] + step for source, step in incoming[index])
         strata[index] = max(steps, default=0)
     return strata

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from zodiac_sql.graph.digraph import shortest_path, strong_components
 from zodiac_sql.graph.matching import may_match
 from zodiac_sql.language.syntax import Atom, Rule
 
@@ -73,13 +74,8 @@ def _circles(rules: Sequence[Rule], deriving: Mapping[str, Sequence[Rule]]) -> s
 
 def components(graph: RuleGraph) -> list[tuple[str, ...]]:
     """Strongly connected components over all edges, each in the order of the rules."""
-    import networkx as nx  # imported late: opening a file needs no graph algorithms
-
-    directed = nx.DiGraph()
-    directed.add_nodes_from(rule.name for rule in graph.rules)
-    directed.add_edges_from(graph.positive | graph.negative)
     position = {rule.name: index for index, rule in enumerate(graph.rules)}
-    found = nx.strongly_connected_components(directed)
+    found = strong_components(position, graph.positive | graph.negative)
     return sorted(
         (tuple(sorted(part, key=position.__getitem__)) for part in found),
         key=lambda part: position[part[0]],
@@ -90,17 +86,13 @@ def negative_cycles(graph: RuleGraph) -> list[tuple[str, ...]]:
     """For each component that holds a negative edge, one cycle of rule names through it."""
     if not graph.negative:
         return []
-    import networkx as nx
-
-    directed = nx.DiGraph()
-    # Given to DiGraph(), the edges would make networkx import pandas.
-    directed.add_edges_from(graph.positive | graph.negative)
+    edges = sorted(graph.positive | graph.negative)
     cycles = []
     for part in components(graph):
         inside = set(part)
         for source, target in sorted(graph.negative):
             if source in inside and target in inside:
-                path = nx.shortest_path(directed.subgraph(inside), target, source)
-                cycles.append(tuple(path))
+                # The way back lies in the component: else its ends would not be in it.
+                cycles.append(tuple(shortest_path(edges, target, source)))
                 break
     return cycles

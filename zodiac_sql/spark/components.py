@@ -15,8 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import networkx as nx
-
+from zodiac_sql.graph.digraph import strong_components
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.equivalence import outline, same
 from zodiac_sql.language.syntax import Atom, Column, Rule, Variable
@@ -77,20 +76,17 @@ def is_copying(rule: Rule) -> bool:
 def _hypernodes(rules: Iterable[Rule]) -> Iterator[Hypernode]:
     """The rules by strongly connected components of predicates, in the order of evaluation."""
     of: dict[str, list[Rule]] = defaultdict(list)
-    graph = nx.DiGraph()
+    edges: dict[tuple[str, str], None] = {}
     for rule in rules:
         head = rule.head.predicate
         of[head].append(rule)
-        graph.add_node(head)
-        graph.add_edges_from((p, head) for p in (*rule.positive(), *rule.negative()))
-    parts = nx.condensation(graph)
+        edges |= dict.fromkeys((p, head) for p in sorted(rule.positive() | rule.negative()))
     number = 0
-    for part in nx.lexicographical_topological_sort(parts):
-        members = parts.nodes[part]["members"]
+    for members in strong_components(of, edges):
         mine = tuple(rule for head in of if head in members for rule in of[head])
         if mine:
             number += 1
-            recursive = any(rule.positive() & members for rule in mine)
+            recursive = any(rule.positive() & set(members) for rule in mine)
             yield Hypernode(number, mine, recursive, 0)
 
 
