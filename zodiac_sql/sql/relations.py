@@ -92,7 +92,8 @@ def table(part: Part) -> exp.Table | exp.Subquery:
     if part.picked is None:
         return named
     wanted = [
-        exp.column(there, quoted=True).as_(name, quoted=True) for name, there in part.picked.columns
+        exp.column(there, quoted=True).as_(name, quoted=True, copy=False)
+        for name, there in part.picked.columns
     ]
     tag = exp.column(TAG, quoted=True).eq(exp.Literal.number(part.picked.tag))
     return exp.select(*wanted).from_(named).where(tag).subquery(copy=False)
@@ -110,9 +111,9 @@ def part_query(part: Part, relation: Relation) -> exp.Select:
     rank = rank_of("t")
     if relation.ranked:
         known = rank if part.ranked else exp.Literal.number(OUTSIDE)
-        query = query.select(known.as_(RANK, quoted=True), copy=False)
+        query = query.select(known.as_(RANK, quoted=True, copy=False), copy=False)
     if relation.marked:
-        query = query.select(_mark(part).as_(MARK, quoted=True), copy=False)
+        query = query.select(_mark(part).as_(MARK, quoted=True, copy=False), copy=False)
     if part.ranks == "derived":
         query = query.where(exp.GT(this=rank, expression=exp.Literal.number(0)), copy=False)
     if part.ranks == "old":
@@ -134,7 +135,7 @@ def part_query(part: Part, relation: Relation) -> exp.Select:
 def _rows(part: Part, relation: Relation, alias: str) -> exp.Expr:
     """The table of a part, or the pairs that it stands for, as an item of FROM."""
     if part.pairs is None:
-        return table(part).as_(alias)
+        return table(part).as_(alias, copy=False)
     names = [column.name for column in relation.columns]
     return pairs_query(part.pairs, table(part), names).subquery(alias, copy=False)
 

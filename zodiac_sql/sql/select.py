@@ -62,7 +62,7 @@ def compile_rule(
         if made:
             texts.append(column.name)
         stored = body.values.shown(value) if made else body.values.stored(value, column)
-        query = query.select(stored.as_(column.name, quoted=True), copy=False)
+        query = query.select(stored.as_(column.name, quoted=True, copy=False), copy=False)
     if not head:
         query = query.select(exp.true().as_(HOLDS.name, quoted=True))
     if ranked:

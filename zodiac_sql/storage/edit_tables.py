@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 from sqlglot import exp
 
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
+from zodiac_sql.database.templates import filled, place_for
 from zodiac_sql.errors import StoreError
 from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import EXPLICIT_SCHEMA, RANK
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, table
 from zodiac_sql.storage.edits import Edit
@@ -107,7 +109,28 @@ def write_table(
 def _creation(
     predicate: Predicate, key: tuple[str, str], parts: tuple[Part, ...], recursive: bool
 ) -> str:
-    query = relation_query(Relation(predicate.columns, parts, ranked=recursive))
+    """The text that makes a table. Most differ only in names: they have the rows of one other."""
+    if len(parts) == 1 and parts[0] == Part("temp", parts[0].table, parts[0].rows):
+        stored = Relation(predicate.columns, ()).stored
+        columns = (column.name for column in stored)
+        return filled(_of_one(len(stored), recursive), [*key, parts[0].table, *columns])
+    return _making(predicate.columns, key, parts, recursive)
+
+
+@lru_cache(maxsize=100)
+def _of_one(arity: int, recursive: bool) -> str:
+    """The text for a table with the rows of one temporary table. The names are those of
+    `_creation`, in its order.
+    """
+    schema, table, temporary, *names = map(place_for, range(3 + arity))
+    columns = tuple(Column(name, Type.INT) for name in names)
+    return _making(columns, (schema, table), (Part("temp", temporary, 1),), recursive)
+
+
+def _making(
+    columns: tuple[Column, ...], key: tuple[str, str], parts: tuple[Part, ...], recursive: bool
+) -> str:
+    query = relation_query(Relation(columns, parts, ranked=recursive))
     if recursive and not parts:
         assert isinstance(query, exp.Select)
         query = query.select(exp.cast(exp.null(), "BIGINT").as_(RANK, quoted=True))

@@ -145,8 +145,8 @@ def decoded(
             alias = f"t{index}"
             same = exp.column("id", table=alias).eq(value)
             kind = "LEFT" if unknown else ""
-            symbols = exp.to_table(dictionary).as_(alias)
+            symbols = exp.to_table(dictionary).as_(alias, copy=False)
             query = query.join(joining(symbols, kind), on=same, copy=False)
             value = exp.column("text", table=alias)
-        query = query.select(value.as_(column.name, quoted=True), copy=False)
+        query = query.select(value.as_(column.name, quoted=True, copy=False), copy=False)
     return query

@@ -121,9 +121,13 @@ def _triples_of(known: Predicate) -> exp.Select:
         texts.append(name)
         name = text(symbols.RDF_TYPE)
     subject, object_ = texts
-    values = (subject.as_("s"), name.as_("p"), object_.as_("o"))
+    values = (
+        exp.alias_(*named, copy=False)
+        for named in zip((subject, name, object_), "spo", strict=True)
+    )
     # The database is not named: the file may get another name.
-    return exp.select(*values).from_(exp.table_(known.sql_name, db="main", quoted=True))
+    there = exp.table_(known.sql_name, db="main", quoted=True)
+    return exp.select(*values, copy=False).from_(there, copy=False)
 
 
 def _text(known: Predicate, index: int) -> exp.Expr:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from functools import lru_cache
+from itertools import count
 
 from sqlglot import exp
 
@@ -11,8 +13,8 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import data_type, shown
 from zodiac_sql.database.store import Store
-from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Type
+from zodiac_sql.database.templates import filled, place_for
+from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.class_pairs import pairs_query
@@ -39,10 +41,10 @@ def _decoded_pairs(part: Part, relation: Relation) -> exp.Query:
     return pairs_query(part.pairs, nodes.subquery(), names, "text")
 
 
-def view(predicate: Predicate, relation: Relation, replace: bool, database: str) -> exp.Create:
+def view(sql_name: str, relation: Relation, or_replace: bool, database: str) -> exp.Create:
     """CREATE VIEW main."p": the extension, decoded, for any DuckDB client.
 
-    Use `replace` only for a view that is ours: a new view must never replace somebody else's.
+    Use `or_replace` only for a view that is ours: a new view must never replace somebody else's.
     """
     body: exp.Expr
     if not relation.parts:
@@ -51,8 +53,31 @@ def view(predicate: Predicate, relation: Relation, replace: bool, database: str)
         body = _decoded_pairs(covering[0], relation)
     else:
         body = decoded(relation, distinct_query(relation), "zodiac.symbol")
-    name = shown(database, predicate.sql_name)
-    return exp.Create(this=name, kind="VIEW", expression=body, replace=replace)
+    name = shown(database, sql_name)
+    return exp.Create(this=name, kind="VIEW", expression=body, replace=or_replace)
+
+
+def _creation(sql_name: str, relation: Relation, or_replace: bool, database: str) -> str:
+    """The text of `view`. Most views differ only in names."""
+    parts = sorted(relation.parts, key=lambda part: -part.rows)
+    if any(replace(p, ranked=False) != Part(p.schema, p.table, p.rows) for p in parts):
+        return render(view(sql_name, relation, or_replace, database))
+    types = tuple(column.type for column in relation.columns)
+    template = _template(types, tuple(part.schema for part in parts), or_replace)
+    columns = (column.name for column in relation.columns)
+    return filled(template, [database, sql_name, *(part.table for part in parts), *columns])
+
+
+@lru_cache(maxsize=1_000)
+def _template(types: tuple[Type | None, ...], schemas: tuple[str, ...], or_replace: bool) -> str:
+    """The text for columns of some types and tables in some schemas, of which the first is the
+    largest. The names are those of `_creation`, in its order.
+    """
+    names = map(place_for, count())
+    database, sql_name = next(names), next(names)
+    parts = tuple(Part(s, next(names), rows=-i) for i, s in enumerate(schemas))
+    columns = tuple(Column(next(names), type_) for type_ in types)
+    return render(view(sql_name, Relation(columns, parts), or_replace, database))
 
 
 @lru_cache(maxsize=1_000)
@@ -88,7 +113,7 @@ def refresh_views(store: Store, old: State, new: State, names: Collection[str]) 
         if not same or _have_changed(before, after, name):
             parts = tuple(part for parts in after.owners(name).values() for part in parts)
             relation = Relation(predicate.columns, parts)
-            store.run(view(predicate, relation, name in old.schema, store.database))
+            store.run(_creation(predicate.sql_name, relation, name in old.schema, store.database))
             made.append(name)
     comment_views(store, old, new, made)
     refresh_triples(store, old, new)

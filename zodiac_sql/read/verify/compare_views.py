@@ -114,7 +114,7 @@ def _shows_classes(work: Work, predicate: Predicate, relation: Relation, facts: 
     there = work.there.relation(predicate.name)
     if not any(part.pairs for part in there.parts) or work.tables:
         return False
-    made = view(predicate, there, False, work.store.database).expression
+    made = view(predicate.sql_name, there, False, work.store.database).expression
     _, rows = _shown(work, predicate, facts)
     return rows == facts and is_made_of(work.store, "main", predicate.sql_name, made)
 
