@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from zodiac_sql import DataError, KnowledgeBase
-from zodiac_sql.database import dictionary
+from zodiac_sql.database import remembered
 from zodiac_sql.facts import stage
 
 OpenKb = Callable[..., KnowledgeBase]
@@ -212,14 +212,14 @@ def test_symbols_of_a_change_that_failed_are_forgotten(kb: KnowledgeBase) -> Non
 
 
 def test_not_all_symbols_are_remembered(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dictionary, "MOST_REMEMBERED", 3)
+    monkeypatch.setattr(remembered, "MOST_REMEMBERED", 3)
     with open_kb() as kb:
         kb.insert("p", [(f"a{n}",) for n in range(5)])
         kb.insert("p", [("long" * 100,)])
         for n in range(5):
             kb.delete("p", [(f"a{n}",), ("long" * 100,)])
             kb.insert("p", [(f"a{n}",), ("long" * 100,)])
-        assert [*kb._session.store.known_symbols] == ["a2", "a3", "a4"]
+        assert [*kb._session.store.remembered.ids] == ["a2", "a3", "a4"]
         assert facts(kb, "p") == {*((f"a{n}",) for n in range(5)), ("long" * 100,)} and kb.verify()
 
 
@@ -268,3 +268,30 @@ def test_new_symbols_of_two_knowledge_bases(few: bool, open_kb: OpenKb, tmp_path
                 second.insert("p", [(f"twice{turn}",)])
             first.insert("p", [(f"alone{turn}",), (f"second{turn}",)])
         assert len(first.table("p")) == 15 and first.verify()
+
+
+def asked_for_symbols(kb: KnowledgeBase, call: Callable[[], object]) -> bool:
+    return any("FROM zodiac.symbol" in text for text in seen(kb, call))
+
+
+def test_all_symbols_of_a_small_file_are_remembered(open_kb: OpenKb, tmp_path: Path) -> None:
+    """Who mentions new symbols in each change asks the file for them some times, and then never,
+    until another connection may have added some.
+    """
+    path = tmp_path / "all.duckdb"
+    with open_kb(path) as kb:
+        kb.insert("p", [("there",)])
+        for n in range(remembered.TIMES_ASKED):
+            kb.insert("p", [(f"before{n}",)])
+        assert not asked_for_symbols(kb, lambda: kb.insert("p", [("new",)]))
+        assert not asked_for_symbols(kb, lambda: kb.delete("p", [("unknown",), ("new",)]))
+        kb.insert("p", [("long" * 100,)])
+        assert asked_for_symbols(kb, lambda: kb.insert("p", [("long" * 100,), ("short",)]))
+        with open_kb(path) as other:
+            other.insert("p", [("of the other",), ("new",)])
+            kb.insert("p", [("of the other",), ("mine",)])
+            other.insert("p", [("mine",)])
+        kb.insert("p", [("new",), ("there",), ("mine",), ("last",)])
+        symbols = "SELECT count(*), count(DISTINCT text) FROM zodiac.symbol"
+        assert kb.sql(symbols).fetchall() == [(17, 17)]
+        assert kb.verify()

@@ -17,7 +17,7 @@ from support.roads import RULES, as_if_killed
 
 import zodiac_sql
 from zodiac_sql import StoreError
-from zodiac_sql.database import dictionary
+from zodiac_sql.database import remembered
 from zodiac_sql.database.waiting import publishes
 from zodiac_sql.storage import journal
 
@@ -234,14 +234,14 @@ def test_a_fact_may_come_and_go_many_times(kb: KnowledgeBase) -> None:
     assert kb.verify()
 
 
-@pytest.mark.parametrize("remembered", [0, dictionary.MOST_REMEMBERED])
+@pytest.mark.parametrize("most", [0, remembered.MOST_REMEMBERED])
 @pytest.mark.parametrize("somewhere", ["somewhere", "long" * 100, "it's <here>"])
 def test_new_symbols_wait_with_their_change(
     kb: KnowledgeBase, open_kb: OpenKb, path: Path, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch, somewhere: str, remembered: int,
+    monkeypatch: pytest.MonkeyPatch, somewhere: str, most: int,
 ) -> None:  # fmt: skip
     """They are known meanwhile, even if symbols in the file are forgotten, or too long for that."""
-    monkeypatch.setattr(dictionary, "MOST_REMEMBERED", remembered)
+    monkeypatch.setattr(remembered, "MOST_REMEMBERED", most)
     with traced(kb) as told:
         kb.insert("edge", [(somewhere, "n0")])
         kb.insert("edge", [("elsewhere", somewhere), ("n0", somewhere)])

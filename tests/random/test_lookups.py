@@ -36,8 +36,7 @@ from support.agreement import assert_agrees, assert_told
 from support.examples import share
 
 from zodiac_sql import ConstraintError
-from zodiac_sql.database import dictionary
-from zodiac_sql.database.dictionary import MOST_REMEMBERED
+from zodiac_sql.database import remembered
 from zodiac_sql.lookups import cascade
 from zodiac_sql.lookups.cascade import MANY
 from zodiac_sql.storage import journal
@@ -219,18 +218,20 @@ class Run:
     steps=st.integers(5, 25),
     many=st.sampled_from([1, MANY]),
     entries=st.sampled_from([1, 3, MOST_ENTRIES]),
-    remembered=st.sampled_from([0, 3, MOST_REMEMBERED]),
+    most=st.sampled_from([0, 3, remembered.MOST_REMEMBERED]),
+    asked=st.sampled_from([1, 3, remembered.TIMES_ASKED]),
 )
 def test_small_changes_and_what_comes_between(
-    open_kb: OpenKb, seed: int, steps: int, many: int, entries: int, remembered: int
+    open_kb: OpenKb, seed: int, steps: int, many: int, entries: int, most: int, asked: int
 ) -> None:
     """`many` candidates may be checked together, so many `entries` wait in the journal, and so many
-    symbols are `remembered`.
+    symbols are remembered at `most`: all of them, if the file was `asked` for some so often.
     """
     with TemporaryDirectory() as folder, ExitStack() as closing:
         closing.enter_context(patch.object(cascade, "MANY", many))
         closing.enter_context(patch.object(journal, "MOST_ENTRIES", entries))
-        closing.enter_context(patch.object(dictionary, "MOST_REMEMBERED", remembered))
+        closing.enter_context(patch.object(remembered, "MOST_REMEMBERED", most))
+        closing.enter_context(patch.object(remembered, "TIMES_ASKED", asked))
         run = Run(Random(seed), open_kb, Path(folder) / "lookups.duckdb", closing)
         note(run.program.text())
         for _ in range(steps):

@@ -19,9 +19,11 @@ permitted.py              what SQL that a user writes may call
 registered_functions.py   Python functions that SQL can call
 statements.py             small trees that many statements are made of
 render.py                 a tree as SQL text
+templates.py              texts that differ only in names
 explain.py                how DuckDB would run a query
 statement_cache.py        plans and texts of statements that later changes use again
 temporary_rows.py         how large the temporary tables can be
 dictionary.py             the symbols: text -> number
+remembered.py             those that are kept in memory
 column_types.py           the types of DuckDB's columns for the types of the language
 """

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
-from typing import Any
 
 from sqlglot import exp
 
@@ -91,10 +89,12 @@ def add_to_file(store: Store, symbols: Mapping[str, int]) -> None:
 
 def published(store: Store) -> None:
     """Note that all new symbols are in the file."""
-    waiting = store.waiting_symbols
-    known = store.last_symbol is not None and not store.symbols_wait
-    store.last_symbol = max(waiting.values(), default=store.last_symbol) if known else None
-    _remember(store, waiting)
+    waiting, before = store.waiting_symbols, store.last_symbol
+    known = before is not None and not store.symbols_wait
+    store.last_symbol = max(waiting.values(), default=before) if known else None
+    store.remembered.add(waiting)
+    if store.remembered.all_to == before:
+        store.remembered.all_to = store.last_symbol
     forget_new(store)
 
 
@@ -128,16 +128,18 @@ def as_written(store: Store, texts: Collection[str]) -> dict[str, int]:
     """
     found = {
         text: known[text]
-        for known in (store.known_symbols, store.waiting_symbols, store.journal.symbols)
+        for known in (store.remembered.ids, store.waiting_symbols, store.journal.symbols)
         for text in texts
         if text in known
     }
     asked = [text for text in texts if text not in found]
-    if asked:
+    if asked and not _remembers_all(store):
         with store.journal.apart():
             there = dict(store.rows(_FEW if len(asked) <= _FEW_TEXTS else _MANY, [asked]))
-        _remember(store, there)
+        store.remembered.add(there)
         found |= there
+        if store.remembered.should_be_all(store.last_symbol):
+            _remember_all(store)
     if asked and store.symbols_wait:
         found |= dict(store.rows(_WAITING, [asked]))
     return found
@@ -152,18 +154,12 @@ _MANY = "SELECT text, id FROM zodiac.symbol WHERE text IN (SELECT unnest($1))"
 
 _WAITING = 'SELECT text, id FROM temp."zodiac$new_symbol" WHERE text IN (SELECT unnest($1))'
 
-MOST_REMEMBERED = 50_000
-"""When more symbols than this are remembered, those that have been for longest are forgotten."""
-
-_LONGEST_REMEMBERED = 200
-"""Longer texts are not remembered: they would take much memory, and are hardly mentioned often."""
-
 
 def texts_as_written(store: Store, ids: Collection[int]) -> dict[int, str]:
     """The texts of symbols by their ids. Those of published ones are remembered."""
     found = {
         number: known[number]
-        for known in (store.known_texts, store.journal.texts)
+        for known in (store.remembered.texts, store.journal.texts)
         for number in ids
         if number in known
     }
@@ -171,7 +167,7 @@ def texts_as_written(store: Store, ids: Collection[int]) -> dict[int, str]:
     if asked:
         with store.journal.apart():
             there = dict(store.rows(_TEXTS, [asked]))
-        _remember_texts(store, there)
+        store.remembered.add_texts(there)
         found |= there
     if waits(store) and len(found) < len(ids):
         found |= dict(store.rows(_WAITING_TEXTS, [[n for n in ids if n not in found]]))
@@ -183,21 +179,19 @@ _TEXTS = "SELECT id, text FROM zodiac.symbol WHERE id IN (SELECT unnest($1))"
 _WAITING_TEXTS = 'SELECT id, text FROM temp."zodiac$known_symbol" WHERE id IN (SELECT unnest($1))'
 
 
-def _remember(store: Store, published: Mapping[str, int]) -> None:
-    known = store.known_symbols
-    known |= {t: number for t, number in published.items() if len(t) <= _LONGEST_REMEMBERED}
-    _forget_oldest(known)
+def _remembers_all(store: Store) -> bool:
+    """Whether all symbols in the file are remembered, so that any other is a new one."""
+    last, all_to = store.last_symbol, store.remembered.all_to
+    if last is None or last != all_to or store.presence is None:
+        return False
+    return store.presence.knows()
 
 
-def _remember_texts(store: Store, published: Mapping[int, str]) -> None:
-    known = store.known_texts
-    known |= {number: t for number, t in published.items() if len(t) <= _LONGEST_REMEMBERED}
-    _forget_oldest(known)
-
-
-def _forget_oldest(known: dict[Any, Any]) -> None:
-    for key in list(islice(known, max(0, len(known) - MOST_REMEMBERED))):
-        del known[key]
+def _remember_all(store: Store) -> None:
+    with store.journal.apart():
+        there = dict(store.rows("SELECT text, id FROM zodiac.symbol"))
+    store.remembered.all_to = store.last_symbol
+    store.remembered.add({**there, **store.journal.symbols})
 
 
 def add(store: Store, texts: Sequence[str]) -> dict[str, int]:

@@ -24,6 +24,7 @@ from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.instance import Instance
 from zodiac_sql.database.log import abandon, require_undamaged, settle_log
+from zodiac_sql.database.remembered import Remembered
 from zodiac_sql.database.render import render
 from zodiac_sql.database.settings import LOSING_OPTIMIZERS, NOT_PLANNED, WRONG_OPTIMIZER, Settings
 from zodiac_sql.database.temporary_rows import TemporaryRows
@@ -94,9 +95,7 @@ class Store:
         self.unsure = False
         """Whether a change may be in the file that the session does not know of. It is set before
         a COMMIT, because an interruption may come after it, and before the new state is noted."""
-        self.known_symbols: dict[str, int] = {}
-        self.known_texts: dict[int, str] = {}
-        """Some symbols that are published, both ways (dictionary.py)."""
+        self.remembered = Remembered()
         self.journal = Waiting()  # see waiting.py
         self.temporary_rows = TemporaryRows()
         """How large the temporary tables can be."""

@@ -99,15 +99,18 @@ class Steps:
             self.all_joined = self._heads(store, delta) <= most
 
     def _heads(self, store: Store, delta: Part) -> int:
-        """How many heads it finds to join the last facts with all facts."""
+        """How many heads it finds to join the last facts with all facts.
+
+        That is, for each fact, how many of the last ones end where it begins.
+        """
         first, second = columns_of(Relation(self.columns, ()))
         count = exp.Count(this=exp.Star()).as_("n")
         ends = exp.select(second.as_("v"), count).from_(temp_table(delta.table))
-        begins = exp.select(first.as_("v"), count.copy()).from_(temp_table(self.whole))
-        both = exp.Mul(this=exp.column("n", table="a"), expression=exp.column("n", table="b"))
-        query = exp.select(exp.func("coalesce", exp.Sum(this=both), exp.Literal.number(0)))
-        query = query.from_(ends.group_by(second.copy()).subquery("a"))
-        query = query.join(begins.group_by(first.copy()).subquery("b"), using=["v"])
+        query = exp.select(
+            exp.func("coalesce", exp.Sum(this=exp.column("n")), exp.Literal.number(0))
+        )
+        query = query.from_(temp_table(self.whole).as_("b"))
+        query = query.join(ends.group_by(second.copy()).subquery("a"), on=exp.column("v").eq(first))
         ((found,),) = store.rows(query)
         return int(found)
 
