@@ -135,6 +135,28 @@ def test_heads_are_checked_by_a_product(open_kb: OpenKb, monkeypatch: pytest.Mon
         assert kb.verify()
 
 
+def test_what_is_lost_is_found_by_a_product(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where so much has changed that to look for candidates takes longer than to find all heads."""
+    monkeypatch.setattr(product, "FEWEST_SIDE_ROWS", 100)
+    monkeypatch.setattr(product, "FEWEST_JOIN_ROWS", 10_000)
+    monkeypatch.setattr(auto, "LARGEST_NOT_WEIGHED", 1_000_000)
+    dense = [(f"a{n}", f"b{m}") for n in range(40) for m in range(40)]
+    for count, expected in ((10, True), (1, False)):
+        kb, seen = open_kb(), list[str]()
+        kb.insert("e", [*dense, ("a40", "b0")])
+        kb.insert("f", [(b, a) for a, b in dense])
+        kb.add_rules("p(X, Z) :- e(X, Y), f(Y, Z).")
+        kb.trace(lambda statement, _, seen=seen: seen.append(statement.lower()))
+        gone = [("a40", "b0"), *((f"a{n}", f"b{m}") for n in range(40) for m in range(count))]
+        change = kb.delete("e", gone)
+        assert change.deleted == {"e": len(gone), "p": 40}
+        assert change.stats.hypernodes["h1"].strategy == "candidates"
+        assert any("cand_h1_p" in text for text in seen) is not expected
+        assert len(kb.table("p")) == 1_600 and kb.verify()
+
+
 def test_against_clingo(open_kb: OpenKb) -> None:
     rng = random.Random(7)
     rows = frozenset((rng.randrange(12), rng.randrange(12)) for _ in range(40))

@@ -36,6 +36,7 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("sql.product", "FEWEST_SIDE_ROWS", 0),
     ("sql.product", "FEWEST_JOIN_ROWS", 0),
     ("sql.product", "CHEAPER_BY", 0),
+    ("sql.product", "JOIN_COST", 200),  # some changes then look for candidates, and some do not
     ("sql.product", "FEWEST_CANDIDATES", 0),
     ("sql.product", "CHECK_COST", 1e9),
     ("sql.reducer", "FEWEST_FIRST_ROWS", 0),

@@ -126,7 +126,8 @@ def minus(left: exp.Query, right: exp.Query) -> exp.Query:
     Each operand is a subquery, because EXCEPT and UNION associate to the left.
     """
     operands = (
-        exp.select(exp.Star(), copy=False).from_(q.subquery("u", copy=False)) for q in (left, right)
+        exp.select(exp.Star(), copy=False).from_(q.subquery("u", copy=False), copy=False)
+        for q in (left, right)
     )
     return exp.except_(*operands, copy=False)
 
@@ -148,9 +149,15 @@ def anti_join(
     alias: str = "x",
     kind: str = "ANTI",
 ) -> exp.Select:
-    """Only the rows whose columns are not in the other table, under the same names."""
-    same = [c.copy().eq(exp.column(c.name, table=alias, quoted=True)) for c in columns]
-    item = joining(exp.alias_(other, alias, table=True), kind)
+    """Only the rows whose columns are not in the other table, under the same names.
+
+    The other table becomes a part of the query.
+    """
+    same = [
+        exp.EQ(this=c.copy(), expression=exp.column(c.name, table=alias, quoted=True))
+        for c in columns
+    ]
+    item = joining(exp.alias_(other, alias, table=True, copy=False), kind)
     return query.join(item, on=exp.and_(*same, copy=False), copy=False)
 
 

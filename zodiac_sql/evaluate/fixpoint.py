@@ -336,4 +336,4 @@ def _recursion(columns: Sequence[str], seeds: exp.Query, steps: exp.Query) -> ex
     names = [exp.column(name, quoted=True) for name in columns]
     rank = exp.Window(this=exp.RowNumber()).as_(RANK, quoted=True)
     recursion = exp.union(seeds, steps, distinct=True, copy=False)
-    return exp.select(*names, rank).from_("r").with_("r", as_=recursion, recursive=True)
+    return exp.select(*names, rank).from_("r").with_("r", as_=recursion, recursive=True, copy=False)

@@ -13,7 +13,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import distinct, temp_table
+from zodiac_sql.database.statements import distinct
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.run_plans import apply_plans, product_in
 from zodiac_sql.language.syntax import Rule
@@ -26,8 +26,8 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import is_injective
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
-from zodiac_sql.sql.product import Product, checks_sooner
-from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
+from zodiac_sql.sql.product import Product, checks_sooner, finds_sooner
+from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, source
 from zodiac_sql.sql.set_difference import absent, unknown
 from zodiac_sql.storage.edits import Edit
 
@@ -58,9 +58,14 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
     sure = _is_sure(task, rule)
     context = task.context(partial(_not_seen, task) if sure else task.inputs)
     plans = _solvable(task.losses(), context)
-    if not plans or task.stored(predicate) is None:
+    stored = task.stored(predicate)
+    if not plans or stored is None:
         return None, Work()
     name = f"{CHANGE_FACTS}minus_{task.stem(predicate)}"
+    if not sure and budget is not None and (all_heads := _all_sooner(task, rule, plans, context)):
+        left = _without_derivation(task, rule, stored, name, all_heads)
+        gone = left.rows if left else 0
+        return left, Work(checked=stored.rows, backward=stored.rows - gone, deletions=gone)
     found = name if sure else f"cand_{task.stem(predicate)}"
     columns = task.schema[predicate].columns
     marked = task.marking.given.get(predicate)
@@ -110,7 +115,27 @@ def _with_marked(
     return exp.select("*").from_(both.subquery("u", copy=False))
 
 
-def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) -> Part | None:
+Way = tuple[Plan, tuple[Product, int] | None]
+"""A plan that finds heads, and if it is evaluated as a product, that and the bits of its sets."""
+
+
+def _all_sooner(task: Task, rule: Rule, plans: list[Plan], context: Context) -> Way | None:
+    """The way to find all heads of the rule, if that is sooner than to look for candidates.
+
+    Then all that is there is a candidate. Marks are found on the way to others.
+    """
+    if task.marking.given:
+        return None
+    everything = task.whole(rule, Version.ALL)
+    product = product_in(task.cache, everything, context)
+    if product and (width := finds_sooner(task.store, product, context, plans)):
+        return everything, (product, width)
+    return None
+
+
+def _without_derivation(
+    task: Task, rule: Rule, candidates_: Part, name: str, way: Way | None = None
+) -> Part | None:
     """The candidates that the rule does not derive any more."""
     columns = task.schema[rule.head.predicate].columns
     given = Relation(columns, (candidates_,))
@@ -119,20 +144,19 @@ def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) ->
         return given if version is Version.CANDIDATE else task.inputs(predicate, version)
 
     context = task.context(relation)
-    plan, product = _check(task, rule, candidates_, context)
+    plan, product = way or _check(task, rule, candidates_, context)
     plans = _solvable([plan], context)
 
     def left(heads: exp.Query | None) -> exp.Query:
         query = exp.select(*columns_of(given, "c"))
-        query = query.from_(temp_table(candidates_.table).as_("c"))
-        return absent(query, given, heads)
+        return absent(query.from_(source(given, "c")), given, heads)
 
     rows = apply_plans(
         task.store,
         task.cache,
         plans,
         context,
-        key="left",
+        key=("left", relation_key(given)),
         columns=columns,
         table=name,
         shape=left,
@@ -141,9 +165,7 @@ def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) ->
     return _part(name, rows)
 
 
-def _check(
-    task: Task, rule: Rule, candidates_: Part, context: Context
-) -> tuple[Plan, tuple[Product, int] | None]:
+def _check(task: Task, rule: Rule, candidates_: Part, context: Context) -> Way:
     """The plan that finds which candidates the rule derives, and the product that it is.
 
     It goes through these; or finds all heads, where a product does that sooner (sql/product.py).

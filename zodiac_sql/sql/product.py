@@ -37,6 +37,9 @@ CHEAPER_BY = 2
 FEWEST_CANDIDATES = 2_000
 """Checking fewer heads is cheap by a join."""
 
+JOIN_COST = 14
+"""Nanoseconds for each row of a join, measured on RS2."""
+
 CHECK_COST = 25
 """Nanoseconds for each row that a join looks at to check a head, measured on RS2."""
 
@@ -84,6 +87,8 @@ class Estimate:
 
     width: int
     """How many bits a set needs."""
+    inner: int
+    """How many values the second scan has that are joined on."""
     cost: float
     """What it costs, in nanoseconds."""
     each: float
@@ -115,13 +120,13 @@ def estimated(
         return None
     joined = sizes[0] * sizes[1] / inner
     cost = 60 * sizes[1] + sizes[0] * (60 + width / 80)
-    if joined < FEWEST_JOIN_ROWS or CHEAPER_BY * cost > 14 * joined:
+    if joined < FEWEST_JOIN_ROWS or CHEAPER_BY * cost > JOIN_COST * joined:
         return None
     height = _height(store, product, context, given)
     cost += 6 * height * width
-    if (height + inner) * width > MOST_BITS or CHEAPER_BY * cost > 14 * joined:
+    if (height + inner) * width > MOST_BITS or CHEAPER_BY * cost > JOIN_COST * joined:
         return None
-    return Estimate(_rounded(width), cost, sizes[0] / max(height, 1))
+    return Estimate(_rounded(width), inner, cost, sizes[0] / max(height, 1))
 
 
 def checks_sooner(store: Store, product: Product, context: Context, candidates: int) -> int | None:
@@ -132,6 +137,22 @@ def checks_sooner(store: Store, product: Product, context: Context, candidates: 
     if estimate is None or estimate.cost > CHECK_COST * candidates * estimate.each:
         return None
     return estimate.width
+
+
+def finds_sooner(
+    store: Store, product: Product, context: Context, plans: Sequence[Plan]
+) -> int | None:
+    """How many bits a set needs, if a product finds all heads of a rule sooner than joins find
+    those of some plans, which read what has changed. If that is little, nothing is counted.
+    """
+    sizes = [[context.relation(s.atom.predicate, s.version).rows for s in p.scans] for p in plans]
+    if any(len(each) != 2 for each in sizes) or max(map(min, sizes)) < FEWEST_SIDE_ROWS:
+        return None
+    estimate = estimated(store, product, context, {})
+    if estimate is None:
+        return None
+    joined = sum(first * second for first, second in sizes) / estimate.inner
+    return estimate.width if estimate.cost < JOIN_COST * joined else None
 
 
 def _rounded(width: int) -> int:

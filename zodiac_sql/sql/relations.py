@@ -8,7 +8,7 @@ from typing import Literal
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.statements import joining, parameter, temp_table
+from zodiac_sql.database.statements import anti_join, parameter, temp_table
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import ENTERED, MARK, RANK, TAG
 from zodiac_sql.sql.class_pairs import Pairs, pairs_query
@@ -123,12 +123,8 @@ def part_query(part: Part, relation: Relation) -> exp.Select:
         wanted = entered if part.marks == "entered" else exp.not_(entered)
         query = query.where(wanted, copy=False)
     if part.minus:
-        gone = temp_table(part.minus).as_("m")
-        same = exp.and_(
-            *(c.eq(d) for c, d in zip(columns_of(relation, "t"), columns_of(relation, "m"),
-                                      strict=True))
-        )  # fmt: skip
-        query = query.join(joining(gone, "ANTI"), on=same)
+        columns = columns_of(relation, "t")
+        query = anti_join(query, columns, temp_table(part.minus), "m")
     return query
 
 

@@ -41,8 +41,8 @@ def unknown(
     names = columns_of(known, "c")
     more = [rank_of("c")] * ranked + [mark_of("c")] * marked
     query = exp.select(*names, *more)
-    query = query.from_(exp.to_table(_HEADS).as_("c"))
-    query = query.with_(_HEADS, as_=rows, materialized=True)
+    query = query.from_(exp.to_table(_HEADS).as_("c", copy=False), copy=False)
+    query = query.with_(_HEADS, as_=rows, materialized=True, copy=False)
     others: list[exp.Query] = []
     for number, part in enumerate(known.parts):
         if part.pairs and not part.pairs.lacks and not part.minus:
