@@ -137,8 +137,8 @@ def _stored_among(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.S
     same: list[exp.Expr] = [a.eq(b) for a, b in pairs]
     if supported:
         same.append(rank_of("t") >= rank_of("h"))
-    query = exp.select(*own.names("t")).from_(heads.subquery("h", copy=False))
-    return query.join(table(own.base).as_("t"), on=exp.and_(*same))
+    query = exp.select(*own.names("t")).from_(heads.subquery("h", copy=False), copy=False)
+    return query.join(table(own.base).as_("t"), on=exp.and_(*same), copy=False)
 
 
 def _unknown_heads(own: WorkingTable, heads: exp.Query) -> exp.Select:
@@ -146,7 +146,7 @@ def _unknown_heads(own: WorkingTable, heads: exp.Query) -> exp.Select:
     known = own.known
     columns = columns_of(known, "t")
     names = columns_of(known, "c") + ([mark_of("c")] if own.marks else [])
-    query = exp.select(*names).from_(heads.subquery("c", copy=False))
+    query = exp.select(*names).from_(heads.subquery("c", copy=False), copy=False)
     for number, part in enumerate(known.parts):
         other = exp.select(*columns).from_(table(part).as_("t"))
         if part.minus:
@@ -250,7 +250,7 @@ class _Found:
         """All that follows from the seeds."""
         if not steps:
             return union_all(seeds)
-        recursion = exp.union(union_all(seeds), union_all(steps), distinct=True)
+        recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
         return exp.select("*").from_(_R).with_(_R, as_=recursion, recursive=True, copy=False)
 
     def split(
