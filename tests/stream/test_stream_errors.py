@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -232,3 +233,24 @@ def test_rows_that_can_be_read_once_are_not_lost(kb: KnowledgeBase) -> None:
     with pytest.raises(StreamError, match="read only once"):
         list(kb.stream(updates))
     assert set(kb.table("edge")) == {("a", "b"), ("x", "y")}
+
+
+@pytest.mark.parametrize(
+    "number", ["1e400", "-1e-400", "1e-99999999999999999999", "9007199254740993.0"]
+)
+def test_a_number_in_a_file_is_not_rounded(open_kb: OpenKb, tmp_path: Path, number: str) -> None:
+    """As in all other files. A float with all digits that it needs, or more of them, is none."""
+    lines = tmp_path / "updates.jsonl"
+    fine = ["0.1", "0.10000000000000001", "5e-324", "1E5", "0e5"]
+    lines.write_text(
+        "".join(f'{{"insert": {{"p": [["a", {n}]]}}}}\n' for n in (*fine, number, "2.5"))
+    )
+    with open_kb() as kb:
+        with pytest.raises(StreamError, match="would be rounded") as error:
+            list(kb.stream(lines))
+        assert "updates.jsonl:6" in str(error.value) and number in str(error.value)
+        assert set(kb.table("p")) == {("a", n) for n in (0.1, 5e-324, 1e5, 0.0)}
+    with open_kb() as kb:
+        *_, passed, last = kb.stream(lines, skip_bad=True)
+        assert any("would be rounded" in note for note in passed.notes) and not last.notes
+        assert ("a", 2.5) in set(kb.table("p"))

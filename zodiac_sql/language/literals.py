@@ -100,6 +100,26 @@ def rounded(text: str) -> float | None:
         return value if re.match(r"[^eE]*[1-9]", text) else None
 
 
+def is_rounded(text: str) -> bool:
+    """Whether a decimal of JSON differs from its double, written with as many digits."""
+    if text.lstrip("-").isdigit():
+        return False
+    double = float(text)
+    digits = "".join(c for c in re.split("[eE]", text)[0] if c.isdigit()).lstrip("0")
+    if double == 0 or math.isinf(double):
+        return math.isinf(double) or digits != ""
+    if abs(double) >= sys.float_info.min and len(digits.rstrip("0")) <= sys.float_info.dig:
+        return False
+    if len(digits) > _MOST_DIGITS_OF_A_DOUBLE:
+        return True
+    written = f"{double:.{len(digits) - 1}e}".partition("e")[0]
+    return written.replace(".", "").replace("-", "") != digits
+
+
+_MOST_DIGITS_OF_A_DOUBLE = 1100
+"""No double has more digits."""
+
+
 def _boolean(text: str) -> bool:
     if text not in ("true", "false", "1", "0"):
         raise ValueError(text)

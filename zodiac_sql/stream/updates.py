@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
-from zodiac_sql.errors import DataError
+from zodiac_sql.errors import DataError, shortened
+from zodiac_sql.language.literals import is_rounded
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.program.rule_sets import MAIN
@@ -162,9 +163,19 @@ def _parsed(line: object) -> Any:
     """The value of a line of JSON."""
     try:
         text = line.decode("utf-8-sig") if isinstance(line, bytes) else str(line)
-        return json.loads(text)
+        return json.loads(text, parse_float=_exact)
     except (ValueError, RecursionError) as error:
         raise DataError(f"not JSON: {error}. A line is an update such as {_EXAMPLE}") from None
+
+
+def _exact(text: str) -> float:
+    """A decimal of JSON as a float. Raises DataError if it would be rounded."""
+    if is_rounded(text):
+        raise DataError(
+            f"the number {shortened(text)} would be rounded: floats have 64 bits, about 16 digits. "
+            "Round it first, or make it text."
+        )
+    return float(text)
 
 
 def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object]:

@@ -6,10 +6,8 @@ make gigabytes out of a few kilobytes. Decimals in JSON are rounded while they a
 
 from __future__ import annotations
 
-import math
 import mmap
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.buffers import sized
 from zodiac_sql.facts.load.lines import READ_LINES
 from zodiac_sql.facts.load.source import SourceFile
+from zodiac_sql.language.literals import is_rounded
 
 DEEPEST_NESTING = 200
 """How deep JSON may be nested."""
@@ -96,10 +95,14 @@ def check_decimals_of_lines(outside: Store, file: SourceFile) -> None:
     """
     for batch in outside.batches(sized(outside, _SUSPECTS), _BATCH_ROWS, {"path": file.unglobbed}):
         for line in batch.column(0).to_pylist():
-            if any(map(_rounded, _DECIMAL.findall(_without_strings(line.encode())))):
+            if any(map(is_rounded, _decimals_of(line))):
                 _check_all(file)
     if outside.count("SELECT count(*) FROM temp.zodiac_rejected"):
         _check_all(file)
+
+
+def _decimals_of(line: str) -> Iterator[str]:
+    return (token.decode() for token in _DECIMAL.findall(_without_strings(line.encode())))
 
 
 def check_decimals(file: SourceFile) -> None:
@@ -155,7 +158,7 @@ def _check_lines(file: SourceFile, block: bytes, before: int) -> None:
     """Check lines outside of strings."""
     for number, line in enumerate(block.split(b"\n"), before + 1):
         for token in _DECIMAL.finditer(_without_strings(line)):
-            if _rounded(token[0]):
+            if is_rounded(token[0].decode()):
                 key = _KEY.search(line[: token.start()])
                 column = f"column {key[1].decode(errors='replace')} holds " if key else ""
                 raise DataError(
@@ -168,27 +171,6 @@ def _check_lines(file: SourceFile, block: bytes, before: int) -> None:
 def _without_strings(line: bytes) -> bytes:
     """A line without digits in its strings, which keep their length."""
     return _STRING.sub(lambda match: b'"' + b"s" * (len(match[0]) - 2) + b'"', line)
-
-
-def _rounded(token: bytes) -> bool:
-    """Whether a decimal differs from its double written with as many digits."""
-    text = token.decode()
-    if text.lstrip("-").isdigit():
-        return False
-    double = float(text)
-    digits = "".join(c for c in re.split("[eE]", text)[0] if c.isdigit()).lstrip("0")
-    if double == 0 or math.isinf(double):
-        return math.isinf(double) or digits != ""
-    if abs(double) >= sys.float_info.min and len(digits.rstrip("0")) <= sys.float_info.dig:
-        return False
-    if len(digits) > _MOST_DIGITS_OF_A_DOUBLE:
-        return True
-    written = f"{double:.{len(digits) - 1}e}".partition("e")[0]
-    return written.replace(".", "").replace("-", "") != digits
-
-
-_MOST_DIGITS_OF_A_DOUBLE = 1100
-"""No double has more digits."""
 
 
 _ENTITY = re.compile(rb'<!ENTITY\s*([^\s"<>]+)\s+"([^"]*)"')
