@@ -17,8 +17,8 @@ demo: $(READY)
 
 # Three processes share the tests: a third of the time, a test waits for a disk or for a process.
 # They have a folder of their own, so that nothing that an earlier session has left is in the way.
-# Python may write what it has compiled: else each of the thousand processes that tests start compiles
-# all modules again, which was a fifth of the time of those of the command line.
+# Python may write what it has compiled: else each process that a test starts compiles all modules
+# again, which was a fifth of the time of the tests of the command line.
 test: check java
 	folder=$$(mktemp -d) && \
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses 3 --dist loadgroup --basetemp "$$folder/tests" && \

@@ -188,6 +188,7 @@ def _remembers_all(store: Store) -> bool:
 
 
 def _remember_all(store: Store) -> None:
+    """Read all symbols, those that wait in the journal included."""
     with store.journal.apart():
         there = dict(store.rows("SELECT text, id FROM zodiac.symbol"))
     store.remembered.all_to = store.last_symbol

@@ -18,6 +18,7 @@ MOST_READ = 10_000
 bytes."""
 
 TIMES_ASKED = 10
+"""After so many questions all symbols are read; after as many again, if others have come since."""
 
 
 @dataclass(slots=True)

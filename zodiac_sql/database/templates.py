@@ -18,7 +18,7 @@ def place_for(number: int) -> str:
 
 
 def filled(template: str, names: Sequence[str]) -> str:
-    """A statement with these names, each quoted, so that nothing in it is read as SQL."""
+    """A statement with these names, each quoted as sqlglot does, so that none is read as SQL."""
     return _PLACE.sub(lambda found: _quoted(names[int(found[1])]), template)
 
 

@@ -21,6 +21,7 @@ def strong_components(
     """The strongly connected components, each before those that its edges lead to.
 
     `vertices` may leave out those that edges name.
+
     The algorithm of Kosaraju and Sharir (1981): of the vertices that have not been collected, the
     one that a search finished last is in a component to which no other of them leads. So all that
     leads to this vertex is its component.

@@ -100,8 +100,12 @@ def rounded(text: str) -> float | None:
         return value if re.match(r"[^eE]*[1-9]", text) else None
 
 
-def is_rounded(text: str) -> bool:
-    """Whether a decimal of JSON differs from its double, written with as many digits."""
+def loses_digits(text: str) -> bool:
+    """Whether a decimal in a file differs from its double, written with as many digits.
+
+    Unlike `rounded`, which is for rules, this allows more digits than the double needs: many
+    programs write 0.10000000000000001 for 0.1.
+    """
     if text.lstrip("-").isdigit():
         return False
     double = float(text)

@@ -65,7 +65,7 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
     if not sure and budget is not None and (all_heads := _all_sooner(task, rule, plans, context)):
         left = _without_derivation(task, rule, stored, name, all_heads)
         gone = left.rows if left else 0
-        return left, Work(checked=stored.rows, backward=stored.rows - gone, deletions=gone)
+        return left, Work(checked=stored.rows, backward=stored.rows - gone)
     found = name if sure else f"cand_{task.stem(predicate)}"
     columns = task.schema[predicate].columns
     marked = task.marking.given.get(predicate)
@@ -122,7 +122,8 @@ Way = tuple[Plan, tuple[Product, int] | None]
 def _all_sooner(task: Task, rule: Rule, plans: list[Plan], context: Context) -> Way | None:
     """The way to find all heads of the rule, if that is sooner than to look for candidates.
 
-    Then all that is there is a candidate. Marks are found on the way to others.
+    Then all that is there is a candidate. It is not asked for where a strategy other than `auto`
+    was chosen, nor used where facts are marked, because marks are found with the candidates.
     """
     if task.marking.given:
         return None

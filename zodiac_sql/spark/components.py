@@ -82,11 +82,12 @@ def _hypernodes(rules: Iterable[Rule]) -> Iterator[Hypernode]:
         of[head].append(rule)
         edges |= dict.fromkeys((p, head) for p in sorted(rule.positive() | rule.negative()))
     number = 0
-    for members in strong_components(of, edges):
+    for part in strong_components(of, edges):
+        members = set(part)
         mine = tuple(rule for head in of if head in members for rule in of[head])
         if mine:
             number += 1
-            recursive = any(rule.positive() & set(members) for rule in mine)
+            recursive = any(rule.positive() & members for rule in mine)
             yield Hypernode(number, mine, recursive, 0)
 
 

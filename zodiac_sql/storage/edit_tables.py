@@ -130,6 +130,7 @@ def _of_one(arity: int, recursive: bool) -> str:
 def _making(
     columns: tuple[Column, ...], key: tuple[str, str], parts: tuple[Part, ...], recursive: bool
 ) -> str:
+    """The text that makes a table of all rows of some parts."""
     query = relation_query(Relation(columns, parts, ranked=recursive))
     if recursive and not parts:
         assert isinstance(query, exp.Select)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
 from zodiac_sql.errors import DataError, shortened
-from zodiac_sql.language.literals import is_rounded
+from zodiac_sql.language.literals import loses_digits
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.program.rule_sets import MAIN
@@ -170,7 +170,7 @@ def _parsed(line: object) -> Any:
 
 def _exact(text: str) -> float:
     """A decimal of JSON as a float. Raises DataError if it would be rounded."""
-    if is_rounded(text):
+    if loses_digits(text):
         raise DataError(
             f"the number {shortened(text)} would be rounded: floats have 64 bits, about 16 digits. "
             "Round it first, or make it text."

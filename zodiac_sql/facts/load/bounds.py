@@ -16,7 +16,7 @@ from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.buffers import sized
 from zodiac_sql.facts.load.lines import READ_LINES
 from zodiac_sql.facts.load.source import SourceFile
-from zodiac_sql.language.literals import is_rounded
+from zodiac_sql.language.literals import loses_digits
 
 DEEPEST_NESTING = 200
 """How deep JSON may be nested."""
@@ -95,7 +95,7 @@ def check_decimals_of_lines(outside: Store, file: SourceFile) -> None:
     """
     for batch in outside.batches(sized(outside, _SUSPECTS), _BATCH_ROWS, {"path": file.unglobbed}):
         for line in batch.column(0).to_pylist():
-            if any(map(is_rounded, _decimals_of(line))):
+            if any(map(loses_digits, _decimals_of(line))):
                 _check_all(file)
     if outside.count("SELECT count(*) FROM temp.zodiac_rejected"):
         _check_all(file)
@@ -158,7 +158,7 @@ def _check_lines(file: SourceFile, block: bytes, before: int) -> None:
     """Check lines outside of strings."""
     for number, line in enumerate(block.split(b"\n"), before + 1):
         for token in _DECIMAL.finditer(_without_strings(line)):
-            if is_rounded(token[0].decode()):
+            if loses_digits(token[0].decode()):
                 key = _KEY.search(line[: token.start()])
                 column = f"column {key[1].decode(errors='replace')} holds " if key else ""
                 raise DataError(
