@@ -12,6 +12,7 @@ one of its rules derives them too (ARCHITECTURE.md, "Invariants").
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -49,6 +50,10 @@ this many: the loop takes some thirty statements, and a large one works on sever
 
 MOST_RULES_IN_ONE = 20
 """And only if it has at most this many rules: planning all takes longer than some rounds then."""
+
+
+MOST_PARTS = 4
+"""So many tables of one predicate may be read in several places of one recursive statement."""
 
 
 def evaluate(
@@ -288,6 +293,7 @@ def _linear_of_several(
     store: Store, hypernode: Hypernode, schema: Schema, context: Context
 ) -> Fixpoint:
     """The same for several predicates: the statement finds the facts of all, with tags."""
+    context = _with_united(store, hypernode, context)
     layout = layout_of({p: typed(_of(p, schema).stored, False) for p in hypernode.derives})
 
     def found(name: str, version: Version) -> Relation:
@@ -324,6 +330,22 @@ def _linear_of_several(
             parts[predicate] = Part("temp", name, count, ranked=True)
     store.run(drop(whole_table))
     return Fixpoint(parts, 1, "linear")
+
+
+def _with_united(store: Store, hypernode: Hypernode, context: Context) -> Context:
+    """The context, in which what has many parts and is read more than once is in one table.
+
+    Each reading would plan a scan of every part, and take facts again that stand in several.
+    """
+    atoms = Counter(a.predicate for rule in hypernode.rules for a in rule.positive_atoms())
+    united: dict[str, Relation] = {}
+    for name, times in atoms.items():
+        relation = context.relation(name, Version.ALL)
+        if times > 1 and len(relation.parts) > MOST_PARTS:
+            table = f"united_{hypernode.name}_{len(united)}"
+            rows = store.count(create_temp(table, relation_query(relation, distinct=True)))
+            united[name] = replace(relation, parts=(Part("temp", table, rows),))
+    return replace(context, relation=lambda name, v: united.get(name) or context.relation(name, v))
 
 
 def _of(predicate: str, schema: Schema) -> Relation:
