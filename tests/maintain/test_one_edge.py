@@ -22,7 +22,7 @@ OpenKb = Callable[..., "KnowledgeBase"]
 @pytest.mark.parametrize("name", RULES)
 def test_small_graphs(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """With cycles, loops, edges that are paths of others, and facts that no edge makes."""
-    monkeypatch.setattr(one_edge, "FEWEST_AT_FIRST", 0)
+    monkeypatch.setattr(one_edge, "FEWEST", 0)
     done = counted(monkeypatch)
     chance = random.Random(f"{name} {budget.seed(2036)}")
     for _ in range(budget.either(ci=4, fuzz=15)):
@@ -63,13 +63,32 @@ def test_two_chains_are_joined(
         assert kb.verify()
 
 
+@pytest.mark.parametrize(("rules", "first", "last"), [(LEFT, True, False), (RIGHT, False, True)])
+def test_many_rounds_are_spared(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rules: str, first: bool, last: bool
+) -> None:
+    """Few facts are found at first, but many nodes lie ahead: there would be a round for each."""
+    done = counted(monkeypatch)
+    with open_kb(strategy="support") as kb:
+        kb.add_rules(rules)
+        kb.insert("edge", [(i, i + 1) for i in range(120)])
+        for place in (3, 117):
+            done.clear()
+            kb.delete("edge", [(place, place + 1)])
+            assert kb.insert("edge", [(place, place + 1)]).inserted["tc"] == (place + 1) * (
+                120 - place
+            )
+            assert done == [first if place == 3 else last]
+            assert kb.verify()
+
+
 @pytest.mark.parametrize("highest", [10, 2**40])
 def test_high_ranks_are_no_longer_added(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, highest: int
 ) -> None:
     """Sums can double with each edge, and would leave 64 bits. Then new ones follow the highest."""
     monkeypatch.setattr(one_edge, "HIGHEST_SUM", highest)
-    monkeypatch.setattr(one_edge, "FEWEST_AT_FIRST", 0)
+    monkeypatch.setattr(one_edge, "FEWEST", 0)
     done = counted(monkeypatch)
     with open_kb(strategy="support") as kb:
         kb.add_rules(LEFT)
@@ -110,7 +129,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 def test_rules_that_come_with_an_edge(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was known from outside was something else than the edges before."""
-    monkeypatch.setattr(one_edge, "FEWEST_AT_FIRST", 0)
+    monkeypatch.setattr(one_edge, "FEWEST", 0)
     onwards = "onwards: tc(X, Z) :- tc(X, Y), edge(Y, Z)."
     with open_kb(strategy="support") as kb:
         kb.add_rules(f"old: tc(X, Y) :- seed(X, Y). {onwards}")
