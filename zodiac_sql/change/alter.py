@@ -145,7 +145,7 @@ def _table(
             if symbols:
                 dictionary.encode(store, texts, symbols, name)
             else:
-                store.run(create_temp(name, exp.select("*").from_(temp_table(texts))))
+                store.run(create_temp(name, exp.select(exp.Star()).from_(temp_table(texts))))
         rows = part.rows
     return Part("temp", name, rows) if rows else None
 

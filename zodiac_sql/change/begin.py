@@ -146,10 +146,10 @@ def _saved(store: Store, part: Part) -> Part:
     if part.pairs is None or part.schema == "temp":
         return part
     copied = f"{CHANGE_FACTS}former_{part.table}"
-    store.run(create_temp(copied, exp.select("*").from_(table(part))))
+    store.run(create_temp(copied, exp.select(exp.Star()).from_(table(part))))
     if there := part.pairs.between:
         pairs = f"{CHANGE_FACTS}former_{there.table}"
-        store.run(create_temp(pairs, exp.select("*").from_(there.named("c"))))
+        store.run(create_temp(pairs, exp.select(exp.Star()).from_(there.named("c"))))
         kept = replace(part.pairs, between=Between("temp", pairs))
         part = replace(part, pairs=kept)
     return replace(part, schema="temp", table=copied)

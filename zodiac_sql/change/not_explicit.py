@@ -53,7 +53,9 @@ def absent_facts(store: Store, known: Predicate | None, staged: Staged) -> int:
     """How many staged facts are not explicit; all of them if the predicate has no explicit fact."""
     columns = columns_of(Relation(known.columns if known else staged.columns, ()), "c")
     facts = (
-        staged_query(known, [staged]) if known else exp.select("*").from_(temp_table(staged.table))
+        staged_query(known, [staged])
+        if known
+        else exp.select(exp.Star()).from_(temp_table(staged.table))
     )
     query = exp.select(*columns).distinct().from_(facts.subquery("c", copy=False))
     if known:

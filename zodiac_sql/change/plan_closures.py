@@ -109,7 +109,7 @@ def _has_same_rows(store: Store, one: Relation, other: Relation) -> bool:
     """Whether two relations have the same facts. Their columns may have other names."""
     if one.rows != other.rows:
         return False
-    left, right = (exp.select("*").from_(temp_table(r.parts[0].table)) for r in (one, other))
+    left, right = (exp.select(exp.Star()).from_(temp_table(r.parts[0].table)) for r in (one, other))
     differ = exp.except_(left, right).subquery("d", copy=False)
     return store.count(exp.select(exp.Count(this=exp.Star())).from_(differ)) == 0
 

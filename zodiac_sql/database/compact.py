@@ -107,7 +107,9 @@ def _copy(store: Store) -> int:
     used = list(_used(store))
     with store.transaction():
         for schema, name in tables:
-            query = exp.select("*").from_(exp.table_(name, db=schema, catalog=_SOURCE, quoted=True))
+            query = exp.select(exp.Star()).from_(
+                exp.table_(name, db=schema, catalog=_SOURCE, quoted=True)
+            )
             if schema in _OURS:
                 query = query.order_by(exp.Ordered(this=exp.Var(this="ALL")))
             if (schema, name) == ("zodiac", "symbol"):

@@ -280,7 +280,9 @@ def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
 
 def _replaced(store: Store, source: str, columns: Sequence[str]) -> exp.Select:
     """The source joined once per text column with the ids of its texts."""
-    described = store.run(exp.select("*").from_(temp_table(source)).limit(0)).description or []
+    described = (
+        store.run(exp.select(exp.Star()).from_(temp_table(source)).limit(0)).description or []
+    )
     names = [column[0] for column in described]
     query = exp.select().from_(temp_table(source).as_("x"))
     for name in names:

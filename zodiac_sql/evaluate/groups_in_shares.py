@@ -46,7 +46,7 @@ def found_in_shares(
         except OutOfMemoryError:
             if number + 1 == len(SHARES):
                 raise
-    yield exp.select("*").from_(temp_table(TABLE))
+    yield exp.select(exp.Star()).from_(temp_table(TABLE))
     store.run(drop(TABLE))
 
 

@@ -140,6 +140,6 @@ def _recursion(
             for column in group_of(own.shape, own.best, "t")
         ],
     )
-    query = exp.select("*").from_(_NAME)
+    query = exp.select(exp.Star()).from_(_NAME)
     query.set("with_", exp.With(expressions=[cte], recursive=True))
     return query

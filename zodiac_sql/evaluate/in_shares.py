@@ -82,7 +82,7 @@ def among(query: exp.Query, column: str, first: int, end: int) -> exp.Select:
     value = exp.column(column, table="p", quoted=True)
     number = exp.Literal.number(PARTS)
     part = exp.Mod(this=exp.Anonymous(this="hash", expressions=[value]), expression=number)
-    rows = exp.select("*").from_(query.subquery("p", copy=False))
+    rows = exp.select(exp.Star()).from_(query.subquery("p", copy=False))
     return rows.where(part >= exp.Literal.number(first), part.copy() < exp.Literal.number(end))
 
 

@@ -128,7 +128,11 @@ def _in_shares(
 
 def _limited(shape: Shape, heads: exp.Query | None) -> exp.Query:
     """One row more than are allowed is enough, because then the change is refused."""
-    return exp.select("*").from_(shape(heads).subquery("l", copy=False)).limit(parameter("most"))
+    return (
+        exp.select(exp.Star())
+        .from_(shape(heads).subquery("l", copy=False))
+        .limit(parameter("most"))
+    )
 
 
 @dataclass(frozen=True, slots=True)

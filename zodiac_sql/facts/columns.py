@@ -114,7 +114,9 @@ def _kind(source_type: str) -> str:
 
 def columns_of(store: Store, source: str, untyped: Collection[str]) -> list[SourceColumn]:
     """The columns of a temporary table, each with the type its values have as facts."""
-    described = store.run(exp.select("*").from_(temp_table(source)).limit(0)).description or []
+    described = (
+        store.run(exp.select(exp.Star()).from_(temp_table(source)).limit(0)).description or []
+    )
     columns = []
     for name, code, *_ in described:
         source_type = "NULL" if name in untyped else str(code)

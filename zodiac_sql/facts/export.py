@@ -122,7 +122,7 @@ def _copy(
         exp.CopyParameter(this=exp.var(name.upper()), expression=exp.convert(value))
         for name, value in options.items()
     ]
-    rows = exp.select("*").from_(_ROWS)
+    rows = exp.select(exp.Star()).from_(_ROWS)
     copy = exp.Copy(
         this=(rows.order_by(order) if order else rows).subquery(copy=False),
         kind=False,

@@ -62,7 +62,7 @@ def stage_rows(
             return _staged(store, predicate, columns, source_table, named, gone, offered.rows)
         source = store.fresh("rows")
         with scratch(store, source):
-            store.run(create_temp(source, exp.select("*").from_(temp_table(_OFFERED))))
+            store.run(create_temp(source, exp.select(exp.Star()).from_(temp_table(_OFFERED))))
             return stage_table(
                 store, predicate, source, known, named=offered.named, untyped=offered.untyped,
                 gone=gone, widens=not gone,
@@ -118,7 +118,7 @@ def _staged(
         with scratch(store, texts):
             store.count(create_temp(texts, query))
             if gone:
-                every = exp.select("*").from_(temp_table(texts))
+                every = exp.select(exp.Star()).from_(temp_table(texts))
                 known = dictionary.known_only(every, names, symbols, False)
                 store.count(create_temp(table, known))
             else:
@@ -215,7 +215,7 @@ def staged_explicit(store: Store, known: Predicate) -> Staged:
     """All explicit facts of a predicate that has some."""
     table = store.fresh("staged")
     explicit = exp.table_(known.sql_name, db=EXPLICIT_SCHEMA, quoted=True)
-    store.run(create_temp(table, exp.select("*").from_(explicit)))
+    store.run(create_temp(table, exp.select(exp.Star()).from_(explicit)))
     return Staged(known.name, known.columns, known.datatypes, table, named=False)
 
 

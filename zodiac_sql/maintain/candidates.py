@@ -112,7 +112,7 @@ def _with_marked(
     assert heads is not None
     relation = Relation(task.schema[predicate].columns, (marked,))
     both = exp.union(heads, relation_query(relation), distinct=True, copy=False)
-    return exp.select("*").from_(both.subquery("u", copy=False))
+    return exp.select(exp.Star()).from_(both.subquery("u", copy=False))
 
 
 Way = tuple[Plan, tuple[Product, int] | None]

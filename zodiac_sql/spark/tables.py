@@ -100,7 +100,7 @@ class Tables:
             return Table(types_of(columns))
         if table.rows <= ROWS_TO_COPY:
             return self.put(self.arrow(table, columns), columns)
-        query = exp.select("*").from_(
+        query = exp.select(exp.Star()).from_(
             exp.table_(self.relation(table, columns).parts[0].table, quoted=True)
         )
         return self.computed(query, columns)

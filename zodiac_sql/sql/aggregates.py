@@ -75,7 +75,7 @@ def aggregate_query(aggregates: Sequence[Aggregate], body: Values, repeats: bool
         return outer
     # A registered aggregate may have no value for a group. A sum of ints may be too large for one:
     # then the rule is refused, but DuckDB would not compute a sum that nothing reads.
-    return exp.select("*").from_(outer.subquery("g", copy=False)).where(exp.and_(*unsure))
+    return exp.select(exp.Star()).from_(outer.subquery("g", copy=False)).where(exp.and_(*unsure))
 
 
 def _within(keys: list[exp.Expr], first: int, end: int) -> exp.Expr:

@@ -131,7 +131,9 @@ def _moved(table: exp.Expr, pairs: Pairs, moved: bool) -> exp.Subquery:
     assert pairs.lacks is not None
     by, lacks = (exp.column(name, quoted=True) for name in (pairs.by, pairs.lacks))
     kind = exp.NullSafeNEQ if moved else exp.NullSafeEQ
-    return exp.select("*").from_(table.copy()).where(kind(this=by, expression=lacks)).subquery()
+    return (
+        exp.select(exp.Star()).from_(table.copy()).where(kind(this=by, expression=lacks)).subquery()
+    )
 
 
 def _looped(table: exp.Expr, pairs: Pairs, names: Sequence[str]) -> exp.Select:

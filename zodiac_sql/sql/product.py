@@ -221,7 +221,7 @@ def multiply(
     query = compiled.query
     for name, part in _parts(product, width, context):
         query = query.with_(name, as_=part, materialized=True, copy=False)
-    return replace(compiled, query=exp.select("*").from_(query.subquery("p", copy=False)))
+    return replace(compiled, query=exp.select(exp.Star()).from_(query.subquery("p", copy=False)))
 
 
 def _heads(

@@ -197,7 +197,7 @@ def reduce(
     query = distinct(compiled.query) if compiled.duplicates else compiled.query
     for name, part in reduction.parts:
         query = query.with_(name, as_=part, materialized=True, copy=False)
-    return replace(compiled, query=exp.select("*").from_(query.subquery("r", copy=False)))
+    return replace(compiled, query=exp.select(exp.Star()).from_(query.subquery("r", copy=False)))
 
 
 @dataclass(slots=True)

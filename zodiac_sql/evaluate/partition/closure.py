@@ -111,7 +111,7 @@ class Closure:
         links = self._links(None, fed)
         if links is not None:
             self.store.run(create_temp(_REDO, self._among_members(links)))
-            links = exp.select("*").from_(temp_table(_REDO))
+            links = exp.select(exp.Star()).from_(temp_table(_REDO))
         new = self._links(given, None)
         both = [query for query in (links, new) if query is not None]
         self.loses = False

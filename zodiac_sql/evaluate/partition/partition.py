@@ -297,7 +297,7 @@ def count_since_change(partition: Partition) -> None:
 
 def _fall_apart(partition: Partition, kept: exp.Query | None) -> None:
     store = partition.store
-    nothing = exp.select("*").from_(temp_table(LINKS)).where(exp.false())
+    nothing = exp.select(exp.Star()).from_(temp_table(LINKS)).where(exp.false())
     among = nothing if kept is None else _among_hit(kept)
     store.run(create_temp("zodiac$kept", among))
     if store.count(_NUMBERED):

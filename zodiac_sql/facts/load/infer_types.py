@@ -140,7 +140,7 @@ def _kinds(table: TableFile, likely: Mapping[str, int], *, some: bool) -> dict[s
         masks.append(exp.func("bit_or", kind, dialect="duckdb"))
     rows: exp.Expr = temp_table(ROWS)
     if some:
-        rows = exp.select("*").from_(rows).limit(_SAMPLE_ROWS).subquery("r", copy=False)
+        rows = exp.select(exp.Star()).from_(rows).limit(_SAMPLE_ROWS).subquery("r", copy=False)
     (found,) = table.store.rows(exp.select(*masks).from_(rows))
     return {name: mask or 0 for name, mask in zip(likely, found, strict=True)}
 

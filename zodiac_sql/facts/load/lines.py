@@ -48,7 +48,7 @@ def read_into(
     """Create a temporary table with the answer of a query outside about a file."""
     rows = outside.batches(sized(outside, query), _BATCH_ROWS, values)
     with store.offered(_ROWS, rows):
-        store.run(create_temp(table, exp.select("*").from_(_ROWS)))
+        store.run(create_temp(table, exp.select(exp.Star()).from_(_ROWS)))
 
 
 _ROWS = "zodiac_file_rows"

@@ -102,7 +102,7 @@ def _copied(
     offered = as_arrow(name, reader, known)
     assert offered is not None  # only an empty list would give None
     with store.offered(ROWS + "_offered", offered.data):
-        store.run(create_temp(ROWS, exp.select("*").from_(exp.to_table(ROWS + "_offered"))))
+        store.run(create_temp(ROWS, exp.select(exp.Star()).from_(exp.to_table(ROWS + "_offered"))))
     return offered.untyped
 
 

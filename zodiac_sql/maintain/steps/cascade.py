@@ -251,7 +251,7 @@ class _Found:
         if not steps:
             return union_all(seeds)
         recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
-        return exp.select("*").from_(_R).with_(_R, as_=recursion, recursive=True, copy=False)
+        return exp.select(exp.Star()).from_(_R).with_(_R, as_=recursion, recursive=True, copy=False)
 
     def split(
         self, key: Hashable, query: Callable[[], exp.Query], kind: str

@@ -84,7 +84,7 @@ def _join_heads(task: Task, own: WorkingTable, stored: Part, supported: bool, na
     """Create table `name`: the stored facts among the heads that were found. Returns its rows."""
 
     def query() -> exp.Query:
-        heads = exp.select("*").from_(temp_table(f"heads_{own.stem}"))
+        heads = exp.select(exp.Star()).from_(temp_table(f"heads_{own.stem}"))
         return _stored_among(own, stored, heads, supported)
 
     key = ("stored among heads", stored.table, bool(own.gone), supported, own.ranked)

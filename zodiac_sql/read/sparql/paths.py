@@ -143,7 +143,7 @@ def _repeated(triple: Triple, seed: _Seed | None, context: Context) -> Solutions
         seed = replace(seed, terms=in_form(seed.terms, {"n": form}, context.names))
     query: exp.Query
     if path.mod == "?":
-        query = exp.select("*").distinct().from_(edges.subquery("e"))
+        query = exp.select(exp.Star()).distinct().from_(edges.subquery("e"))
     else:
         query = _closure(edges, ends, form, seed, context)
     if path.mod != "+":

@@ -142,7 +142,7 @@ class Patterns:
         rows = rows.select(counter.as_(_NUMBER, quoted=True), copy=False)
         rows = rows.from_(first.subquery(alias), copy=False)
         left = Solutions(
-            exp.select("*").from_(exp.to_table(numbered)),
+            exp.select(exp.Star()).from_(exp.to_table(numbered)),
             {**first.columns, _NUMBER: Column(TEXT, True)},
         )
         both = self._closed()._where(self._joined(left, second), expr)

@@ -81,18 +81,22 @@ class _Own:
         """Let the best of what is known and found be known; what that changes is the delta."""
         known, found = temp_table(self.known.table), temp_table(self.found)
         group = [c for n, c in enumerate(columns_of(self.relation, "k")) if n != self.best.place]
-        concerned = exp.select("*").from_(known.as_("k"))
+        concerned = exp.select(exp.Star()).from_(known.as_("k"))
         concerned = semi_join(concerned, group, found.copy(), "f") if group else concerned
-        both = exp.union(exp.select("*").from_(found.copy()), concerned, distinct=True, copy=False)
-        better = minus(self._first(both), exp.select("*").from_(known.copy()))
+        both = exp.union(
+            exp.select(exp.Star()).from_(found.copy()), concerned, distinct=True, copy=False
+        )
+        better = minus(self._first(both), exp.select(exp.Star()).from_(known.copy()))
         rows = store.count(create_temp(self.delta.table, better))
         self.delta = replace(self.delta, rows=rows)
-        left = exp.select("*").from_(known.as_("k"))
+        left = exp.select(exp.Star()).from_(known.as_("k"))
         delta = temp_table(self.delta.table)
         same = [c.eq(exp.column(c.name, table="d", quoted=True)) for c in group]
         on = exp.and_(*same) if same else exp.true()
         left = left.join(joining(delta.as_("d"), "ANTI"), on=on)
-        after = exp.union(left, exp.select("*").from_(delta.copy()), distinct=False, copy=False)
+        after = exp.union(
+            left, exp.select(exp.Star()).from_(delta.copy()), distinct=False, copy=False
+        )
         count = store.count(create_temp(self.after, after))
         self.known, self.after = Part("temp", self.after, count), self.known.table
         store.run(exp.TruncateTable(expressions=[found.copy()]))

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.statements import create_temp, temp_table
+from zodiac_sql.database.statements import create_temp, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import arrange, variables
 from zodiac_sql.language.functions import COMPARISONS, Functions
@@ -122,7 +122,7 @@ class Body:
         if self.nested % _NESTED_AT_MOST == 0:
             table = self.store.fresh("level")
             self.store.run(create_temp(table, self.query))
-            self.query = exp.select("*").from_(temp_table(table))
+            self.query = exp.select(exp.Star()).from_(temp_table(table))
         return self.query.subquery("b", copy=False)
 
     def _extended(self, value: exp.Expr) -> exp.Column:
@@ -137,7 +137,7 @@ class Body:
     ) -> None:
         """Join the query with other rows on some conditions, and add new columns from them."""
         query = exp.select(_everything(), *new).from_(self._inner(), copy=False)
-        query = query.join(rows, join_type="CROSS", copy=False)
+        query = query.join(joining(rows, "CROSS"), copy=False)
         self.query = query.where(*conditions, copy=False)
 
     def _kept(self, condition: exp.Expr) -> None:
@@ -216,7 +216,7 @@ class Body:
         either = exp.func("coalesce", value.sql.copy(), other.sql)
         query = exp.select(_everything(), either.as_(name)).from_(self._inner(), copy=False)
         on = exp.and_(*same) if same else exp.true()
-        self.query = query.join(rows, on=on, join_type="LEFT", copy=False)
+        self.query = query.join(joining(rows, "LEFT"), on=on, copy=False)
         self._bind_result(aggregate, replace(value, sql=exp.column(name, table="b")))
         return True
 
@@ -267,7 +267,7 @@ class Body:
         rows = exp.select(*columns).from_(solutions.subquery("d"))
         rows = rows.group_by(*group) if group else rows.having(exp.Count(this=exp.Star()) > 0)
         last = exp.column(f"y{len(group)}", table="s")
-        rows = exp.select("*").from_(rows.subquery("s")).where(last.is_(exp.null()).not_())
+        rows = exp.select(exp.Star()).from_(rows.subquery("s")).where(last.is_(exp.null()).not_())
         made = argument.text if aggregate.function != "count" else 0
         if registered:
             made = PLAIN * (registered.returns is Type.SYMBOL)

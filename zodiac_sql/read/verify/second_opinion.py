@@ -22,6 +22,7 @@ from zodiac_sql.database.statements import (
     create_temp,
     distinct,
     drop,
+    joining,
     temp_table,
     union_all,
 )
@@ -143,7 +144,7 @@ def _derive_in_shares(
         except OutOfMemoryError:
             if shares == SHARES[-1]:
                 raise
-    rows = store.count(create_temp(table, distinct(exp.select("*").from_(found))))
+    rows = store.count(create_temp(table, distinct(exp.select(exp.Star()).from_(found))))
     store.run(drop(found.name))
     return rows
 
@@ -192,11 +193,11 @@ class _Own:
     def finish_round(self, store: Store) -> None:
         """Make the new facts among those found the delta, and add them to the known ones."""
         columns = columns_of(self.relation, "c")
-        rows = distinct(exp.select("*").from_(temp_table(self.found)))
-        new = exp.select(*columns).from_(rows.subquery("c"))
+        rows = distinct(exp.select(exp.Star()).from_(temp_table(self.found)))
+        new = exp.select(*columns).from_(rows.subquery("c", copy=False))
         new = anti_join(new, columns, temp_table(self.known.table))
         count = store.count(create_temp(self.delta.table, new))
-        delta = exp.select("*").from_(temp_table(self.delta.table))
+        delta = exp.select(exp.Star()).from_(temp_table(self.delta.table))
         store.run(exp.Insert(this=temp_table(self.known.table), expression=delta))
         store.run(exp.TruncateTable(expressions=[temp_table(self.found)]))
         self.delta = replace(self.delta, rows=count)
@@ -220,7 +221,7 @@ def heads_of(
     raw, encoded = store.fresh("raw"), store.fresh("encoded")
     store.run(create_temp(raw, query))
     dictionary.encode(store, raw, texts, encoded)
-    return exp.select("*").from_(temp_table(encoded))
+    return exp.select(exp.Star()).from_(temp_table(encoded))
 
 
 def unsupported(
@@ -239,12 +240,15 @@ def unsupported(
     heads = [query for rule in rules if (query := heads_of(store, program, rule, reads, True))]
     columns = columns_of(table, "c")
     ranked = replace(table, ranked=True)
-    facts = exp.select(*columns).from_(relation_query(ranked).subquery("c"))
+    facts = exp.select(*columns).from_(relation_query(ranked).subquery("c", copy=False), copy=False)
     for number, query in enumerate(heads):
         alias = f"h{number}"
         same = [c.copy().eq(exp.column(c.name, table=alias, quoted=True)) for c in columns]
         lower = exp.LT(this=rank_of(alias), expression=rank_of("c"))
-        facts = facts.join(query.subquery(alias), on=exp.and_(*same, lower), join_type="ANTI")
+        none = joining(query.subquery(alias, copy=False), "ANTI")
+        facts = facts.join(none, on=exp.and_(*same, lower, copy=False), copy=False)
     if outside.parts:
         facts = anti_join(facts, columns, relation_query(outside).subquery(), "o")
-    return store.count(exp.select(exp.Count(this=exp.Star())).from_(facts.subquery("n")))
+    return store.count(
+        exp.select(exp.Count(this=exp.Star())).from_(facts.subquery("n", copy=False))
+    )

@@ -80,7 +80,7 @@ def same(store: Store, compared: Sequence[Compared], as_text: bool = False) -> i
 def all_given_once(store: Store, relations: Sequence[Relation]) -> bool:
     """Whether some tables have no duplicate row and no NULL."""
     numbered = _numbered((r, _given(r)) for r in relations)
-    rows = exp.select("*").distinct().from_(numbered.subquery("u", copy=False), copy=False)
+    rows = exp.select(exp.Star()).distinct().from_(numbered.subquery("u", copy=False), copy=False)
     count = exp.select(exp.Count(this=exp.Star()))
     count = count.from_(rows.subquery("d", copy=False), copy=False)
     return store.count(count) == sum(relation.rows for relation in relations)
@@ -119,7 +119,7 @@ def _numbered(rows: Iterable[tuple[Relation, exp.Query]]) -> exp.Query:
 
 def _has_types(store: Store, types: Sequence[Type], as_text: bool) -> bool:
     """Whether the rows that are there have the right types: a union converts differing types."""
-    text = store.cached("types", lambda: exp.select("*").from_(temp_table(_THERE)).limit(0))
+    text = store.cached("types", lambda: exp.select(exp.Star()).from_(temp_table(_THERE)).limit(0))
     found = (store.run(text).description or [])[1:]
     wanted = ["VARCHAR" if as_text and t is Type.SYMBOL else SQL_TYPES[t] for t in types]
     return [str(type_) for _, type_, *_ in found] == wanted

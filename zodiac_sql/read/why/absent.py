@@ -88,4 +88,6 @@ def _matching(relation: Relation, number: str, shape: Shape) -> exp.Select:
     for place, first in enumerate(shape):
         if isinstance(first, int) and first != place:
             query = query.where(places[place].copy().eq(places[first].copy()), copy=False)
-    return exp.select("*").from_(query.limit(1, copy=False).subquery("q", copy=False), copy=False)
+    return exp.select(exp.Star()).from_(
+        query.limit(1, copy=False).subquery("q", copy=False), copy=False
+    )

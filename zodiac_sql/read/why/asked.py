@@ -322,7 +322,9 @@ def _first(compiled: Instances, most: int) -> exp.Select:
         partition_by=[exp.column(_NUMBER.name, quoted=True)],
         order=exp.Order(expressions=order),
     )
-    query = exp.select("*").from_(compiled.query.distinct(copy=False).subquery("i", copy=False))
+    query = exp.select(exp.Star()).from_(
+        compiled.query.distinct(copy=False).subquery("i", copy=False)
+    )
     query = query.qualify(place <= exp.Literal.number(most))
     query = exp.select(*(exp.column(name, quoted=True) for name in compiled.kinds)).from_(
         query.subquery("q", copy=False)

@@ -93,7 +93,7 @@ def _first(
         return None
     body, compiled = _solutions(known, (driver, *others), moved)
     driver = body.atoms[0]
-    query = exp.select("*").from_(compiled.query.subquery("q", copy=False))
+    query = exp.select(exp.Star()).from_(compiled.query.subquery("q", copy=False))
     given: dict[str, object] = {}
     for name, value in _group(aggregate, instance, compiled.kinds):
         given[f"v{len(given)}"] = value

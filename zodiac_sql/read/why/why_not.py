@@ -220,7 +220,7 @@ class _Tried:
         query = solutions(self.known, goals, names).subquery("q", copy=False)
         first = exp.select(*columns).from_(query).order_by(*(c.copy() for c in columns)).limit(1)
         if not names:
-            first = exp.select("*").from_(query).limit(1)
+            first = exp.select(exp.Star()).from_(query).limit(1)
         rows = self.known.store.rows(first)
         if not rows:
             return None
