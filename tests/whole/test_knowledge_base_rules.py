@@ -120,6 +120,12 @@ def test_rules_from_files(kb: KnowledgeBase, tmp_path: Path) -> None:
             kb.add_rules(missing)
 
 
+@pytest.mark.parametrize("verb", ["add_rules", "drop_rules"])
+def test_a_list_of_rules_is_refused_with_the_way_out(open_kb: OpenKb, verb: str) -> None:
+    with open_kb() as kb, pytest.raises(TypeError, match="not a list: of several texts make one"):
+        getattr(kb, verb)(["p(X) :- q(X)."])
+
+
 def test_a_text_that_ends_like_a_file_name(kb: KnowledgeBase) -> None:
     kb.add_rules("p(X) :- q(X). % see farm.rules")
     assert len(kb.rules()) == 1

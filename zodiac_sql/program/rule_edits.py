@@ -8,6 +8,7 @@ dropped is a rule's place in a set: the rule goes with its last place.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -298,6 +299,12 @@ def rule_text(rules: str | Path) -> tuple[str, str]:
     """The text of rules given as text or as a file, and the name to call it by."""
     if isinstance(rules, str) and not _PATH.fullmatch(rules.strip()):
         return rules, "<rules>"
+    if not isinstance(rules, str | os.PathLike):
+        raise TypeError(
+            f"rules are a text, or the path of a file, not a {type(rules).__name__}: of several "
+            "texts make one, with line breaks between them (names to be dropped are arguments, "
+            'drop_rules("r1", "r2")).'
+        )
     path = Path(rules)
     try:
         return path.read_text(encoding="utf-8"), str(path)
