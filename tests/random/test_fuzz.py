@@ -23,6 +23,7 @@ from zodiac_sql.errors import ZodiacError
 from zodiac_sql.language.binding import functions_in
 from zodiac_sql.language.parse import parse, parse_what_can_be
 from zodiac_sql.language.syntax import Rule, atoms_of
+from zodiac_sql.language.templates import is_template
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -69,7 +70,8 @@ def test_texts_that_are_only_parsed(tmp_path: Path) -> None:
     for _ in range(PARSED):
         text = odd_text(rng, texts)
         with _answered_or_refused(text, tmp_path / "text"):
-            parse(text)
+            for rule in parse(text).rules:
+                _is_kept(rule)
     budget.tried("texts that were only parsed", PARSED)
 
 
@@ -86,6 +88,14 @@ def test_queries(open_kb: OpenKb, tmp_path: Path) -> None:
                 with _answered_or_refused(text, tmp_path / "text"):
                     kb.query(text)
                 budget.tried("texts of queries")
+
+
+def _is_kept(rule: Rule) -> None:
+    """The text of a rule, which is what a file keeps of it, is that rule."""
+    plain = not is_template(rule)
+    again, problems = parse_what_can_be(rule.text, "<kept>", dict(rule.prefixes), plain=plain)
+    found, wanted = ([repr((one.head, one.body)) for one in each] for each in (again.rules, [rule]))
+    assert not problems and found == wanted, rule.text  # NaN is not NaN, but is written as such
 
 
 def _tell(kb: KnowledgeBase, text: str, rng: Random, note: Path) -> None:

@@ -6,9 +6,11 @@ import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pytest
 from support.paths import PATHS, rows
 
+import zodiac_sql
 from zodiac_sql import DataError, KnowledgeBase, ProgramError, QueryError
 
 OpenKb = Callable[..., KnowledgeBase]
@@ -214,3 +216,17 @@ def test_a_rule_keeps_the_prefix_it_was_written_with(open_kb: OpenKb, tmp_path: 
         kb.insert("q", [("a",), ("b",)])
         assert len(kb.table("<http://one/p>")) == 2
         assert kb.table("ex:p").fetchall() == [("b",)]
+
+
+def test_a_head_that_was_kept_without_its_opening_parenthesis(tmp_path: Path) -> None:
+    """Versions until November 2026 kept `(p(X)) :- q(X)` so, and could not read it any more."""
+    file = tmp_path / "old.duckdb"
+    with zodiac_sql.connect(file) as kb:
+        kb.add_rules("r1: (p(X)) :- q(X).")
+        kb.insert("q", [("a",)])
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("UPDATE zodiac.rule SET source = 'p(X)) :- q(X).'")
+    with zodiac_sql.connect(file) as kb:
+        assert kb.insert("q", [("b",)]).inserted == {"p": 1, "q": 1}
+        assert kb.verify()
+        assert kb.drop_rules("r1").deleted == {"p": 2}

@@ -141,7 +141,7 @@ class Reader(Bodies):
         body = (*self._body(body_tree), *values)
         if len(self.problems) > before:
             return  # half a rule would only cause problems that are not real
-        text = self._text(self._span(head_tree), tree)
+        text = self._rule_text(head_tree, tree)
         prefixes = tuple(sorted(self.used_prefixes.items()))
         rule = Rule(_name(label), head, body, text, prefixes, self._span(tree), best=best)
         self.rules.append(rule)
@@ -266,8 +266,16 @@ class Reader(Bodies):
         if len(self.problems) == before:
             self.facts.append(head)
 
+    def _rule_text(self, head: Tree[Token], whole: Tree[Token]) -> str:
+        """The source of a rule, without parentheses around its whole head."""
+        meta: Any = head.meta  # the container is the same with its parentheses
+        line, column = meta.container_end_line, meta.container_end_column
+        return self._slice(self._span(head)) + self._text(
+            self._place(line, column, line, column), whole
+        )
+
     def _text(self, start: Span, whole: Tree[Token]) -> str:
-        """The source of a rule from its head to its period."""
+        """The source of a rule from a place to its period."""
         end = self._span(whole)
         return self._slice(replace(end, line=start.line, column=start.column))
 

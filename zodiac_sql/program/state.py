@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from zodiac_sql.errors import StoreError
+from zodiac_sql.errors import ProgramError, StoreError
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.constraints import says_never
 from zodiac_sql.language.functions import Function
@@ -218,8 +218,21 @@ def _template(name: str, text: str, prefixes: tuple[tuple[str, str], ...]) -> Ru
 def _from_text(
     name: str, text: str, prefixes: tuple[tuple[str, str], ...], plain: bool
 ) -> Rule | None:
-    """The one rule in a text."""
+    """The one rule in a text.
+
+    Until November 2026, the text of a rule with its head in parentheses, as in `(p(X)) :- q(X)`,
+    was kept without the opening ones: `p(X)) :- q(X)`.
+    """
     from zodiac_sql.language.parse import parse  # imported late: opening a file needs no parser
 
-    rules = parse(text, f"<rule {name}>", dict(prefixes), plain=plain).rules
+    def rules_in(some: str) -> tuple[Rule, ...]:
+        return parse(some, f"<rule {name}>", dict(prefixes), plain=plain).rules
+
+    try:
+        rules = rules_in(text)
+    except ProgramError:
+        lost = text.count(")") - text.count("(")
+        if lost < 1:
+            raise
+        rules = tuple(replace(rule, text=text) for rule in rules_in("(" * lost + text))
     return replace(rules[0], name=name, prefixes=prefixes) if len(rules) == 1 else None
