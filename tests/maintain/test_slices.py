@@ -45,7 +45,7 @@ def test_arguments_that_rules_hand_on(rules: str, expected: dict[str, int] | Non
 
 
 @pytest.mark.parametrize("rules", [LEFT, RIGHT, SQUARE, MUTUAL, SELF])
-@pytest.mark.parametrize("shortcut", ["slices", "cascades", "both", "neither"])
+@pytest.mark.parametrize("shortcut", ["slices", "cascades", "late", "both", "neither"])
 def test_shortcuts_change_nothing(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rules: str, shortcut: str
 ) -> None:
@@ -55,6 +55,7 @@ def test_shortcuts_change_nothing(
     monkeypatch.setattr(find_candidates, "SMALLEST_JOINED_IN_TWO_STEPS", 0 if sliced else 10**9)
     monkeypatch.setattr(unknown, "SEMI_JOIN_ROWS", 0 if sliced else 10**9)
     monkeypatch.setattr(cascade, "LARGEST_CASCADED", 10**9 if cascaded else -1)
+    monkeypatch.setattr(cascade, "LATER", 2 if shortcut == "late" else 10**9)
     chance = random.Random(f"{rules}{shortcut}")
     with open_kb(strategy="support") as kb:
         kb.add_rules(rules)

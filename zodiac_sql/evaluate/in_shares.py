@@ -61,13 +61,13 @@ def pays(store: Store, inputs: int) -> bool:
     One statement cannot tell how far it has come, and is not faster: a closure of 48.7 million
     pairs takes 43 s in one statement, and 42 s in shares.
     """
-    return store.watch.listener is not None or inputs * FACTS_OF_AN_INPUT > _most_rows(store)
+    return store.watch.listener is not None or inputs * FACTS_OF_AN_INPUT > most_rows(store)
 
 
 def in_shares(store: Store, name: str, recursion: Recursion) -> int:
     """Create a table of what a recursion derives, and return its rows."""
     rows = store.count(create_temp(name, recursion(0, 1)))
-    fitting = _most_rows(store) // max(rows, 1)
+    fitting = most_rows(store) // max(rows, 1)
     most = PARTS if store.watch.listener is None or rows < LONG else PARTS // TOLD
     together = min(max(fitting, 1), most)
     for first in range(1, PARTS, together):
@@ -86,7 +86,7 @@ def among(query: exp.Query, column: str, first: int, end: int) -> exp.Select:
     return rows.where(part >= exp.Literal.number(first), part.copy() < exp.Literal.number(end))
 
 
-def _most_rows(store: Store) -> int:
+def most_rows(store: Store) -> int:
     """How many rows a recursive query may have."""
     ((text,),) = store.rows("SELECT current_setting('memory_limit')")
     found = re.fullmatch(r"([0-9.]+) (\w+)", text)

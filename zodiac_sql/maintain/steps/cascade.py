@@ -17,11 +17,12 @@ from sqlglot import exp
 from zodiac_sql.database.statements import anti_join, joining, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
 from zodiac_sql.evaluate.fixpoint import counts_rounds, has_linear_rules
+from zodiac_sql.evaluate.in_shares import most_rows
 from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.graph.handed_on import Positions, handed_on
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
+from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, add, context_of
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
@@ -55,19 +56,48 @@ _KNOWN = "k"
 """What it knows from the start."""
 
 
-def can_cascade(task: Task, owns: WorkingTables) -> bool:
-    """Whether one statement will do for what is left of the work."""
-    if task.closures or len(owns) > MOST_CASCADED or (len(owns) > 1 and task.marking.next):
+LARGEST_LATER, LATER = 5_000_000, 8
+"""With at most so many rows, cascade after so many rounds, where the rules hand an argument on: as
+many may follow, and the statement costs at most an evaluation then. (Three links of a deep tree
+with a million pairs came in 1.5 to 8.5 s, by rounds until starting over; now in 0.9.)"""
+
+
+def can_cascade(task: Task, owns: WorkingTables, rounds: int = 1) -> bool:
+    """Whether one statement will do for what is left of the work, after some rounds."""
+    if rounds not in (1, LATER) or task.closures or len(owns) > MOST_CASCADED:
         return False
-    if counts_rounds(task.store, task.hypernode.rules):
+    if (len(owns) > 1 and task.marking.next) or counts_rounds(task.store, task.hypernode.rules):
         return False
     base = sum(own.base.rows for own in owns.values() if own.base)
-    if base > LARGEST_CASCADED:
+    if rounds == LATER and not _pays_later(task, owns, base):
+        return False
+    if rounds == 1 and base > LARGEST_CASCADED:
         return False
     return task.cache.get(
         ("linear", task.hypernode.id),
         lambda: has_linear_rules(task.hypernode, task.context(task.inputs)),
     )
+
+
+def _pays_later(task: Task, owns: WorkingTables, base: int) -> bool:
+    """Whether the statement needs not more time and memory than an evaluation.
+
+    If the hypernode is a closure that may be kept as components, and a new edge closes a cycle,
+    further rounds shall tell that much is new: then it is evaluated as components.
+    """
+    if base > LARGEST_LATER or _handed_on(task, owns) is None:
+        return False
+    if task.reconsiders and any(_closes_a_cycle(task, own) for own in owns.values()):
+        return False
+    return base <= most_rows(task.store)
+
+
+def _closes_a_cycle(task: Task, own: WorkingTable) -> bool:
+    """Whether some node is newly reached from itself."""
+    columns = columns_of(own.outside, "t")
+    rows = exp.select(exp.Literal.number(1)).from_(temp_table(own.plus_table).as_("t"))
+    loops = rows.where(columns[0].eq(columns[-1]), copy=False).limit(1)
+    return bool(own.plus and task.store.rows(loops))
 
 
 def cascade_lost(
@@ -93,7 +123,7 @@ def cascade_lost(
 
 
 def cascade_new(task: Task, owns: WorkingTables, new: Mapping[str, Part | None]) -> None:
-    """Create each `plus_*`: some new facts and all that follows from them."""
+    """Add some new facts and all that follows from them to each `plus_*`."""
     found = _found(task, owns, False, with_ranks=False)
     applied = found.applied(undeleted=False)
     positions = _handed_on(task, owns) if applied else None
@@ -121,7 +151,10 @@ def cascade_new(task: Task, owns: WorkingTables, new: Mapping[str, Part | None])
         *(one.key for one in applied),
     )
     for own, rows in found.split(key, query, "added"):
-        own.gains(rows)
+        if own.plus:
+            add(task, own, Part("temp", _table(own, "added"), rows, ranked=own.ranked))
+        else:
+            own.gains(rows)
 
 
 def _there(
@@ -236,6 +269,7 @@ def _numbered(owns: WorkingTables, columns: Sequence[str], query: exp.Query) -> 
     """Rows in the order in which they are found, ranked after all that they can be derived from."""
     number: exp.Expr = exp.Window(this=exp.RowNumber())
     there = [part for own in owns.values() for part in (own.base, own.united) if part]
+    there += [own.added for own in owns.values() if own.plus]
     if there:
         rank = exp.column(RANK, quoted=True)
         ranks = union_all([exp.select(rank.copy()).from_(table(part)) for part in there])
@@ -351,7 +385,9 @@ class _Found:
 
 
 def _table(own: WorkingTable, kind: str) -> str:
-    return own.gone_table if kind == "gone" else own.plus_table
+    if kind == "gone":
+        return own.gone_table
+    return f"more_{own.stem}" if own.plus else own.plus_table
 
 
 def _found(task: Task, owns: WorkingTables, ranked: bool, with_ranks: bool) -> _Found:

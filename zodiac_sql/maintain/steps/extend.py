@@ -65,9 +65,10 @@ def extend(
             task.store.watch.bounds.iterated()
         if budget is not None and work.forward > budget:
             raise TooMuch(f"more than {budget:,} facts are new")
-        if work.iterations == 1 and can_cascade(task, owns):
+        if can_cascade(task, owns, work.iterations):
+            before = sum(own.plus for own in owns.values()) + added
             cascade_new(task, owns, found)
-            more = sum(own.plus for own in owns.values()) - added
+            more = sum(own.plus for own in owns.values()) - before
             return work.plus(forward=more, insertions=more)
         for predicate, own in owns.items():
             _add(task, own, found[predicate])
