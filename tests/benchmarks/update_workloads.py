@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .session import STRATEGIES, Batch, Rows, rows_of
-from .workloads import RS2, WORKLOADS, Facts, Workload, table_of, wind_turbines
+from .workloads import CLOSURE, RS2, WORKLOADS, Facts, Workload, table_of, wind_turbines
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,38 @@ def bypassed_edges(edges: Rows) -> set[tuple[object, ...]]:
         bypassed.update((a, b) for b in following[a] if further >> b & 1)
         reached[a] = further | sum(1 << b for b in following[a])
     return bypassed
+
+
+# ------------------------------------------------------------------------------ long paths
+
+# Random graphs have short paths. Where paths are long, rounds are many, and it matters whether a
+# change takes a statement for all of them or one for each.
+
+
+def cycle(nodes: int) -> Facts:
+    """One cycle through all nodes."""
+    return {"edge": table_of([(i, (i + 1) % nodes) for i in range(nodes)])}
+
+
+def chain_with_shortcuts(links: int, shortcuts: int, seed: int = 3) -> Facts:
+    """A chain, with edges that lead past up to thirty of its links."""
+    rng = random.Random(seed)
+    leaps = {(a, a + rng.randrange(2, 30)) for a in rng.sample(range(links - 30), shortcuts)}
+    return {"edge": table_of(sorted({*((i, i + 1) for i in range(links)), *leaps}))}
+
+
+def deep_tree(nodes: int, seed: int = 3) -> Facts:
+    """A tree in which each node hangs on one of the three before it."""
+    rng = random.Random(seed)
+    return {"edge": table_of([(max(0, i - 1 - rng.randrange(3)), i) for i in range(1, nodes)])}
+
+
+def _long_paths(facts: Facts) -> list[Case]:
+    return [Case("1 edge", sample(facts, 1, 20)), Case("5 edges", sample(facts, 5, 10))]
+
+
+def _long_paths_workload(name: str, title: str, make: Callable[[], Facts]) -> UpdateWorkload:
+    return UpdateWorkload(name, Workload(name, title, CLOSURE, make, quick=True), _long_paths)
 
 
 # ----------------------------------------------------------------------------------------- RS2
@@ -197,6 +229,11 @@ UPDATES = {
             "dag", WORKLOADS["closure"], _dag, "compiled Soufflé 7,700, on 22,193,965 pairs"
         ),
         UpdateWorkload("dag-small", WORKLOADS["closure-small"], _dag_small, "compiled Soufflé 377"),
+        _long_paths_workload("cycle", "closure of a cycle of 200", lambda: cycle(200)),
+        _long_paths_workload(
+            "shortcuts", "closure of 400 links, 60 shortcuts", lambda: chain_with_shortcuts(400, 60)
+        ),
+        _long_paths_workload("deep-tree", "closure of a tree 1,000 deep", lambda: deep_tree(2_000)),
         UpdateWorkload("rs2", WORKLOADS["rs2"], _rs2, "compiled Soufflé 277"),
         UpdateWorkload("lubm", WORKLOADS["lubm"], _lubm),
         _clique_workload(60),
