@@ -110,7 +110,12 @@ def _is_a_table(part: Part) -> bool:
 
 
 def _ends_soon(task: Task, closure: _Closure) -> bool:
-    """Whether few nodes lie in the direction that rounds go, so that there are few rounds."""
+    """Whether few nodes lie in the direction that rounds go, so that there are few rounds.
+
+    A path of n nodes is n * (n - 1) / 2 pairs. If there are fewer, nothing needs to be counted.
+    """
+    if closure.all.rows < FEWEST * (FEWEST - 1) // 2:
+        return True
 
     def query() -> str:
         nodes = _others(closure, 1 if closure.is_left else 0).limit(FEWEST)
