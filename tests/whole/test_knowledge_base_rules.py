@@ -222,10 +222,10 @@ def test_a_head_that_was_kept_without_its_opening_parenthesis(tmp_path: Path) ->
     """Versions until November 2026 kept `(p(X)) :- q(X)` so, and could not read it any more."""
     file = tmp_path / "old.duckdb"
     with zodiac_sql.connect(file) as kb:
-        kb.add_rules("r1: (p(X)) :- q(X).")
+        kb.add_rules('r1: (p(X)) :- q(X), X != "((".')
         kb.insert("q", [("a",)])
     with duckdb.connect(str(file)) as connection:
-        connection.execute("UPDATE zodiac.rule SET source = 'p(X)) :- q(X).'")
+        connection.execute("UPDATE zodiac.rule SET source = 'p(X)) :- q(X), X != \"((\".'")
     with zodiac_sql.connect(file) as kb:
         assert kb.insert("q", [("b",)]).inserted == {"p": 1, "q": 1}
         assert kb.verify()

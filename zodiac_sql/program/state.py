@@ -7,6 +7,7 @@ something needs them, so that opening a file stays cheap.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -231,8 +232,11 @@ def _from_text(
     try:
         rules = rules_in(text)
     except ProgramError:
-        lost = text.count(")") - text.count("(")
-        if lost < 1:
+        for lost in range(1, text.count(")") + 1):
+            with suppress(ProgramError):
+                found = rules_in("(" * lost + text)
+                rules = tuple(replace(rule, text=text) for rule in found)
+                break
+        else:
             raise
-        rules = tuple(replace(rule, text=text) for rule in rules_in("(" * lost + text))
     return replace(rules[0], name=name, prefixes=prefixes) if len(rules) == 1 else None
