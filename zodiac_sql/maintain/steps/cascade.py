@@ -19,9 +19,10 @@ from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
 from zodiac_sql.evaluate.fixpoint import counts_rounds, has_linear_rules
 from zodiac_sql.evaluate.in_shares import most_rows
 from zodiac_sql.evaluate.make_tables import make_table
-from zodiac_sql.graph.handed_on import Positions, handed_on
+from zodiac_sql.graph.handed_on import Positions
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.steps.slices import positions_of
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, add, context_of
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
@@ -59,7 +60,7 @@ _KNOWN = "k"
 LARGEST_LATER, LATER = 5_000_000, 8
 """With at most so many rows, cascade after so many rounds, where the rules hand an argument on: as
 many may follow, and the statement costs at most an evaluation then. (Three links of a deep tree
-with a million pairs came in 1.5 to 8.5 s, by rounds until starting over; now in 0.9.)"""
+with a million pairs came in 1.5 to 8.5 s, by rounds until starting over; now in 0.6.)"""
 
 
 def can_cascade(task: Task, owns: WorkingTables, rounds: int = 1) -> bool:
@@ -210,8 +211,7 @@ def _handed_on(task: Task, owns: WorkingTables) -> Positions | None:
     known = any(own.known.parts for own in owns.values())
     if len(types) > 1 or not known or any(own.marks for own in owns.values()):
         return None
-    rules = task.hypernode.rules
-    return task.cache.get(("handed on", task.hypernode.id), lambda: handed_on(rules))
+    return positions_of(task)
 
 
 def _beside_known(

@@ -33,9 +33,7 @@ def slice_tables(task: Task, owns: WorkingTables, found: Mapping[str, Part | Non
         or sum(own.stored.rows for own in owns.values() if own.stored) < SMALLEST_SLICED
     ):
         return
-    positions = task.cache.get(
-        ("handed on", task.hypernode.id), lambda: handed_on(task.hypernode.rules)
-    )
+    positions = positions_of(task)
     if positions is None:
         return
     keys = [(owns[p], part) for p, part in found.items() if part is not None]
@@ -44,6 +42,12 @@ def slice_tables(task: Task, owns: WorkingTables, found: Mapping[str, Part | Non
     for own in owns.values():
         if own.stored is not None:
             own.narrows_to(_slice(task, own, own.stored, positions[own.predicate]))
+
+
+def positions_of(task: Task) -> Positions | None:
+    """The argument of each predicate that the hypernode's rules hand on, if there is one."""
+    rules = task.hypernode.rules
+    return task.cache.get(("handed on", task.hypernode.id), lambda: handed_on(rules))
 
 
 def _collect_keys(
