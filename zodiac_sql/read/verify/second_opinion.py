@@ -29,7 +29,7 @@ from zodiac_sql.database.statements import (
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.groups_in_shares import SHARES, divisible
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Atom, Column, Rule, Type
+from zodiac_sql.language.syntax import Atom, Rule, Type
 from zodiac_sql.read.verify.rule_body import Body, Program, Reads
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
 
@@ -47,20 +47,19 @@ def derive(
     heads = dict.fromkeys(rule.head.predicate for rule in rules)
     if not any(atom.predicate in heads for rule in rules for atom in rule.positive_atoms()):
         return _derive_at_once(store, program, rules, outside)
-    own = {name: _Own.begin(store, name, program.schema[name]) for name in heads}
+    own = {name: _Own.begin(store, program.schema[name]) for name in heads}
 
     def everything(place: int, atom: Atom) -> Relation:
-        known = outside(atom.predicate)
-        if atom.predicate not in own:
-            return known
-        return replace(known, parts=(*known.parts, own[atom.predicate].known))
+        relation, mine = outside(atom.predicate), own.get(atom.predicate)
+        if mine is None or not mine.known.rows:
+            return relation
+        return replace(relation, parts=(*relation.parts, mine.known))
 
     variants: list[tuple[Rule, Reads]] = [(rule, everything) for rule in rules]
     while variants:
-        for rule, reads in variants:
-            rows = heads_of(store, program, rule, reads)
-            if rows is not None:
-                own[rule.head.predicate].add(store, rows)
+        for name, one in own.items():
+            those = [(rule, reads) for rule, reads in variants if rule.head.predicate == name]
+            one.find(store, _facts(store, program, those, one.relation))
         for one in own.values():
             one.finish_round(store)
             if store.watch.bounds is not None:
@@ -79,8 +78,11 @@ def _derive_at_once(
         mine.setdefault(rule.head.predicate, []).append(rule)
     derived = {}
     for name, those in mine.items():
-        table, columns = store.fresh("known"), program.schema[name].columns
-        query = _facts(store, program, those, columns, outside)
+        table, relation = store.fresh("known"), Relation(program.schema[name].columns, ())
+        variants: list[tuple[Rule, Reads]] = [
+            (rule, lambda _, atom: outside(atom.predicate)) for rule in those
+        ]
+        query = _facts(store, program, variants, relation)
         if query is None:
             continue
         try:
@@ -88,30 +90,21 @@ def _derive_at_once(
         except OutOfMemoryError:
             if not divisible(those):
                 raise
-            count = _derive_in_shares(store, program, those, columns, outside, table)
+            count = _derive_in_shares(store, program, variants, relation, table)
         if count:
             derived[name] = Part("temp", table, count)
     return derived
 
 
 def _facts(
-    store: Store,
-    program: Program,
-    rules: Sequence[Rule],
-    columns: Sequence[Column],
-    outside: Callable[[str], Relation],
+    store: Store, program: Program, variants: Sequence[tuple[Rule, Reads]], relation: Relation
 ) -> exp.Query | None:
-    """What rules of the same head derive from facts outside; None if that can be nothing."""
-    relation = Relation(tuple(columns), ())
+    """What rules of the same head derive from what they read; None if that can be nothing."""
     values = [
         exp.cast(value, SQL_TYPES[column.type or Type.SYMBOL]).as_(column.name, quoted=True)
         for column, value in zip(relation.stored, columns_of(relation, "u"), strict=True)
     ]
-
-    def reads(_: int, atom: Atom) -> Relation:
-        return outside(atom.predicate)
-
-    found = [heads_of(store, program, rule, reads) for rule in rules]
+    found = [heads_of(store, program, rule, reads) for rule, reads in variants]
     united = [
         exp.select(*values).from_(query.subquery("u", copy=False), copy=False)
         for query in found
@@ -123,9 +116,8 @@ def _facts(
 def _derive_in_shares(
     store: Store,
     program: Program,
-    rules: Sequence[Rule],
-    columns: Sequence[Column],
-    outside: Callable[[str], Relation],
+    variants: Sequence[tuple[Rule, Reads]],
+    relation: Relation,
     table: str,
 ) -> int:
     """Fill a table with what rules derive whose groups do not all fit the memory. Returns its rows.
@@ -137,7 +129,7 @@ def _derive_in_shares(
         try:
             for place in range(shares):
                 share = replace(program, share=(place, shares))
-                query = _facts(store, share, rules, columns, outside)
+                query = _facts(store, share, variants, relation)
                 assert query is not None
                 store.run(exp.insert(query, found) if place else create_temp(found.name, query))
             break
@@ -171,37 +163,42 @@ def _with_delta(reads: Reads, delta_place: int, delta: Part) -> Reads:
 
 @dataclass(slots=True)
 class _Own:
-    """The tables of one head: the known facts, the last round's delta, and this round's finds."""
+    """The tables of one head: the known facts, the last round's delta, and this round's one."""
 
     relation: Relation
     known: Part
     delta: Part
-    found: str
+    next: Part
 
     @classmethod
-    def begin(cls, store: Store, name: str, predicate: Predicate) -> _Own:
-        relation = Relation(predicate.columns, ())
-        tables = [store.fresh(stem) for stem in ("known", "delta", "found")]
-        for table in tables:
-            store.run(create_temp(table, relation_query(relation)))
-        known, delta = (Part("temp", table, 0) for table in tables[:2])
-        return cls(relation, known, delta, tables[2])
+    def begin(cls, store: Store, predicate: Predicate) -> _Own:
+        tables = [Part("temp", store.fresh(stem), 0) for stem in ("known", "delta", "delta")]
+        return cls(Relation(predicate.columns, ()), *tables)
 
-    def add(self, store: Store, rows: exp.Query) -> None:
-        store.run(exp.Insert(this=temp_table(self.found), expression=rows))
+    def find(self, store: Store, found: exp.Query | None) -> None:
+        """Make a delta of the new facts among those found, while others still read the last one."""
+        count = 0
+        if found is not None:
+            columns = columns_of(self.relation, "c")
+            new = exp.select(*columns).from_(distinct(found).subquery("c", copy=False), copy=False)
+            if self.known.rows:
+                new = anti_join(new, columns, temp_table(self.known.table))
+            count = store.count(create_temp(self.next.table, new))
+        self.next = replace(self.next, rows=count)
 
     def finish_round(self, store: Store) -> None:
-        """Make the new facts among those found the delta, and add them to the known ones."""
-        columns = columns_of(self.relation, "c")
-        rows = distinct(exp.select(exp.Star()).from_(temp_table(self.found)))
-        new = exp.select(*columns).from_(rows.subquery("c", copy=False))
-        new = anti_join(new, columns, temp_table(self.known.table))
-        count = store.count(create_temp(self.delta.table, new))
-        delta = exp.select(exp.Star()).from_(temp_table(self.delta.table))
-        store.run(exp.Insert(this=temp_table(self.known.table), expression=delta))
-        store.run(exp.TruncateTable(expressions=[temp_table(self.found)]))
-        self.delta = replace(self.delta, rows=count)
-        self.known = replace(self.known, rows=self.known.rows + count)
+        """Add the new facts to the known ones; the next round reads them as its delta."""
+        self.delta, self.next = self.next, self.delta
+        if self.delta.rows:
+            delta = exp.select(exp.Star()).from_(temp_table(self.delta.table))
+            known = self.known.table
+            add = (
+                exp.insert(delta, temp_table(known))
+                if self.known.rows
+                else create_temp(known, delta)
+            )
+            store.run(add)
+            self.known = replace(self.known, rows=self.known.rows + self.delta.rows)
 
 
 def heads_of(

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.statements import anti_join, create_temp, temp_table, union_all
+from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.sql.relations import Relation, columns_of, part_query
@@ -28,7 +28,7 @@ SMALL = 10_000
 _MANY = 50
 """How many tables are compared together."""
 
-_WANTED, _THERE = "zodiac$wanted", "zodiac$there"
+_WANTED, _THERE = (exp.to_table(name) for name in ("wanted", "there"))
 
 _NUMBER = Column("n", Type.INT)
 
@@ -62,19 +62,36 @@ def same(store: Store, compared: Sequence[Compared], as_text: bool = False) -> i
     """How many rows some tables have, if each has exactly those that it should; else None.
 
     Rows are counted, and missing rows searched: if the number is right and none is missing, there
-    are no others.
+    are no others. The types of what is there are those of the answer's last columns: a union
+    converts differing types.
     """
     types = _types(compared[0].relation)
-    wanted = store.count(create_temp(_WANTED, _numbered((c.relation, c.wanted) for c in compared)))
-    there = store.count(create_temp(_THERE, _numbered((c.relation, c.there) for c in compared)))
-    if wanted != there or not _has_types(store, types, as_text):
-        return None
     columns = [exp.column(column.name, table="c", quoted=True) for column in _columns(types)]
-    lacking = exp.select(exp.Count(this=exp.Star())).from_(temp_table(_WANTED).as_("c"))
-    rows = _encoded(types) if as_text else temp_table(_THERE)
-    key = ("lacking together", types, as_text)
-    text = store.cached(key, lambda: anti_join(lacking, columns, rows))
-    return None if store.count(text) else wanted
+    rows = _encoded(types) if as_text else _THERE.copy()
+    lacking = anti_join(_counted(_WANTED.as_("c")), columns, rows)
+    firsts = [_first(column) for column in _columns(types)[1:]]
+    numbers = [_counted(_WANTED).subquery(), _counted(_THERE).subquery(), lacking.subquery()]
+    query = exp.select(*numbers, *firsts, copy=False)
+    for name, rows_of in (
+        (_WANTED.name, _numbered((c.relation, c.wanted) for c in compared)),
+        (_THERE.name, _numbered((c.relation, c.there) for c in compared)),
+    ):
+        query = query.with_(name, as_=rows_of, materialized=True, copy=False)
+    result = store.run(query)
+    found = [str(type_) for _, type_, *_ in (result.description or [])[len(numbers) :]]
+    expected = ["VARCHAR" if as_text and t is Type.SYMBOL else SQL_TYPES[t] for t in types]
+    wanted, there, missing, *_ = result.fetchone() or (0, 1, 0)
+    return wanted if wanted == there and not missing and found == expected else None
+
+
+def _counted(rows: exp.Expr) -> exp.Select:
+    return exp.select(exp.Count(this=exp.Star())).from_(rows.copy())
+
+
+def _first(column: Column) -> exp.Subquery:
+    """One value of a column of what is there."""
+    value = exp.column(column.name, quoted=True)
+    return exp.select(value).from_(_THERE.copy()).limit(1).subquery()
 
 
 def all_given_once(store: Store, relations: Sequence[Relation]) -> bool:
@@ -117,17 +134,9 @@ def _numbered(rows: Iterable[tuple[Relation, exp.Query]]) -> exp.Query:
     return union_all(numbered)
 
 
-def _has_types(store: Store, types: Sequence[Type], as_text: bool) -> bool:
-    """Whether the rows that are there have the right types: a union converts differing types."""
-    text = store.cached("types", lambda: exp.select(exp.Star()).from_(temp_table(_THERE)).limit(0))
-    found = (store.run(text).description or [])[1:]
-    wanted = ["VARCHAR" if as_text and t is Type.SYMBOL else SQL_TYPES[t] for t in types]
-    return [str(type_) for _, type_, *_ in found] == wanted
-
-
 def _encoded(types: Sequence[Type]) -> exp.Subquery:
     """The rows that are there, with ids for symbols."""
-    query = exp.select().from_(temp_table(_THERE).as_("x"))
+    query = exp.select().from_(_THERE.as_("x"))
     for column in _columns(types):
         value: exp.Column = exp.column(column.name, table="x", quoted=True)
         if column.type is Type.SYMBOL:
