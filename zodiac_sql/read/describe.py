@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from zodiac_sql.change.change import Change
@@ -14,7 +14,7 @@ from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.drawing.draw import Before, Drawing
 from zodiac_sql.read.query import Answer
 from zodiac_sql.sql.relations import Relation
-from zodiac_sql.storage.extensions import count
+from zodiac_sql.storage.extensions import counts
 from zodiac_sql.storage.sources import Sources, derived_tables, sources_of
 
 
@@ -81,14 +81,14 @@ def predicates(store: Store, state: State) -> Answer:
     """
     sources = sources_of(state)
     known = [one for one in state.schema.values() if not is_constraint(one.name)]
-    counts = [_counts(store, sources, predicate) for predicate in known]
+    numbers = _counts(store, sources, known)
     return table_of(
         predicate=("string", [predicate.name for predicate in known]),
         sql_name=("string", [predicate.sql_name for predicate in known]),
         columns=("string", [_columns(predicate) for predicate in known]),
-        explicit=("int64", [explicit for explicit, _, _ in counts]),
-        derived=("int64", [derived for _, derived, _ in counts]),
-        extension=("int64", [extension for _, _, extension in counts]),
+        explicit=("int64", [explicit for explicit, _, _ in numbers]),
+        derived=("int64", [derived for _, derived, _ in numbers]),
+        extension=("int64", [extension for _, _, extension in numbers]),
     )
 
 
@@ -96,15 +96,32 @@ def _columns(predicate: Predicate) -> str:
     return ", ".join(f"{c.name}: {c.type or 'open'}" for c in predicate.columns)
 
 
-def _counts(store: Store, sources: Sources, predicate: Predicate) -> tuple[int, int, int]:
-    name, columns = predicate.name, predicate.columns
-    explicit = sum(part.rows for part in sources.explicit.get(name, ()))
-    tables = sources.derived.get(name, {}).values()
+def _counts(
+    store: Store, sources: Sources, known: Sequence[Predicate]
+) -> list[tuple[int, int, int]]:
+    """How many facts of each predicate are explicit, derived, and either. What a table tells by
+    itself is not counted.
+    """
+    explicit = [sum(part.rows for part in sources.explicit.get(one.name, ())) for one in known]
+    derived = [_derived(sources, one) for one in known]
+    both = [
+        sources.relation(one.name)
+        for one, given, relation in zip(known, explicit, derived, strict=True)
+        if given and relation.parts
+    ]
+    several = [relation for relation in derived if len(relation.parts) > 1]
+    counted = iter(counts(store, [*several, *both]))
+    found = [next(counted) if len(one.parts) > 1 else one.rows for one in derived]
+    return [
+        (given, number, next(counted) if given and relation.parts else given or number)
+        for given, number, relation in zip(explicit, found, derived, strict=True)
+    ]
+
+
+def _derived(sources: Sources, predicate: Predicate) -> Relation:
+    tables = sources.derived.get(predicate.name, {}).values()
     parts = tuple(part for table_ in tables for part in table_ if part.rows)
-    derived = parts[0].rows if len(parts) == 1 else count(store, Relation(columns, parts))
-    if not parts or not explicit:
-        return explicit, derived, explicit or derived
-    return explicit, derived, count(store, sources.relation(name))
+    return Relation(predicate.columns, parts)
 
 
 def hypernodes(state: State) -> Answer:

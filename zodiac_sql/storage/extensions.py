@@ -6,12 +6,19 @@ The functions count, compare and show them. `Sources` knows which tables make up
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import anti_join, create_temp, joining, minus, semi_join
+from zodiac_sql.database.statements import (
+    anti_join,
+    create_temp,
+    joining,
+    minus,
+    semi_join,
+    union_all,
+)
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.sql.class_pairs import joined
@@ -22,23 +29,63 @@ MOST_DISJOINT_PARTS = 4
 """With at most this many parts, anti joins are cheaper than removing duplicates."""
 
 
+_COUNTED_TOGETHER = 50
+"""How many extensions one statement counts, if they have few facts together: a statement takes time
+even if there is nothing to count, and what it holds of all of them has to fit the memory."""
+
+_FEW = 100_000
+
+
 def count(store: Store, relation: Relation) -> int:
     """The exact number of facts of an extension."""
-    if not relation.parts:
-        return 0
+    return counts(store, [relation])[0]
+
+
+def counts(store: Store, relations: Sequence[Relation]) -> list[int]:
+    """The exact numbers of facts of several extensions."""
+    found = [0] * len(relations)
+    for some in _batches(relations):
+        queries = []
+        for number in some:
+            for query in _apart(relations[number]):
+                if isinstance(query, int):
+                    found[number] += query
+                else:
+                    queries.append(_counted(number, query))
+        for number, rows in store.rows(union_all(queries)) if queries else ():
+            found[number] += rows
+    return found
+
+
+def _batches(relations: Sequence[Relation]) -> Iterator[list[int]]:
+    """The places of the relations, those of small ones together."""
+    batch: list[int] = []
+    facts = 0
+    for place, relation in enumerate(relations):
+        if batch and (facts + relation.rows > _FEW or len(batch) == _COUNTED_TOGETHER):
+            yield batch
+            batch, facts = [], 0
+        batch.append(place)
+        facts += relation.rows
+    if batch:
+        yield batch
+
+
+def _apart(relation: Relation) -> list[exp.Query | int]:
+    """Queries for the facts of an extension that have no fact in common, or how many they have."""
     if len(relation.parts) > MOST_DISJOINT_PARTS:
-        return _counted(store, relation_query(relation, distinct=True))
-    largest, *others = _by_size(relation)
+        return [relation_query(relation, distinct=True)]
+    if not relation.parts:
+        return []
+    largest, *_ = _by_size(relation)
+    first, *others = _disjoint(relation)
     # The rows of a temporary table are known: its statement told how many it wrote.
-    known = largest.schema == "temp"
-    total = largest.rows if known else _counted(store, part_query(largest, relation))
-    return total + sum(_counted(store, query) for query in _disjoint(relation)[1:] if others)
+    return [largest.rows if largest.schema == "temp" else first, *others]
 
 
-def _counted(store: Store, query: exp.Query) -> int:
-    return store.count(
-        exp.select(exp.Count(this=exp.Star())).from_(query.subquery("x", copy=False))
-    )
+def _counted(number: int, query: exp.Query) -> exp.Select:
+    first = exp.Literal.number(number)
+    return exp.select(first, exp.Count(this=exp.Star())).from_(query.subquery("x", copy=False))
 
 
 def _by_size(relation: Relation) -> list[Part]:
