@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from zodiac_sql.change.workspace import Materialisation
@@ -11,7 +12,7 @@ from zodiac_sql.names import CHANGE_FACTS, DERIVED_SCHEMA, set_aside, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.sql.set_difference import unknown
-from zodiac_sql.storage.extensions import comparable, count, distinct_query
+from zodiac_sql.storage.extensions import comparable, counts, distinct_query
 from zodiac_sql.storage.owners import Discarded
 from zodiac_sql.storage.sources import sources_of
 
@@ -60,13 +61,19 @@ def differences_of(work: Materialisation, wait: bool) -> dict[str, Difference]:
 
     With `wait`, tables that vanish are not read: their differences wait until they are asked for.
     """
-    differences = {
-        name: _waiting(work, name) if wait and _can_wait(work, name) else _difference(work, name)
-        for name in sorted(work.touched)
+    waiting = {
+        name: _waiting(work, name) for name in work.touched if wait and _can_wait(work, name)
     }
-    return {
-        name: d for name, d in differences.items() if d.inserted_count or d.deleted_count or d.waits
+    others = {name: _moved(work, name) for name in sorted(work.touched) if name not in waiting}
+    numbers = iter(
+        _counts(work.store, [rows for d in others.values() for rows in (d.inserted, d.deleted)])
+    )
+    counted = {
+        name: replace(d, inserted_count=next(numbers), deleted_count=next(numbers))
+        for name, d in others.items()
     }
+    differences = {name: d for name, d in counted.items() if d.inserted_count or d.deleted_count}
+    return dict(sorted({**differences, **waiting}.items()))
 
 
 def looked_into(store: Store, state: State, name: str, difference: Difference) -> Difference:
@@ -79,7 +86,9 @@ def looked_into(store: Store, state: State, name: str, difference: Difference) -
             table = f"{CHANGE_FACTS}left_{whole(state.schema[name].sql_name)}"
             rows = store.count(create_temp(table, query))
             deleted = replace(deleted, parts=(Part("temp", table, rows),) if rows else ())
-    return replace(difference, deleted_count=_count(store, deleted), deleted=deleted, waits=False)
+    return replace(
+        difference, deleted_count=_counts(store, [deleted])[0], deleted=deleted, waits=False
+    )
 
 
 def _can_wait(work: Materialisation, predicate: str) -> bool:
@@ -106,7 +115,8 @@ def _waiting(work: Materialisation, predicate: str) -> Difference:
     return Difference(0, 0, nothing, Relation(columns, tuple(gone)), waits=True)
 
 
-def _difference(work: Materialisation, predicate: str) -> Difference:
+def _moved(work: Materialisation, predicate: str) -> Difference:
+    """How an extension has changed, not counted yet."""
     delta = work.delta(predicate)
     known = work.known(predicate)
     deleted = delta.deleted
@@ -114,13 +124,7 @@ def _difference(work: Materialisation, predicate: str) -> Difference:
         # `deleted` reads tables from which publication deletes some of these rows: copy them.
         deleted = _copied(work.store, deleted, f"left_{whole(known.sql_name)}")
     lasting = all(_lasting(part) for part in delta.inserted.parts)
-    return Difference(
-        _count(work.store, delta.inserted),
-        _count(work.store, deleted),
-        delta.inserted,
-        deleted,
-        all_new=not lasting,
-    )
+    return Difference(0, 0, delta.inserted, deleted, all_new=not lasting)
 
 
 def _lasting(part: Part) -> bool:
@@ -136,10 +140,16 @@ def _is_discarded(work: Materialisation, predicate: str, part: Part) -> bool:
     return False
 
 
-def _count(store: Store, relation: Relation) -> int:
-    if len(relation.parts) == 1 and (relation.parts[0].minus is None or relation.parts[0].pairs):
-        return relation.parts[0].rows
-    return count(store, relation)
+def _counts(store: Store, relations: Sequence[Relation]) -> list[int]:
+    """How many facts some relations have. What a table tells by itself is not counted."""
+    told = [
+        len(one.parts) == 1 and bool(one.parts[0].minus is None or one.parts[0].pairs)
+        for one in relations
+    ]
+    counted = iter(
+        counts(store, [r for r, known in zip(relations, told, strict=True) if not known])
+    )
+    return [r.rows if known else next(counted) for r, known in zip(relations, told, strict=True)]
 
 
 def _copied(store: Store, relation: Relation, end: str) -> Relation:

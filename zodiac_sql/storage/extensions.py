@@ -85,7 +85,8 @@ def _apart(relation: Relation) -> list[exp.Query | int]:
 
 def _counted(number: int, query: exp.Query) -> exp.Select:
     first = exp.Literal.number(number)
-    return exp.select(first, exp.Count(this=exp.Star())).from_(query.subquery("x", copy=False))
+    counting = exp.select(first, exp.Count(this=exp.Star()), copy=False)
+    return counting.from_(query.subquery("x", copy=False), copy=False)
 
 
 def _by_size(relation: Relation) -> list[Part]:
@@ -112,7 +113,8 @@ def _disjoint(relation: Relation) -> list[exp.Select]:
         inner = part_query(part, relation)
         for larger in parts[:index]:
             columns = columns_of(relation, "y")
-            query = exp.select(*columns).from_(inner.subquery("y", copy=False))
+            query = exp.select(*columns, copy=False)
+            query = query.from_(inner.subquery("y", copy=False), copy=False)
             inner = anti_join(query, columns, part_query(larger, relation).subquery(copy=False))
         queries.append(inner)
     return queries
