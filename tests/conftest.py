@@ -57,14 +57,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test with an argument `strategy` runs once for each strategy.
-
-    In CI, a random one takes every second of them: some tests these, and some those.
+    """A test with an argument `strategy` runs for `auto` and, turn and turn about, for every second
+    other strategy: some tests for these, and some for those. `make fuzz` runs random ones for all.
     """
     if "strategy" in metafunc.fixturenames:
-        is_random = hasattr(metafunc.function, "hypothesis") and not budget.FUZZING
         first = len(metafunc.function.__name__) % 2
-        metafunc.parametrize("strategy", STRATEGIES[first::2] if is_random else STRATEGIES)
+        is_random = hasattr(metafunc.function, "hypothesis")
+        some = STRATEGIES[first::2] if is_random else ("auto", *STRATEGIES[1 + first :: 2])
+        metafunc.parametrize("strategy", STRATEGIES if budget.FUZZING else some)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -254,9 +254,11 @@ def spark(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spar
             spark__master="local[2]",
             spark__sql__shuffle__partitions="2",
             spark__driver__maxResultSize="8m",
-            # The tests run many small queries: no compiler, of Java or of Spark, is worth its time.
+            # The tests run many small queries: no compiler, of Java or of Spark, is worth its time,
+            # nor are plans that are made anew while they run. The tests of a cluster have both.
             spark__driver__extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             spark__sql__codegen__wholeStage="false",
+            spark__sql__adaptive__enabled="false",
             spark__sql__codegen__factoryMode="NO_CODEGEN",
             spark__sql__warehouse__dir=str(tmp_path_factory.mktemp("warehouse")),
         )
