@@ -13,7 +13,7 @@ import pytest
 
 from zodiac_sql import ConstraintError, LimitError, StoreError
 from zodiac_sql.change import by_lookups
-from zodiac_sql.lookups import cascade, side_database, worth
+from zodiac_sql.lookups import cascade, copies, side_database, worth
 from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.side_database import SideDatabase
 
@@ -122,7 +122,7 @@ def test_after_large_ones_fewer_and_fewer_are_tried() -> None:
             tried.append(number)
             known.failed("kind", worth.Declined("too large"))
     assert tried == [0, 2, 6, 14, 30]
-    known.succeeded("kind")
+    known.succeeded("kind", 1)
     assert known.is_to_be_tried("kind", lambda _: 0)
 
 
@@ -139,6 +139,61 @@ def test_what_copies_cost_is_earned() -> None:
     known.earn_all()
     with pytest.raises(worth.Declined, match="too many facts"):
         known.spend({"p": 1}, worth.MOST_FACTS)
+
+
+def test_copies_that_do_not_last_cost_more_the_next_time() -> None:
+    known = worth.Worth()
+    size = 3 * worth.EARNED
+    prices = []
+    for lookups in (0, 2, 3, 3, 3):
+        prices.append((known.price_of({"p": size}) - worth.EACH) // size)
+        known.copied("p")
+        for _ in range(lookups):
+            known.succeeded("kind", 1)
+        known.dropped("p", size)
+    assert prices == [1, 2, 4, 2, 1]
+    assert known.price_of({"q": size}) == size + worth.EACH
+
+
+def test_what_it_costs_to_follow_a_large_change_has_been_saved() -> None:
+    known = worth.Worth()
+    assert not known.pays_to_follow(100, 10_000)
+    for _ in range(100):
+        known.succeeded("kind", 2)
+    assert known.saved == worth.MOST_SAVED
+    assert known.pays_to_follow(100, 10_000)
+    assert known.saved == worth.MOST_SAVED - 100 * worth.FOLLOWED
+    assert not known.pays_to_follow(5_000, 10_000)  # it is made anew in less time
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_copies_after_a_large_change(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, follows: bool
+) -> None:
+    """They follow it if that pays; those of predicates that it hardly moves follow it anyway."""
+    kb = filled(open_kb())
+    kb.insert("link", [(f"k{n}", f"l{n}") for n in range(200)])
+    for number in range(12):
+        change = kb.insert("link", [(f"m{number}", f"n{number}")])
+    assert ways(change) == {"lookups"}
+    loaded = []
+    load = Copies._load
+
+    def noting(self: Copies, store: object, state: object, name: str, size: int) -> None:
+        loaded.append(name)
+        load(self, store, state, name, size)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Copies, "_load", noting)
+    for module, name, most in (
+        (by_lookups, "MOST_GIVEN", 5), (copies, "FEW_MOVED", 15),
+        (worth, "FOLLOWED", 1 if follows else 1_000),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, most)
+    kb.delete("link", [(f"k{n}", f"l{n}") for n in range(10)])
+    turns = [ways(kb.insert("link", [(f"o{n}", f"p{n}")])) for n in range(12)]
+    assert turns[-1] == {"lookups"} and (turns[0] == {"lookups"}) is follows
+    assert loaded == [] if follows else "link" not in loaded
+    assert kb.verify()
 
 
 @pytest.mark.parametrize("fails_at", ["INSERT OR IGNORE INTO won", "CREATE TABLE", "COMMIT"])

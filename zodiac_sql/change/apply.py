@@ -124,7 +124,7 @@ def _apply_directly(
     drop_temporary(collected.store, (), renamed=False)
     work = untouched(collected, prepared)
     given, differences = written.facts, written.differences
-    prepared.copies.follow(collected.state, written.state, (), lambda _: None)
+    prepared.copies.follow(collected.state, written.state, {}, lambda _: None)
     change = report(collected, work, differences, written.state, is_current, given)
     return Applied(written.state, prepared, None, change)
 

@@ -114,7 +114,7 @@ def look_up(collected: Collected, prepared: Prepared, kind: Kind) -> LookedUp | 
     except Declined as error:
         copies.worth.failed(kind, error)
         return None
-    copies.worth.succeeded(kind)
+    copies.worth.succeeded(kind, len(done.evaluated))
     return done
 
 
@@ -342,11 +342,13 @@ def follow(
 ) -> None:
     """Let copies show what another way has changed, and learn what it would have cost there."""
     copies, graph = prepared.copies, prepared.graph
-    edits = work.edits.values()
-    moved = sum(part.rows for e in edits for part in (e.removed, e.added) if part)
-    moves_of = partial(_moves_of, work) if moved <= MOST_MOVED else lambda _: None
+    touched = {
+        name: sum(part.rows for e in edits.values() for part in (e.removed, e.added) if part)
+        for name, edits in work.touched.items()
+    }
+    moved = sum(touched.values())
     try:
-        copies.follow(work.state, after, work.touched, moves_of)
+        copies.follow(work.state, after, touched, partial(_moves_of, work))
     except ZodiacError:  # the change is in the file, so it must not fail any more
         copies.close()
     worked = [graph.by_name[name] for name in work.evaluated]

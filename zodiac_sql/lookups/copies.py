@@ -21,7 +21,7 @@ from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
 from zodiac_sql.lookups.statements import Compiler, Statements
 from zodiac_sql.lookups.tables import Copy, index, render
-from zodiac_sql.lookups.worth import MOST_FACTS, Declined, Worth, price_of
+from zodiac_sql.lookups.worth import FEW_MOVED, MOST_FACTS, Declined, Worth
 from zodiac_sql.names import given
 from zodiac_sql.program.state import HypernodeRow, State
 
@@ -92,15 +92,22 @@ class Copies:
         self,
         before: State,
         after: State,
-        touched: Iterable[str],
+        touched: Mapping[str, int],
         moved: Callable[[str], Moves | None],
     ) -> None:
-        """Show what was changed without the copies. A predicate of which that is not known goes."""
+        """Show what was changed without the copies, by the rows that moved in tables of predicates.
+
+        A predicate of which that is not known goes, and one where it would take too long.
+        """
         try:
             if not self._shows(before) or before.hypernodes is not after.hypernodes:
                 self.clear()
-            for name in self._copied.keys() & set(touched):
-                moves_ = moved(name)
+            rows = 0
+            for name in sorted(self._copied.keys() & touched.keys(), key=touched.__getitem__):
+                rows += touched[name]
+                is_few = rows <= FEW_MOVED
+                pays = is_few or self.worth.pays_to_follow(touched[name], self._sizes[name])
+                moves_ = moved(name) if pays else None
                 if moves_ is None:
                     self._drop(name)
                 else:
@@ -162,7 +169,7 @@ class Copies:
 
     def _drop(self, name: str) -> None:
         copy = self._copied.pop(name)
-        del self._sizes[name]
+        self.worth.dropped(name, self._sizes.pop(name))
         unload(self.database, copy)
         self._indexes = {(other, places) for other, places in self._indexes if other != name}
         self.tops.pop(name, None)
@@ -203,7 +210,7 @@ class Copies:
     def is_to_be_tried(self, state: State, kind: Hashable) -> bool:
         """Whether a change of a kind is to be tried (worth.py)."""
         return self.worth.is_to_be_tried(
-            kind, lambda predicates: price_of(self._missing(state, predicates))
+            kind, lambda predicates: self.worth.price_of(self._missing(state, predicates))
         )
 
     def require_possible(self, state: State, graph: Hypergraph, predicates: Iterable[str]) -> None:
@@ -246,6 +253,7 @@ class Copies:
             self._refused.add(name)
             raise Declined(f"{name} cannot be copied")
         self._copied[name], self._sizes[name] = copy, size
+        self.worth.copied(name)
         self._find_top(name, copy)
 
     def _compile(self, state: State, hypernode: Hypernode) -> None:

@@ -3,6 +3,11 @@
 Making copies costs time, so it must have been earned: each small change that DuckDB carries out,
 and that could have been looked up, earns what it has cost. So a session never spends much more on
 copies than it has spent without them. An update of a stream earns more, because others will follow.
+A copy that is dropped before it has saved what it cost, because large changes come often, costs
+twice as much the next time.
+
+A large change, which DuckDB carries out, may move a part of what is copied. The copies follow it as
+long as that costs less than look-ups have saved, and less than to make them anew.
 
 A change is of the kind of another one if it inserts and deletes facts of the same predicates.
 """
@@ -24,6 +29,16 @@ EACH = 3_000
 MOST_FACTS = 2_000_000
 """So many facts are copied at most. Each takes some 25 bytes, and more with more indexes."""
 
+FEW_MOVED = 5_000
+"""Copies follow a change that moves so few of their rows, whatever that has saved."""
+
+FOLLOWED = 3
+"""So many facts can be copied in the time that it takes to change one in a copy."""
+
+MOST_SAVED = 200_000
+"""What has been saved counts up to so many facts."""
+
+_DEAREST = 16
 _MOST_PASSED_OVER = 255
 _MOST_KINDS = 10_000
 
@@ -38,11 +53,6 @@ class NotEarnedError(Declined):
     def __init__(self, predicates: Iterable[str]) -> None:
         super().__init__("copies have not been earned yet")
         self.predicates = tuple(predicates)
-
-
-def price_of(sizes: Mapping[str, int]) -> int:
-    """What it costs to copy predicates with so many facts, in facts."""
-    return sum(sizes.values()) + EACH * len(sizes)
 
 
 @dataclass(slots=True)
@@ -63,7 +73,29 @@ class Worth:
 
     earned: int = 0
     """The number of facts that may be copied."""
+    saved: int = 0
+    """The number of facts that may be copied in the time that look-ups have saved."""
     _kinds: dict[Hashable, Failures] = field(default_factory=dict)
+    _looked_up: int = 0
+    """How many changes were looked up."""
+    _copied_at: dict[str, int] = field(default_factory=dict)
+    """How many that were when each predicate was copied."""
+    _dearer: dict[str, int] = field(default_factory=dict)
+    """How many times as much a predicate costs, if its copies have not lasted."""
+
+    def price_of(self, sizes: Mapping[str, int]) -> int:
+        """What it costs to copy predicates with so many facts, in facts."""
+        return sum(self._dearer.get(name, 1) * size + EACH for name, size in sizes.items())
+
+    def copied(self, name: str) -> None:
+        """Note that a predicate was copied."""
+        self._copied_at[name] = self._looked_up
+
+    def dropped(self, name: str, size: int) -> None:
+        """Note that the copy of a predicate was dropped. Whether it has paid tells its price."""
+        has_paid = EARNED * (self._looked_up - self._copied_at[name]) >= size
+        times = self._dearer.get(name, 1)
+        self._dearer[name] = max(1, times // 2) if has_paid else min(2 * times, _DEAREST)
 
     def earn(self, hypernodes: int, streamed: bool) -> None:
         """Note that DuckDB has evaluated hypernodes, which could have been looked up."""
@@ -72,7 +104,7 @@ class Worth:
 
     def earn_all(self) -> None:
         """Let all copies be made, as the user has chosen."""
-        self.earned = 2 * MOST_FACTS
+        self.earned, self.saved = 2 * MOST_FACTS, 2 * MOST_FACTS
 
     def is_to_be_tried(self, kind: Hashable, price: Callable[[Iterable[str]], int]) -> bool:
         """Whether a change of a kind is to be tried. `price` tells what copies of predicates cost.
@@ -97,14 +129,25 @@ class Worth:
         else:
             known.passed, known.most = 0, min(2 * known.most + 1, _MOST_PASSED_OVER)
 
-    def succeeded(self, kind: Hashable) -> None:
-        """Note that a change of a kind was looked up."""
+    def succeeded(self, kind: Hashable, hypernodes: int) -> None:
+        """Note that a change of a kind was looked up, in so many hypernodes."""
         self._kinds.pop(kind, None)
+        self._looked_up += 1
+        saved = min(self.saved + EARNED * hypernodes, MOST_SAVED)
+        self.saved = max(self.saved, saved)
+
+    def pays_to_follow(self, rows: int, size: int) -> bool:
+        """Whether a copy is to show what a large change has moved in so many of its rows."""
+        price = FOLLOWED * rows
+        if price > min(self.saved, size):
+            return False
+        self.saved -= price
+        return True
 
     def spend(self, sizes: Mapping[str, int], copied: int) -> None:
         """Let predicates be copied, beside the facts that are. Raises Declined if they cannot."""
         if sum(sizes.values()) + copied > MOST_FACTS:
             raise Declined("there are too many facts to copy")
-        if (price := price_of(sizes)) > self.earned:
+        if (price := self.price_of(sizes)) > self.earned:
             raise NotEarnedError(sizes)
         self.earned -= price
