@@ -35,8 +35,9 @@ FEW_MOVED = 5_000
 FOLLOWED = 3
 """So many facts can be copied in the time that it takes to change one in a copy."""
 
-MOST_SAVED = 200_000
-"""What has been saved counts up to so many facts."""
+MOST_SAVED = 60_000
+"""What has been saved counts up to so many facts, so that no large change waits longer for copies
+than some 80 ms."""
 
 _DEAREST = 16
 _MOST_PASSED_OVER = 255
