@@ -255,10 +255,10 @@ def spark(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spar
             spark__sql__shuffle__partitions="2",
             spark__driver__maxResultSize="8m",
             # The tests run many small queries: no compiler, of Java or of Spark, is worth its time,
-            # nor are plans that are made anew while they run. The tests of a cluster have both.
+            # nor are plans that are made anew while they run. `make fuzz` has these, as users do.
             spark__driver__extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             spark__sql__codegen__wholeStage="false",
-            spark__sql__adaptive__enabled="false",
+            spark__sql__adaptive__enabled=str(budget.FUZZING).lower(),
             spark__sql__codegen__factoryMode="NO_CODEGEN",
             spark__sql__warehouse__dir=str(tmp_path_factory.mktemp("warehouse")),
         )
