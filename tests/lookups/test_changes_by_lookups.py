@@ -196,6 +196,23 @@ def test_copies_after_a_large_change(
     assert kb.verify()
 
 
+def test_an_interruption_while_a_copy_is_made(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    with monkeypatch.context() as patch:
+
+        def interrupted(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(Copies, "_find_top", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            kb.insert("link", [("n7", "n8")])
+    for number in range(2):
+        assert kb.insert("link", [(f"m{number}", "n0")]).inserted["link"] == 1
+    assert kb.verify()
+
+
 @pytest.mark.parametrize("fails_at", ["INSERT OR IGNORE INTO won", "CREATE TABLE", "COMMIT"])
 def test_sqlite_has_no_room(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, fails_at: str

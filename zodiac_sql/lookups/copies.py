@@ -252,9 +252,10 @@ class Copies:
         if copy is None:
             self._refused.add(name)
             raise Declined(f"{name} cannot be copied")
-        self._copied[name], self._sizes[name] = copy, size
-        self.worth.copied(name)
         self._find_top(name, copy)
+        self.worth.copied(name)
+        self._sizes[name] = size
+        self._copied[name] = copy  # last: an interruption may come before, and then it is not there
 
     def _compile(self, state: State, hypernode: Hypernode) -> None:
         """Make the statements of a hypernode, and the indexes that they use."""
