@@ -16,6 +16,7 @@ from zodiac_sql.change import by_lookups
 from zodiac_sql.lookups import cascade, copies, side_database, worth
 from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.side_database import SideDatabase
+from zodiac_sql.lookups.tables import Copy
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -200,10 +201,13 @@ def test_an_interruption_while_a_copy_is_made(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kb = filled(open_kb(strategy="lookups"))
+    find_top = Copies._find_top
     with monkeypatch.context() as patch:
 
-        def interrupted(*_: object) -> None:
-            raise KeyboardInterrupt
+        def interrupted(self: Copies, name: str, copy: Copy) -> None:
+            if name == "path":
+                raise KeyboardInterrupt
+            find_top(self, name, copy)
 
         patch.setattr(Copies, "_find_top", interrupted)
         with pytest.raises(KeyboardInterrupt):
