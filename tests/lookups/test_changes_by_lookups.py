@@ -186,7 +186,7 @@ def test_copies_after_a_large_change(
 
     monkeypatch.setattr(Copies, "_load", noting)
     for module, name, most in (
-        (by_lookups, "MOST_GIVEN", 5), (copies, "FEW_MOVED", 15),
+        (by_lookups, "MOST_GIVEN", 5), (copies, "MOST_MOVED", 15),
         (worth, "FOLLOWED", 1 if follows else 1_000),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, most)

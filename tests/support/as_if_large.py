@@ -25,7 +25,7 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("evaluate.semi_naive", "FEW", 2),
     ("evaluate.stepping", "FEW_HEADS", 0),
     ("evaluate.stepping", "SHARE_OF_HEADS", 0),
-    ("lookups.copies", "FEW_MOVED", 0),
+    ("lookups.copies", "MOST_MOVED", 0),
     ("maintain.auto", "LARGEST_NOT_WEIGHED", 0),
     ("maintain.steps.cascade", "LARGEST_CASCADED", -1),
     ("maintain.steps.cascade", "LATER", 3),

@@ -39,10 +39,10 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ZodiacError
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.lookups.cascade import MOST_MOVED, Cascade, Given, Moved, TableEdit, Visited
+from zodiac_sql.lookups.cascade import Cascade, Given, Moved, TableEdit, Visited
 from zodiac_sql.lookups.copies import Moves, NotCopied
 from zodiac_sql.lookups.values import Fact, decoded, encoded
-from zodiac_sql.lookups.worth import Declined
+from zodiac_sql.lookups.worth import MOST_MOVED, Declined
 from zodiac_sql.maintain.choose import LOOKUPS
 from zodiac_sql.names import CHANGE_FACTS, RANK, is_constraint, whole
 from zodiac_sql.program.state import State

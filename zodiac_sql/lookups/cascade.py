@@ -18,12 +18,9 @@ from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.statements import Statements, Step
 from zodiac_sql.lookups.tables import DELTA, ENTERED, GONE, LEFT, LOST, MOVED, WON, Copy
 from zodiac_sql.lookups.values import Fact
-from zodiac_sql.lookups.worth import Declined
+from zodiac_sql.lookups.worth import MOST_MOVED, Declined
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.owners import EXPLICIT
-
-MOST_MOVED = 5_000
-"""A change that moves more facts than this is no small one."""
 
 MANY = 32
 """Fewer candidates are checked one by one."""

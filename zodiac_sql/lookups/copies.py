@@ -21,7 +21,7 @@ from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
 from zodiac_sql.lookups.statements import Compiler, Statements
 from zodiac_sql.lookups.tables import Copy, index, render
-from zodiac_sql.lookups.worth import FEW_MOVED, MOST_FACTS, Declined, Worth
+from zodiac_sql.lookups.worth import MOST_FACTS, MOST_MOVED, Declined, Worth
 from zodiac_sql.names import given
 from zodiac_sql.program.state import HypernodeRow, State
 
@@ -105,7 +105,7 @@ class Copies:
             rows = 0
             for name in sorted(self._copied.keys() & touched.keys(), key=touched.__getitem__):
                 rows += touched[name]
-                is_few = rows <= FEW_MOVED
+                is_few = rows <= MOST_MOVED
                 pays = is_few or self.worth.pays_to_follow(touched[name], self._sizes[name])
                 moves_ = moved(name) if pays else None
                 if moves_ is None:

@@ -58,6 +58,7 @@ def _put(database: SideDatabase, copy: Copy, columns: Sequence[list[Any]]) -> No
     row = exp.Tuple(expressions=[exp.Placeholder() for _ in columns])
     one = render(exp.insert(exp.values([row]), exp.table_(copy.name(FACT))))
     together = max(1, _VALUES // width)
+    # Only placeholders are repeated as text: sqlglot would take longer for them than SQLite.
     several = ", ".join([one, *[render(row)] * (together - 1)])
     rest = len(values) - len(values) % (width * together)
     database.put(several, _pieces(values, 0, rest, width * together))

@@ -29,8 +29,9 @@ EACH = 3_000
 MOST_FACTS = 2_000_000
 """So many facts are copied at most. Each takes some 25 bytes, and more with more indexes."""
 
-FEW_MOVED = 5_000
-"""Copies follow a change that moves so few of their rows, whatever that has saved."""
+MOST_MOVED = 5_000
+"""A change that moves more facts than this is no small one. Copies follow one that moves so few of
+their rows, whatever has been saved."""
 
 FOLLOWED = 3
 """So many facts can be copied in the time that it takes to change one in a copy."""
