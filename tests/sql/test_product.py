@@ -11,6 +11,7 @@ from support.as_if_large import as_if_large
 
 from zodiac_sql.language.parse import parse
 from zodiac_sql.maintain import auto
+from zodiac_sql.maintain.steps import compared_products
 from zodiac_sql.sql import product
 from zodiac_sql.sql.plan import whole
 from zodiac_sql.sql.product import product_of
@@ -135,26 +136,48 @@ def test_heads_are_checked_by_a_product(open_kb: OpenKb, monkeypatch: pytest.Mon
         assert kb.verify()
 
 
-def test_what_is_lost_is_found_by_a_product(
-    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("names", [True, False])
+def test_what_changes_is_found_by_comparing_sets(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, names: bool
 ) -> None:
-    """Where so much has changed that to look for candidates takes longer than to find all heads."""
+    """Where so much has changed that to look for candidates takes longer than the product."""
     monkeypatch.setattr(product, "FEWEST_SIDE_ROWS", 100)
     monkeypatch.setattr(product, "FEWEST_JOIN_ROWS", 10_000)
+    monkeypatch.setattr(compared_products, "FEWEST_CHANGED", 100)
     monkeypatch.setattr(auto, "LARGEST_NOT_WEIGHED", 1_000_000)
-    dense = [(f"a{n}", f"b{m}") for n in range(40) for m in range(40)]
-    for count, expected in ((10, True), (1, False)):
-        kb, seen = open_kb(), list[str]()
-        kb.insert("e", [*dense, ("a40", "b0")])
+
+    def row(a: int, b: int) -> tuple[object, object]:
+        return (f"a{a}", f"b{b}") if names else (a - 20, b - 20)
+
+    dense = [row(n, m) for n in range(40) for m in range(40)]
+    for count, expected in ((15, True), (1, False)):
+        kb = open_kb()
+        kb.insert("e", [*dense, row(40, 0)])
         kb.insert("f", [(b, a) for a, b in dense])
-        kb.add_rules("p(X, Z) :- e(X, Y), f(Y, Z).")
-        kb.trace(lambda statement, _, seen=seen: seen.append(statement.lower()))
-        gone = [("a40", "b0"), *((f"a{n}", f"b{m}") for n in range(40) for m in range(count))]
+        kb.add_rules("p(Z, X) :- e(X, Y), f(Y, Z).")
+        gone = [row(40, 0), *(row(n, m) for n in range(40) for m in range(count))]
         change = kb.delete("e", gone)
         assert change.deleted == {"e": len(gone), "p": 40}
-        assert change.stats.hypernodes["h1"].strategy == "candidates"
-        assert any("cand_h1_p" in text for text in seen) is not expected
+        assert (change.stats.hypernodes["h1"].strategy == "products") is expected
         assert len(kb.table("p")) == 1_600 and kb.verify()
+        change = kb.insert("e", gone)
+        assert change.inserted == {"e": len(gone), "p": 40}
+        assert (change.stats.hypernodes["h1"].strategy == "products") is expected
+        assert len(kb.table("p")) == 1_640 and kb.verify()
+
+
+@pytest.mark.parametrize("far", [2**62 + 1, -(2**62) - 1, 2**40])
+def test_values_far_apart_get_numbers(open_kb: OpenKb, far: int) -> None:
+    """Whole numbers are their own only where they lie close together."""
+    rows = [(a, b) for a in range(6) for b in range(6)]
+    with as_if_large(True), open_kb() as kb:
+        kb.insert("e", rows)
+        kb.insert("f", [(b, a) for a, b in rows] + [(0, far)])
+        kb.add_rules("p(X, Z) :- e(X, Y), f(Y, Z).")
+        assert sorted(kb.table("p")) == sorted([*rows, *((a, far) for a in range(6))])
+        assert kb.delete("f", [(0, far)]).deleted == {"f": 1, "p": 6}
+        assert kb.insert("f", [(1, far)]).inserted == {"f": 1, "p": 6}
+        assert kb.verify()
 
 
 def test_against_clingo(open_kb: OpenKb) -> None:

@@ -27,6 +27,7 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("evaluate.stepping", "SHARE_OF_HEADS", 0),
     ("lookups.copies", "MOST_MOVED", 0),
     ("maintain.auto", "LARGEST_NOT_WEIGHED", 0),
+    ("maintain.steps.compared_products", "FEWEST_CHANGED", 0),
     ("maintain.steps.cascade", "LARGEST_CASCADED", -1),
     ("maintain.steps.cascade", "LATER", 3),
     ("maintain.steps.find_candidates", "SMALLEST_JOINED_IN_TWO_STEPS", 0),

@@ -7,13 +7,14 @@ fact that another table still holds, nothing changes for the hypernodes that rea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.change.stats import HypernodeStats
 from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.statements import all_of, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_part
@@ -206,23 +207,57 @@ def _really(
     relation: Relation,
 ) -> Relation:
     """The facts that tables gained and no table had before, or lost and no table has now."""
+    covering = [edit for edit in edits.values() if edit.covers]
     moved = {owner: getattr(edit, which) for owner, edit in edits.items()}
-    moved = {owner: part for owner, part in moved.items() if part is not None}
-    if not moved:
-        return Relation(relation.columns, ())
+    moved = {o: part for o, part in moved.items() if part and (edits[o].covers or not covering)}
+    if not moved or covering:
+        return Relation(relation.columns, tuple(moved.values()))
     side = work.old if which == "inserted" else work.new
     owners = {o: parts for o, parts in side.owners(predicate).items() if o != without}
-    if len(moved) == 1:  # a table never had a fact that it gains
-        owners.pop(next(iter(moved)), None)
-    others = tuple(part for parts in owners.values() for part in parts if part.rows)
-    if not others and len(moved) == 1:
-        return Relation(relation.columns, tuple(moved.values()))
-    facts = Relation(relation.columns, tuple(moved.values()))
-    against = Relation(side.schema[predicate].columns, others)
+    compared = [
+        (Relation(relation.columns, facts), Relation(side.schema[predicate].columns, others))
+        for facts, others in _with_others(moved, owners)
+    ]
+    if len(compared) == len(moved) == 1 and not compared[0][1].parts:
+        return compared[0][0]
 
     def query() -> exp.Query:
-        return unknown(relation_query(facts), against)
+        rows = [
+            unknown(relation_query(facts), against, once=len(facts.parts) == 1)
+            for facts, against in compared
+        ]
+        return rows[0] if len(rows) == 1 else union_all([all_of(one) for one in rows])
 
-    key = (relation_key(facts), relation_key(against))
+    key = tuple((relation_key(facts), relation_key(against)) for facts, against in compared)
     part = make_part(work.store, work.cache.of(predicate), key, name, query)
     return Relation(relation.columns, (part,) if part else ())
+
+
+Parts = tuple[Part, ...]
+
+
+def _with_others(
+    moved: Mapping[Owner, Part], owners: Mapping[Owner, Parts]
+) -> list[tuple[Parts, Parts]]:
+    """What has moved, and what it has to be compared with, so that no fact is found twice.
+
+    A table had no fact that it gains, and has none that it lost. So what moved in it is compared
+    with other tables only. If there are just two, what moved in one of them is left out of what
+    moved in the other; if there are more, what moved in any of them is compared with all.
+    """
+    there = {owner: tuple(p for p in parts if p.rows) for owner, parts in owners.items()}
+    if len(moved) == 1:
+        ((owner, part),) = moved.items()
+        return [((part,), tuple(p for o, parts in there.items() if o != owner for p in parts))]
+    if len(moved) == 2 and not any(parts for o, parts in there.items() if o not in moved):
+        (first, one), (second, two) = moved.items()
+        known = _with(there.get(first, ()), one)
+        return [((one,), there.get(second, ())), ((two,), known)]
+    return [(tuple(moved.values()), tuple(p for parts in there.values() for p in parts))]
+
+
+def _with(parts: Parts, moved: Part) -> Parts:
+    """The parts of a table with what entered it, or with what is left out of one of them."""
+    if not moved.minus and any(part.minus == moved.table for part in parts):
+        return tuple(replace(p, minus=None) if p.minus == moved.table else p for p in parts)
+    return (*parts, moved)

@@ -25,7 +25,7 @@ from zodiac_sql.language.types import mixes
 from zodiac_sql.names import MARK, RANK, is_node
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
-from zodiac_sql.sql.product import Product, multiply, pays, product_of
+from zodiac_sql.sql.product import Bits, Product, multiply, pays, product_of
 from zodiac_sql.sql.reducer import JoinTree, is_worth_while, join_tree, needs_first_pass, reduce
 from zodiac_sql.sql.select import Compiled, compile_rule
 
@@ -69,7 +69,7 @@ def apply_plans(
     marked: bool = False,
     grows: bool = False,
     parameters: Mapping[str, object] | None = None,
-    product: tuple[Product, int] | None = None,
+    product: tuple[Product, Bits] | None = None,
 ) -> int:
     """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
 
@@ -150,18 +150,18 @@ class _Target:
 class _Ways:
     """The plans, by their place, that are not evaluated as a plain join.
 
-    A product comes with its width in bits, a tree with whether the delta first reduces all of its
-    other nodes.
+    A product comes with how its sets are written, a tree with whether the delta first reduces all
+    of its other nodes.
     """
 
-    products: Mapping[int, tuple[Product, int]] = field(default_factory=dict)
+    products: Mapping[int, tuple[Product, Bits]] = field(default_factory=dict)
     trees: Mapping[int, tuple[JoinTree, bool]] = field(default_factory=dict)
 
     @property
     def key(self) -> Hashable:
         """All that a statement depends on."""
         return (
-            tuple((place, width) for place, (_, width) in self.products.items()),
+            tuple((place, bits) for place, (_, bits) in self.products.items()),
             tuple((place, first_pass) for place, (_, first_pass) in self.trees.items()),
         )
 
@@ -176,14 +176,14 @@ def _products(
     plans: Sequence[Plan],
     context: Context,
     given: Mapping[str, object],
-) -> dict[int, tuple[Product, int]]:
+) -> dict[int, tuple[Product, Bits]]:
     """The plans that are cheaper to evaluate as products."""
     found = {}
     for place, plan in enumerate(plans):
         product = product_in(cache, plan, context)
-        width = pays(store, product, context, given) if product else None
-        if product and width:
-            found[place] = product, width
+        bits = pays(store, product, context, given) if product else None
+        if product and bits:
+            found[place] = product, bits
     return found
 
 

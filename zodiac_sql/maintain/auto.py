@@ -6,7 +6,8 @@ evenly, a rule's work is proportional to the product of its inputs, and a share 
 costs a share f of an evaluation for each atom that reads them. Gained facts are found at that cost;
 lost facts cost it to find candidates, and a share again to check them. Starting over costs the full
 evaluation, and a comparison with what was there. Rules that only copy facts are not weighed: they
-copy the change (steps/copied_changes.py).
+copy the change (steps/copied_changes.py). Rules that are products weigh it by what joins with the
+change would cost (steps/compared_products.py).
 
 Sizes can be wrong in four cases:
 
@@ -35,6 +36,7 @@ from zodiac_sql.language.syntax import Aggregate, Rule
 from zodiac_sql.maintain.candidates import candidates
 from zodiac_sql.maintain.contract import Anew, Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
+from zodiac_sql.maintain.steps.compared_products import compare_products
 from zodiac_sql.maintain.steps.copied_changes import copy_changes
 from zodiac_sql.maintain.steps.lost_edge import loses_one_edge
 from zodiac_sql.maintain.steps.overdelete import FEWEST_READ_OFTEN
@@ -77,6 +79,8 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
     """Maintain a hypernode by the cheapest strategy: the outcome, the strategy's name, and why."""
     if done := copy_changes(task):
         return done, "copies", "its rules copy the facts of one predicate"
+    if done := compare_products(task):
+        return done, "products", "what it derives is found sooner than what has changed of it"
     own = _own(task)
     incremental, full = _costs(task, own)
     why = _estimated(incremental, full)

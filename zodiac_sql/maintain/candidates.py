@@ -26,7 +26,7 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import is_injective
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
-from zodiac_sql.sql.product import Product, checks_sooner, finds_sooner
+from zodiac_sql.sql.product import Bits, Product, checks_sooner
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, source
 from zodiac_sql.sql.set_difference import absent, unknown
 from zodiac_sql.storage.edits import Edit
@@ -62,10 +62,6 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
     if not plans or stored is None:
         return None, Work()
     name = f"{CHANGE_FACTS}minus_{task.stem(predicate)}"
-    if not sure and budget is not None and (all_heads := _all_sooner(task, rule, plans, context)):
-        left = _without_derivation(task, rule, stored, name, all_heads)
-        gone = left.rows if left else 0
-        return left, Work(checked=stored.rows, backward=stored.rows - gone)
     found = name if sure else f"cand_{task.stem(predicate)}"
     columns = task.schema[predicate].columns
     marked = task.marking.given.get(predicate)
@@ -115,28 +111,7 @@ def _with_marked(
     return exp.select(exp.Star()).from_(both.subquery("u", copy=False))
 
 
-Way = tuple[Plan, tuple[Product, int] | None]
-"""A plan that finds heads, and if it is evaluated as a product, that and the bits of its sets."""
-
-
-def _all_sooner(task: Task, rule: Rule, plans: list[Plan], context: Context) -> Way | None:
-    """The way to find all heads of the rule, if that is sooner than to look for candidates.
-
-    Then all that is there is a candidate. It is not asked for where a strategy other than `auto`
-    was chosen, nor used where facts are marked, because marks are found with the candidates.
-    """
-    if task.marking.given:
-        return None
-    everything = task.whole(rule, Version.ALL)
-    product = product_in(task.cache, everything, context)
-    if product and (width := finds_sooner(task.store, product, context, plans)):
-        return everything, (product, width)
-    return None
-
-
-def _without_derivation(
-    task: Task, rule: Rule, candidates_: Part, name: str, way: Way | None = None
-) -> Part | None:
+def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) -> Part | None:
     """The candidates that the rule does not derive any more."""
     columns = task.schema[rule.head.predicate].columns
     given = Relation(columns, (candidates_,))
@@ -145,7 +120,7 @@ def _without_derivation(
         return given if version is Version.CANDIDATE else task.inputs(predicate, version)
 
     context = task.context(relation)
-    plan, product = way or _check(task, rule, candidates_, context)
+    plan, product = _check(task, rule, candidates_, context)
     plans = _solvable([plan], context)
 
     def left(heads: exp.Query | None) -> exp.Query:
@@ -166,15 +141,17 @@ def _without_derivation(
     return _part(name, rows)
 
 
-def _check(task: Task, rule: Rule, candidates_: Part, context: Context) -> Way:
-    """The plan that finds which candidates the rule derives, and the product that it is.
+def _check(
+    task: Task, rule: Rule, candidates_: Part, context: Context
+) -> tuple[Plan, tuple[Product, Bits] | None]:
+    """The plan that finds which candidates the rule derives, and how it is evaluated as a product.
 
     It goes through these; or finds all heads, where a product does that sooner (sql/product.py).
     """
     everything = task.whole(rule, Version.ALL)
     product = product_in(task.cache, everything, context)
-    if product and (width := checks_sooner(task.store, product, context, candidates_.rows)):
-        return everything, (product, width)
+    if product and (bits := checks_sooner(task.store, product, context, candidates_.rows)):
+        return everything, (product, bits)
     return task.cache.get(("check", rule.name), lambda: candidate_check(rule)), None
 
 

@@ -4,8 +4,9 @@ p(X, Z) :- q(X, Y), r(Y, Z). joins on a variable that the head does not have. Wh
 dense, the join has many times more rows than there are heads: in RS2, 6 million for 101,100. So the
 values of Z are numbered, each Y gets the set of its Z as a bit string, and each X the union of the
 sets of its Y: 19 ms instead of 147. (Amossen and Pagh, "Faster join-projects and sparse matrix
-multiplications", ICDT 2009, is the same idea in memory.) Exact numbers of distinct values decide
-whether that pays; they are counted only where relations are large enough.
+multiplications", ICDT 2009, is the same idea in memory.) Whole numbers that lie close together, as
+those of symbols often do, are used as they are. Exact numbers of distinct values decide whether a
+product pays; they are counted only where relations are large enough.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import variables
-from zodiac_sql.language.syntax import Column, Variable
+from zodiac_sql.language.syntax import Column, Type, Variable
 from zodiac_sql.language.types import body_types
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Scan, Version
@@ -46,7 +48,25 @@ CHECK_COST = 25
 MOST_BITS = 400_000_000
 """The most bits that a product may need at once: 50 MB."""
 
-_PRODUCT, _NUMBER, _BITS = "product", "number", "bits"
+WHOLE = (Type.SYMBOL, Type.INT)
+"""The types of whole numbers."""
+
+CLOSE = 2
+"""Values are their own numbers if there are at most so many numbers between for each of them."""
+
+GREATEST = 2**62
+"""Greater values are not their own numbers: such numbers may be greater than there are any."""
+
+_STEP = 64
+"""Where numbers begin is rounded down to a multiple of this, so that statements stay the same."""
+
+_PRODUCT = "product"
+
+NUMBER = "number"
+"""The column of the numbers that values get."""
+
+BITS = "bits"
+"""The column of sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +102,37 @@ def product_of(plan: Plan) -> Product | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Bits:
+    """How sets of values are written: as `width` bits, in the order of the numbers that values get,
+    or of the values themselves, from `low` on.
+    """
+
+    width: int
+    low: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """What a product needs and costs."""
 
-    width: int
-    """How many bits a set needs."""
+    bits: Bits
+    """How sets are written."""
     inner: int
     """How many values the second scan has that are joined on."""
+    values: int
+    """How many values the second scan has of the column."""
+    height: int
+    """How many different `rows` the first scan has."""
     cost: float
     """What it costs, in nanoseconds."""
-    each: float
-    """How many rows the first scan has for each of its `rows`."""
 
 
 def pays(
     store: Store, product: Product, context: Context, given: Mapping[str, object]
-) -> int | None:
-    """How many bits a set needs, if the product costs much less than the join; else None."""
+) -> Bits | None:
+    """How sets are written, if the product costs much less than the join; else None."""
     estimate = estimated(store, product, context, given)
-    return estimate.width if estimate else None
+    return estimate.bits if estimate else None
 
 
 def estimated(
@@ -115,44 +147,44 @@ def estimated(
     context = _with_all(context)
     if not all(FEWEST_SIDE_ROWS <= size <= MOST_SIDE_ROWS for size in sizes):
         return None
-    inner, width = _counts(store, product, context, given)
+    inner, width, span = _counts(store, product, context, given)
     if not inner:
         return None
+    close = span is not None and span[1] - span[0] < CLOSE * width
+    bits = bits_of(*span) if span and close else Bits(_rounded(width))
     joined = sizes[0] * sizes[1] / inner
     cost = 60 * sizes[1] + sizes[0] * (60 + width / 80)
     if joined < FEWEST_JOIN_ROWS or CHEAPER_BY * cost > JOIN_COST * joined:
         return None
     height = _height(store, product, context, given)
     cost += 6 * height * width
-    if (height + inner) * width > MOST_BITS or CHEAPER_BY * cost > JOIN_COST * joined:
+    if (height + inner) * bits.width > MOST_BITS or CHEAPER_BY * cost > JOIN_COST * joined:
         return None
-    return Estimate(_rounded(width), inner, cost, sizes[0] / max(height, 1))
+    return Estimate(bits, inner, width, height, cost)
 
 
-def checks_sooner(store: Store, product: Product, context: Context, candidates: int) -> int | None:
-    """How many bits a set needs, if a product finds sooner than a join which heads are derived."""
+def checks_sooner(store: Store, product: Product, context: Context, candidates: int) -> Bits | None:
+    """How sets are written, if a product finds sooner than a join which heads are derived."""
     if candidates < FEWEST_CANDIDATES:
         return None
     estimate = estimated(store, product, context, {})
-    if estimate is None or estimate.cost > CHECK_COST * candidates * estimate.each:
+    if estimate is None or estimate.cost > CHECK_COST * candidates * each(
+        product, context, estimate
+    ):
         return None
-    return estimate.width
+    return estimate.bits
 
 
-def finds_sooner(
-    store: Store, product: Product, context: Context, plans: Sequence[Plan]
-) -> int | None:
-    """How many bits a set needs, if a product finds all heads of a rule sooner than joins find
-    those of some plans, which read what has changed. If that is little, nothing is counted.
-    """
-    sizes = [[context.relation(s.atom.predicate, s.version).rows for s in p.scans] for p in plans]
-    if any(len(each) != 2 for each in sizes) or max(map(min, sizes)) < FEWEST_SIDE_ROWS:
-        return None
-    estimate = estimated(store, product, context, {})
-    if estimate is None:
-        return None
-    joined = sum(first * second for first, second in sizes) / estimate.inner
-    return estimate.width if estimate.cost < JOIN_COST * joined else None
+def each(product: Product, context: Context, estimate: Estimate) -> float:
+    """How many rows the first scan has for each of its `rows`."""
+    scan = product.first
+    return context.relation(scan.atom.predicate, scan.version).rows / max(estimate.height, 1)
+
+
+def bits_of(low: int, high: int) -> Bits:
+    """How sets of values from `low` to `high` are written, rounded to one of a few ways."""
+    low -= low % _STEP
+    return Bits(_rounded(high - low + 1), low)
 
 
 def _rounded(width: int) -> int:
@@ -180,16 +212,28 @@ def _scans(product: Product) -> tuple[Scan, Scan]:
 
 def _counts(
     store: Store, product: Product, context: Context, given: Mapping[str, object]
-) -> tuple[int, int]:
-    """How many distinct values the second scan has of the join variables, and of the column."""
+) -> tuple[int, int, tuple[int, int] | None]:
+    """How many distinct values the second scan has of the join variables, and of the column, and
+    the least and the greatest of the latter if they are whole numbers.
+    """
     query = side(product.second, (*product.inner, product.column), context)
     inner = [exp.column(v, quoted=True) for v in column_names(product.inner)]
     joined: exp.Expr = inner[0] if len(inner) == 1 else exp.Tuple(expressions=list(inner))
-    (column,) = column_names((product.column,))
-    counted = exp.select(_distinct(joined), _distinct(exp.column(column, quoted=True)))
+    column = quoted(*column_names((product.column,)))
+    counted = exp.select(_distinct(joined), _distinct(column))
+    if type_of(product, context) in WHOLE:
+        counted = counted.select(exp.Min(this=column.copy()), exp.Max(this=column.copy()))
     counted = counted.from_(query.subquery("s", copy=False))
-    ((joins, width),) = store.rows(counted, _used(counted, given))
-    return int(joins), int(width)
+    ((joins, width, *ends),) = store.rows(counted, _used(counted, given))
+    if not ends or None in ends or max(map(abs, ends)) > GREATEST:
+        return int(joins), int(width), None
+    return int(joins), int(width), (int(ends[0]), int(ends[1]))
+
+
+def type_of(product: Product, context: Context) -> Type | None:
+    """The type of the column."""
+    scope = body_types(product.plan.rule.body, context.columns, context.functions)
+    return scope.types.get(product.column.name)
 
 
 def _height(store: Store, product: Product, context: Context, given: Mapping[str, object]) -> int:
@@ -211,15 +255,15 @@ def _distinct(value: exp.Expr) -> exp.Expr:
 
 def multiply(
     product: Product,
-    width: int,
+    bits: Bits,
     columns: Sequence[Column],
     context: Context,
     as_text: Collection[str] = (),
 ) -> Compiled:
-    """The heads of a plan, each once, where the column has at most `width` values."""
+    """The heads of a plan, each once, where sets of the column's values can be written so."""
     compiled = _heads(product, columns, context, as_text)
     query = compiled.query
-    for name, part in _parts(product, width, context):
+    for name, part in (*unions(product, bits, context), (_PRODUCT, _elements(product))):
         query = query.with_(name, as_=part, materialized=True, copy=False)
     return replace(compiled, query=exp.select(exp.Star()).from_(query.subquery("p", copy=False)))
 
@@ -235,31 +279,28 @@ def _heads(
     return heads(product.plan, _PRODUCT, kept, found, columns, context, as_text)
 
 
-def _parts(product: Product, width: int, context: Context) -> Iterable[tuple[str, exp.Select]]:
-    """The column's values, numbered; the sets of the second scan; their unions; their elements."""
+def unions(product: Product, bits: Bits, context: Context) -> Iterable[tuple[str, exp.Select]]:
+    """Queries by name: the column's values, numbered; the sets of the second scan; their unions."""
     (column,) = column_names((product.column,))
     rows, inner = column_names(product.rows), column_names(product.inner)
     second = side(product.second, (*product.inner, product.column), context)
     first = side(product.first, (*product.rows, *product.inner), context)
-    number = exp.column(_NUMBER, table="z")
-    yield "second_side", second
-    values = exp.select(quoted(column)).distinct().from_("second_side")
-    counted = exp.cast(exp.Window(this=exp.RowNumber()) - 1, "INTEGER").as_(_NUMBER)
-    yield "numbered", exp.select(quoted(column), counted).from_(values.subquery("d"))
-    last = exp.Literal.number(width - 1)
-    bits = exp.Anonymous(
-        this="bitstring_agg", expressions=[number, exp.Literal.number(0), last]
-    ).as_(_BITS)
+    if bits.low is None:
+        yield "second_side", second
+        values = exp.select(quoted(column)).distinct().from_("second_side")
+        counted = exp.cast(exp.Window(this=exp.RowNumber()) - 1, "INTEGER").as_(NUMBER)
+        yield "numbered", exp.select(quoted(column), counted).from_(values.subquery("d"))
+        members = exp.select().from_("second_side AS s")
+        members = members.join("numbered AS z", on=quoted(column, "s").eq(quoted(column, "z")))
+        found = set_of(exp.column(NUMBER, table="z"), bits)
+    else:
+        yield "numbered", _own_numbers(column, type_of(product, context), bits)
+        members = exp.select().from_(second.subquery("s"))
+        found = set_of(quoted(column, "s"), bits)
     keys = [quoted(name, "s") for name in inner]
-    yield (
-        "sets",
-        exp.select(*keys, bits)
-        .from_("second_side AS s")
-        .join("numbered AS z", on=quoted(column, "s").eq(quoted(column, "z")))
-        .group_by(*(key.copy() for key in keys)),
-    )
+    yield "sets", members.select(*keys, found.as_(BITS)).group_by(*(key.copy() for key in keys))
     heads = [quoted(name, "f") for name in rows]
-    union = exp.Anonymous(this="bit_or", expressions=[exp.column(_BITS, table="s")]).as_(_BITS)
+    union = exp.Anonymous(this="bit_or", expressions=[exp.column(BITS, table="s")]).as_(BITS)
     same = exp.and_(*(quoted(name, "f").eq(quoted(name, "s")) for name in inner))
     yield (
         "unions",
@@ -268,11 +309,34 @@ def _parts(product: Product, width: int, context: Context) -> Iterable[tuple[str
         .join("sets AS s", on=same)
         .group_by(*(head.copy() for head in heads)),
     )
-    bit = exp.Anonymous(this="get_bit", expressions=[exp.column(_BITS, table="u"), number.copy()])
-    yield (
-        _PRODUCT,
-        exp.select(*(quoted(name, "u") for name in rows), quoted(column, "z"))
-        .from_("unions AS u")
-        .join("numbered AS z", join_type="CROSS")
-        .where(bit.eq(exp.Literal.number(1))),
-    )
+
+
+def _own_numbers(column: str, type_: Type | None, bits: Bits) -> exp.Select:
+    """All values that sets can have, where these are their own numbers, and their places."""
+    assert type_ is not None
+    place = exp.column("range", table="r")
+    numbers = exp.Anonymous(this="range", expressions=[exp.Literal.number(bits.width)])
+    value = exp.cast(place + exp.convert(bits.low), SQL_TYPES[type_]).as_(column, quoted=True)
+    query = exp.select(value, exp.cast(place.copy(), "INTEGER").as_(NUMBER))
+    return query.from_(exp.Table(this=numbers, alias=exp.TableAlias(this=exp.to_identifier("r"))))
+
+
+def set_of(value: exp.Expr, bits: Bits) -> exp.Expr:
+    """The set of a group's values, or of their numbers."""
+    low = bits.low or 0
+    ends = [exp.convert(low), exp.convert(low + bits.width - 1)]
+    return exp.Anonymous(this="bitstring_agg", expressions=[value, *ends])
+
+
+def is_in(number: exp.Expr, bits: exp.Expr) -> exp.Expr:
+    """Whether the value with a number is in a set."""
+    bit = exp.Anonymous(this="get_bit", expressions=[bits, number])
+    return bit.eq(exp.Literal.number(1))
+
+
+def _elements(product: Product) -> exp.Select:
+    """The elements of the unions."""
+    names, (column,) = column_names(product.rows), column_names((product.column,))
+    query = exp.select(*(quoted(name, "u") for name in names), quoted(column, "z"))
+    query = query.from_("unions AS u").join("numbered AS z", join_type="CROSS")
+    return query.where(is_in(exp.column(NUMBER, table="z"), exp.column(BITS, table="u")))

@@ -28,21 +28,30 @@ def unknown(
     ranked: bool = False,
     first: int | None = None,
     marked: bool = False,
+    once: bool = False,
 ) -> exp.Select:
     """The rows of a query, each once, that stand in no part of a relation.
 
     With `ranked` the query has ranks, and each row gets the least of its own, but at least `first`.
-    With `marked` it has marks, and a row is marked if one of its own is.
+    With `marked` it has marks, and a row is marked if one of its own is. If the query has each row
+    `once`, it needs neither to be grouped nor, beside small tables, to be held.
     """
     assert heads is not None
-    rows = _each_once(heads, known, ranked, first, marked) if ranked or marked else distinct(heads)
-    if not known.parts:
-        return rows
     names = columns_of(known, "c")
     more = [rank_of("c")] * ranked + [mark_of("c")] * marked
     query = exp.select(*names, *more)
-    query = query.from_(exp.to_table(_HEADS).as_("c", copy=False), copy=False)
-    query = query.with_(_HEADS, as_=rows, materialized=True, copy=False)
+    if once:
+        rows = heads
+    else:
+        grouped = ranked or marked
+        rows = _each_once(heads, known, ranked, first, marked) if grouped else distinct(heads)
+        if not known.parts:
+            return rows
+    if once and not any(_is_narrowed(part) for part in known.parts):
+        query = query.from_(rows.subquery("c", copy=False), copy=False)
+    else:
+        query = query.from_(exp.to_table(_HEADS).as_("c", copy=False), copy=False)
+        query = query.with_(_HEADS, as_=rows, materialized=True, copy=False)
     others: list[exp.Query] = []
     for number, part in enumerate(known.parts):
         if part.pairs and not part.pairs.lacks and not part.minus:
@@ -76,9 +85,13 @@ def some_marked(alias: str) -> exp.Expr:
     return exp.LogicalOr(this=mark_of(alias))
 
 
+def _is_narrowed(part: Part) -> bool:
+    return part.rows >= SEMI_JOIN_ROWS and not part.pairs
+
+
 def _narrow(part: Part, known: Relation) -> exp.Query:
     """A part, or where it is large, only those of its rows that stand among the heads."""
-    if part.rows < SEMI_JOIN_ROWS or part.pairs:
+    if not _is_narrowed(part):
         return part_query(part, replace(known, ranked=False, marked=False))
     columns = columns_of(known, "t")
     query = exp.select(*columns).from_(table(part).as_("t"))

@@ -30,7 +30,8 @@ class Edit:
     tables of hypernodes that were merged.
 
     A relation that is kept as classes of nodes has no rows of its own: its table of classes has an
-    edit, and `now` are the facts that the classes stand for.
+    edit, and `now` are the facts that the classes stand for. If the table `covers` its extension,
+    with all facts that others hold, the extension gains and loses what the table does.
     """
 
     inserted: Part | None
@@ -40,6 +41,7 @@ class Edit:
     rewritten: bool = False
     united: Part | None = None
     now: Part | None = None
+    covers: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.rewritten or self.removed or self.added or self.united or self.now)

@@ -3,6 +3,8 @@
 Then a fact of each of its predicates stands for one fact of that one, and comes and goes with it.
 Nothing needs to be looked for, checked or compared. So it is, too, with a rule that only copies and
 depends on nothing of itself.
+
+If a predicate's own facts from outside are copied round to it, its table has them all, too.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ def copy_changes(task: Task) -> Maintained | None:
         gone = _copied(task, name, "minus", delta.deleted, order, None)
         rank = number if task.hypernode.recursive else None
         come = _copied(task, name, "plus", delta.inserted, order, rank)
-        edits[name] = Edit(come, gone, gone, come)
+        covers = source == name and order == tuple(range(len(order)))
+        edits[name] = Edit(come, gone, gone, come, covers=covers)
         lost, won = (part.rows if part else 0 for part in (gone, come))
         work = work.plus(forward=lost + won, deletions=lost, insertions=won)
     return Maintained({n: edit for n, edit in edits.items() if edit}, work, "copies", task.ranked)

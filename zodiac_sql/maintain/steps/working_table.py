@@ -250,7 +250,7 @@ def without_outside(task: Task, own: WorkingTable, part: Part, name: str) -> Par
     def query() -> exp.Query:
         columns = [*own.names("t"), *([mark_of("t")] if marks else [])]
         rows = exp.select(*columns).from_(temp_table(part.table).as_("t"))
-        return unknown(rows, outside, own.ranked, marked=marks)
+        return unknown(rows, outside, own.ranked, marked=marks, once=True)
 
     return make_part(task.store, task.cache, key, name, query, ranked=own.ranked, marks=part.marks)
 
