@@ -112,6 +112,8 @@ def _again(task: Task, why: str) -> tuple[Maintained, str, str]:
     """Evaluate the hypernode anew, or let it be done with something else at work in it."""
     if task.reconsiders:
         raise Anew(why)
+    if done := compare_products(task, starts_over=True):
+        return done, "products", why
     return recompute(task), "recompute", why
 
 

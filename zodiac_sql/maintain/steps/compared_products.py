@@ -30,12 +30,15 @@ from zodiac_sql.sql.products_apart import Apart, Held, apart, common_bits, cost,
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Edit
 
-FEWEST_CHANGED = 2_000
+FEWEST_CHANGED = 500
 """Joins are not weighed against a product if fewer facts have changed."""
 
 
-def compare_products(task: Task) -> Maintained | None:
-    """Compare; None if the rule is no product, or if joins are expected to be cheaper."""
+def compare_products(task: Task, starts_over: bool = False) -> Maintained | None:
+    """Compare; None if the rule is no product, or if joins are expected to be cheaper.
+
+    With `starts_over`, joins are not weighed: else the hypernode would be evaluated anew.
+    """
     if task.hypernode.recursive or task.heritage or task.modules:
         return None
     if task.marking.next or task.marking.given:
@@ -50,13 +53,15 @@ def compare_products(task: Task) -> Maintained | None:
         [plan for plan in plans if not is_empty(plan, context)]
         for plans in (task.losses(), task.gains())
     )
-    if not _are_large(context, [*losses, *gains]):
+    if not starts_over and not _are_large(context, [*losses, *gains]):
         return None
     former = held(product, stored, task.schema[predicate].columns, context)
     if former is None:
         return None
     estimate = _estimate(task, context, product)
-    if estimate is None or not _is_sooner(context, product, (losses, gains), estimate, former):
+    if estimate is None:
+        return None
+    if not starts_over and not _is_sooner(context, product, (losses, gains), estimate, former):
         return None
     bits = common_bits(task.store, product, estimate, former, context)
     if bits is None:

@@ -51,14 +51,14 @@ def extend(
             plans += checks(task, own.predicate)
     if redo(task, owns):
         plans += all_onwards(task, owns)
+    if gained and (new := add_one_edge(task, owns)) is not None:
+        return work.plus(forward=new, insertions=new, iterations=1)
     while True:
         found = {p: _new(task, owns, own, plans, work.iterations) for p, own in owns.items()}
         added = sum(part.rows for part in found.values() if part)
         if not added:
             return work
         if work.iterations == 0 and gained:
-            if (new := add_one_edge(task, owns, added)) is not None:
-                return work.plus(forward=new, insertions=new, iterations=1)
             slice_tables(task, owns, found)
         work = work.plus(forward=added, insertions=added, iterations=1)
         if task.store.watch.bounds is not None:

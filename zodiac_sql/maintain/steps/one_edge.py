@@ -6,6 +6,8 @@ from which a is reached, and a node y that is reached from b, a and b included (
 "Amortized efficiency of a path retrieval data structure"). What reached b already, and what a
 reached, gives no new pair. Rounds would join facts for each step of the longest path instead.
 
+So the facts of R that begin or end at a or b tell all that is needed, and R is read once for them.
+
 The rank of a new fact is more than that of R(x, a) and that of R(b, y) together. So a fact comes
 after the ones that are one edge shorter at either end, from which the rule derives it.
 
@@ -15,27 +17,27 @@ new there only if a path from a to b takes the edge and a cycle: it stands apart
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
 
 from sqlglot import exp
 
 from zodiac_sql.database.render import render
-from zodiac_sql.database.statements import anti_join, temp_table, union_all
+from zodiac_sql.database.statements import (
+    anti_join,
+    parameter,
+    temp_table,
+    union_all,
+)
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.make_tables import make_part, make_table
+from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.plan import Version
-from zodiac_sql.sql.relations import Part, Relation, rank_of, relation_query
+from zodiac_sql.sql.relations import Part, Relation, part_query, rank_of, relation_query
 from zodiac_sql.sql.set_difference import unknown
-
-FEWEST = 50
-"""If the first round finds fewer new facts than this, and there are fewer nodes in the direction
-that rounds go, rounds do the rest. (Measured on a closure of 118,000 pairs, where a new edge brings
-3 to 50: 26 ms by rounds, 36 in one step. But a round takes a millisecond, and there may be one for
-each node: 160 to 270 ms for the fifth edge of a chain of 200, 10 in one step.)"""
 
 MOST_PAIRS = 2_000_000
 """More pairs than this are not compared with what is known: rounds look only at what is new."""
@@ -43,16 +45,19 @@ MOST_PAIRS = 2_000_000
 HIGHEST_SUM = 2**40
 """Where ranks are higher than this, sums of them are not ranks any more, but give their order."""
 
-_NODE = "node"
+_NODE, _OWN = "node", "own"
+
+_BEFORE, _AFTER = "before", "after"
+"""The nodes of both sides of the edge, each with a rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Closure:
-    """R and E after the change, the new edge, and the facts that R's own table had before."""
+    """R after the change, the new edge, and the facts that R's own table had before."""
 
     own: WorkingTable
-    edges: Relation
     edge: Part
+    edge_columns: tuple[str, str]
     is_left: bool
     """Whether the rule is R(x, z) :- R(x, y), E(y, z)."""
 
@@ -61,28 +66,51 @@ class _Closure:
         return self.own.relation(Version.ALL)
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def key(self) -> Hashable:
         """All that SQL about it depends on."""
-        relations = (self.all, self.edges, self.own.known)
-        return (*map(relation_key, relations), self.edge.table, self.is_left)
+        relations = map(relation_key, (self.all, self.own.known))
+        return (*relations, self.edge.table, self.edge_columns, self.is_left)
+
+    @property
+    def touched(self) -> str:
+        """The table of the facts that begin or end at the edge, and whether R's own table has them.
+
+        A fact that is also known from outside is there twice.
+        """
+        return f"touched_{self.own.stem}"
 
 
-def add_one_edge(task: Task, owns: WorkingTables, at_first: int) -> int | None:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What these facts tell: whether a path leads back, whether one may take the edge and a cycle,
+    the highest rank, and how many pairs there can be of nodes of both sides.
+    """
+
+    back: bool
+    cycle: bool
+    highest: int
+    pairs: int
+
+
+def add_one_edge(task: Task, owns: WorkingTables) -> int | None:
     """Create `plus_*` if one new edge is all that a closure gains. Returns how many facts are new.
 
-    The first round has found some of them. None: further rounds have to do it.
+    None: rounds have to do it.
     """
     closure = _closure(task, owns)
-    if closure is None or (at_first < FEWEST and _ends_soon(task, closure)):
+    if closure is None:
         return None
-    own = closure.own
-    before = _side(task, closure, "reaching", to_edge=True)
-    after = _side(task, closure, "reached", to_edge=False) if before else None
-    if before is None or after is None or before.rows * after.rows > MOST_PAIRS:
+    found = _look(task, closure)
+    if found.back or (found.pairs > MOST_PAIRS and _useful(task, closure) > MOST_PAIRS):
         return None
-    query = partial(_new_facts, closure, before, after)
-    own.gains(make_table(task.store, task.cache, ("one edge", closure.key), own.plus_table, query))
-    return own.plus
+    own, high = closure.own, found.highest > HIGHEST_SUM
+    query = partial(_new_facts, closure, found.cycle, high)
+    key = ("one edge", closure.key, found.cycle, high)
+    rows = make_table(task.store, task.cache, key, own.plus_table, query)
+    own.gains(rows)
+    if task.store.watch.bounds is not None:
+        task.store.watch.bounds.found([rule.name for rule in task.hypernode.rules], rows)
+    return rows
 
 
 def _closure(task: Task, owns: WorkingTables) -> _Closure | None:
@@ -94,14 +122,15 @@ def _closure(task: Task, owns: WorkingTables) -> _Closure | None:
         return None
     context = context_of(task, owns)
     new = context.relation(task.edges, Version.INSERTED)
-    edges = context.relation(task.edges, Version.ALL)
     if new.rows != 1 or len(new.parts) != 1 or not _is_a_table(new.parts[0]):
         return None
-    if [c.type for c in edges.columns] != [c.type for c in own.columns]:
+    if [c.type for c in new.columns] != [c.type for c in own.columns]:
         return None
     (rule,) = task.hypernode.rules
     recursive = next(a for a in rule.positive_atoms() if a.predicate == own.predicate)
-    return _Closure(own, edges, new.parts[0], recursive.terms[0] == rule.head.terms[0])
+    first, second = (column.name for column in new.columns)
+    is_left = recursive.terms[0] == rule.head.terms[0]
+    return _Closure(own, new.parts[0], (first, second), is_left)
 
 
 def _is_a_table(part: Part) -> bool:
@@ -109,133 +138,160 @@ def _is_a_table(part: Part) -> bool:
     return part.schema == "temp" and not (part.minus or part.picked or part.pairs)
 
 
-def _ends_soon(task: Task, closure: _Closure) -> bool:
-    """Whether few nodes lie in the direction that rounds go, so that there are few rounds.
+# --- what is there --------------------------------------------------------------------------------
 
-    A path of n nodes is n * (n - 1) / 2 pairs. If there are fewer, nothing needs to be counted.
-    """
-    if closure.all.rows < FEWEST * (FEWEST - 1) // 2:
-        return True
+
+def _look(task: Task, closure: _Closure) -> _Found:
+    """Create the table of the facts that begin or end at the edge, and see what they tell."""
+    ends = exp.select(*(_edge_end(closure, "e", place) for place in (0, 1)))
+    ((first, second),) = task.store.rows(ends.from_(_edge(closure, "e")))
+    given = {"first": first, "second": second}
+    query = partial(_touching, closure)
+    make_table(task.store, task.cache, ("touched", closure.key), closure.touched, query, given)
+    text = task.cache.get(("told", closure.key), lambda: render(_told(closure)))
+    ((back, cycle, highest, before, after),) = task.store.rows(text, given)
+    back = bool(back) or first == second
+    return _Found(back, bool(cycle), int(highest), (before + 1) * (after + 1))
+
+
+def _touching(closure: _Closure) -> exp.Query:
+    """The facts that begin or end at the edge, whose ends are parameters: no join is needed."""
+    known, queries = closure.own.known, []
+    for part in closure.all.parts:
+        rows = part_query(part, closure.all).subquery("t", copy=False)
+        own = exp.convert(part in known.parts).as_(_OWN)
+        columns = [_end(closure, "t", place) for place in (0, 1)]
+        ends = [parameter("first"), parameter("second")]
+        at_it = [column.copy().isin(*(end.copy() for end in ends)) for column in columns]
+        rank = rank_of("t") if closure.own.ranked else exp.Literal.number(0)
+        query = exp.select(*columns, rank.as_(RANK, quoted=True), own).from_(rows)
+        queries.append(query.where(exp.or_(*at_it), copy=False))
+    return union_all(queries)
+
+
+def _told(closure: _Closure) -> exp.Select:
+    """One row with what they tell."""
+    ends = parameter("first"), parameter("second")
+    begins, arrives = (
+        [_end(closure, "t", place).eq(end.copy()) for end in ends] for place in (0, 1)
+    )
+    here, there = (begins, arrives) if closure.is_left else (arrives[::-1], begins[::-1])
+    edge = exp.not_(exp.column(_OWN, table="t"))
+    cycle = exp.and_(edge, there[1].copy(), exp.not_(here[0].copy()))
+    loop = exp.and_(here[0].copy(), there[0].copy())
+    return exp.select(
+        exp.LogicalOr(this=exp.and_(begins[1], arrives[0])),
+        exp.LogicalOr(this=exp.or_(cycle, loop)),
+        _highest(closure),
+        exp.CountIf(this=arrives[0].copy()),
+        exp.CountIf(this=begins[1].copy()),
+    ).from_(_touched(closure, "t"))
+
+
+def _useful(task: Task, closure: _Closure) -> int:
+    """How many pairs there are of nodes that may give new ones."""
 
     def query() -> str:
-        nodes = _others(closure, 1 if closure.is_left else 0).limit(FEWEST)
-        counted = exp.select(exp.Count(this=exp.Star())).from_(nodes.subquery("n", copy=False))
-        return render(counted)
+        sides = [exp.select(exp.Count(this=exp.Star())).from_(s) for s in (_BEFORE, _AFTER)]
+        both = (side.subquery(copy=False) for side in sides)
+        return render(
+            _with_sides(closure, exp.select(exp.Mul(this=next(both), expression=next(both))))
+        )
 
-    text = task.cache.get(("ends soon", closure.key), query)
-    return task.store.count(text) < FEWEST
-
-
-# --- the two sides --------------------------------------------------------------------------------
+    return task.store.count(task.cache.get(("useful", closure.key), query))
 
 
-def _side(task: Task, closure: _Closure, name: str, to_edge: bool) -> Part | None:
-    """The nodes from which the edge is reached, or those that it leads to, with ranks."""
-    name = f"{name}_{closure.own.stem}"
-    query = partial(_nodes, closure, to_edge)
-    return make_part(task.store, task.cache, (name, closure.key), name, query)
+def _cycle(closure: _Closure) -> exp.Select:
+    """A row if the rule derives the edge by a cycle at that end at which it prolongs paths, or by a
+    fact that says that the other end is related to itself.
 
-
-def _nodes(closure: _Closure, to_edge: bool) -> exp.Select:
-    """The nodes of one side: none if a path leads back, or the edge is a loop."""
-    here, there = (0, 1) if to_edge else (1, 0)
-    known = _of(closure.own.known, "h")
-    same = _end(closure.own, "h", there).eq(_edge_end(closure, "e", there))
-    useless = exp.select(_end(closure.own, "h", here).as_(_NODE)).from_(known)
-    useless = useless.join(_edge(closure, "e"), on=same)
-    nodes = union_all([_nearest(closure, here), _others(closure, here)])
-    rank = exp.Min(this=rank_of("n")) if closure.own.ranked else exp.Literal.number(0)
-    query = exp.select(exp.column(_NODE, "n"), rank.as_(RANK, quoted=True))
-    query = query.from_(nodes.subquery("n", copy=False)).group_by(exp.column(_NODE, "n"))
-    query = anti_join(query, [exp.column(_NODE, "n")], useless.subquery(copy=False), "u")
-    return query.where(exp.not_(exp.Exists(this=_way_back(closure))), copy=False)
-
-
-def _nearest(closure: _Closure, here: int) -> exp.Select:
-    """The edge's own end."""
-    rank = exp.Literal.number(0).as_(RANK, quoted=True)
-    end = _edge_end(closure, "e", here)
-    return exp.select(end.as_(_NODE), rank).from_(_edge(closure, "e"))
-
-
-def _others(closure: _Closure, here: int) -> exp.Select:
-    """The nodes that a path leads from, or to, on this side of the edge."""
-    own, there = closure.own, 1 - here
-    zero = exp.Literal.number(0)
-    rank = exp.func("greatest", rank_of("r"), zero) if own.ranked else zero
-    query = exp.select(_end(own, "r", here).as_(_NODE), (rank + 1).as_(RANK, quoted=True))
-    query = query.from_(_of(closure.all, "r"))
-    return query.join(
-        _edge(closure, "e"), on=_end(own, "r", there).eq(_edge_end(closure, "e", here))
+    Edges are known from outside: R's own table does not have them as such.
+    """
+    side, here, there = (_AFTER, 0, 1) if closure.is_left else (_BEFORE, 1, 0)
+    edge = exp.not_(exp.column(_OWN, table="t"))
+    at_the_end = _end(closure, "t", there).eq(_edge_end(closure, "e", there))
+    from_it = _end(closure, "t", here).eq(exp.column(_NODE, "n"))
+    cycle = exp.and_(edge, at_the_end, from_it)
+    loop = exp.and_(
+        *(_end(closure, "t", place).eq(_edge_end(closure, "e", here)) for place in (0, 1))
     )
+    query = exp.select(exp.Literal.number(1)).from_(_touched(closure, "t"))
+    query = query.join(_edge(closure, "e"), join_type="cross")
+    query = query.join(exp.to_table(side).as_("n"), on=cycle, join_type="left")
+    return query.where(exp.or_(exp.column(_NODE, "n").is_(exp.null()).not_(), loop))
 
 
-def _way_back(closure: _Closure) -> exp.Select:
-    """A row if a path leads from the end of the edge to its beginning, or both are one node."""
-    own = closure.own
-    first, second = (_edge_end(closure, "e", place) for place in (0, 1))
-    back = exp.and_(_end(own, "r", 0).eq(second), _end(own, "r", 1).eq(first))
-    query = exp.select(exp.Literal.number(1)).from_(_edge(closure, "e"))
-    query = query.join(_of(closure.all, "r"), on=back, join_type="left")
-    return query.where(exp.or_(_end(own, "r", 0).is_(exp.null()).not_(), first.eq(second)))
+def _with_sides(closure: _Closure, query: exp.Select) -> exp.Select:
+    """A query that may read the nodes of both sides."""
+    query = query.with_(_BEFORE, as_=_nodes(closure, 0), materialized=True, copy=False)
+    return query.with_(_AFTER, as_=_nodes(closure, 1), materialized=True, copy=False)
+
+
+def _nodes(closure: _Closure, here: int) -> exp.Select:
+    """The nodes of one side that may give new pairs, with ranks: the edge's own end, and those from
+    which a path leads to it, or to which one leads from it.
+    """
+    there = 1 - here
+    zero = exp.Literal.number(0)
+    nearest = exp.select(
+        _edge_end(closure, "e", here).as_(_NODE), zero.as_(RANK, quoted=True)
+    ).from_(_edge(closure, "e"))
+    rank = exp.func("greatest", rank_of("t"), zero.copy()) + 1
+    others = exp.select(_end(closure, "t", here).as_(_NODE), rank.as_(RANK, quoted=True))
+    others = others.from_(_touched(closure, "t")).join(
+        _edge(closure, "e"), on=_end(closure, "t", there).eq(_edge_end(closure, "e", here))
+    )
+    useless = exp.select(_end(closure, "t", here).as_(_NODE)).from_(_touched(closure, "t"))
+    useless = useless.join(
+        _edge(closure, "e"), on=_end(closure, "t", there).eq(_edge_end(closure, "e", there))
+    ).where(exp.column(_OWN, table="t"))
+    query = exp.select(exp.column(_NODE, "n"), exp.Min(this=rank_of("n")).as_(RANK, quoted=True))
+    query = query.from_(union_all([nearest, others]).subquery("n", copy=False))
+    query = anti_join(query, [exp.column(_NODE, "n")], useless.subquery(copy=False), "u")
+    return query.group_by(exp.column(_NODE, "n"))
 
 
 # --- the new facts --------------------------------------------------------------------------------
 
 
-def _new_facts(closure: _Closure, before: Part, after: Part) -> exp.Query:
+def _new_facts(closure: _Closure, cycle: bool, high: bool) -> exp.Query:
     """All pairs of nodes of both sides that the hypernode had not derived."""
     own = closure.own
-    names = [column.name for column in own.columns]
-    heads = union_all([_pairs(closure, before, after), _edge_itself(closure, before, after)])
-    rows = unknown(heads, own.known, own.ranked)
-    if not own.ranked:
-        return rows
-    sums = exp.column(RANK, table="q", quoted=True)
-    numbered = _highest(closure) + exp.Window(
-        this=exp.RowNumber(), order=exp.Order(expressions=[sums.copy()])
-    )
-    too_high = _highest(closure) > exp.Literal.number(HIGHEST_SUM)
-    rank = exp.case().when(too_high, numbered).else_(sums)
-    columns = [exp.column(name, table="q", quoted=True) for name in names]
-    return exp.select(*columns, rank.as_(RANK, quoted=True)).from_(rows.subquery("q", copy=False))
+    heads = [_pairs(closure)] + [_edge_itself(closure)] * cycle
+    rows = unknown(union_all(heads), own.known, own.ranked, once=True)
+    if high:
+        rows = _numbered(closure, rows)
+    return _with_sides(closure, exp.select(exp.Star()).from_(rows.subquery("a", copy=False)))
 
 
-def _pairs(closure: _Closure, before: Part, after: Part) -> exp.Select:
+def _numbered(closure: _Closure, rows: exp.Select) -> exp.Select:
+    """The same, with ranks that follow the highest one, in the order of those that they have."""
+    number = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[rank_of("q")]))
+    columns = [_end(closure, "q", place) for place in (0, 1)]
+    rank = (_highest(closure) + number).as_(RANK, quoted=True)
+    return exp.select(*columns, rank).from_(rows.subquery("q", copy=False))
+
+
+def _pairs(closure: _Closure) -> exp.Select:
     """All pairs of nodes of both sides, but for the edge itself."""
     first, second = exp.column(_NODE, "x"), exp.column(_NODE, "y")
     query = _row(closure, first, second, rank_of("x") + rank_of("y") + 1)
-    query = query.from_(temp_table(before.table).as_("x"))
-    for table in (temp_table(after.table).as_("y"), _edge(closure, "e")):
-        query = query.join(table, join_type="cross")
-    one, other = (_edge_end(closure, "e", place) for place in (0, 1))
-    return query.where(exp.not_(exp.and_(first.eq(one), second.eq(other))))
+    query = query.from_(exp.to_table(_BEFORE).as_("x"))
+    for other in (exp.to_table(_AFTER).as_("y"), _edge(closure, "e")):
+        query = query.join(other, join_type="cross")
+    one, other_end = (_edge_end(closure, "e", place) for place in (0, 1))
+    return query.where(exp.not_(exp.and_(first.copy().eq(one), second.copy().eq(other_end))))
 
 
-def _edge_itself(closure: _Closure, before: Part, after: Part) -> exp.Select:
-    """The edge, if the rule derives it by a cycle at that end at which it prolongs paths, or by a
-    fact that says that the other end is related to itself.
-    """
-    own = closure.own
-    beside, here, there = (after, 0, 1) if closure.is_left else (before, 1, 0)
-    columns = [exp.column(c.name, table="c", quoted=True) for c in closure.edges.columns]
-    cycle = exp.select(exp.Literal.number(1)).from_(_of(closure.edges, "c"))
-    cycle = cycle.join(
-        temp_table(beside.table).as_("b"), on=columns[here].eq(exp.column(_NODE, "b"))
-    )
-    cycle = cycle.where(columns[there].eq(_edge_end(closure, "e", there)))
-    loop = (
-        exp.select(exp.Literal.number(1))
-        .from_(_of(closure.all, "l"))
-        .where(*(_end(own, "l", place).eq(_edge_end(closure, "e", here)) for place in (0, 1)))
-    )
+def _edge_itself(closure: _Closure) -> exp.Select:
+    """The edge, after all that is there or new."""
     highest: exp.Expr = exp.Literal.number(2)
-    for part in (before, after):
-        top = exp.select(exp.Max(this=exp.column(RANK, quoted=True))).from_(temp_table(part.table))
+    for side in (_BEFORE, _AFTER):
+        top = exp.select(exp.Max(this=exp.column(RANK, quoted=True))).from_(side)
         highest = highest + top.subquery(copy=False)
     first, second = (_edge_end(closure, "e", place) for place in (0, 1))
     query = _row(closure, first, second, highest + _highest(closure)).from_(_edge(closure, "e"))
-    return query.where(exp.or_(exp.Exists(this=cycle), exp.Exists(this=loop)))
+    return query.where(exp.Exists(this=_cycle(closure)))
 
 
 def _row(closure: _Closure, first: exp.Expr, second: exp.Expr, rank: exp.Expr) -> exp.Select:
@@ -251,14 +307,13 @@ def _highest(closure: _Closure) -> exp.Expr:
     """The highest rank of R's own table."""
     if not closure.own.ranked:
         return exp.Literal.number(0)
-    query = exp.select(exp.Max(this=exp.column(RANK, quoted=True))).from_(
-        _of(closure.own.known, "m")
-    )
+    known = relation_query(closure.own.known).subquery("m", copy=False)
+    query = exp.select(exp.Max(this=exp.column(RANK, quoted=True))).from_(known)
     return exp.Coalesce(this=query.subquery(copy=False), expressions=[exp.Literal.number(0)])
 
 
-def _of(relation: Relation, alias: str) -> exp.Subquery:
-    return relation_query(relation).subquery(alias, copy=False)
+def _touched(closure: _Closure, alias: str) -> exp.Expr:
+    return temp_table(closure.touched).as_(alias)
 
 
 def _edge(closure: _Closure, alias: str) -> exp.Expr:
@@ -266,8 +321,8 @@ def _edge(closure: _Closure, alias: str) -> exp.Expr:
 
 
 def _edge_end(closure: _Closure, alias: str, place: int) -> exp.Column:
-    return exp.column(closure.edges.columns[place].name, table=alias, quoted=True)
+    return exp.column(closure.edge_columns[place], table=alias, quoted=True)
 
 
-def _end(own: WorkingTable, alias: str, place: int) -> exp.Column:
-    return exp.column(own.columns[place].name, table=alias, quoted=True)
+def _end(closure: _Closure, alias: str, place: int) -> exp.Column:
+    return exp.column(closure.own.columns[place].name, table=alias, quoted=True)
