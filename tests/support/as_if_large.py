@@ -31,6 +31,7 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("maintain.steps.cascade", "LARGEST_CASCADED", -1),
     ("maintain.steps.cascade", "LATER", 3),
     ("maintain.steps.find_candidates", "SMALLEST_JOINED_IN_TWO_STEPS", 0),
+    ("maintain.steps.one_edge", "FEWEST", 0),
     ("maintain.steps.overdelete", "FEWEST_READ_OFTEN", 0),
     ("maintain.steps.slices", "SMALLEST_SLICED", 0),
     ("storage.extensions", "MOST_DISJOINT_PARTS", 0),

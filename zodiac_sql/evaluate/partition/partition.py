@@ -8,26 +8,19 @@ relation (sql/class_pairs.py), and their number without making the pairs.
 
 `links` are the edges that a step adds or takes away: (a, b), and whether an edge from a node to
 itself counts as a fact that the rules derive (`looping`). Tables that steps work with have fixed
-names, so that their statements are constants.
+names. In place of the names of the members' table and of that in the file, statements have others,
+for which these are put in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.statements import (
-    create_temp,
-    create_temp_view,
-    drop,
-    joining,
-    rename,
-    temp_table,
-)
+from zodiac_sql.database.render import render
+from zodiac_sql.database.statements import create_temp, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.components import find_roots
 from zodiac_sql.language.syntax import Type
@@ -36,14 +29,16 @@ from zodiac_sql.rewrite.closures.module import NODE
 from zodiac_sql.sql.class_pairs import Pairs
 from zodiac_sql.sql.relations import Part, table
 
-MEMBERS = "zodiac$members"
-STORED = "zodiac$view_stored"
 LINKS = "zodiac$links"
+
+_MEMBERS, _STORED = '"zodiac$members"', '"zodiac$stored"'
+_NEW_LEFT, _NEW_CAME = '"zodiac$left"', '"zodiac$came"'
+"""What stands in statements for names of tables."""
 
 _BRING = """
 INSERT INTO "zodiac$members"
-SELECT s.node, s.class, s.loop, s.class, s.loop, s.class, s.loop FROM "zodiac$view_stored" AS s
-WHERE s.class IN (SELECT t.class FROM "zodiac$view_stored" AS t
+SELECT s.node, s.class, s.loop, s.class, s.loop, s.class, s.loop FROM "zodiac$stored" AS s
+WHERE s.class IN (SELECT t.class FROM "zodiac$stored" AS t
                   JOIN (SELECT a FROM "zodiac$links" UNION SELECT b FROM "zodiac$links") AS l
                   ON l.a = t.node)
 AND s.node NOT IN (SELECT node FROM "zodiac$members")
@@ -172,12 +167,12 @@ WHERE class IS NOT NULL AND (class, loop) IS DISTINCT FROM (before, loop_before)
 
 _COMPARE = """
 UPDATE "zodiac$members" AS m SET before = s.class, loop_before = s.loop
-FROM "zodiac$view_stored" AS s WHERE s.node = m.node
+FROM "zodiac$stored" AS s WHERE s.node = m.node
 """
 
 _GONE = """
 INSERT INTO "zodiac$members"
-SELECT s.node, NULL, NULL, NULL, NULL, s.class, s.loop FROM "zodiac$view_stored" AS s
+SELECT s.node, NULL, NULL, NULL, NULL, s.class, s.loop FROM "zodiac$stored" AS s
 WHERE s.node NOT IN (SELECT node FROM "zodiac$members")
 """
 
@@ -223,6 +218,11 @@ class Partition:
         pairs = Pairs(by, lacks, self.unequal)
         return Part("temp", self.name, rows, pairs=pairs) if rows else None
 
+    def says(self, text: str, stored: Part | None = None) -> str:
+        """A statement about this table of members, and that of classes in the file."""
+        text = text.replace(_MEMBERS, render(temp_table(self.name)))
+        return text.replace(_STORED, render(table(stored))) if stored else text
+
     @property
     def rests(self) -> bool:
         """Whether the last step has changed nothing."""
@@ -260,39 +260,37 @@ def connect(partition: Partition, links: exp.Query | None) -> None:
     """
     if links is None and (partition.rests or partition.alone):
         return
-    with _members(partition) as store:
-        _step(partition)
-        if links is not None and _links(store, links):
-            _touch(partition)
-            if store.count(_MISSING):
-                for text in (_BACK, _NEW):
-                    given = {"next": partition.next, "unequal": partition.unequal}
-                    partition.next += store.count(text, given)
-            if store.count(_EDGES):
-                find_roots(store)
-                store.run(_NAMES)
-                store.run(_UNITE)
-            if partition.unequal:
-                store.run(_LOOP)
-        _count(partition)
+    store = partition.store
+    _step(partition)
+    if links is not None and _links(store, links):
+        _touch(partition)
+        if store.count(partition.says(_MISSING)):
+            for text in (_BACK, _NEW):
+                given = {"next": partition.next, "unequal": partition.unequal}
+                partition.next += store.count(partition.says(text), given)
+        if store.count(partition.says(_EDGES)):
+            find_roots(store)
+            store.run(partition.says(_NAMES))
+            store.run(partition.says(_UNITE))
+        if partition.unequal:
+            store.run(partition.says(_LOOP))
+    _count(partition)
 
 
 def part(partition: Partition, lost: exp.Query, kept: exp.Query | None) -> None:
     """Algorithm 8: split the classes that have lost links into parts that `kept` still connects."""
-    with _members(partition) as store:
-        _step(partition)
-        if _links(store, lost):
-            _touch(partition)
-            if store.count(_HIT):
-                _fall_apart(partition, kept)
-        _count(partition)
+    _step(partition)
+    if _links(partition.store, lost):
+        _touch(partition)
+        if partition.store.count(partition.says(_HIT)):
+            _fall_apart(partition, kept)
+    _count(partition)
 
 
 def count_since_change(partition: Partition) -> None:
     """Make sure that `counts` compare the relation now with that before the change."""
     if partition.alone:
-        with _members(partition):
-            _count_change(partition)
+        _count_change(partition)
 
 
 def _fall_apart(partition: Partition, kept: exp.Query | None) -> None:
@@ -306,7 +304,7 @@ def _fall_apart(partition: Partition, kept: exp.Query | None) -> None:
         store.run('CREATE OR REPLACE TEMP TABLE "zodiac$roots" (node BIGINT, root BIGINT)')
     store.run(_PIECES)
     partition.next += store.count(_RENAMED, {"next": partition.next})
-    store.run(_PART, {"unequal": partition.unequal})
+    store.run(partition.says(_PART), {"unequal": partition.unequal})
 
 
 def _among_hit(links: exp.Query) -> exp.Select:
@@ -318,12 +316,9 @@ def _among_hit(links: exp.Query) -> exp.Select:
 
 def rows_changed(partition: Partition, left: str, came: str) -> tuple[int, int]:
     """Create tables of the rows that leave the table of classes, and of those that come."""
-    with _members(partition) as store:
-        counts = store.count(_LEFT), store.count(_CAME)
-    for name, new in (("zodiac$left", left), ("zodiac$came", came)):
-        store.run(drop(new))
-        store.run(rename(temp_table(name), new))
-    return counts
+    gone = partition.says(_LEFT).replace(_NEW_LEFT, render(temp_table(left)))
+    new = partition.says(_CAME).replace(_NEW_CAME, render(temp_table(came)))
+    return partition.store.count(gone), partition.store.count(new)
 
 
 def repeated_nodes(store: Store, table_name: str) -> int:
@@ -349,20 +344,9 @@ def compare(partition: Partition, former: Part) -> None:
     """
     assert former.pairs is not None
     partition.unequal = partition.unequal or former.pairs.unequal
-    with _members(partition) as store:
-        _see(store, former)
-        store.run(_COMPARE)
-        store.run(_GONE)
-        _count_change(partition)
-
-
-@contextmanager
-def _members(partition: Partition) -> Iterator[Store]:
-    """Give the table of members its fixed name for a while."""
-    store = partition.store
-    store.run(rename(temp_table(partition.name), MEMBERS))
-    yield store
-    store.run(rename(temp_table(MEMBERS), partition.name))
+    for text in (_COMPARE, _GONE):
+        partition.store.run(partition.says(text, former))
+    _count_change(partition)
 
 
 def _links(store: Store, links: exp.Query) -> int:
@@ -373,20 +357,13 @@ def _links(store: Store, links: exp.Query) -> int:
 def _touch(partition: Partition) -> None:
     """Add the members of all classes in the file that the links touch."""
     if partition.stored:
-        _see(partition.store, partition.stored)
-        partition.store.run(_BRING)
-
-
-def _see(store: Store, stored: Part) -> None:
-    """Give a table of classes its fixed name."""
-    columns = (exp.column(name, quoted=True) for name in (NODE, "class", "loop"))
-    store.run(create_temp_view(STORED, exp.select(*columns).from_(table(stored))))
+        partition.store.run(partition.says(_BRING, partition.stored))
 
 
 def _step(partition: Partition) -> None:
     """Remember the classes as they are before a step."""
     if not partition.alone:
-        partition.store.run(_STEP)
+        partition.store.run(partition.says(_STEP))
 
 
 def _count(partition: Partition) -> None:
@@ -405,5 +382,5 @@ def _count_change(partition: Partition) -> None:
 
 
 def _numbers(partition: Partition, text: str) -> tuple[int, ...]:
-    ((*numbers,),) = partition.store.rows(text, {"unequal": partition.unequal})
+    ((*numbers,),) = partition.store.rows(partition.says(text), {"unequal": partition.unequal})
     return tuple(map(int, numbers))

@@ -64,10 +64,17 @@ def _source(task: Task, predicate: str) -> Source | None:
 def _copied(
     task: Task, predicate: str, kind: str, facts: Relation, order: Order, rank: int | None
 ) -> Part | None:
-    """A temporary table of copies, with their rank if it is given."""
+    """A temporary table of copies, with their rank if it is given.
+
+    Without, it is the table of the facts themselves if that has them as the copies are.
+    """
     if not facts.rows:
         return None
     own = Relation(task.schema[predicate].columns, ())
+    if rank is None and order == tuple(range(len(order))) and own.columns == facts.columns:
+        (part, *others) = facts.parts
+        if not others and part == Part("temp", part.table, part.rows):
+            return part
 
     def query() -> exp.Query:
         copies = copy_query(own, facts, order)

@@ -39,6 +39,10 @@ from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, part_query, rank_of, relation_query
 from zodiac_sql.sql.set_difference import unknown
 
+FEWEST = 1_000
+"""If a closure has fewer pairs than this, rounds do it: there can be 45 of them at most, and mostly
+one or two are enough, which take fewer statements."""
+
 MOST_PAIRS = 2_000_000
 """More pairs than this are not compared with what is known: rounds look only at what is new."""
 
@@ -98,7 +102,7 @@ def add_one_edge(task: Task, owns: WorkingTables) -> int | None:
     None: rounds have to do it.
     """
     closure = _closure(task, owns)
-    if closure is None:
+    if closure is None or closure.all.rows < FEWEST:
         return None
     found = _look(task, closure)
     if found.back or (found.pairs > MOST_PAIRS and _useful(task, closure) > MOST_PAIRS):
