@@ -33,7 +33,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from zodiac_sql.language.syntax import Aggregate, Rule
-from zodiac_sql.maintain.candidates import candidates
+from zodiac_sql.maintain.candidates import candidates, is_sure
 from zodiac_sql.maintain.contract import Anew, Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
 from zodiac_sql.maintain.steps.compared_products import compare_products
@@ -82,7 +82,7 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
     if done := compare_products(task):
         return done, "products", "what it derives is found sooner than what has changed of it"
     own = _own(task)
-    incremental, full = _costs(task, own)
+    incremental, full, lost = _costs(task, own)
     why = _estimated(incremental, full)
     for rule in task.heritage.lost if task.heritage else ():
         if (found := _instances(task, rule, own)) > max(own, LARGEST_NOT_WEIGHED):
@@ -100,6 +100,8 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
     if incremental == 0 and (joins := _joins(task)) > MOST_JOINS_PLANNED:
         return _again(task, f"one of its rules would have {joins:,} joins")
     budget = max(int(own * SHARE_CHECKED), LARGEST_NOT_WEIGHED)
+    if not task.hypernode.recursive and lost * own > budget and not is_sure(task):
+        return _again(task, f"{why}, but about {int(lost * own):,} facts may be lost")
     try:
         if not task.hypernode.recursive:
             return candidates(task, budget), "candidates", why
@@ -119,7 +121,7 @@ def _again(task: Task, why: str) -> tuple[Maintained, str, str]:
 
 def starts_over(task: Task) -> str:
     """Why starting over is cheaper by sizes alone; an empty text if it is not."""
-    incremental, full = _costs(task, _own(task))
+    incremental, full, _ = _costs(task, _own(task))
     return _estimated(incremental, full) if incremental > full else ""
 
 
@@ -158,15 +160,15 @@ def _joins(task: Task) -> int:
     return max(len(body) * sum(name in task.deltas for name in body) for body in bodies)
 
 
-def _costs(task: Task, own: int) -> tuple[float, float]:
-    """The costs of incremental work and of starting over.
+def _costs(task: Task, own: int) -> tuple[float, float, float]:
+    """The costs of incremental work and of starting over, and the share of it that may be lost.
 
     The unit is an evaluation before the change.
     """
     before = {name: task.inputs(name, Version.BEFORE).rows for name in task.hypernode.reads}
     after = {name: task.inputs(name, Version.ALL).rows for name in task.hypernode.reads}
     if own + max(sum(before.values()), sum(after.values())) <= LARGEST_NOT_WEIGHED:
-        return 0.0, 1.0
+        return 0.0, 1.0, 0.0
     shares = [_rule_costs(task, rule, before, after) for rule in task.hypernode.rules]
     lost = max(lost for lost, _, _ in shares)
     if task.hypernode.recursive:
@@ -175,7 +177,8 @@ def _costs(task: Task, own: int) -> tuple[float, float]:
     if own >= FEWEST_READ_OFTEN and is_closure(task):
         gained *= CLOSURE_GROWS_BY
     growth = max(growth for _, _, growth in shares)
-    return lost + min(lost, 1.0) * growth + gained * growth, growth + COMPARISON_COST
+    incremental = lost + min(lost, 1.0) * growth + gained * growth
+    return incremental, growth + COMPARISON_COST, min(lost, 1.0)
 
 
 def _rule_costs(

@@ -55,7 +55,7 @@ def candidates(task: Task, budget: int | None = None) -> Maintained:
 def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, Work]:
     """The facts that the rule derived and derives no longer."""
     predicate = rule.head.predicate
-    sure = _is_sure(task, rule)
+    sure = is_sure(task)
     context = task.context(partial(_not_seen, task) if sure else task.inputs)
     plans = _solvable(task.losses(), context)
     stored = task.stored(predicate)
@@ -163,7 +163,7 @@ def _inserted(task: Task, rule: Rule) -> Part | None:
     if not plans:
         return None
     stored = task.stored(predicate)
-    sure = _is_sure(task, rule)
+    sure = is_sure(task)
     columns = task.schema[predicate].columns
     known = Relation(columns, (stored,) if stored and not sure else ())
     name = f"{CHANGE_FACTS}plus_{task.stem(predicate)}"
@@ -183,13 +183,14 @@ def _inserted(task: Task, rule: Rule) -> Part | None:
     return Part("temp", name, rows, marks="some" if marked else None) if rows else None
 
 
-def _is_sure(task: Task, rule: Rule) -> bool:
+def is_sure(task: Task) -> bool:
     """Whether each fact has exactly one derivation, and so comes and goes with it.
 
     That is not enough if marks have passed through derived facts: a marked fact may stay then.
     """
     if (task.heritage and task.heritage.lost) or (task.marking.given and task.marking.implicit):
         return False
+    (rule,) = task.hypernode.rules
     head, context = task.schema[rule.head.predicate].columns, task.context(task.inputs)
     return task.cache.get(("injective", rule.name), lambda: is_injective(rule, head, context))
 
