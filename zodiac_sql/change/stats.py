@@ -68,7 +68,8 @@ class HypernodeStats(Record):
     """
 
     strategy: str
-    """Who did the work: "support", "bf", "dred", "recompute", "candidates", "copies", .."""
+    """Who did the work: "support", "bf", "dred", "recompute", "candidates", "copies",
+    "products", .."""
     why: str
     """Why that strategy, in words."""
     method: str
