@@ -12,7 +12,7 @@ from support.as_if_large import as_if_large
 from zodiac_sql.language.parse import parse
 from zodiac_sql.maintain import auto
 from zodiac_sql.maintain.steps import compared_products
-from zodiac_sql.sql import product
+from zodiac_sql.sql import product, products_apart
 from zodiac_sql.sql.plan import whole
 from zodiac_sql.sql.product import product_of
 
@@ -164,6 +164,25 @@ def test_what_changes_is_found_by_comparing_sets(
         assert change.inserted == {"e": len(gone), "p": 40}
         assert (change.stats.hypernodes["h1"].strategy == "products") is expected
         assert len(kb.table("p")) == 1_640 and kb.verify()
+
+
+@pytest.mark.parametrize("most", [1_000_000, 110 * 48, 110 * 48 - 1])
+def test_sets_must_fit_the_memory(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """So must those of what a rule had derived. It is counted where there are many rows."""
+    rows = [(a, b) for a in range(40) for b in range(40)]
+    with as_if_large(True), open_kb() as kb:
+        kb.insert("e", rows)
+        kb.insert("f", rows)
+        kb.add_rules("p(X, Z) :- e(X, Y), f(Y, Z).")
+        monkeypatch.setattr(products_apart, "MOST_BITS", most)
+        change = kb.delete("e", rows[:400])
+        assert change.deleted == {"e": 400, "p": 400}
+        # 30 sets of what is derived, 40 of what it is derived from, 40 of what was: 48 bits each
+        strategy = change.stats.hypernodes["h1"].strategy
+        assert (strategy == "products") == (most >= 110 * 48)
+        assert kb.verify()
 
 
 @pytest.mark.parametrize("far", [2**62 + 1, -(2**62) - 1, 2**40])

@@ -83,7 +83,11 @@ def cost(estimate: Estimate, held: Held) -> float:
 def common_bits(
     store: Store, product: Product, estimate: Estimate, held: Held, context: Context
 ) -> Bits | None:
-    """How the sets of both are written; None if their values do not lie close together."""
+    """How the sets of both are written; None if their values do not lie close together, or if that
+    takes too much memory.
+
+    The estimate may be that of a former change: it decides what pays, and not what fits.
+    """
     second = side(product.second, (product.column,), context).subquery("s")
     (column,) = column_names((product.column,))
     queries = [
@@ -95,7 +99,28 @@ def common_bits(
     if max(abs(low), abs(high)) > GREATEST or high - low >= 2 * CLOSE * estimate.values:
         return None
     bits = bits_of(low, high)
-    return bits if (2 * estimate.height + estimate.inner) * bits.width <= MOST_BITS else None
+    return bits if _fit(store, product, bits, held, context) else None
+
+
+def _fit(store: Store, product: Product, bits: Bits, held: Held, context: Context) -> bool:
+    """Whether the sets of both need no more memory than they may. Where there are few rows, that
+    need not be counted.
+    """
+    scans = product.first, product.second
+    rows = sum(context.relation(scan.atom.predicate, scan.version).rows for scan in scans)
+    if (rows + held.part.rows) * bits.width <= MOST_BITS:
+        return True
+    keys = [quoted(column.name) for column in held.columns[:-1]]
+    sides = [
+        side(product.first, product.rows, context),
+        side(product.second, product.inner, context),
+        exp.select(*keys).from_(table(held.part)),
+    ]
+    counted = [
+        exp.select(exp.Count(this=exp.Star())).from_(one.distinct().subquery("d")) for one in sides
+    ]
+    sets = sum(number for (number,) in store.rows(union_all(counted)))
+    return int(sets) * bits.width <= MOST_BITS
 
 
 def _ends(column: exp.Column, rows: exp.Expr) -> exp.Select:
