@@ -217,6 +217,19 @@ def test_a_view_of_somebody_else(file: Path) -> None:
     assert (result.missing, result.surplus, result.tables) == ({"go": 1}, {}, {})
 
 
+@pytest.mark.parametrize("body", ["[1, 2]", "{'a': 1}", "MAP {'a': 1}", "'[1]'::JSON", "1", "NULL"])
+def test_a_view_with_other_types(file: Path, body: str) -> None:
+    tamper(
+        file,
+        f"CREATE OR REPLACE VIEW main.text AS SELECT {body} AS s",
+        f"CREATE OR REPLACE VIEW main.weight AS SELECT 'b' AS s, {body} AS o",
+    )
+    result = found(file)
+    assert (result.missing, result.tables) == ({"text": 1, "weight": 1}, {})
+    assert result.surplus == {"text": 1, "weight": 1}
+    assert result.missing_facts("text").num_rows == result.surplus_facts("text").num_rows == 1
+
+
 def test_a_view_that_is_gone(file: Path) -> None:
     tamper(file, "DROP VIEW main.nothing", "DROP VIEW main.weight")
     result = found(file)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.permitted import require_harmless
 from zodiac_sql.database.statements import create_temp_view, temp_table
 from zodiac_sql.database.statements import shown as shown_view
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import StoreError
+from zodiac_sql.errors import EvaluationError, StoreError
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import is_constraint
@@ -58,6 +59,8 @@ def _shown_facts(work: Work, predicates: Sequence[Predicate]) -> int | None:
         for known in predicates:
             require_harmless(work.store, known.sql_name)
         return same(work.store, compared, as_text=True)
+    except EvaluationError:
+        return None  # one of the views shows what cannot be compared as it is
     except StoreError as error:
         if type(error) is not StoreError:
             raise
@@ -122,9 +125,9 @@ def _shows_classes(work: Work, predicate: Predicate, relation: Relation, facts: 
 def _shown(work: Work, predicate: Predicate, facts: int) -> tuple[exp.Query, int]:
     """The rows that people see of a predicate, and their number."""
     relation = Relation(predicate.columns, ())
-    shown = _view(work, predicate)
     try:
         require_harmless(work.store, predicate.sql_name)
+        shown = _comparable(work, predicate)
         return shown, count_rows(work.store, shown)
     except StoreError as error:
         if type(error) is not StoreError:
@@ -132,6 +135,32 @@ def _shown(work: Work, predicate: Predicate, facts: int) -> tuple[exp.Query, int
         # The view, or what it reads, is gone: it shows nothing.
         work.tables[f"main.{predicate.sql_name}"] = facts, 0
         return relation_query(relation), 0
+
+
+def _comparable(work: Work, predicate: Predicate) -> exp.Select:
+    """What the view of a predicate shows, with values that can be compared: nested ones as text.
+
+    Somebody else may have put a view in this place that shows lists, structs or JSON.
+    """
+    shown = _view(work, predicate)
+    types = work.store.run(shown.copy().limit(0)).description or []
+    columns = Relation(predicate.columns, ()).stored
+    if not any(_is_nested(str(type_)) for _, type_, *_ in types):
+        return shown
+    query = exp.select().from_(shown.subquery("v"))
+    for column, (_, type_, *_) in zip(columns, types, strict=True):
+        value: exp.Expr = exp.column(column.name, table="v", quoted=True)
+        if _is_nested(str(type_)):
+            value = exp.cast(value, "TEXT")
+            if column.type not in (None, Type.SYMBOL):
+                value = exp.TryCast(this=value, to=exp.DataType.build(SQL_TYPES[column.type]))
+        query = query.select(value.as_(column.name, quoted=True))
+    return query
+
+
+def _is_nested(type_: str) -> bool:
+    """Whether values of one of DuckDB's types are made of others, or have a form of their own."""
+    return type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "UNION")) or type_ == "JSON"
 
 
 def _decoded(relation: Relation, facts: exp.Query) -> exp.Query:
