@@ -60,6 +60,26 @@ def test_copies_are_counted(kb: KnowledgeBase, rules: str) -> None:
     assert kb.verify()
 
 
+def test_shortcuts_are_limited_as_well(kb: KnowledgeBase) -> None:
+    """One new edge of a closure, and a product of dense relations, take no rounds.
+
+    A change may also derive what was derived before once more.
+    """
+    kb.add_rules("path(X, Y) :- arc(X, Y). path(X, Z) :- path(X, Y), arc(Y, Z).")
+    kb.insert("arc", [(i, i + 1) for i in range(100) if i != 50])
+    kb.add_rules("both(X, Z) :- left(X, Y), right(Y, Z).")
+    dense = [(a, b) for a in range(120) for b in range(120)]
+    kb.insert("left", [(a, b) for a, b in dense if a < 20])
+    kb.insert("right", dense)
+    with pytest.raises(LimitError, match="more than 10 rows"):
+        kb.insert("arc", [(50, 51)], max_rows=10)
+    with pytest.raises(LimitError, match="more than 10 rows"):
+        kb.insert("left", [(a, b) for a, b in dense if a >= 20], max_rows=10)
+    assert kb.insert("arc", [(50, 51)], max_rows=20_000).inserted["path"] == 51 * 50
+    more = kb.insert("left", [(a, b) for a, b in dense if a >= 20], max_rows=20_000)
+    assert more.inserted["both"] == 100 * 120
+
+
 @pytest.mark.parametrize("rules", [ENDLESS, SEVERAL])
 @pytest.mark.parametrize("limit", [{"max_rows": 50}, {"max_iterations": 20}, {"timeout": 1}])
 def test_an_endless_rule_is_ended_and_named(

@@ -41,7 +41,7 @@ def compare_products(task: Task, starts_over: bool = False) -> Maintained | None
     """
     if task.hypernode.recursive or task.heritage or task.modules:
         return None
-    if task.marking.next or task.marking.given:
+    if task.marking.next or task.marking.given or task.store.watch.counts:
         return None
     (rule,) = task.hypernode.rules
     predicate, everything = rule.head.predicate, task.whole(rule, Version.ALL)
@@ -132,6 +132,8 @@ def _compared(
     deleted = found("lost", "minus") if ways[0] else None
     inserted = found("gained", "plus") if ways[1] else None
     lost, gained = (part.rows if part else 0 for part in (deleted, inserted))
+    if task.store.watch.bounds is not None:
+        task.store.watch.bounds.found([product.plan.rule.name], gained)
     edit = Edit(inserted, deleted, deleted, inserted)
     work = Work(
         checked=held.part.rows, forward=gained, deletions=lost, insertions=gained, iterations=1

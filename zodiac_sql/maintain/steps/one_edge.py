@@ -102,7 +102,7 @@ def add_one_edge(task: Task, owns: WorkingTables) -> int | None:
     None: rounds have to do it.
     """
     closure = _closure(task, owns)
-    if closure is None or closure.all.rows < FEWEST:
+    if closure is None or closure.all.rows < FEWEST or task.store.watch.counts:
         return None
     found = _look(task, closure)
     if found.back or (found.pairs > MOST_PAIRS and _useful(task, closure) > MOST_PAIRS):
