@@ -448,3 +448,18 @@ def test_large_ones_are_counted_not_made(tmp_path: Path, always: None, rules: st
         assert (
             kb.drop_rules("trans").deleted["path"] == 3 * SIZE**2 - gone.deleted["path"] - 2 * SIZE
         )
+
+
+@pytest.mark.parametrize(
+    "name", ['a"zodiac$members"b', 'a"zodiac$stored"b', 'a"zodiac$left"b', '"$0"', '"$1"."$2"']
+)
+def test_no_name_becomes_sql(open_kb: OpenKb, name: str) -> None:
+    """Statements about members of classes have places for names."""
+    p = f"`{name}`"
+    with open_kb() as kb:
+        kb.insert("e", [(1, 2), (2, 3), (5, 6)])
+        kb.add_rules(f"{p}(X, Y) :- e(X, Y). {p}(Y, X) :- {p}(X, Y).")
+        kb.add_rules(f"{p}(X, Z) :- {p}(X, Y), {p}(Y, Z).")
+        assert kb.insert("e", [(3, 5)]).inserted[name] == 25 - 13
+        assert kb.delete("e", [(3, 5)]).deleted[name] == 25 - 13
+        assert kb.verify()

@@ -144,8 +144,7 @@ def apart(product: Product, bits: Bits, held: Held, context: Context, which: Apa
         c.name: value.as_(c.name, quoted=True)
         for c, value in zip(held.columns, values, strict=True)
     }
-    order = column_order(product, held)
-    query = exp.select(*(found[name] for name in order))
+    query = exp.select(*(found[name] for name in _column_order(product, held)))
     query = query.from_("differ AS d").join("wanted AS w", join_type="CROSS")
     query = query.where(is_in(exp.column(NUMBER, table="w"), exp.column(BITS, table="d")))
     for name, part in queries:
@@ -153,7 +152,7 @@ def apart(product: Product, bits: Bits, held: Held, context: Context, which: Apa
     return query
 
 
-def column_order(product: Product, held: Held) -> list[str]:
+def _column_order(product: Product, held: Held) -> list[str]:
     """The table's columns in its own order."""
     wanted = (*product.rows, product.column)
     return [held.columns[wanted.index(variable)].name for variable in _variables(product)]

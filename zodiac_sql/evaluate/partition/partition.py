@@ -8,8 +8,7 @@ relation (sql/class_pairs.py), and their number without making the pairs.
 
 `links` are the edges that a step adds or takes away: (a, b), and whether an edge from a node to
 itself counts as a fact that the rules derive (`looping`). Tables that steps work with have fixed
-names. In place of the names of the members' table and of that in the file, statements have others,
-for which these are put in.
+names. Others are filled in (database/templates.py).
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import create_temp, joining, temp_table
 from zodiac_sql.database.store import Store
+from zodiac_sql.database.templates import filled
 from zodiac_sql.evaluate.partition.components import find_roots
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import DERIVED_SCHEMA
@@ -31,48 +30,47 @@ from zodiac_sql.sql.relations import Part, table
 
 LINKS = "zodiac$links"
 
-_MEMBERS, _STORED = '"zodiac$members"', '"zodiac$stored"'
-_NEW_LEFT, _NEW_CAME = '"zodiac$left"', '"zodiac$came"'
-"""What stands in statements for names of tables."""
+# In these statements, "$0" stands for the table of members, "$1"."$2" for that of classes in the
+# file, and "$3" for a new table.
 
 _BRING = """
-INSERT INTO "zodiac$members"
-SELECT s.node, s.class, s.loop, s.class, s.loop, s.class, s.loop FROM "zodiac$stored" AS s
-WHERE s.class IN (SELECT t.class FROM "zodiac$stored" AS t
+INSERT INTO "$0"
+SELECT s.node, s.class, s.loop, s.class, s.loop, s.class, s.loop FROM "$1"."$2" AS s
+WHERE s.class IN (SELECT t.class FROM "$1"."$2" AS t
                   JOIN (SELECT a FROM "zodiac$links" UNION SELECT b FROM "zodiac$links") AS l
                   ON l.a = t.node)
-AND s.node NOT IN (SELECT node FROM "zodiac$members")
+AND s.node NOT IN (SELECT node FROM "$0")
 """
 
 _MISSING = """
 SELECT count(*) FROM (SELECT a FROM "zodiac$links" UNION ALL SELECT b FROM "zodiac$links") AS l
-LEFT JOIN "zodiac$members" AS m ON m.node = l.a WHERE m.class IS NULL
+LEFT JOIN "$0" AS m ON m.node = l.a WHERE m.class IS NULL
 """
 
 _NEW = """
-INSERT INTO "zodiac$members"
+INSERT INTO "$0"
 SELECT n.a, $next + row_number() OVER (), NOT $unequal, NULL, NULL, NULL, NULL
 FROM (SELECT a FROM "zodiac$links" UNION SELECT b FROM "zodiac$links") AS n
-WHERE n.a NOT IN (SELECT node FROM "zodiac$members")
+WHERE n.a NOT IN (SELECT node FROM "$0")
 """
 
 _BACK = """
-UPDATE "zodiac$members" AS m SET class = n.class, loop = NOT $unequal
-FROM (SELECT node, $next + row_number() OVER () AS class FROM "zodiac$members"
+UPDATE "$0" AS m SET class = n.class, loop = NOT $unequal
+FROM (SELECT node, $next + row_number() OVER () AS class FROM "$0"
       WHERE class IS NULL
       AND node IN (SELECT a FROM "zodiac$links" UNION SELECT b FROM "zodiac$links")) AS n
 WHERE n.node = m.node
 """
 
-_STEP = 'UPDATE "zodiac$members" SET prev = class, loop_prev = loop'
+_STEP = 'UPDATE "$0" SET prev = class, loop_prev = loop'
 
 # With both ends in one join, DuckDB would first join all members with those of other classes.
 _EDGES = """
 CREATE OR REPLACE TEMP TABLE "zodiac$edges" AS
 WITH half AS MATERIALIZED (
-  SELECT x.class AS a, l.b FROM "zodiac$links" AS l JOIN "zodiac$members" AS x ON x.node = l.a
+  SELECT x.class AS a, l.b FROM "zodiac$links" AS l JOIN "$0" AS x ON x.node = l.a
 )
-SELECT h.a, y.class AS b FROM half AS h JOIN "zodiac$members" AS y ON y.node = h.b
+SELECT h.a, y.class AS b FROM half AS h JOIN "$0" AS y ON y.node = h.b
 WHERE h.a <> y.class
 """
 
@@ -80,23 +78,23 @@ _NAMES = """
 CREATE OR REPLACE TEMP TABLE "zodiac$names" AS
 SELECT node, arg_max(node, size) OVER (PARTITION BY root) AS class
 FROM (SELECT r.node, r.root, count(*) AS size
-      FROM "zodiac$roots" AS r JOIN "zodiac$members" AS m ON m.class = r.node GROUP BY ALL)
+      FROM "zodiac$roots" AS r JOIN "$0" AS m ON m.class = r.node GROUP BY ALL)
 """
 
 _UNITE = """
-UPDATE "zodiac$members" AS m SET class = n.class FROM "zodiac$names" AS n
+UPDATE "$0" AS m SET class = n.class FROM "zodiac$names" AS n
 WHERE n.node = m.class AND n.class <> n.node
 """
 
 _LOOP = """
-UPDATE "zodiac$members" SET loop = true
+UPDATE "$0" SET loop = true
 WHERE NOT loop AND node IN (SELECT a FROM "zodiac$links" WHERE a = b AND looping)
 """
 
 _HIT = """
 CREATE OR REPLACE TEMP TABLE "zodiac$hit" AS
-SELECT node, class, row_number() OVER () AS number FROM "zodiac$members"
-WHERE class IN (SELECT m.class FROM "zodiac$links" AS l JOIN "zodiac$members" AS m ON m.node = l.a)
+SELECT node, class, row_number() OVER () AS number FROM "$0"
+WHERE class IN (SELECT m.class FROM "zodiac$links" AS l JOIN "$0" AS m ON m.node = l.a)
 """
 
 _NUMBERED = """
@@ -126,7 +124,7 @@ FROM (SELECT piece, class, count(*) AS size FROM "zodiac$pieces" GROUP BY ALL)
 """
 
 _PART = """
-UPDATE "zodiac$members" AS m SET class = p.class, loop = p.loops
+UPDATE "$0" AS m SET class = p.class, loop = p.loops
 FROM (SELECT h.node, n.class, p.loops OR (n.class IS NOT NULL AND NOT $unequal) AS loops
       FROM "zodiac$hit" AS h
       LEFT JOIN "zodiac$pieces" AS p ON p.node = h.node
@@ -138,7 +136,7 @@ _COUNT_STEP = """
 WITH groups AS (
   SELECT class, prev, count(*) AS n, count_if(loop) AS loops, count_if(loop_prev) AS loops_prev,
          count_if(loop AND loop_prev) AS loops_both
-  FROM "zodiac$members" GROUP BY class, prev
+  FROM "$0" GROUP BY class, prev
 )
 SELECT
   (SELECT coalesce(sum(n * n - CASE WHEN $unequal THEN n - loops ELSE 0 END), 0)
@@ -154,26 +152,26 @@ SELECT
 _COUNT_CHANGE = _COUNT_STEP.replace("prev", "before")
 
 _LEFT = """
-CREATE OR REPLACE TEMP TABLE "zodiac$left" AS
-SELECT node, before AS class, loop_before AS loop FROM "zodiac$members"
+CREATE OR REPLACE TEMP TABLE "$3" AS
+SELECT node, before AS class, loop_before AS loop FROM "$0"
 WHERE before IS NOT NULL AND (class, loop) IS DISTINCT FROM (before, loop_before)
 """
 
 _CAME = """
-CREATE OR REPLACE TEMP TABLE "zodiac$came" AS
-SELECT node, class, loop FROM "zodiac$members"
+CREATE OR REPLACE TEMP TABLE "$3" AS
+SELECT node, class, loop FROM "$0"
 WHERE class IS NOT NULL AND (class, loop) IS DISTINCT FROM (before, loop_before)
 """
 
 _COMPARE = """
-UPDATE "zodiac$members" AS m SET before = s.class, loop_before = s.loop
-FROM "zodiac$stored" AS s WHERE s.node = m.node
+UPDATE "$0" AS m SET before = s.class, loop_before = s.loop
+FROM "$1"."$2" AS s WHERE s.node = m.node
 """
 
 _GONE = """
-INSERT INTO "zodiac$members"
-SELECT s.node, NULL, NULL, NULL, NULL, s.class, s.loop FROM "zodiac$stored" AS s
-WHERE s.node NOT IN (SELECT node FROM "zodiac$members")
+INSERT INTO "$0"
+SELECT s.node, NULL, NULL, NULL, NULL, s.class, s.loop FROM "$1"."$2" AS s
+WHERE s.node NOT IN (SELECT node FROM "$0")
 """
 
 
@@ -218,10 +216,10 @@ class Partition:
         pairs = Pairs(by, lacks, self.unequal)
         return Part("temp", self.name, rows, pairs=pairs) if rows else None
 
-    def says(self, text: str, stored: Part | None = None) -> str:
-        """A statement about this table of members, and that of classes in the file."""
-        text = text.replace(_MEMBERS, render(temp_table(self.name)))
-        return text.replace(_STORED, render(table(stored))) if stored else text
+    def says(self, text: str, stored: Part | None = None, new: str = "") -> str:
+        """A statement with the names of the table of members, that in the file, and a new one."""
+        there = (stored.schema, stored.table) if stored else ("", "")
+        return filled(text, [self.name, *there, new])
 
     @property
     def rests(self) -> bool:
@@ -316,9 +314,9 @@ def _among_hit(links: exp.Query) -> exp.Select:
 
 def rows_changed(partition: Partition, left: str, came: str) -> tuple[int, int]:
     """Create tables of the rows that leave the table of classes, and of those that come."""
-    gone = partition.says(_LEFT).replace(_NEW_LEFT, render(temp_table(left)))
-    new = partition.says(_CAME).replace(_NEW_CAME, render(temp_table(came)))
-    return partition.store.count(gone), partition.store.count(new)
+    store = partition.store
+    gone = store.count(partition.says(_LEFT, new=left))
+    return gone, store.count(partition.says(_CAME, new=came))
 
 
 def repeated_nodes(store: Store, table_name: str) -> int:

@@ -196,11 +196,12 @@ def _useful(task: Task, closure: _Closure) -> int:
     """How many pairs there are of nodes that may give new ones."""
 
     def query() -> str:
-        sides = [exp.select(exp.Count(this=exp.Star())).from_(s) for s in (_BEFORE, _AFTER)]
-        both = (side.subquery(copy=False) for side in sides)
-        return render(
-            _with_sides(closure, exp.select(exp.Mul(this=next(both), expression=next(both))))
+        before, after = (
+            exp.select(exp.Count(this=exp.Star())).from_(side).subquery(copy=False)
+            for side in (_BEFORE, _AFTER)
         )
+        pairs = exp.select(exp.Mul(this=before, expression=after))
+        return render(_with_sides(closure, pairs))
 
     return task.store.count(task.cache.get(("useful", closure.key), query))
 
