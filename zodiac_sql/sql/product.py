@@ -168,14 +168,14 @@ def checks_sooner(store: Store, product: Product, context: Context, candidates: 
     if candidates < FEWEST_CANDIDATES:
         return None
     estimate = estimated(store, product, context, {})
-    if estimate is None or estimate.cost > CHECK_COST * candidates * each(
+    if estimate is None or estimate.cost > CHECK_COST * candidates * rows_of_each(
         product, context, estimate
     ):
         return None
     return estimate.bits
 
 
-def each(product: Product, context: Context, estimate: Estimate) -> float:
+def rows_of_each(product: Product, context: Context, estimate: Estimate) -> float:
     """How many rows the first scan has for each of its `rows`."""
     scan = product.first
     return context.relation(scan.atom.predicate, scan.version).rows / max(estimate.height, 1)

@@ -23,8 +23,8 @@ from zodiac_sql.sql.product import (
     Bits,
     Estimate,
     Product,
-    each,
     estimated,
+    rows_of_each,
 )
 from zodiac_sql.sql.products_apart import Apart, Held, apart, common_bits, cost, held
 from zodiac_sql.sql.relations import Part
@@ -107,7 +107,7 @@ def _is_sooner(
         sum(first * second for first, second in _sizes(context, some)) / estimate.inner
         for some in plans
     )
-    checked = CHECK_COST * min(lost, held.part.rows) * each(product, context, estimate)
+    checked = CHECK_COST * min(lost, held.part.rows) * rows_of_each(product, context, estimate)
     joins = JOIN_COST * (lost + gained) + min(checked, estimate.cost)
     return sum(map(bool, plans)) * cost(estimate, held) < joins
 
