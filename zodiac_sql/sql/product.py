@@ -144,7 +144,7 @@ def estimated(
     and a bit looked at, measured on RS2.
     """
     sizes = [context.relation(s.atom.predicate, s.version).rows for s in _scans(product)]
-    context = _with_all(context)
+    context = with_all(context)
     if not all(FEWEST_SIDE_ROWS <= size <= MOST_SIDE_ROWS for size in sizes):
         return None
     inner, width, span = _counts(store, product, context, given)
@@ -193,7 +193,7 @@ def _rounded(width: int) -> int:
     return -(-width // step) * step
 
 
-def _with_all(context: Context) -> Context:
+def with_all(context: Context) -> Context:
     """A context for counting, in which what is taken out of a table is still there.
 
     To leave it out takes twice as long, and there must only not be more values than are counted.

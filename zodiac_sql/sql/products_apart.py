@@ -33,6 +33,7 @@ from zodiac_sql.sql.product import (
     set_of,
     type_of,
     unions,
+    with_all,
 )
 from zodiac_sql.sql.relations import Part, table
 from zodiac_sql.sql.scans import column_names, quoted, side
@@ -88,7 +89,7 @@ def common_bits(
 
     The estimate may be that of a former change: it decides what pays, and not what fits.
     """
-    second = side(product.second, (product.column,), context).subquery("s")
+    second = side(product.second, (product.column,), with_all(context)).subquery("s")
     (column,) = column_names((product.column,))
     queries = [
         _ends(quoted(column), second),

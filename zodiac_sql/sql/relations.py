@@ -45,7 +45,8 @@ class Part:
     nodes; `rows` counts the facts. A part that `covers` also has the facts of all other owners.
     `marks` tells whether all of its facts are marked, or some: then it has a column of marks. Of
     marked explicit facts, "entered" reads those that entered when they were marked, "earlier" the
-    others. If some rows are `picked`, the table holds those of other parts, too.
+    others. If some rows are `picked`, the table holds those of other parts, too. If all facts of a
+    ranked part have the same `rank`, the table has no column of ranks.
     """
 
     schema: str
@@ -58,6 +59,7 @@ class Part:
     covers: bool = False
     marks: PartMarks | None = None
     picked: Picked | None = None
+    rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +112,7 @@ def part_query(part: Part, relation: Relation) -> exp.Select:
     query = query.from_(_rows(part, relation, "t"), copy=False)
     rank = rank_of("t")
     if relation.ranked:
-        known = rank if part.ranked else exp.Literal.number(OUTSIDE)
-        query = query.select(known.as_(RANK, quoted=True, copy=False), copy=False)
+        query = query.select(_rank(part).as_(RANK, quoted=True, copy=False), copy=False)
     if relation.marked:
         query = query.select(_mark(part).as_(MARK, quoted=True, copy=False), copy=False)
     if part.ranks == "derived":
@@ -146,6 +147,14 @@ def mark_of(alias: str) -> exp.Column:
     return exp.column(MARK, table=alias, quoted=True)
 
 
+def _rank(part: Part) -> exp.Expr:
+    if not part.ranked:
+        return exp.Literal.number(OUTSIDE)
+    if part.rank is None:
+        return rank_of("t")
+    return exp.cast(exp.Literal.number(part.rank), "BIGINT")
+
+
 def _mark(part: Part) -> exp.Expr:
     return mark_of("t") if part.marks == "some" else exp.convert(part.marks is not None)
 
@@ -168,7 +177,7 @@ def source(relation: Relation, alias: str) -> exp.Expr:
     """A relation as an item of FROM."""
     if len(relation.parts) == 1:
         part = relation.parts[0]
-        plain = part.minus is None and part.ranks is None
+        plain = part.minus is None and part.ranks is None and part.rank is None
         plain = plain and part.marks not in ("entered", "earlier")
         plain = plain and (part.marks == "some" or not relation.marked)
         if plain and (part.ranked or not relation.ranked):

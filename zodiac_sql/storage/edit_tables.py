@@ -48,7 +48,7 @@ def edit_rows(
         rows[key] -= removed.rows
     for added in edit.incoming:
         text = cache.get(
-            ("insert", key, added.table, added.ranked, added.minus, added.ranks, added.picked),
+            ("insert", key, replace(added, rows=0)),
             partial(_insertion, store, predicate, key, added),
         )
         store.run(text)

@@ -9,11 +9,13 @@ If a predicate's own facts from outside are copied round to it, its table has th
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.copied import Order, copy_query, rank_column, sources_in
+from zodiac_sql.evaluate.copied import Order, copy_query, sources_in
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.names import CHANGE_FACTS
@@ -64,28 +66,27 @@ def _source(task: Task, predicate: str) -> Source | None:
 def _copied(
     task: Task, predicate: str, kind: str, facts: Relation, order: Order, rank: int | None
 ) -> Part | None:
-    """A temporary table of copies, with their rank if it is given.
+    """A temporary table of copies, all with the rank if it is given.
 
-    Without, it is the table of the facts themselves if that has them as the copies are.
+    It is the table of the facts themselves if that has them as the copies are.
     """
     if not facts.rows:
         return None
     own = Relation(task.schema[predicate].columns, ())
-    if rank is None and order == tuple(range(len(order))) and own.columns == facts.columns:
+    if order == tuple(range(len(order))) and own.columns == facts.columns:
         (part, *others) = facts.parts
         if not others and part == Part("temp", part.table, part.rows):
-            return part
+            return _with_rank(part, rank)
 
     def query() -> exp.Query:
         copies = copy_query(own, facts, order)
-        rows = distinct(copies) if len(facts.parts) > 1 else copies
-        return rows if rank is None else _with_rank(rows, rank)
+        return distinct(copies) if len(facts.parts) > 1 else copies
 
     name = f"{CHANGE_FACTS}{kind}_{task.stem(predicate)}"
-    key = ("copied", relation_key(facts), order, rank)
-    return make_part(task.store, task.cache, key, name, query, ranked=rank is not None)
+    key = ("copied", relation_key(facts), order)
+    made = make_part(task.store, task.cache, key, name, query)
+    return _with_rank(made, rank) if made else None
 
 
-def _with_rank(rows: exp.Select, rank: int) -> exp.Select:
-    query = exp.select(exp.Star(), rank_column(rank))
-    return query.from_(rows.subquery("r", copy=False))
+def _with_rank(part: Part, rank: int | None) -> Part:
+    return replace(part, ranked=rank is not None, rank=rank)
