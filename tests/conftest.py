@@ -15,6 +15,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, Phase, settings
 from support import budget
+from support.quick_spark import QUICK
 from support.strategies import STRATEGIES
 
 if TYPE_CHECKING:
@@ -252,15 +253,11 @@ def spark(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spar
         warnings.simplefilter("ignore", ResourceWarning)  # sockets of py4j
         session = local_session(
             spark__master="local[2]",
-            spark__sql__shuffle__partitions="2",
             spark__driver__maxResultSize="8m",
-            # The tests run many small queries: no compiler, of Java or of Spark, is worth its time,
-            # nor are plans that are made anew while they run. `make fuzz` has these, as users do.
-            spark__driver__extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-            spark__sql__codegen__wholeStage="false",
+            # Plans are not made anew while they run. `make fuzz` has these, as users do.
             spark__sql__adaptive__enabled=str(budget.FUZZING).lower(),
-            spark__sql__codegen__factoryMode="NO_CODEGEN",
             spark__sql__warehouse__dir=str(tmp_path_factory.mktemp("warehouse")),
+            **QUICK,
         )
         session.sparkContext.setLogLevel("OFF")
         yield session

@@ -18,7 +18,6 @@ from typing import Any
 PATHS = "path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z)."
 IN_ROUNDS = PATHS + " end(X, Y) :- path(X, Y). path(X, Y) :- end(X, Y)."
 NODES = 5
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def executors(spark: Any) -> list[int]:
@@ -32,14 +31,15 @@ def executors(spark: Any) -> list[int]:
 
 
 def main(directory: Path) -> None:
+    from quick_spark import QUICK, QUICK_JAVA  # beside this script
+
     from zodiac_sql.spark import Iteration, Materialisation, fleet, local_session, materialise
 
     spark = local_session(
         spark__master="local-cluster[2,1,1024]",
         spark__executor__memory="512m",
-        spark__sql__shuffle__partitions="2",
-        spark__driver__extraJavaOptions=QUICK,
-        spark__executor__extraJavaOptions=QUICK,
+        spark__executor__extraJavaOptions=QUICK_JAVA,
+        **QUICK,
     )
     spark.sparkContext.setLogLevel("OFF")
     spark.sparkContext.addPyFile(str(directory / "zodiac_sql.zip"))

@@ -29,13 +29,11 @@ def update(spark: Any, version: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def main(place: str) -> None:
+    from quick_spark import QUICK  # beside this script
+
     from zodiac_sql.spark import Materialisation, local_session
 
-    spark = local_session(
-        spark__master="local[2]",
-        spark__sql__shuffle__partitions="2",
-        spark__driver__extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    )
+    spark = local_session(spark__master="local[2]", **QUICK)
     kept = Materialisation(spark, RULES, place)
     while True:
         kept.update(*update(spark, kept.version + 1))

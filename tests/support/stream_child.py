@@ -26,12 +26,11 @@ from zodiac_sql.spark.streaming import into
 
 SCHEMA = "op string, celsius double, turbine string"
 
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A JVM that lives for seconds does not gain by compiling well: so it needs half the time."""
-
 
 def main(directory: Path, moment: str, last: int) -> None:
-    session = local_session(spark__master="local[2]", spark__driver__extraJavaOptions=QUICK)
+    from quick_spark import QUICK  # beside this script
+
+    session = local_session(spark__master="local[2]", **QUICK)
     stream = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
     with connect(directory / "kb.duckdb") as kb, (directory / "changes").open("a") as changes:
         running = -1
