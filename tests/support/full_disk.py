@@ -190,9 +190,11 @@ class Child:
             step["rules"] = [rule for rule in step["rules"] if rule not in self.model.rules]
         if step["verb"] == "drop":
             step["rules"] = [rule for rule in step["rules"] if rule in self.model.rules]
+        failed = True
         try:
             self._do(step)
             self.model = self.model.after(step)
+            failed = False
         except zodiac_sql.ZodiacError as error:
             if isinstance(error, zodiac_sql.PublishedError):
                 self.model = self.model.after(step)
@@ -200,7 +202,7 @@ class Child:
                 return [f"refused, although the disk is not full: {str(error)[:300]}"]
         except Exception as error:  # noqa: BLE001
             return [f"{type(error).__name__}: {str(error)[:300]}"]
-        return self.faults()
+        return self.faults(failed)
 
     def _do(self, step: dict[str, Any]) -> None:
         import zodiac_sql
@@ -235,12 +237,15 @@ class Child:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         self.kb.load(file, predicate)
 
-    def faults(self) -> list[str]:
-        """What differs from what was acknowledged, here and in a copy that is opened anew."""
+    def faults(self, failed: bool) -> list[str]:
+        """What differs from what was acknowledged, here and in a copy that is opened anew.
+
+        Both have the same tables, so one is verified; after a step that failed, both are.
+        """
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         _limit(resource.RLIM_INFINITY)
         try:
-            found = [f"here: {fault}" for fault in faults(self.kb, self.model)]
+            found = [f"here: {fault}" for fault in faults(self.kb, self.model, failed)]
             with copied(self.file, self.aside) as kb:
                 found += [f"reopened: {fault}" for fault in faults(kb, self.model)]
             return found
@@ -260,7 +265,7 @@ class Child:
             return [f"close: {type(error).__name__}: {error}"]
         self.disk.free()
         self.kb = self._opened()
-        return self.faults()
+        return self.faults(failed=True)
 
 
 def checkpoint_after(size: str) -> None:
@@ -288,7 +293,7 @@ def copied(file: Path, aside: Path) -> Any:
     return zodiac_sql.connect(copy, threads=1)
 
 
-def faults(kb: Any, model: Model) -> list[str]:
+def faults(kb: Any, model: Model, verified: bool = True) -> list[str]:
     found = []
     rules = set(kb.rules()["name"].to_pylist())
     if rules != model.rules:
@@ -306,9 +311,8 @@ def faults(kb: Any, model: Model) -> list[str]:
         if there != rows:
             lost, more = len(rows - there), len(there - rows)
             found.append(f"{name}: {lost} acknowledged facts are not there, {more} others are")
-    verified = kb.verify()
-    if not verified:
-        found.append(f"verify: {verified}")
+    if verified and not (report := kb.verify()):
+        found.append(f"verify: {report}")
     return found
 
 

@@ -16,8 +16,8 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Best, Rule
-from zodiac_sql.read.verify.rule_body import Program, Reads
-from zodiac_sql.read.verify.second_opinion import delta_rounds, heads_of
+from zodiac_sql.read.verify.rule_body import Program
+from zodiac_sql.read.verify.second_opinion import Variant, delta_rounds, heads_of
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 
 MOST_ROUNDS_BEYOND = 2_000
@@ -38,15 +38,14 @@ def derive_best(
         one = own.get(atom.predicate)
         return replace(one.relation, parts=(one.known,)) if one else outside(atom.predicate)
 
-    variants: list[tuple[Rule, Reads]] = [(rule, everything) for rule in rules]
+    variants = [Variant(rule, everything) for rule in rules]
     rounds = 0
     while variants:
-        for rule, reads in variants:
-            rows = heads_of(store, program, rule, reads)
-            if rows is not None:
-                store.run(
-                    exp.Insert(this=temp_table(own[rule.head.predicate].found), expression=rows)
-                )
+        for variant in variants:
+            heads = heads_of(store, program, variant.rule, variant.reads)
+            if heads is not None:
+                found = temp_table(own[variant.rule.head.predicate].found)
+                store.run(exp.Insert(this=found, expression=heads.query))
         for one in own.values():
             one.finish_round(store)
         rounds += 1

@@ -9,14 +9,16 @@ the body of a rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.duckdb_errors import OutOfMemoryError
+from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import (
     anti_join,
     create_temp,
@@ -55,15 +57,18 @@ def derive(
             return relation
         return replace(relation, parts=(*relation.parts, mine.known))
 
-    variants: list[tuple[Rule, Reads]] = [(rule, everything) for rule in rules]
+    variants = [Variant(rule, everything) for rule in rules]
+    texts: dict[Hashable, str | None] = {}
     while variants:
+        tables = tuple((one.delta.table, bool(one.known.rows)) for one in own.values())
         for name, one in own.items():
-            those = [(rule, reads) for rule, reads in variants if rule.head.predicate == name]
-            one.find(store, _facts(store, program, those, one.relation))
+            those = [variant for variant in variants if variant.rule.head.predicate == name]
+            key = name, tuple((id(variant.rule), variant.place) for variant in those), tables
+            one.find(store, partial(_facts, store, program, those, one.relation), texts, key)
         for one in own.values():
             one.finish_round(store)
             if store.watch.bounds is not None:
-                store.watch.bounds.found([r.name for r, _ in variants], one.delta.rows)
+                store.watch.bounds.found([v.rule.name for v in variants], one.delta.rows)
         deltas = {name: one.delta for name, one in own.items()}
         variants = delta_rounds(rules, everything, deltas)
     return {name: one.known for name, one in own.items() if one.known.rows}
@@ -79,14 +84,12 @@ def _derive_at_once(
     derived = {}
     for name, those in mine.items():
         table, relation = store.fresh("known"), Relation(program.schema[name].columns, ())
-        variants: list[tuple[Rule, Reads]] = [
-            (rule, lambda _, atom: outside(atom.predicate)) for rule in those
-        ]
-        query = _facts(store, program, variants, relation)
-        if query is None:
+        variants = [Variant(rule, lambda _, atom: outside(atom.predicate)) for rule in those]
+        found = _facts(store, program, variants, relation)
+        if found is None:
             continue
         try:
-            count = store.count(create_temp(table, distinct(query)))
+            count = store.count(create_temp(table, distinct(found.query)))
         except OutOfMemoryError:
             if not divisible(those):
                 raise
@@ -96,27 +99,44 @@ def _derive_at_once(
     return derived
 
 
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A rule, and what its atoms read: that at `place`, if any, what the last round has found."""
+
+    rule: Rule
+    reads: Reads
+    place: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """A query for heads, symbols as ids."""
+
+    query: exp.Query
+    lasts: bool
+    """Whether the query finds them in later rounds, too: not if their texts had to be encoded."""
+
+
 def _facts(
-    store: Store, program: Program, variants: Sequence[tuple[Rule, Reads]], relation: Relation
-) -> exp.Query | None:
+    store: Store, program: Program, variants: Sequence[Variant], relation: Relation
+) -> Heads | None:
     """What rules of the same head derive from what they read; None if that can be nothing."""
     values = [
         exp.cast(value, SQL_TYPES[column.type or Type.SYMBOL]).as_(column.name, quoted=True)
         for column, value in zip(relation.stored, columns_of(relation, "u"), strict=True)
     ]
-    found = [heads_of(store, program, rule, reads) for rule, reads in variants]
+    heads = (heads_of(store, program, variant.rule, variant.reads) for variant in variants)
+    found = [one for one in heads if one is not None]
     united = [
-        exp.select(*values).from_(query.subquery("u", copy=False), copy=False)
-        for query in found
-        if query is not None
+        exp.select(*values).from_(one.query.subquery("u", copy=False), copy=False) for one in found
     ]
-    return union_all(united) if united else None
+    return Heads(union_all(united), all(one.lasts for one in found)) if united else None
 
 
 def _derive_in_shares(
     store: Store,
     program: Program,
-    variants: Sequence[tuple[Rule, Reads]],
+    variants: Sequence[Variant],
     relation: Relation,
     table: str,
 ) -> int:
@@ -129,8 +149,9 @@ def _derive_in_shares(
         try:
             for place in range(shares):
                 share = replace(program, share=(place, shares))
-                query = _facts(store, share, variants, relation)
-                assert query is not None
+                facts = _facts(store, share, variants, relation)
+                assert facts is not None
+                query = facts.query
                 store.run(exp.insert(query, found) if place else create_temp(found.name, query))
             break
         except OutOfMemoryError:
@@ -141,12 +162,10 @@ def _derive_in_shares(
     return rows
 
 
-def delta_rounds(
-    rules: Sequence[Rule], reads: Reads, deltas: Mapping[str, Part]
-) -> list[tuple[Rule, Reads]]:
+def delta_rounds(rules: Sequence[Rule], reads: Reads, deltas: Mapping[str, Part]) -> list[Variant]:
     """Each rule once for each atom of which the last round has found facts: it reads only those."""
     return [
-        (rule, _with_delta(reads, place, deltas[atom.predicate]))
+        Variant(rule, _with_delta(reads, place, deltas[atom.predicate]), place)
         for rule in rules
         for place, atom in enumerate(rule.positive_atoms())
         if atom.predicate in deltas and deltas[atom.predicate].rows
@@ -175,16 +194,34 @@ class _Own:
         tables = [Part("temp", store.fresh(stem), 0) for stem in ("known", "delta", "delta")]
         return cls(Relation(predicate.columns, ()), *tables)
 
-    def find(self, store: Store, found: exp.Query | None) -> None:
-        """Make a delta of the new facts among those found, while others still read the last one."""
-        count = 0
-        if found is not None:
-            columns = columns_of(self.relation, "c")
-            new = exp.select(*columns).from_(distinct(found).subquery("c", copy=False), copy=False)
-            if self.known.rows:
-                new = anti_join(new, columns, temp_table(self.known.table))
-            count = store.count(create_temp(self.next.table, new))
-        self.next = replace(self.next, rows=count)
+    def find(
+        self,
+        store: Store,
+        facts: Callable[[], Heads | None],
+        texts: dict[Hashable, str | None],
+        key: Hashable,
+    ) -> None:
+        """Make a delta of the new facts among those found, while others still read the last one.
+
+        Most rounds differ only in what is in their tables. So the text of a statement is kept under
+        a key with all that it depends on.
+        """
+        if key in texts:
+            text = texts[key]
+        else:
+            found = facts()
+            text = self._new(found.query) if found else None
+            if found is None or found.lasts:
+                texts[key] = text
+        self.next = replace(self.next, rows=store.count(text) if text else 0)
+
+    def _new(self, found: exp.Query) -> str:
+        """The statement that makes a delta of what is found and not known."""
+        columns = columns_of(self.relation, "c")
+        new = exp.select(*columns).from_(distinct(found).subquery("c", copy=False), copy=False)
+        if self.known.rows:
+            new = anti_join(new, columns, temp_table(self.known.table))
+        return render(create_temp(self.next.table, new))
 
     def finish_round(self, store: Store) -> None:
         """Add the new facts to the known ones; the next round reads them as its delta."""
@@ -203,8 +240,8 @@ class _Own:
 
 def heads_of(
     store: Store, program: Program, rule: Rule, reads: Reads, ranked: bool = False
-) -> exp.Query | None:
-    """A query for the heads that a rule derives, symbols as ids; None if there can be none.
+) -> Heads | None:
+    """A query for the heads that a rule derives; None if there can be none.
 
     With `ranked`, a column has the highest rank among the ranked facts that the rule reads.
     """
@@ -214,11 +251,11 @@ def heads_of(
     head = program.schema[rule.head.predicate].columns
     query, texts = body.head(rule.head, head, ranked)
     if not texts:
-        return query
+        return Heads(query, lasts=True)
     raw, encoded = store.fresh("raw"), store.fresh("encoded")
     store.run(create_temp(raw, query))
     dictionary.encode(store, raw, texts, encoded)
-    return exp.select(exp.Star()).from_(temp_table(encoded))
+    return Heads(exp.select(exp.Star()).from_(temp_table(encoded)), lasts=False)
 
 
 def unsupported(
@@ -234,15 +271,15 @@ def unsupported(
     `reads` returns ranked relations for the predicates that the hypernode derives. Facts known from
     outside need no support.
     """
-    heads = [query for rule in rules if (query := heads_of(store, program, rule, reads, True))]
+    heads = [found for rule in rules if (found := heads_of(store, program, rule, reads, True))]
     columns = columns_of(table, "c")
     ranked = replace(table, ranked=True)
     facts = exp.select(*columns).from_(relation_query(ranked).subquery("c", copy=False), copy=False)
-    for number, query in enumerate(heads):
+    for number, found in enumerate(heads):
         alias = f"h{number}"
         same = [c.copy().eq(exp.column(c.name, table=alias, quoted=True)) for c in columns]
         lower = exp.LT(this=rank_of(alias), expression=rank_of("c"))
-        none = joining(query.subquery(alias, copy=False), "ANTI")
+        none = joining(found.query.subquery(alias, copy=False), "ANTI")
         facts = facts.join(none, on=exp.and_(*same, lower, copy=False), copy=False)
     if outside.parts:
         facts = anti_join(facts, columns, relation_query(outside).subquery(), "o")
