@@ -59,6 +59,22 @@ def copied(store: Store, hypernode: Hypernode, schema: Schema, context: Context)
     return Fixpoint(parts, 1, "copies")
 
 
+def shared(rule: Rule, schema: Schema, context: Context) -> Part | None:
+    """The table of the facts that a rule copies as they are, if that is a temporary one.
+
+    Then it is also that of the rule: of an ontology's rules, many do nothing else.
+    """
+    order = _order(rule, schema)
+    if order is None or order != tuple(range(len(order))):
+        return None
+    (body,) = rule.positive_atoms()
+    facts = context.relation(body.predicate, Version.ALL)
+    if len(facts.parts) != 1 or facts.columns != schema[rule.head.predicate].columns:
+        return None
+    (part,) = facts.parts
+    return part if part == Part("temp", part.table, part.rows) else None
+
+
 def sources_in(hypernode: Hypernode, schema: Schema) -> dict[str, Sources] | None:
     """The sources of each predicate, or None if rules do anything else than copy."""
     if hypernode.bests:

@@ -22,7 +22,7 @@ from sqlglot import exp
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, distinct, drop, union_all
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.copied import copied
+from zodiac_sql.evaluate.copied import copied, shared
 from zodiac_sql.evaluate.improve import best_values
 from zodiac_sql.evaluate.in_shares import among, in_shares, kept_column, pays
 from zodiac_sql.evaluate.layers import in_layers
@@ -177,6 +177,8 @@ def _single(
     predicate = rule.head.predicate
     if lacks_facts(rule, context):
         return Fixpoint({}, 0, "rule")  # without a plan: of an ontology's rules, most lack facts
+    if store.watch.bounds is None and (part := shared(rule, schema, context)):
+        return Fixpoint({predicate: part}, 1, "rule")
     plan = cache.get(("whole", rule.name), partial(whole, rule))
     if is_empty(plan, context):
         return Fixpoint({}, 0, "rule")
