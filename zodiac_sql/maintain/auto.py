@@ -9,7 +9,7 @@ evaluation, and a comparison with what was there. Rules that only copy facts are
 copy the change (steps/copied_changes.py). Rules that are products weigh it by what joins with the
 change would cost (steps/compared_products.py).
 
-Sizes can be wrong in four cases:
+Sizes can be wrong in five cases:
 
 * A few rows can change all that a recursive hypernode derives. So the share that it loses is
   multiplied by 2.5 times the number of facts that it holds for each fact that it reads. (Measured
@@ -19,6 +19,8 @@ Sizes can be wrong in four cases:
   more than a certain share of the facts, and the hypernode starts over.
 * One edge that a closure loses can do so, too. Where starting over seems cheaper, all pairs that
   may have led over it are taken out in one step first (steps/lost_edge.py).
+* Mostly, a few rows change little. So before a hypernode starts over for them, `support` has some
+  rounds with a small budget.
 * Sizes do not tell what a dropped rule has derived. If the rule has more instances than the
   hypernode has facts, finding what it supported costs more than starting over without it.
 * Sizes do not tell what a new rule will derive. So it is tried, and if it brings more facts than
@@ -60,6 +62,12 @@ SHARE_CHECKED = 0.3
 """The share of a hypernode's facts that may be checked before it starts over."""
 
 
+MOST_SLIGHT, FEWEST_CHECKED, MOST_ROUNDS = 10, 600, 8
+"""Where starting over seems cheaper, see first what a change of so few facts does, as long as it is
+a hundredth of a hypernode's facts, or so many, that are checked, in at most so many rounds: fewer
+where an evaluation takes not much longer than these. (An axiom of an EL terminology with 335,000
+derived facts, of which one moves: 5 to 28 ms instead of 500.)"""
+
 MOST_JOINS_PLANNED = 400
 """Evaluate a hypernode anew if a change would need more joins than this for one of its rules: each
 atom that the change reaches is joined with all others. DuckDB takes a minute to plan the joins of a
@@ -90,13 +98,8 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
     if task.hypernode.recursive and not task.ranked:
         return _again(task, "its tables have no ranks that may be relied upon")
     growth = own if task.heritage else max(int(own * SHARE_ADDED), LARGEST_NOT_WEIGHED)
-    if incremental > full and loses_one_edge(task):
-        try:
-            return support_without_an_edge(task, growth), "support", f"{why}, but one edge is lost"
-        except TooMuch as error:
-            return _again(task, f"{why}, and {error}")
     if incremental > full:
-        return _again(task, why)
+        return _hardly(task, own, growth, why)
     if incremental == 0 and (joins := _joins(task)) > MOST_JOINS_PLANNED:
         return _again(task, f"one of its rules would have {joins:,} joins")
     budget = max(int(own * SHARE_CHECKED), LARGEST_NOT_WEIGHED)
@@ -108,6 +111,32 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
         return support(task, budget, growth), "support", why
     except TooMuch as error:
         return _again(task, f"{why}, but {error}")
+
+
+def _hardly(task: Task, own: int, growth: int, why: str) -> tuple[Maintained, str, str]:
+    """Maintain a hypernode that is better evaluated anew if as much is lost as may be.
+
+    A change of few facts may be lucky: mostly, little depends on them.
+    """
+    if loses_one_edge(task):
+        try:
+            return support_without_an_edge(task, growth), "support", f"{why}, but one edge is lost"
+        except TooMuch as error:
+            why = f"{why}, and {error}"
+    if _is_slight(task):
+        try:
+            rounds = min(1 + own // LARGEST_NOT_WEIGHED, MOST_ROUNDS)
+            done = support(task, max(own // 100, FEWEST_CHECKED), growth, rounds)
+            return done, "support", f"{why}, but few facts depend on the change"
+        except TooMuch as error:
+            why = f"{why}, and {error}"
+    return _again(task, why)
+
+
+def _is_slight(task: Task) -> bool:
+    """Whether a change of a recursive hypernode is so small that it may be lucky."""
+    moved = sum(d.deleted.rows + d.inserted.rows for d in task.deltas.values())
+    return task.hypernode.recursive and not task.heritage and moved <= MOST_SLIGHT
 
 
 def _again(task: Task, why: str) -> tuple[Maintained, str, str]:

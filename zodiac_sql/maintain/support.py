@@ -18,16 +18,18 @@ from zodiac_sql.maintain.steps.overdelete import overdelete
 from zodiac_sql.maintain.steps.working_table import WorkingTables, edits_of
 
 
-def support(task: Task, budget: int | None = None, growth: int | None = None) -> Maintained:
+def support(
+    task: Task, budget: int | None = None, growth: int | None = None, rounds: int | None = None
+) -> Maintained:
     """Maintain a recursive hypernode whose ranks are reliable.
 
-    Raises TooMuch before more facts than `budget` would be checked, or when more than `growth` were
-    added.
+    Raises TooMuch before more facts than `budget` would be checked, or in more than `rounds`, or
+    when more than `growth` were added.
     """
     assert task.ranked
     task = with_touched_groups(task)
     owns = working_tables(task)
-    work = overdelete(task, owns, supported=True, budget=budget)
+    work = overdelete(task, owns, supported=True, budget=budget, rounds=rounds)
     return _extended(task, owns, work, growth)
 
 

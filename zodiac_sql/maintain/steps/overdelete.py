@@ -36,10 +36,16 @@ MOST_ROUNDS = 6
 """After so many of these, a round for each tenth of an evaluation, starting over is not slower."""
 
 
-def overdelete(task: Task, owns: WorkingTables, supported: bool, budget: int | None = None) -> Work:
+def overdelete(
+    task: Task,
+    owns: WorkingTables,
+    supported: bool,
+    budget: int | None = None,
+    rounds: int | None = None,
+) -> Work:
     """Take out what may be lost. With `supported`, facts that have a support by ranks stay.
 
-    Raises TooMuch before more facts than `budget` would be checked.
+    Raises TooMuch before more facts than `budget` would be checked, or in more than `rounds`.
     """
     work = Work()
     plans = task.losses()
@@ -57,6 +63,8 @@ def overdelete(task: Task, owns: WorkingTables, supported: bool, budget: int | N
             return work
         if budget is not None and work.checked + checked > budget:
             raise TooMuch(f"more than {budget:,} facts may have lost their support")
+        if rounds is not None and work.iterations == rounds:
+            raise TooMuch(f"facts may lose their support in more than {rounds} rounds")
         lost = {own.predicate: own.candidate for own in owns.values()}
         if supported:
             lost = {own.predicate: find_unsupported(task, owns, own) for own in owns.values()}
@@ -71,7 +79,7 @@ def overdelete(task: Task, owns: WorkingTables, supported: bool, budget: int | N
         )  # fmt: skip
         if taken and budget is not None:
             _stop_if_slow(task, owns, work.iterations)
-        if taken and can_cascade(task, owns):
+        if taken and rounds is None and can_cascade(task, owns):
             cascade_lost(task, owns, lost, supported)
             return work.plus(overdeleted=sum(own.gone for own in owns.values()) - taken)
         for own in owns.values():
