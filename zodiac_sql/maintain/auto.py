@@ -67,9 +67,11 @@ SHARE_CHECKED = 0.3
 
 MOST_SLIGHT, FEWEST_CHECKED, MOST_ROUNDS = 10, 600, 8
 """Where starting over seems cheaper, see first what a change of so few facts does, as long as it is
-a hundredth of a hypernode's facts, or so many, that are checked, in at most so many rounds: fewer
-where an evaluation takes not much longer than these. (An axiom of an EL terminology with 335,000
-derived facts, of which one moves: 5 to 28 ms instead of 500.)"""
+a hundredth of a hypernode's facts, or so many, that are checked, in at most so many rounds. (An
+axiom of an EL terminology with 335,000 derived facts, of which one moves: 5 to 28 ms, not 500.)"""
+
+FACTS_A_ROUND = 15_000
+"""Fewer rounds than that where a hypernode has few facts: a round, then, for so many of them."""
 
 MOST_JOINS_PLANNED = 400
 """Evaluate a hypernode anew if a change would need more joins than this for one of its rules: each
@@ -127,7 +129,7 @@ def _hardly(task: Task, own: int, growth: int, why: str) -> tuple[Maintained, st
             why = f"{why}, and {error}"
     if _is_slight(task):
         try:
-            rounds = min(1 + own // LARGEST_NOT_WEIGHED, MOST_ROUNDS)
+            rounds = min(1 + own // FACTS_A_ROUND, MOST_ROUNDS)
             done = support(task, max(own // 100, FEWEST_CHECKED), growth, rounds)
             return done, "support", f"{why}, but few facts depend on the change"
         except TooMuch as error:
