@@ -37,12 +37,13 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.render import render
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ZodiacError
+from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.lookups.cascade import Cascade, Given, Moved, TableEdit, Visited
-from zodiac_sql.lookups.copies import Moves, NotCopied
+from zodiac_sql.lookups.copies import Copies, Moves, NotCopied
 from zodiac_sql.lookups.values import Fact, decoded, encoded
-from zodiac_sql.lookups.worth import MOST_MOVED, Declined
+from zodiac_sql.lookups.worth import MOST_MOVED, Declined, NotEarnedError
 from zodiac_sql.maintain.choose import LOOKUPS
 from zodiac_sql.names import CHANGE_FACTS, RANK, is_constraint, whole
 from zodiac_sql.program.state import State
@@ -60,6 +61,10 @@ Kind = frozenset[tuple[str, bool, bool]]
 
 MOST_GIVEN = 1_000
 """A change that is given more facts than this is no small one."""
+
+MOST_MADE = 16
+"""For so many hypernodes are copies made in one change; the next one goes on. (The second change of
+a chain of 200 hypernodes took 5.8 s, for all copies at once.)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +101,12 @@ def kind_of(collected: Collected, prepared: Prepared) -> Kind | None:
 def look_up(collected: Collected, prepared: Prepared, kind: Kind) -> LookedUp | None:
     """Carry a change out by look-ups. None: that cannot be, and nothing has happened."""
     copies, store, state = prepared.copies, collected.store, collected.state
-    if collected.settings.strategy == "lookups":
+    at_once = collected.settings.strategy == "lookups"
+    if at_once:
         copies.worth.earn_all()
     if not kind or not copies.is_to_be_tried(state, kind):
         return None
-    done = None
+    done, made = None, 0
     try:
         copies.require_possible(state, prepared.graph, (name for name, *_ in kind))
         given = _given(collected, prepared)
@@ -110,12 +116,44 @@ def look_up(collected: Collected, prepared: Prepared, kind: Kind) -> LookedUp | 
             try:
                 done = _carry_out(collected, prepared, given, beside)
             except NotCopied as missing:
-                copies.make(store, state, missing)
+                if made >= MOST_MADE and not at_once:
+                    raise NotEarnedError(missing.predicates) from None
+                made += _make(copies, store, state, prepared.graph, missing)
     except Declined as error:
         copies.worth.failed(kind, error)
         return None
     copies.worth.succeeded(kind, len(done.evaluated))
     return done
+
+
+def _make(copies: Copies, store: Store, state: State, graph: Hypergraph, missing: NotCopied) -> int:
+    """Make copies for a hypernode, and for those after it as long as only one reads the one before:
+    the change begins anew each time that something is missing. Returns for how many.
+    """
+    copies.make(store, state, missing)
+    made, here = 1, missing.hypernode
+    while here is not None and made < MOST_MADE:
+        readers = {h.id: h for name in here.derives for h in graph.readers.get(name, ())}
+        readers.pop(here.id, None)
+        if len(readers) != 1:
+            break
+        (here,) = readers.values()
+        try:
+            _prepare(copies, store, state, graph, here)
+        except Declined:
+            break
+        made += 1
+    return made
+
+
+def _prepare(
+    copies: Copies, store: Store, state: State, graph: Hypergraph, hypernode: Hypernode
+) -> None:
+    """Make the copies that a hypernode needs, if they are not there. Raises Declined."""
+    try:
+        copies.statements(state, graph, hypernode)
+    except NotCopied as missing:
+        copies.make(store, state, missing)
 
 
 def _given(collected: Collected, prepared: Prepared) -> dict[str, Given]:
