@@ -121,3 +121,12 @@ def test_a_group_that_has_all_values(open_kb: OpenKb, body: str, count: int) -> 
         (step,) = kb.why(f"n(1, {number})").derivations.popitem()[1]  # type: ignore[attr-defined]
         assert (step.groups[0].result, step.groups[0].count) == (number, count)
         assert "e(1) entered" in str(change.why(f"n(1, {number})"))
+
+
+def test_a_value_of_the_question_computes_nothing(open_kb: OpenKb) -> None:
+    """Without e(X, Y), nothing gives N a value, so f(Z, X) is the largest part that holds."""
+    with open_kb() as kb:
+        kb.add_rules("p(Z, Y, N) :- N > 1, e(X, Y), f(Z, X), N = X * 2 + Y.")
+        kb.insert("e", [(0, 1)])
+        kb.insert("f", [(0, 0)])
+        assert "f(0, 0)\n      ✗ no e(0, 0)" in str(kb.why_not("p(0, 0, -1)"))

@@ -339,6 +339,8 @@ def _is_ready(
     if isinstance(literal, Negation):
         named = {v.name for v in variables(*literal.atom.terms)}
         return named & shared <= bound
+    if isinstance(literal, Comparison) and literal.span is None:  # a tie, which computes nothing
+        return {v.name for v in variables(literal.left)} <= bound
     return not arrange((*placed, literal)).unplaced
 
 
