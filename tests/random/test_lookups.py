@@ -64,7 +64,8 @@ class Run:
         """Facts that no rule reads: now and then they come and go in the same changes."""
         self.new: list[str] = []
         self.kb = self.opened("lookups")
-        self.kb.add_rules(f"{self.program.text()}\n{CONSTRAINT}")
+        # It is declared, so that it is known when its last fact has gone.
+        self.kb.add_rules(f".decl alone(n: int)\n{self.program.text()}\n{CONSTRAINT}")
         self.kb.insert("forbidden", [("x",)])
         self.kb.insert("free", [("y",)])
         self.kb.insert("alone", self.alone)
