@@ -66,7 +66,7 @@ def test_much_depends_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_rule_that_joins_what_there_is_with_itself() -> None:
     edges = [(n, (n + step) % 40) for n in range(40) for step in (1, 3)]
-    with zodiac_sql.connect() as kb:
+    with zodiac_sql.connect(modules=False) as kb:
         kb.add_rules(LINEAR)
         kb.insert("e", edges)
         change = kb.add_rules(SQUARE)
