@@ -26,6 +26,7 @@ from zodiac_sql.evaluate.copied import copied, shared
 from zodiac_sql.evaluate.improve import best_values
 from zodiac_sql.evaluate.in_shares import among, in_shares, kept_column, pays
 from zodiac_sql.evaluate.layers import in_layers
+from zodiac_sql.evaluate.make_tables import in_one_table
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
 from zodiac_sql.evaluate.partition.condensation import Condensation, condense
 from zodiac_sql.evaluate.run_plans import apply_plans
@@ -343,34 +344,27 @@ def _with_united(store: Store, hypernode: Hypernode, context: Context) -> Contex
 
     Each reading would plan a scan of every part, and take facts again that stand in several.
     """
-    atoms = Counter(a.predicate for rule in hypernode.rules for a in rule.positive_atoms())
-    united: dict[str, Relation] = {}
-    for name, times in atoms.items():
-        relation = context.relation(name, Version.ALL)
-        if times > 1 and len(relation.parts) > MOST_PARTS:
-            table = f"united_{hypernode.name}_{len(united)}"
-            rows = store.count(create_temp(table, relation_query(relation, distinct=True)))
-            united[name] = replace(relation, parts=(Part("temp", table, rows),))
-    return replace(context, relation=lambda name, v: united.get(name) or context.relation(name, v))
+    times = Counter(a.predicate for rule in hypernode.rules for a in rule.positive_atoms())
+
+    def pays(name: str, relation: Relation) -> bool:
+        return times[name] > 1 and len(relation.parts) > MOST_PARTS
+
+    return in_one_table(store, context, f"united_{hypernode.name}", pays, distinct=True)
 
 
 def _with_tables(store: Store, hypernode: Hypernode, context: Context) -> Context:
-    """The context, in which what rules read is a table, if it is not too large.
+    """The context, in which what rounds read is in one table, if it is not too large.
 
-    Each round would unite parts anew, or leave out what has been deleted: one edge of a cycle of
-    450 nodes took 350 ms, and 170 are enough.
+    (One edge of a cycle of 450 nodes took 350 ms, and 170 are enough.)
     """
-    tables: dict[str, Relation] = {}
-    for name in hypernode.reads:
-        relation = context.relation(name, Version.ALL)
+
+    def pays(name: str, relation: Relation) -> bool:
+        if name in hypernode.derives or relation.rows > LARGEST_COPIED:
+            return False
         several = len(relation.parts) > 1 or any(part.minus for part in relation.parts)
-        if name in hypernode.derives or not several or relation.rows > LARGEST_COPIED:
-            continue
-        if not any(part.pairs for part in relation.parts):
-            table = f"read_{hypernode.name}_{len(tables)}"
-            rows = store.count(create_temp(table, relation_query(relation)))
-            tables[name] = replace(relation, parts=(Part("temp", table, rows),))
-    return replace(context, relation=lambda name, v: tables.get(name) or context.relation(name, v))
+        return several and not any(part.pairs for part in relation.parts)
+
+    return in_one_table(store, context, f"read_{hypernode.name}", pays)
 
 
 def _of(predicate: str, schema: Schema) -> Relation:

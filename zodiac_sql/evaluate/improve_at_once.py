@@ -21,13 +21,14 @@ from zodiac_sql.evaluate.improving import (
     endless,
     take_out_of_stored,
 )
+from zodiac_sql.evaluate.make_tables import in_one_table
 from zodiac_sql.evaluate.never_better import never_better
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.best_values import group_of, unbeaten
-from zodiac_sql.sql.context import Context, Relations
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Version
-from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query, source
+from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, source
 from zodiac_sql.sql.select import compile_rule, makes_text
 
 _NAME = "r"
@@ -54,7 +55,8 @@ def improve_at_once(loop: Loop, own: Improving) -> int:
     plans = loop.plans(loop.onwards()) if own.rows else []
     if not plans:
         return 0
-    loop = replace(loop, context=replace(loop.context, relation=_in_one_table(loop, own)))
+    context = in_one_table(loop.store, loop.context, f"read_{own.table}", _is_in_parts)
+    loop = replace(loop, context=context)
     if never_better(loop.store, loop.hypernode, lambda p: loop.context.relation(p, Version.ALL)):
         _continued(loop, own, plans, None)
         return 1
@@ -66,21 +68,9 @@ def improve_at_once(loop: Loop, own: Improving) -> int:
     return rounds
 
 
-def _in_one_table(loop: Loop, own: Improving) -> Relations:
-    """What a scan reads, each predicate from one table, because it is read in each round."""
-    made: dict[tuple[str, Version], Relation] = {}
-
-    def relation(name: str, version: Version) -> Relation:
-        known = loop.context.relation(name, version)
-        if len(known.parts) < 2 and not any(part.minus or part.pairs for part in known.parts):
-            return known
-        if (name, version) not in made:
-            table = f"read_{len(made)}_{own.table}"
-            rows = loop.store.count(create_temp(table, relation_query(known)))
-            made[name, version] = Relation(known.columns, (Part("temp", table, rows),))
-        return made[name, version]
-
-    return relation
+def _is_in_parts(_: str, relation: Relation) -> bool:
+    """Whether what a scan reads is put together from tables, which would be done in each round."""
+    return len(relation.parts) > 1 or any(part.minus or part.pairs for part in relation.parts)
 
 
 def _continued(loop: Loop, own: Improving, plans: Sequence[Plan], most: int | None) -> int:

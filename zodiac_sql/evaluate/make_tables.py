@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -10,7 +11,9 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Parameters, Store
-from zodiac_sql.sql.relations import Part, PartMarks
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.plan import Version
+from zodiac_sql.sql.relations import Part, PartMarks, Relation, relation_query
 
 
 def make_table(
@@ -46,3 +49,29 @@ def make_part(
     """As `make_table`, but returns the facts of the table, or None if there are none."""
     rows = make_table(store, cache, key, name, query, parameters)
     return Part("temp", name, rows, ranked=ranked, marks=marks) if rows else None
+
+
+def in_one_table(
+    store: Store,
+    context: Context,
+    stem: str,
+    pays: Callable[[str, Relation], bool],
+    distinct: bool = False,
+) -> Context:
+    """The context, in which each predicate for which that pays is read from one temporary table.
+
+    A recursive statement would unite its parts anew in each round, or leave out what has gone.
+    """
+    made: dict[tuple[str, Version], Relation] = {}
+
+    def relation(name: str, version: Version) -> Relation:
+        known = context.relation(name, version)
+        if not pays(name, known):
+            return known
+        if (name, version) not in made:
+            table = f"{stem}_{len(made)}"
+            rows = store.count(create_temp(table, relation_query(known, distinct)))
+            made[name, version] = Relation(known.columns, (Part("temp", table, rows),))
+        return made[name, version]
+
+    return replace(context, relation=relation)
