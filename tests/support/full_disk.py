@@ -293,7 +293,7 @@ def copied(file: Path, aside: Path) -> Any:
     return zodiac_sql.connect(copy, threads=1)
 
 
-def faults(kb: Any, model: Model, verified: bool = True) -> list[str]:
+def faults(kb: Any, model: Model, whole: bool = True) -> list[str]:
     found = []
     rules = set(kb.rules()["name"].to_pylist())
     if rules != model.rules:
@@ -311,7 +311,7 @@ def faults(kb: Any, model: Model, verified: bool = True) -> list[str]:
         if there != rows:
             lost, more = len(rows - there), len(there - rows)
             found.append(f"{name}: {lost} acknowledged facts are not there, {more} others are")
-    if verified and not (report := kb.verify()):
+    if whole and not (report := kb.verify()):
         found.append(f"verify: {report}")
     return found
 

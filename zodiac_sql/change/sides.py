@@ -97,7 +97,7 @@ def _as_table(store: Store, relation: Relation, name: str) -> Part | None:
     """The facts of a relation in one temporary table."""
     if len(relation.parts) == 1:
         (part,) = relation.parts
-        if part == Part("temp", part.table, part.rows):
+        if part.is_temporary:
             return part
     if not relation.parts:
         return None

@@ -22,7 +22,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
-from zodiac_sql.language.syntax import Atom, Rule, Variable
+from zodiac_sql.language.syntax import Atom, Column, Rule, Variable
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
@@ -60,19 +60,24 @@ def copied(store: Store, hypernode: Hypernode, schema: Schema, context: Context)
 
 
 def shared(rule: Rule, schema: Schema, context: Context) -> Part | None:
-    """The table of the facts that a rule copies as they are, if that is a temporary one.
+    """The table of the facts that a rule copies, if it can be that of the copies, too.
 
-    Then it is also that of the rule: of an ontology's rules, many do nothing else.
+    Of an ontology's rules, many do nothing else.
     """
     order = _order(rule, schema)
-    if order is None or order != tuple(range(len(order))):
+    if order is None:
         return None
     (body,) = rule.positive_atoms()
     facts = context.relation(body.predicate, Version.ALL)
-    if len(facts.parts) != 1 or facts.columns != schema[rule.head.predicate].columns:
+    return table_of_copies(facts, order, schema[rule.head.predicate].columns)
+
+
+def table_of_copies(facts: Relation, order: Order, columns: tuple[Column, ...]) -> Part | None:
+    """The table of some facts, if that is a temporary one and has them as their copies are."""
+    if len(facts.parts) != 1 or order != tuple(range(len(order))) or facts.columns != columns:
         return None
     (part,) = facts.parts
-    return part if part == Part("temp", part.table, part.rows) else None
+    return part if part.is_temporary else None
 
 
 def sources_in(hypernode: Hypernode, schema: Schema) -> dict[str, Sources] | None:
@@ -146,13 +151,13 @@ def _copies(
         ((source, number),) = sources.items()
         if source in once:
             same = copy_query(own, once[source], tuple(range(len(own.columns))))
-            return same.select(rank_column(number), copy=False)
+            return same.select(_rank_column(number), copy=False)
     queries = [copy_query(own, given[name], order) for name, order in sources]
     if len(queries) == 1:
         rows = exp.select(*names).distinct().from_(queries[0].subquery("c", copy=False))
-        return exp.select(*names, rank_column(number)).from_(rows.subquery("d", copy=False))
+        return exp.select(*names, _rank_column(number)).from_(rows.subquery("d", copy=False))
     ranked = [
-        query.select(rank_column(number), copy=False)
+        query.select(_rank_column(number), copy=False)
         for query, number in zip(queries, sources.values(), strict=True)
     ]
     least = exp.Min(this=exp.column(RANK, quoted=True)).as_(RANK, quoted=True)
@@ -160,7 +165,7 @@ def _copies(
     return rows.group_by(*(name.copy() for name in names))
 
 
-def rank_column(number: int) -> exp.Expr:
+def _rank_column(number: int) -> exp.Expr:
     """A rank that all rows of a query get."""
     return exp.cast(exp.Literal.number(number), "BIGINT").as_(RANK, quoted=True)
 

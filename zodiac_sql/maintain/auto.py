@@ -64,7 +64,6 @@ many rows: the work then costs statements, not rows."""
 SHARE_CHECKED = 0.3
 """The share of a hypernode's facts that may be checked before it starts over."""
 
-
 MOST_SLIGHT, FEWEST_CHECKED, MOST_ROUNDS = 10, 600, 8
 """Where starting over seems cheaper, see first what a change of so few facts does, as long as it is
 a hundredth of a hypernode's facts, or so many, that are checked, in at most so many rounds. (An
@@ -72,6 +71,10 @@ axiom of an EL terminology with 335,000 derived facts, of which one moves: 5 to 
 
 FACTS_A_ROUND = 15_000
 """Fewer rounds than that where a hypernode has few facts: a round, then, for so many of them."""
+
+MOST_OF_A_SQUARE = 10
+"""A new rule that joins what its hypernode derives with itself is tried if it has at most so many
+times as many instances as there are facts."""
 
 MOST_JOINS_PLANNED = 400
 """Evaluate a hypernode anew if a change would need more joins than this for one of its rules: each
@@ -103,7 +106,7 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
         return _again(task, "its tables have no ranks that may be relied upon")
     growth = own if task.heritage else max(int(own * SHARE_ADDED), LARGEST_NOT_WEIGHED)
     if incremental > full:
-        return _hardly(task, own, growth, why)
+        return _before_starting_over(task, own, growth, why)
     if incremental == 0 and (joins := _joins(task)) > MOST_JOINS_PLANNED:
         return _again(task, f"one of its rules would have {joins:,} joins")
     budget = max(int(own * SHARE_CHECKED), LARGEST_NOT_WEIGHED)
@@ -117,7 +120,9 @@ def auto(task: Task) -> tuple[Maintained, str, str]:
         return _again(task, f"{why}, but {error}")
 
 
-def _hardly(task: Task, own: int, growth: int, why: str) -> tuple[Maintained, str, str]:
+def _before_starting_over(
+    task: Task, own: int, growth: int, why: str
+) -> tuple[Maintained, str, str]:
     """Maintain a hypernode that is better evaluated anew if as much is lost as may be.
 
     A change of few facts may be lucky: mostly, little depends on them.
@@ -181,10 +186,11 @@ def _with_many_instances(task: Task, own: int) -> str:
         for rule in task.heritage.new
         if sum(atom.predicate in task.hypernode.derives for atom in rule.positive_atoms()) > 1
     ]
-    for rules, sources, times in ((task.heritage.lost, task.before, 1), (squares, task.after, 10)):
-        for rule in rules:
-            if (found := _instances(task, rule, sources, most * times)) > most * times:
-                return f"rule {rule.name} has over {found - 1:,} instances"
+    weighed = [(rule, task.before, most) for rule in task.heritage.lost]
+    weighed += [(rule, task.after, MOST_OF_A_SQUARE * most) for rule in squares]
+    for rule, sources, limit in weighed:
+        if _instances(task, rule, sources, limit) > limit:
+            return f"rule {rule.name} has over {limit:,} instances"
     return ""
 
 

@@ -61,6 +61,11 @@ class Part:
     picked: Picked | None = None
     rank: int | None = None
 
+    @property
+    def is_temporary(self) -> bool:
+        """Whether it is a temporary table as it is, and nothing else is said of its facts."""
+        return self == Part("temp", self.table, self.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:

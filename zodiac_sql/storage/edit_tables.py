@@ -110,7 +110,7 @@ def _creation(
     predicate: Predicate, key: tuple[str, str], parts: tuple[Part, ...], recursive: bool
 ) -> str:
     """The text that makes a table. Most differ only in names: they have the rows of one other."""
-    if len(parts) == 1 and parts[0] == Part("temp", parts[0].table, parts[0].rows):
+    if len(parts) == 1 and parts[0].is_temporary:
         stored = Relation(predicate.columns, ()).stored
         columns = (column.name for column in stored)
         return filled(_of_one(len(stored), recursive), [*key, parts[0].table, *columns])

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.copied import Order, copy_query, sources_in
+from zodiac_sql.evaluate.copied import Order, copy_query, sources_in, table_of_copies
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.names import CHANGE_FACTS
@@ -73,10 +73,8 @@ def _copied(
     if not facts.rows:
         return None
     own = Relation(task.schema[predicate].columns, ())
-    if order == tuple(range(len(order))) and own.columns == facts.columns:
-        (part, *others) = facts.parts
-        if not others and part == Part("temp", part.table, part.rows):
-            return _with_rank(part, rank)
+    if part := table_of_copies(facts, order, own.columns):
+        return _with_rank(part, rank)
 
     def query() -> exp.Query:
         copies = copy_query(own, facts, order)
