@@ -157,6 +157,31 @@ def test_a_symbol_that_the_dictionary_lacks_has_an_id_of_no_one() -> None:
     assert sql.endswith("= -1")
 
 
+STORED, OTHER = Part("edb", "e", 90), Part("idb", "h1_e", 10)
+GAINED = Part("temp", "plus_e", 10, enters=STORED.place)
+
+
+@pytest.mark.parametrize(
+    ("parts", "repeats"),
+    [
+        ((STORED,), False),
+        ((STORED, GAINED), False),
+        ((replace(STORED, minus="minus_e"), GAINED), False),
+        ((STORED, OTHER), True),
+        ((OTHER, GAINED), True),
+        ((STORED, OTHER, GAINED), True),
+        ((replace(STORED, marks="all"), replace(GAINED, marks="entered")), True),
+    ],
+)
+def test_what_enters_a_table_is_not_in_it(parts: tuple[Part, ...], repeats: bool) -> None:
+    """A fact that two owners hold is read twice; one that has just entered a table is not."""
+    (rule,) = parse("p(X) :- e(X).").rules
+    column = Column("s", Type.INT)
+    types = {name: [Type.INT] for name in "pe"}
+    context = Context(lambda _, __: Relation((column,), parts), types, {}, {})
+    assert compile_rule(whole(rule), [column], context).duplicates == repeats
+
+
 def test_marks_travel_in_the_query() -> None:
     """A fact is marked if one that it is derived from is; marked facts are read again, as such."""
     (rule,) = parse("q(X) :- p(X), r(X), BIND(X + 1 AS Y), Y > 3.").rules

@@ -27,7 +27,7 @@ def relation_key(relation: Relation) -> Hashable:
         tuple(
             (
                 part.schema, part.table, part.minus, part.ranks, part.ranked, part.pairs,
-                part.marks, part.picked, part.rank,
+                part.marks, part.picked, part.rank, part.enters,
             )
             for part in relation.parts
         ),

@@ -18,13 +18,14 @@ from zodiac_sql.sql.plan import Plan, Scan, Version
 def has_duplicates(plan: Plan, head: Sequence[Column], context: Context) -> bool:
     """Whether the same row may come out twice.
 
-    If each scan reads a single table, a head that determines all variables repeats no row.
+    If the parts that a scan reads do not overlap, a head that determines all variables repeats no
+    row.
     """
     types = body_types(plan.rule.body, context.columns, context.functions).types
     told = _told(plan.rule, head, types)
     for scan in plan.scans:
         relation = context.relation(scan.atom.predicate, scan.version)
-        if len(relation.parts) > 1:
+        if relation.overlaps:
             return True
         if not _tells_row(told, scan.atom, [c.type for c in relation.columns], types):
             return True
@@ -56,7 +57,7 @@ def repeats_solutions(
     """Whether the same solution of an aggregate's body may come out twice.
 
     Named variables make up a solution; `types` has the types of all variables of the body. If each
-    atom has only named variables, and reads a single table, there is one row for each solution.
+    atom has only named variables, and its parts do not overlap, there is one row for each solution.
     (This is worth knowing: removing repetitions costs four times as much as the median itself.)
     """
     if groups is not None and groups.version is not Version.TOUCHED:
@@ -64,7 +65,7 @@ def repeats_solutions(
     arranged = arrange(aggregate.body)
     named = {name for name in types if not Variable(name).anonymous}
     for atom in arranged.atoms:
-        if len(context.relation(atom.predicate, state).parts) > 1:
+        if context.relation(atom.predicate, state).overlaps:
             return True
         if not _tells_row(named, atom, context.columns[atom.predicate], types):
             return True

@@ -46,7 +46,8 @@ class Part:
     `marks` tells whether all of its facts are marked, or some: then it has a column of marks. Of
     marked explicit facts, "entered" reads those that entered when they were marked, "earlier" the
     others. If some rows are `picked`, the table holds those of other parts, too. If all facts of a
-    ranked part have the same `rank`, the table has no column of ranks.
+    ranked part have the same `rank`, the table has no column of ranks. What `enters` a table has
+    none of the facts that another part still has in it.
     """
 
     schema: str
@@ -60,6 +61,12 @@ class Part:
     marks: PartMarks | None = None
     picked: Picked | None = None
     rank: int | None = None
+    enters: tuple[str, str] | None = None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The schema and the name of its table."""
+        return self.schema, self.table
 
     @property
     def is_temporary(self) -> bool:
@@ -89,6 +96,14 @@ class Relation:
     def rows(self) -> int:
         """An upper bound of the number of rows; 0 means empty."""
         return sum(part.rows for part in self.parts)
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether a fact may be in two of its parts."""
+        if len(self.parts) != 2:
+            return len(self.parts) > 2
+        first, second = self.parts
+        return second.enters != first.place or bool(first.marks or second.marks)
 
 
 def table(part: Part) -> exp.Table | exp.Subquery:

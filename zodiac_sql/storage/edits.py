@@ -61,7 +61,7 @@ class Edit:
         if self.removed:
             left = stored.rows - self.removed.rows
             stored = replace(stored, rows=left, minus=self.removed.table)
-        return (stored, *self.incoming)
+        return (stored, *(replace(part, enters=stored.place) for part in self.incoming))
 
 
 Edits = Mapping[tuple[str, Owner], Edit]

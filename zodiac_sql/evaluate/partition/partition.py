@@ -218,7 +218,7 @@ class Partition:
 
     def says(self, text: str, stored: Part | None = None, new: str = "") -> str:
         """A statement with the names of the table of members, that in the file, and a new one."""
-        there = (stored.schema, stored.table) if stored else ("", "")
+        there = stored.place if stored else ("", "")
         return filled(text, [self.name, *there, new])
 
     @property
