@@ -1,4 +1,4 @@
-"""Text -> Program. Only this file, reader.py and syntax_errors.py know lark.
+"""Text -> Program. Only this file, made_parsers.py, reader.py and syntax_errors.py know lark.
 
 A text is parsed as one; only if that fails is it cut into clauses, each parsed by itself, so that
 all syntax problems are reported at once and a correct text pays nothing for it.
@@ -7,13 +7,12 @@ all syntax problems are reported at once and a correct text pays nothing for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 
 from lark import Lark, UnexpectedInput
 
 from zodiac_sql.errors import Problem, ProgramError, QueryError, Source
 from zodiac_sql.language.clauses import clauses
+from zodiac_sql.language.made_parsers import parser
 from zodiac_sql.language.reader import Reader
 from zodiac_sql.language.syntax import Literal, Program
 from zodiac_sql.language.syntax_errors import half_a_character, syntax_problem
@@ -97,17 +96,9 @@ def parse_choices(
     return goals
 
 
-@cache
 def _parser() -> Lark:
-    """The parser of rules and of goals: making it takes 80 ms, and two would take twice as long."""
-    grammar = (files("zodiac_sql.language") / "grammar.lark").read_text(encoding="utf-8")
-    return Lark(
-        grammar,
-        start=["start", "alternatives"],
-        parser="lalr",
-        propagate_positions=True,
-        maybe_placeholders=True,
-    )
+    """The parser of rules and of goals: one for both, for two would take twice as long to make."""
+    return parser("zodiac_sql.language", "start", "alternatives", placeholders=True)
 
 
 def _read_clause_by_clause(reader: Reader, source: Source) -> None:

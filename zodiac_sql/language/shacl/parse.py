@@ -10,12 +10,11 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
 
-from lark import Lark, Token, Tree, UnexpectedInput
+from lark import Token, Tree, UnexpectedInput
 
 from zodiac_sql.errors import Problem, Source
+from zodiac_sql.language.made_parsers import parser
 from zodiac_sql.language.parse import parse_what_can_be as parse_rules
 from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES, prefixed
 from zodiac_sql.language.shacl.expressions import alternatives, joined, value
@@ -38,7 +37,7 @@ def parse_shacl_rules(
     if half := half_a_character(source):
         return Program(), [half]
     try:
-        tree = _parser().parse(text)
+        tree = parser("zodiac_sql.language.shacl", "start", placeholders=False).parse(text)
     except UnexpectedInput as error:
         problem = syntax_problem(error, source, 0, 0)
         return Program(), [replace(problem, hint=_unsupported(problem, source) or problem.hint)]
@@ -49,12 +48,6 @@ def parse_shacl_rules(
     declared = tuple(reading.declared.items())
     program = Program(tuple(reading.rules), tuple(reading.facts), prefixes=declared)
     return program, reading.terms.problems
-
-
-@cache
-def _parser() -> Lark:
-    grammar = (files("zodiac_sql.language.shacl") / "grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=False)
 
 
 _UNSUPPORTED = {
