@@ -32,7 +32,7 @@ def read(folder: Path, **environment: str) -> str:
 
 
 def tables(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.lark"))
+    return sorted(folder.rglob("*.tables"))
 
 
 def test_the_next_process_reads_them(tmp_path: Path) -> None:

@@ -96,10 +96,11 @@ def deleted_next(
     """
 
     def query() -> exp.Query:
-        queries = [_entering(part, explicit, is_new=part == entered) for part in explicit.parts]
+        new = entered and entered.place
+        queries = [_entering(part, explicit, is_new=part.place == new) for part in explicit.parts]
         columns = columns_of(explicit, "c")
-        new = exp.LogicalOr(this=exp.column(ENTERED, table="e", quoted=True))
-        rows = exp.select(*columns, new.as_(ENTERED, quoted=True))
+        any_new = exp.LogicalOr(this=exp.column(ENTERED, table="e", quoted=True))
+        rows = exp.select(*columns, any_new.as_(ENTERED, quoted=True))
         rows = rows.from_(staged_query(predicate, [staged]).subquery("c", copy=False))
         rows = _present(rows, columns, union_all(queries).subquery(copy=False))
         for part in explicit.parts:

@@ -45,7 +45,7 @@ def parser(package: str, *start: str, placeholders: bool) -> lark.Lark:
 def _file_of(*made_from: str) -> Path:
     """Where the tables are kept that one version of lark makes from something."""
     digest = sha256("\n".join((lark.__version__, *made_from)).encode()).hexdigest()[:16]
-    return Path(cache_from_source(__file__)).with_suffix(f".{digest}.lark")
+    return Path(cache_from_source(__file__)).with_suffix(f".{digest}.tables")
 
 
 def _keep(made: lark.Lark, file: Path) -> None:
