@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -58,13 +59,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test with an argument `strategy` runs for `auto` and, turn and turn about, for every second
+    """A test with an argument `strategy` runs for `auto` and, turn and turn about, for every third
     other strategy: some tests for these, and some for those. `make fuzz` runs random ones for all.
     """
     if "strategy" in metafunc.fixturenames:
-        first = len(metafunc.function.__name__) % 2
+        first = len(metafunc.function.__name__) % 3
         is_random = hasattr(metafunc.function, "hypothesis")
-        some = STRATEGIES[first::2] if is_random else ("auto", *STRATEGIES[1 + first :: 2])
+        some = STRATEGIES[first::3] if is_random else ("auto", *STRATEGIES[1 + first :: 3])
         metafunc.parametrize("strategy", STRATEGIES if budget.FUZZING else some)
 
 
@@ -85,6 +86,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if _needs_spark(item):
                 item.add_marker(pytest.mark.xdist_group("spark"))
         items.sort(key=lambda item: (_needs_spark(item), _share(item)), reverse=True)
+
+
+def pytest_collection_finish() -> None:
+    """Python need not look for garbage among what stands until the end: 7 % less time."""
+    gc.collect()
+    gc.freeze()
 
 
 def _require_examples(item: pytest.Item) -> None:

@@ -111,7 +111,7 @@ def _told(kb: zodiac_sql.KnowledgeBase, names: dict[str, str]) -> list[object]:
             (change.inserted, change.inserted_facts), (change.deleted, change.deleted_facts)
         ):  # fmt: skip
             told.append({plain[name]: count for name, count in numbers.items()})
-            told.append([sorted(map(str, facts(names[p]).to_pylist())) for p in "abpqst"])
+            told.append({plain[n]: sorted(map(str, facts(n).to_pylist())) for n in numbers})
         told.append([sorted(kb.table(names[p]).fetchall()) for p in "abpqst"])
         sql = dict(zip(*(kb.predicates()[c].to_pylist() for c in (0, 1)), strict=True))
         shown = [sorted(kb.sql(f'FROM main."{sql[names[p]]}"').fetchall()) for p in "abpqst"]

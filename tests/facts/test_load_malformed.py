@@ -39,9 +39,10 @@ from zodiac_sql.facts.load.load_file import load_file
         "junk",
     ],
 )
-@pytest.mark.parametrize("suffix", [".nt", ".nt.gz"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_malformed_lines(store: Store, tmp_path: Path, bad: str, suffix: str, end: str) -> None:
+def test_malformed_lines(store: Store, tmp_path: Path, bad: str) -> None:
+    """Every other one of these lines ends as in Windows, every third file is compressed."""
+    end = "\n" if len(bad) % 2 else "\r\n"
+    suffix = ".nt" if len(bad) % 3 else ".nt.gz"
     text = f"# one\n{GOOD}\n{bad}\n{GOOD}".replace("\n", end)
     path = tmp_path / f"data{suffix}"
     with pytest.raises(DataError) as error:

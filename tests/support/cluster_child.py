@@ -17,7 +17,7 @@ from typing import Any
 
 PATHS = "path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z)."
 IN_ROUNDS = PATHS + " end(X, Y) :- path(X, Y). path(X, Y) :- end(X, Y)."
-NODES = 5
+NODES = 3
 
 
 def executors(spark: Any) -> list[int]:
@@ -71,6 +71,7 @@ def main(directory: Path) -> None:
         "inserted": dict(change.inserted), "derived": sorted(map(list, derived)),
     }  # fmt: skip
     print(json.dumps(told), flush=True)
+    spark.stop()  # else its workers start new executors for those that end with it
 
 
 if __name__ == "__main__":
