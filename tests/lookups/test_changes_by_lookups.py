@@ -127,6 +127,45 @@ def test_after_large_ones_fewer_and_fewer_are_tried() -> None:
     assert known.is_to_be_tried("kind", lambda _: 0)
 
 
+@pytest.mark.parametrize("chosen", ["auto", "lookups"])
+def test_copies_stay_when_other_rules_come_and_go(open_kb: OpenKb, chosen: str) -> None:
+    """They need not be earned again, and statements are made for the new rule only."""
+    kb = filled(open_kb(strategy=chosen))
+    for number in range(6):
+        kb.insert("reading", [(f"m{number}", 99.0)])
+    made = _made(kb)
+    with kb.update() as update:
+        update.add_rules("odd: odd(X) :- path(X, Y), not quiet(Y).")
+        update.insert("quiet", [("m1",)])  # copies follow what comes with the rule
+    assert ways(kb.insert("reading", [("m6", 99.0)])) == {"lookups"}
+    assert kb.delete("quiet", [("m1",)]).inserted == {"hot": 1}
+    kb.drop_rules("odd")
+    kb.insert("alone", [(1,)])  # what a dropped rule leaves behind goes with the next change
+    change = kb.insert("reading", [("m7", 99.0)])
+    assert ways(change) == {"lookups"} and change.inserted == {"reading": 1, "hot": 1}
+    assert made and made.items() <= _made(kb).items()
+    assert kb.verify()
+
+
+def _made(kb: KnowledgeBase) -> dict[int, object]:
+    """The statements that have been made, by hypernode."""
+    prepared = kb._session._prepared
+    assert prepared is not None
+    return {number: made.statements for number, made in prepared.copies._made.items()}
+
+
+def test_a_copy_goes_when_another_rule_derives_its_facts(open_kb: OpenKb) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    kb.insert("reading", [("m1", 99.0)])
+    kb.add_rules("odd: hot(X) :- quiet(X).")
+    assert kb.insert("reading", [("n9", 99.0)]).inserted == {"reading": 1}
+    assert kb.delete("quiet", [("n9",)]).deleted == {"quiet": 1}
+    assert kb.delete("reading", [("n9", 99.0)]).deleted == {"reading": 1, "hot": 1}
+    kb.drop_rules("odd")
+    assert kb.insert("quiet", [("m1",)]).deleted == {"hot": 1}
+    assert kb.verify()
+
+
 def test_what_copies_cost_is_earned() -> None:
     known = worth.Worth()
     assert not known.is_to_be_tried("kind", lambda _: 0)

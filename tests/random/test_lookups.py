@@ -23,7 +23,6 @@ from generators.joining_programs import (
     Facts,
     Program,
     Row,
-    Rule,
     evaluated,
     random_program,
     random_row,
@@ -45,6 +44,7 @@ from zodiac_sql.storage.journal import MOST_ENTRIES
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
     from zodiac_sql.change.change import Change
+    from zodiac_sql.change.update import Update
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
@@ -58,7 +58,11 @@ class Run:
     def __init__(self, rng: Random, open_kb: OpenKb, path: Path, closing: ExitStack) -> None:
         self.rng, self.open_kb, self.path, self.closing = rng, open_kb, path, closing
         self.program = random_program(rng)
-        self.dropped: list[Rule] = []
+        later = max(0, min(rng.randrange(3), len(self.program.rules) - 2))
+        mixed = rng.sample(self.program.rules, len(self.program.rules))
+        self.dropped = mixed[:later]
+        """The rules that have gone, or come later."""
+        self.program = Program(self.program.types, tuple(mixed[later:]))
         self.explicit: Facts = {name: set() for name in self.program.types}
         self.alone = {(0,), (1,)}
         """Facts that no rule reads: now and then they come and go in the same changes."""
@@ -78,7 +82,7 @@ class Run:
 
     def step(self) -> None:
         acts: list[tuple[int, Callable[[], object]]] = [
-            (8, self.change), (6, self.changes_in_a_row), (1, self.large), (1, self.rules),
+            (8, self.change), (6, self.changes_in_a_row), (1, self.large), (3, self.rules),
             (1, self.preview), (1, self.refused), (1, self.another), (1, self.reopen),
             (1, self.no_rule), (1, self.killed),
         ]  # fmt: skip
@@ -94,8 +98,6 @@ class Run:
         """A change. To ask what it did would settle the journal."""
         before, verbs = self.expected(), self._verbs(facts or self.rng.choice([1, 1, 2, 4]))
         told = self._apply(kb or self.kb, verbs, self._verbs_alone())
-        for (name, row), inserts in verbs.items():
-            (self.explicit[name].add if inserts else self.explicit[name].discard)(row)
         if asks:
             assert_told(told, before, self.expected())
 
@@ -153,13 +155,17 @@ class Run:
             self._apply(self.kb, {}, verbs)
 
     def rules(self) -> None:
+        """One comes or goes, perhaps with facts; copies of what it leaves alone stay."""
         rules = list(self.program.rules)
-        if self.dropped and self.rng.random() < 0.6:
-            rules.append(self.dropped.pop())
-            self.kb.add_rules(rule_text(rules[-1]))
-        elif len(rules) > 1:
-            self.dropped.append(rules.pop(self.rng.randrange(len(rules))))
-            self.kb.drop_rules(self.dropped[-1].name)
+        verbs = self._verbs(self.rng.choice([1, 3])) if self.rng.random() < 0.3 else {}
+        with self.kb.update() as update:
+            if self.dropped and self.rng.random() < 0.6:
+                rules.append(self.dropped.pop(self.rng.randrange(len(self.dropped))))
+                update.add_rules(rule_text(rules[-1]))
+            elif len(rules) > 1:
+                self.dropped.append(rules.pop(self.rng.randrange(len(rules))))
+                update.drop_rules(self.dropped[-1].name)
+            self._put(update, verbs)
         self.program = Program(self.program.types, tuple(rules))
 
     # How
@@ -195,6 +201,12 @@ class Run:
             return row
         return tuple(self.rng.choice(others) if isinstance(v, str) else v for v in row)
 
+    def _put(self, update: Update, verbs: dict[tuple[str, Row], bool]) -> None:
+        """Let facts be inserted and deleted, and remember that."""
+        for (name, row), inserts in verbs.items():
+            (update.insert if inserts else update.delete)(name, [row])
+            (self.explicit[name].add if inserts else self.explicit[name].discard)(row)
+
     def _apply(
         self,
         kb: KnowledgeBase,
@@ -203,8 +215,7 @@ class Run:
     ) -> Change:
         budget.tried("changes")
         with kb.update() as update:
-            for (name, row), inserts in verbs.items():
-                (update.insert if inserts else update.delete)(name, [row])
+            self._put(update, verbs)
             for number, inserts in alone.items():
                 (update.insert if inserts else update.delete)("alone", [number])
         hypernodes: Any = update.change.stats.hypernodes.values()

@@ -28,7 +28,7 @@ from zodiac_sql.change.materialise import Progress, materialise
 from zodiac_sql.change.net_facts import NetFacts, net_changes
 from zodiac_sql.change.not_explicit import only_derived
 from zodiac_sql.change.plan_sizes import Plan, plan_of
-from zodiac_sql.change.prepared import Prepared, lasting
+from zodiac_sql.change.prepared import Prepared, following
 from zodiac_sql.change.report import IsCurrent, explicit_moves, notes_of, report
 from zodiac_sql.change.temporary_tables import drop_temporary
 from zodiac_sql.change.workspace import Materialisation
@@ -83,8 +83,7 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     if any(map(is_constraint, differences)):
         differences = _require_kept(collected, prepared, net, work, differences)
     state = _publish(collected, prepared, net, work, differences)
-    if prepared is collected.prepared:
-        follow(prepared, kind, state, work, collected.streamed is not None)
+    follow(prepared, kind, state, work, collected.streamed is not None)
 
     differences = {name: difference.published() for name, difference in differences.items()}
     marks = marks_after(collected, work, state)
@@ -173,7 +172,7 @@ def _check(collected: Collected) -> Prepared:
             return before
         with uncollected():
             planned = _planned(collected)
-        return Prepared(None, {}, functions, planned, lasting(before, state, planned, functions))
+        return following(before, state, planned, functions)
 
 
 def _planned(collected: Collected) -> Planned:

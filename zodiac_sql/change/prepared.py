@@ -60,14 +60,21 @@ def is_same(one: Mapping[str, Predicate], other: Mapping[str, Predicate]) -> boo
     return one is other or one == other
 
 
-def lasting(
+def following(
     before: Prepared | None, state: State, planned: Planned, functions: Functions
-) -> StatementCache:
+) -> Prepared:
+    """A program with other rules, or other columns, than the one before it.
+
+    What still holds of the earlier cache, and the copies, are passed on.
+    """
+    if before is None or before.rules is not state.rules or before.functions != functions:
+        return Prepared(None, {}, functions, planned)  # or another connection has changed it
+    cache = _lasting(before, planned)
+    return Prepared(None, {}, functions, planned, cache, before.copies)
+
+
+def _lasting(before: Prepared, planned: Planned) -> StatementCache:
     """The part of the earlier cache that still holds for a program with other rules."""
-    if before is None or before.rules is not state.rules:
-        return StatementCache()  # another connection has changed the program
-    if before.functions != functions:
-        return StatementCache()
     hypernodes = planned.restructuring.unchanged()
     others = {
         name

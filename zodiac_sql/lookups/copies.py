@@ -10,13 +10,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from zodiac_sql.database.settings import memory_limit_of
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.body import Scope
-from zodiac_sql.lookups.loading import load, size_of, unload
+from zodiac_sql.lookups.loading import have_same_tables, load, size_of, unload
 from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
 from zodiac_sql.lookups.statements import Compiler, Statements
@@ -36,8 +37,20 @@ class NotCopied(Exception):
         """The hypernode that reads and derives them, if its statements must be made, too."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The statements of a hypernode, and what they were made from."""
+
+    forms: tuple[Form, ...]
+    copies: Mapping[str, Copy]
+    statements: Statements
+
+
 class Copies:
-    """The copies of one program's facts, as long as its rules stay the same."""
+    """The copies of a program's facts.
+
+    When its rules change, those stay whose tables belong to the same hypernodes as before.
+    """
 
     def __init__(self) -> None:
         self._rows: Mapping[tuple[str, str], int] | None = None
@@ -54,7 +67,7 @@ class Copies:
         """The predicates that cannot be copied."""
         self._numbers: dict[str, int] = {}
         self._forms: dict[int, tuple[Form, ...] | None] = {}
-        self._statements: dict[int, Statements] = {}
+        self._made: dict[int, _Made] = {}
         self._indexes: set[tuple[str, tuple[int, ...]]] = set()
 
     @property
@@ -100,8 +113,10 @@ class Copies:
         A predicate of which that is not known goes, and one where it would take too long.
         """
         try:
-            if not self._shows(before) or before.hypernodes is not after.hypernodes:
+            if not self._shows(before):
                 self.clear()
+            if before.hypernodes is not after.hypernodes:
+                self._keep_those_of(before, after)
             rows = 0
             for name in sorted(self._copied.keys() & touched.keys(), key=touched.__getitem__):
                 rows += touched[name]
@@ -115,6 +130,13 @@ class Copies:
         except sqlite3.OperationalError:  # the change is in the file, so it must not fail any more
             self.close()
         self._note(after)
+
+    def _keep_those_of(self, before: State, after: State) -> None:
+        """Drop the copies of predicates that have tables of other hypernodes than before."""
+        for name in list(self._copied):
+            if not have_same_tables(name, before, after):
+                self._drop(name)
+        self._refused.clear()
 
     def _follow(self, name: str, moved: Moves) -> None:
         copy = self._copied[name]
@@ -140,9 +162,10 @@ class Copies:
 
     def _note(self, state: State) -> None:
         """Note which state the copies show."""
-        if self._hypernodes is not state.hypernodes:  # other modules may be at work
+        if self._hypernodes is not state.hypernodes:  # other rules or modules may be at work
             self._forms.clear()
-            self._statements.clear()
+            there = {row.id for row in state.hypernodes}
+            self._made = {number: made for number, made in self._made.items() if number in there}
         self._rows, self._hypernodes = state.rows, state.hypernodes
 
     def _show(self, state: State) -> None:
@@ -183,7 +206,9 @@ class Copies:
         number = hypernode.id
         if number not in self._forms:
             row = next(row for row in state.hypernodes if row.id == number)
-            self._forms[number] = forms_of(graph, hypernode, row, state.schema)
+            found, made = forms_of(graph, hypernode, row, state.schema), self._made.get(number)
+            # If other rules have changed, they are equal: then later comparisons are quick.
+            self._forms[number] = made.forms if made and made.forms == found else found
         return self._forms[number]
 
     def of(self, names: Collection[str]) -> dict[str, Copy]:
@@ -199,11 +224,18 @@ class Copies:
         """
         if self.forms(state, graph, hypernode) is None:
             raise Declined(f"{hypernode.name} has rules that are not looked up")
-        found = self._statements.get(hypernode.id)
+        found = self._statements(hypernode)
         if found is None or not found.lookups <= self._indexes:
             raise NotCopied(_predicates(hypernode), hypernode)
-        self.of(_predicates(hypernode))
         return found
+
+    def _statements(self, hypernode: Hypernode) -> Statements | None:
+        """The statements of a hypernode, if they were made of its rules and of the copies."""
+        made = self._made.get(hypernode.id)
+        if made is None or made.forms != self._forms[hypernode.id]:
+            return None
+        same = all(self._copied.get(name) is copy for name, copy in made.copies.items())
+        return made.statements if same else None
 
     # --- making copies ----------------------------------------------------------------------------
 
@@ -259,17 +291,18 @@ class Copies:
 
     def _compile(self, state: State, hypernode: Hypernode) -> None:
         """Make the statements of a hypernode, and the indexes that they use."""
-        number, copies = hypernode.id, self._copied
-        found = self._statements.get(number)
+        found = self._statements(hypernode)
         if found is None:
+            copies = self.of(_predicates(hypernode))
             recursive = frozenset(hypernode.derives if hypernode.recursive else ())
             outside = {given(name): name for name in hypernode.derives}
-            scope = Scope(number, recursive, copies, state.ids, outside)
-            found = Compiler(scope).compile(self._forms[number] or ())
-            self._statements[number] = found
+            scope = Scope(hypernode.id, recursive, copies, state.ids, outside)
+            forms = self._forms[hypernode.id] or ()
+            found = Compiler(scope).compile(forms)
+            self._made[hypernode.id] = _Made(forms, copies, found)
         for name, places in found.lookups - self._indexes:
             if places != tuple(range(len(places))):  # else the key is an index
-                self.database.run(render(index(copies[name], places)))
+                self.database.run(render(index(self._copied[name], places)))
             self._indexes.add((name, places))
 
 

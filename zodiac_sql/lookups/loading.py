@@ -14,10 +14,10 @@ from zodiac_sql.lookups.side_database import SideDatabase
 from zodiac_sql.lookups.tables import FACT, OWNERS, SMALL, Copy, creations, render
 from zodiac_sql.lookups.values import is_unknown, read_by_duckdb
 from zodiac_sql.names import RANK
-from zodiac_sql.program.state import State
+from zodiac_sql.program.state import HypernodeRow, State
 from zodiac_sql.sql.relations import Relation, columns_of, part_query, relation_query
 from zodiac_sql.storage.owners import EXPLICIT
-from zodiac_sql.storage.sources import heads_of, sources_of
+from zodiac_sql.storage.sources import sources_of
 
 _MOST_OWNERS = 60
 """An int of SQLite has 63 bits that can be set."""
@@ -32,6 +32,35 @@ def size_of(state: State, predicate: str) -> int:
     """How many rows are read to copy a predicate."""
     owners = sources_of(state).owners(predicate).values()
     return sum(part.rows for parts in owners for part in parts)
+
+
+def derivers(state: State, predicate: str) -> list[HypernodeRow]:
+    """The hypernodes that can have tables of a predicate."""
+
+    def find() -> dict[str, list[HypernodeRow]]:
+        heads = {rule.name: rule.head for rule in state.rules}
+        found: dict[str, list[HypernodeRow]] = {}
+        for row in state.hypernodes:
+            for name in dict.fromkeys(heads[rule] for rule in row.rules):
+                found.setdefault(name, []).append(row)
+        return found
+
+    return state.once("derivers", find).get(predicate, [])
+
+
+def have_same_tables(predicate: str, before: State, after: State) -> bool:
+    """Whether a predicate has tables of the same hypernodes in two states, with the same columns.
+
+    Then facts that have moved between these states have moved in those tables.
+    """
+    known, now = before.schema.get(predicate), after.schema.get(predicate)
+    if known is None or now is None or known.columns != now.columns:
+        return False
+    old, new = (
+        [(row.id, row.recursive, row.ranked, row.modules) for row in derivers(state, predicate)]
+        for state in (before, after)
+    )
+    return old == new
 
 
 def load(
@@ -77,8 +106,7 @@ def unload(database: SideDatabase, copy: Copy) -> None:
 
 def _copy(store: Store, state: State, known: Predicate, number: int) -> Copy | None:
     """A predicate with the bits of those that can have tables of it, if these are not too many."""
-    heads = state.once("heads", lambda: heads_of(state))
-    rows = [row for row in state.hypernodes if any(heads[r] == known.name for r in row.rules)]
+    rows = derivers(state, known.name)
     recursive = [row.id for row in rows if row.recursive]
     owners = [EXPLICIT, *(row.id for row in rows)]
     if len(owners) > _MOST_OWNERS or len(recursive) > 1:
