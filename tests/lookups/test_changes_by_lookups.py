@@ -154,6 +154,18 @@ def _made(kb: KnowledgeBase) -> dict[int, object]:
     return {number: made.statements for number, made in prepared.copies._made.items()}
 
 
+def test_changes_are_tried_again_when_a_rule_has_gone(open_kb: OpenKb) -> None:
+    """While it was there, they were tried less and less often."""
+    kb = filled(open_kb(strategy="lookups"))
+    kb.add_rules("count: n(X, N) :- AGGREGATE(reading(X, T)) ON X WITH COUNT(T) AS N.")
+    for number in range(9):
+        assert "lookups" not in ways(kb.insert("reading", [(f"m{number}", 99.0)]))
+    kb.drop_rules("count")
+    kb.insert("reading", [("n3", 99.0)])  # and what the rule has left behind goes
+    assert ways(kb.insert("reading", [("n4", 99.0)])) == {"lookups"}
+    assert kb.verify()
+
+
 def test_a_copy_goes_when_another_rule_derives_its_facts(open_kb: OpenKb) -> None:
     kb = filled(open_kb(strategy="lookups"))
     kb.insert("reading", [("m1", 99.0)])

@@ -137,6 +137,7 @@ class Copies:
             if not have_same_tables(name, before, after):
                 self._drop(name)
         self._refused.clear()
+        self.worth.forget_failures()
 
     def _follow(self, name: str, moved: Moves) -> None:
         copy = self._copied[name]

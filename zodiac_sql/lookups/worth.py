@@ -131,6 +131,10 @@ class Worth:
         else:
             known.passed, known.most = 0, min(2 * known.most + 1, _MOST_PASSED_OVER)
 
+    def forget_failures(self) -> None:
+        """Let all kinds of changes be tried again: other rules have to do with them."""
+        self._kinds.clear()
+
     def succeeded(self, kind: Hashable, hypernodes: int) -> None:
         """Note that a change of a kind was looked up, in so many hypernodes."""
         self._kinds.pop(kind, None)
