@@ -142,6 +142,8 @@ class _Claim:
             name = literal.predicate
             rows = [row for row in self.world.known[name] if is_instance(row, literal, values)]
             return bare(text) in {bare(spelled((name, row))) for row in rows}
+        if isinstance(literal, Not):
+            return bare(text) in {f"not{one}" for one in readings(literal.atom, values)}
         return bare(with_values(literal, values)) == bare(text)
 
     # --- what fails -------------------------------------------------------------------------------
