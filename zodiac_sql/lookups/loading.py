@@ -17,7 +17,7 @@ from zodiac_sql.names import RANK
 from zodiac_sql.program.state import HypernodeRow, State
 from zodiac_sql.sql.relations import Relation, columns_of, part_query, relation_query
 from zodiac_sql.storage.owners import EXPLICIT
-from zodiac_sql.storage.sources import sources_of
+from zodiac_sql.storage.sources import heads_of, sources_of
 
 _MOST_OWNERS = 60
 """An int of SQLite has 63 bits that can be set."""
@@ -38,7 +38,7 @@ def derivers(state: State, predicate: str) -> list[HypernodeRow]:
     """The hypernodes that can have tables of a predicate."""
 
     def find() -> dict[str, list[HypernodeRow]]:
-        heads = {rule.name: rule.head for rule in state.rules}
+        heads = heads_of(state)
         found: dict[str, list[HypernodeRow]] = {}
         for row in state.hypernodes:
             for name in dict.fromkeys(heads[rule] for rule in row.rules):
