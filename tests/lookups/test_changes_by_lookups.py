@@ -166,6 +166,20 @@ def test_changes_are_tried_again_when_a_rule_has_gone(open_kb: OpenKb) -> None:
     assert kb.verify()
 
 
+def test_a_copy_goes_when_no_rule_reads_it(open_kb: OpenKb) -> None:
+    """Changes of what is in no rule are written without the copies."""
+    kb = filled(open_kb(strategy="lookups"))
+    kb.insert("reading", [("m1", 99.0)])
+    kb.drop_rules("hot")
+    kb.insert("quiet", [("m1",)])
+    kb.insert("quiet", [("m2",)])
+    kb.add_rules("hot: hot(X) :- reading(X, T), T > 80, not quiet(X).")
+    assert kb.delete("quiet", [("m1",)]).inserted == {"hot": 1}
+    assert kb.insert("reading", [("m2", 99.0)]).inserted == {"reading": 1}
+    assert kb.delete("quiet", [("m2",)]).deleted == {"quiet": 1}
+    assert kb.verify()
+
+
 def test_a_copy_goes_when_another_rule_derives_its_facts(open_kb: OpenKb) -> None:
     kb = filled(open_kb(strategy="lookups"))
     kb.insert("reading", [("m1", 99.0)])

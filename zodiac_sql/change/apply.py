@@ -19,7 +19,7 @@ from zodiac_sql.change.changed_facts import tables_read
 from zodiac_sql.change.collected import Collected, explicit_predicates
 from zodiac_sql.change.constraints import BrokenError, kept
 from zodiac_sql.change.difference import Difference, differences_of
-from zodiac_sql.change.directly import Write, direct_writes, write_directly
+from zodiac_sql.change.directly import Write, direct_writes, in_rules, write_directly
 from zodiac_sql.change.explicit_after import explicit_after, is_expanded_anew
 from zodiac_sql.change.feed_entries import moved_of
 from zodiac_sql.change.load_files import load_waiting
@@ -123,7 +123,8 @@ def _apply_directly(
     drop_temporary(collected.store, (), renamed=False)
     work = untouched(collected, prepared)
     given, differences = written.facts, written.differences
-    prepared.copies.follow(collected.state, written.state, {}, lambda _: None)
+    read = in_rules(prepared)
+    prepared.copies.follow(collected.state, written.state, {}, lambda _: None, read)
     change = report(collected, work, differences, written.state, is_current, given)
     return Applied(written.state, prepared, None, change)
 

@@ -386,7 +386,7 @@ def follow(
     }
     moved = sum(touched.values())
     try:
-        copies.follow(work.state, after, touched, partial(_moves_of, work))
+        copies.follow(work.state, after, touched, partial(_moves_of, work), in_rules(prepared))
     except ZodiacError:  # the change is in the file, so it must not fail any more
         copies.close()
     worked = [graph.by_name[name] for name in work.evaluated]

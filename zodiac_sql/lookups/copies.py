@@ -107,16 +107,18 @@ class Copies:
         after: State,
         touched: Mapping[str, int],
         moved: Callable[[str], Moves | None],
+        in_rules: Collection[str],
     ) -> None:
         """Show what was changed without the copies, by the rows that moved in tables of predicates.
 
-        A predicate of which that is not known goes, and one where it would take too long.
+        A predicate of which that is not known goes, and one where it would take too long, and one
+        that is not in the rules any more: nobody will tell what becomes of it.
         """
         try:
             if not self._shows(before):
                 self.clear()
             if before.hypernodes is not after.hypernodes:
-                self._keep_those_of(before, after)
+                self._keep_those_of(before, after, in_rules)
             rows = 0
             for name in sorted(self._copied.keys() & touched.keys(), key=touched.__getitem__):
                 rows += touched[name]
@@ -131,10 +133,10 @@ class Copies:
             self.close()
         self._note(after)
 
-    def _keep_those_of(self, before: State, after: State) -> None:
-        """Drop the copies of predicates that have tables of other hypernodes than before."""
+    def _keep_those_of(self, before: State, after: State, in_rules: Collection[str]) -> None:
+        """Drop the copies of predicates that are in no rule now, or in tables of others."""
         for name in list(self._copied):
-            if not have_same_tables(name, before, after):
+            if name not in in_rules or not have_same_tables(name, before, after):
                 self._drop(name)
         self._refused.clear()
         self.worth.forget_failures()
