@@ -93,7 +93,7 @@ _PLAIN = {name: name for name in "abpqst"} | {"r": "r"}
 def _steps() -> list[tuple[str, str, list[tuple[str, str]]]]:
     random = Random(15)
     steps = []
-    for _ in range(8):
+    for _ in range(6):
         verb = random.choice(["insert", "insert", "delete"])
         rows = [(random.choice("uvwxy"), random.choice("uvwxy")) for _ in range(3)]
         steps.append((verb, random.choice("aabbpqs"), rows))

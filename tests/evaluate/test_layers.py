@@ -78,7 +78,7 @@ def test_every_change_is_right(
             for name, rows in facts.items():
                 update.insert(name, sorted(rows))
         methods |= _methods(update.change)
-        for _ in range(4):
+        for _ in range(3):
             verbs = chance.choice((["insert"], ["delete"], ["insert", "delete"]))
             with kb.update() as update:
                 for name in chance.choice(("e", "r", "er")):

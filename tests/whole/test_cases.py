@@ -19,7 +19,7 @@
 
 Steps on one line, with ` ; ` between them, are one change.
 
-Every case runs on a file. Every ninth one that has steps also runs with a maintenance strategy
+Every case runs on a file. Every twelfth one that has steps also runs with a maintenance strategy
 other than `auto`, turn and turn about (`make fuzz` tries all of them), and those of the topic
 `strategies` with each: in memory, unless a step is to open the file again. Of those that have no
 steps, each topic's first one also runs in memory.
@@ -58,7 +58,7 @@ CHANGING = [case for case in DIRECTORIES if (case / "steps.txt").exists()]
 
 
 def _in_turn(number: int) -> list[str]:
-    return [] if number % 9 else [OTHERS[number // 9 % len(OTHERS)]]
+    return [] if number % 12 else [OTHERS[number // 12 % len(OTHERS)]]
 
 
 BY_STRATEGY = [
