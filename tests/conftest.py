@@ -60,7 +60,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test with an argument `strategy` runs for `auto` and, turn and turn about, for every third
-    other strategy: some tests for these, and some for those. `make fuzz` runs random ones for all.
+    other strategy, and a random one for every third of all: some tests for these, and some for
+    those. `make fuzz` runs random ones for all.
     """
     if "strategy" in metafunc.fixturenames:
         first = len(metafunc.function.__name__) % 3

@@ -40,7 +40,9 @@ from zodiac_sql.facts.load.load_file import load_file
     ],
 )
 def test_malformed_lines(store: Store, tmp_path: Path, bad: str) -> None:
-    """Every other one of these lines ends as in Windows, every third file is compressed."""
+    """Lines of an even length end as in Windows; where it is a multiple of three, they are
+    compressed.
+    """
     end = "\n" if len(bad) % 2 else "\r\n"
     suffix = ".nt" if len(bad) % 3 else ".nt.gz"
     text = f"# one\n{GOOD}\n{bad}\n{GOOD}".replace("\n", end)

@@ -28,7 +28,7 @@ from zodiac_sql.change.materialise import Progress, materialise
 from zodiac_sql.change.net_facts import NetFacts, net_changes
 from zodiac_sql.change.not_explicit import only_derived
 from zodiac_sql.change.plan_sizes import Plan, plan_of
-from zodiac_sql.change.prepared import Prepared, following
+from zodiac_sql.change.prepared import Prepared, prepared_after
 from zodiac_sql.change.report import IsCurrent, explicit_moves, notes_of, report
 from zodiac_sql.change.temporary_tables import drop_temporary
 from zodiac_sql.change.workspace import Materialisation
@@ -123,8 +123,8 @@ def _apply_directly(
     drop_temporary(collected.store, (), renamed=False)
     work = untouched(collected, prepared)
     given, differences = written.facts, written.differences
-    read = in_rules(prepared)
-    prepared.copies.follow(collected.state, written.state, {}, lambda _: None, read)
+    copies, read = prepared.copies, in_rules(prepared)
+    copies.follow(collected.state, written.state, {}, lambda _: None, read)
     change = report(collected, work, differences, written.state, is_current, given)
     return Applied(written.state, prepared, None, change)
 
@@ -173,7 +173,7 @@ def _check(collected: Collected) -> Prepared:
             return before
         with uncollected():
             planned = _planned(collected)
-        return following(before, state, planned, functions)
+        return prepared_after(before, state, planned, functions)
 
 
 def _planned(collected: Collected) -> Planned:

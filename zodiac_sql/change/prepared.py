@@ -60,7 +60,7 @@ def is_same(one: Mapping[str, Predicate], other: Mapping[str, Predicate]) -> boo
     return one is other or one == other
 
 
-def following(
+def prepared_after(
     before: Prepared | None, state: State, planned: Planned, functions: Functions
 ) -> Prepared:
     """A program with other rules, or other columns, than the one before it.

@@ -49,7 +49,8 @@ class _Made:
 class Copies:
     """The copies of a program's facts.
 
-    When its rules change, those stay whose tables belong to the same hypernodes as before.
+    When its rules change, those stay that a rule still reads, and whose tables belong to the same
+    hypernodes as before.
     """
 
     def __init__(self) -> None:
