@@ -1,4 +1,4 @@
-"""Random programs whose rules only join, negate and compare, over columns of all types.
+"""Random programs whose rules only join, negate, compare and aggregate, over columns of all types.
 
 Such rules are looked up where changes are small (zodiac_sql/lookups/). Here they are data of our
 own, with an evaluator in plain Python that knows nothing but loops.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -45,6 +45,7 @@ class Var:
     name: str
 
 
+ANY = Var("_")
 Term = Var | Any
 """A variable, or a value."""
 
@@ -55,13 +56,47 @@ class Atom:
     terms: tuple[Term, ...]
 
 
+Test = tuple[Term, str, Term]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An aggregate. `otherwise` is its value for a group without solutions, if it has one there."""
+
+    function: str
+    argument: Var
+    result: Var
+    otherwise: Any = None
+
+    def __str__(self) -> str:
+        other = "" if self.otherwise is None else f" ELSE {_term_text(self.otherwise)}"
+        return f"{self.function}({self.argument.name}) AS {self.result.name}{other}"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Aggregates over the same solutions."""
+
+    positive: tuple[Atom, ...]
+    negative: tuple[Atom, ...]
+    tests: tuple[Test, ...]
+    group: tuple[Var, ...]
+    wanted: tuple[Wanted, ...]
+
+    def __str__(self) -> str:
+        body = ", ".join(_body_texts(self.positive, self.negative, self.tests))
+        on = f" ON {', '.join(var.name for var in self.group)}" if self.group else ""
+        return f"AGGREGATE({body}){on} WITH {', '.join(map(str, self.wanted))}"
+
+
 @dataclass(frozen=True)
 class Rule:
     name: str
     head: Atom
     positive: tuple[Atom, ...]
     negative: tuple[Atom, ...] = ()
-    tests: tuple[tuple[Term, str, Term], ...] = ()
+    tests: tuple[Test, ...] = ()
+    grouping: Grouping | None = None
 
 
 @dataclass(frozen=True)
@@ -83,12 +118,19 @@ class Program:
 
 
 def rule_text(rule: Rule) -> str:
-    body = [
-        *map(_atom_text, rule.positive),
-        *(f"not {_atom_text(atom)}" for atom in rule.negative),
-        *(f"{_term_text(a)} {sign} {_term_text(b)}" for a, sign, b in rule.tests),
-    ]
+    body = _body_texts(rule.positive, rule.negative, rule.tests)
+    body += [str(rule.grouping)] if rule.grouping else []
     return f"{rule.name}: {_atom_text(rule.head)} :- {', '.join(body)}."
+
+
+def _body_texts(
+    positive: Sequence[Atom], negative: Sequence[Atom], tests: Sequence[Test]
+) -> list[str]:
+    return [
+        *map(_atom_text, positive),
+        *(f"not {_atom_text(atom)}" for atom in negative),
+        *(f"{_term_text(a)} {sign} {_term_text(b)}" for a, sign, b in tests),
+    ]
 
 
 def _atom_text(atom: Atom) -> str:
@@ -131,11 +173,72 @@ def _level(predicate: str) -> int:
 
 
 def _heads(rule: Rule, known: Facts) -> Iterator[Row]:
+    groups = None if rule.grouping is None else _groups(rule.grouping, known)
     for found in _solutions(rule.positive, known, {}):
-        if any(_is_refuted(atom, known, found) for atom in rule.negative):
-            continue
-        if all(OPERATORS[s](_value(a, found), _value(b, found)) for a, s, b in rule.tests):
-            yield tuple(_value(term, found) for term in rule.head.terms)
+        for more in [found] if groups is None else _with_groups(rule.grouping, groups, found):
+            if _holds(rule.negative, rule.tests, known, more):
+                yield tuple(_value(term, more) for term in rule.head.terms)
+
+
+def _holds(negative: Sequence[Atom], tests: Sequence[Test], known: Facts, found: Row_) -> bool:
+    if any(_is_refuted(atom, known, found) for atom in negative):
+        return False
+    return all(OPERATORS[s](_value(a, found), _value(b, found)) for a, s, b in tests)
+
+
+def _groups(grouping: Grouping, known: Facts) -> dict[Row, Row_]:
+    """The results of each group that has solutions."""
+    solutions = {
+        tuple(sorted(found.items()))
+        for found in _solutions(grouping.positive, known, {})
+        if _holds(grouping.negative, grouping.tests, known, found)
+    }
+    members: dict[Row, list[Row_]] = {}
+    for found in map(dict, solutions):
+        members.setdefault(tuple(found[v.name] for v in grouping.group), []).append(found)
+    return {
+        group: {
+            one.result.name: FUNCTIONS[one.function](sorted(f[one.argument.name] for f in some))
+            for one in grouping.wanted
+        }
+        for group, some in members.items()
+    }
+
+
+def _with_groups(grouping: Grouping, groups: dict[Row, Row_], found: Row_) -> Iterator[Row_]:
+    """A solution of the other atoms, with each group that fits, or with what is there for none."""
+    names = [var.name for var in grouping.group]
+    fitting = False
+    for group, results in groups.items():
+        more = dict(zip(names, group, strict=True)) | results
+        if all(found.get(name, value) == value for name, value in more.items() if name in names):
+            fitting = True
+            if all(found.get(name, value) == value for name, value in more.items()):
+                yield found | more
+    others = {one.result.name: one.otherwise for one in grouping.wanted}
+    if not fitting and None not in others.values():
+        yield found | others
+
+
+def _sum(values: list[Any]) -> Any:
+    total = type(values[0])()
+    for value in values:
+        total += value
+    return total
+
+
+def _median(values: list[Any]) -> float:
+    middle = len(values) // 2
+    if len(values) % 2:
+        return float(values[middle])
+    return float(values[middle - 1]) * 0.5 + float(values[middle]) * 0.5
+
+
+FUNCTIONS: dict[str, Callable[[list[Any]], Any]] = {
+    "COUNT": len, "MIN": min, "MAX": max, "SUM": _sum, "MED": _median,
+    "AVG": lambda values: _sum(values) / len(values),
+}  # fmt: skip
+"""What they make of the values of a group, in ascending order."""
 
 
 def _solutions(atoms: Sequence[Atom], known: Facts, found: Row_) -> Iterator[Row_]:
@@ -154,6 +257,8 @@ Row_ = dict[str, Any]
 def _matched(atom: Atom, row: Row, found: Row_) -> Row_ | None:
     more = dict(found)
     for term, value in zip(atom.terms, row, strict=True):
+        if term == ANY:
+            continue
         if isinstance(term, Var):
             if more.setdefault(term.name, value) != value:
                 return None
@@ -182,9 +287,13 @@ def random_program(rng: Random) -> Program:
     for number in range(rng.randint(2, 4)):
         types[f"b{number}"] = _types(rng, kinds)
     rules: list[Rule] = []
-    for level in range(rng.randint(1, 3)):
+    for level in range(rng.randint(1, 4)):
         names = [f"d{level}_{number}" for number in range(rng.randint(1, 2))]
         types |= {name: _types(rng, kinds) for name in names}
+        if level and rng.random() < 0.5:
+            name = f"d{level}_{len(names)}"
+            rule, types[name] = _grouped_rule(rng, f"r{len(rules)}", name, types, level)
+            rules.append(rule)
         for name in names:
             for _ in range(rng.randint(1, 3)):
                 rules.append(_rule(rng, f"r{len(rules)}", name, types, level))
@@ -217,7 +326,7 @@ def _rule(
     positive = [_atom(rng, rng.choice(readable), types, bound) for _ in range(rng.randint(1, 3))]
     lower = [p for p in types if _level(p) < level]
     negative = [
-        _atom(rng, rng.choice(lower), types, dict(bound), local=True)
+        _atom(rng, rng.choice(lower), types, dict(bound), new="L")
         for _ in range(rng.choice([0, 0, 1]))
     ]
     terms = tuple(_term(rng, type_, bound) for type_ in types[head])
@@ -225,12 +334,96 @@ def _rule(
     return Rule(name, Atom(head, terms), tuple(positive), tuple(negative), tuple(tests))
 
 
+def _grouped_rule(
+    rng: Random, name: str, head: str, types: Mapping[str, tuple[str, ...]], level: int
+) -> tuple[Rule, tuple[str, ...]]:
+    """A rule with aggregates over what lower levels have, and the types of its head."""
+    lower = [p for p in types if _level(p) < level]
+    inner: dict[str, str] = {}
+    inside = [
+        _atom(rng, rng.choice(lower), types, inner, new="I") for _ in range(rng.randint(1, 2))
+    ]
+    if not inner:
+        inside.append(Atom(lower[0], tuple(Var(f"I{n}") for n in range(len(types[lower[0]])))))
+        inner |= {f"I{n}": type_ for n, type_ in enumerate(types[lower[0]])}
+    group = rng.sample(sorted(inner), min(len(inner), rng.choice([0, 1, 1, 1, 2])))
+    wanted, tests, results = _wanted(rng, inner)
+    once = [n for n in inner if sum(atom.terms.count(Var(n)) for atom in inside) == 1]
+    used = {*group, *(one.argument.name for one in wanted), *(t[0].name for t in tests)}
+    if rng.random() < 0.4:  # what nothing else asks for tells no solutions apart
+        inside = [_without(atom, {*once} - used) for atom in inside]
+        inner = {n: type_ for n, type_ in inner.items() if n in used or n not in once}
+    negated = [
+        _atom(rng, rng.choice(lower), types, dict(inner), new="J")
+        for _ in range(rng.choice([0, 0, 1]))
+    ]
+    if (test := _test(rng, inner)) and rng.random() < 0.3:
+        tests.append(test)
+    bound = {variable: inner[variable] for variable in group}
+    outside = [_atom(rng, rng.choice(lower), types, bound) for _ in range(rng.choice([0, 0, 1, 2]))]
+    named = {term for atom in outside for term in atom.terms if isinstance(term, Var)}
+    if named >= {Var(n) for n in group} and rng.random() < 0.7:
+        wanted = [_with_other(rng, one, results[one.result.name]) for one in wanted]
+    bound |= {one.result.name: results[one.result.name] for one in wanted}
+    grouping = Grouping(
+        tuple(inside), tuple(negated), tuple(tests), tuple(map(Var, group)), tuple(wanted)
+    )
+    negative = [
+        _atom(rng, rng.choice(lower), types, dict(bound), new="L")
+        for _ in range(rng.choice([0, 0, 0, 1]))
+    ]
+    after = _test(rng, bound) if rng.random() < 0.2 else None
+    others = [n for n in bound if n not in group]
+    heads = [*(group if rng.random() < 0.95 else group[:1]), *rng.sample(others, 1)]
+    rng.shuffle(heads)
+    rule = Rule(
+        name, Atom(head, tuple(map(Var, heads))), tuple(outside), tuple(negative),
+        (after,) if after else (), grouping,
+    )  # fmt: skip
+    return rule, tuple(bound[n] for n in heads)
+
+
+def _wanted(
+    rng: Random, inner: Mapping[str, str]
+) -> tuple[list[Wanted], list[Test], dict[str, str]]:
+    """One or two aggregates, tests without which they would be too large, and their types."""
+    wanted: list[Wanted] = []
+    tests: list[Test] = []
+    results: dict[str, str] = {}
+    for number in range(rng.choice([1, 1, 2])):
+        argument = rng.choice(sorted(inner))
+        type_ = inner[argument]
+        functions = ["COUNT", *(["MIN", "MAX"] if type_ in (*ORDERED, "bool") else [])]
+        function = rng.choice(functions + (["SUM", "AVG", "MED"] if type_ in _NUMBERS else []))
+        if type_ == "int" and function in ("SUM", "AVG"):
+            tests += [(Var(argument), ">=", -1), (Var(argument), "<=", 2)]
+        result = {"COUNT": "int", "AVG": "float", "MED": "float"}.get(function, type_)
+        results[f"N{number}"] = result
+        wanted.append(Wanted(function, Var(argument), Var(f"N{number}")))
+    return wanted, tests, results
+
+
+def _with_other(rng: Random, one: Wanted, type_: str) -> Wanted:
+    """With a value for groups without solutions, which has to be a number."""
+    if type_ not in _NUMBERS or rng.random() < 0.1:
+        return one
+    return replace(one, otherwise=rng.choice(WRITTEN[type_]))
+
+
+def _without(atom: Atom, names: set[str]) -> Atom:
+    terms = (ANY if isinstance(t, Var) and t.name in names else t for t in atom.terms)
+    return Atom(atom.predicate, tuple(terms))
+
+
+_NUMBERS = ("int", "float")
+
+
 def _atom(
     rng: Random,
     predicate: str,
     types: Mapping[str, tuple[str, ...]],
     bound: dict[str, str],
-    local: bool = False,
+    new: str = "V",
 ) -> Atom:
     terms: list[Term] = []
     for type_ in types[predicate]:
@@ -240,7 +433,7 @@ def _atom(
         elif known and rng.random() < 0.6:
             terms.append(Var(rng.choice(known)))
         else:
-            name = f"{'L' if local else 'V'}{len(bound)}"
+            name = f"{new}{len(bound)}"
             bound[name] = type_
             terms.append(Var(name))
     return Atom(predicate, tuple(terms))

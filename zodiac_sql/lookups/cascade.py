@@ -15,8 +15,9 @@ from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.checks import Check
 from zodiac_sql.lookups.copies import Copies
+from zodiac_sql.lookups.groups import Groups
 from zodiac_sql.lookups.statements import Statements, Step
-from zodiac_sql.lookups.tables import DELTA, ENTERED, GONE, LEFT, LOST, MOVED, WON, Copy
+from zodiac_sql.lookups.tables import DELTA, ENTERED, GONE, GROUPS, LEFT, LOST, MOVED, WON, Copy
 from zodiac_sql.lookups.values import Fact
 from zodiac_sql.lookups.worth import MOST_MOVED, Declined
 from zodiac_sql.program.state import State
@@ -139,35 +140,74 @@ class Cascade:
         before = dict(self._moves)
         statements = self.copies.statements(self.state, self.graph, hypernode)
         copies = self.copies.of(hypernode.derives)
-        lost = self._all(statements.lost, left) + self._all(statements.refuted, entered)
-        if hypernode.recursive:
-            visited = self._recursive(hypernode, statements, copies, (left, entered), lost)
+        if statements.groups is not None:
+            visited = self._regroup(hypernode.id, statements.groups, copies, left, entered)
+        elif hypernode.recursive:
+            visited = self._recursive(hypernode.id, statements, copies, left, entered)
         else:
-            checked = self._check(statements, copies) if lost else 0
-            for name, copy in copies.items() if lost else ():
-                self.take(name, copy, hypernode.id)
-            won = self._all(statements.won, entered) + self._all(statements.freed, left)
-            for name, copy in copies.items() if won else ():
-                self.give(name, copy, hypernode.id)
-            visited = Visited(checked, 0, 0, checked, lost + won, 1, 0.0)
+            visited = self._once(hypernode.id, statements, copies, left, entered)
         seconds = time.perf_counter() - started
         self.visited[hypernode.name] = replace(visited, seconds=seconds)
         return [p for p in hypernode.derives if self._moves.get(p, 0) != before.get(p, 0)]
+
+    def _once(
+        self,
+        number: int,
+        statements: Statements,
+        copies: Mapping[str, Copy],
+        left: set[str],
+        entered: set[str],
+    ) -> Visited:
+        """Take out what no body derives any more, and put in what one derives newly."""
+        lost = self._lost(statements, left, entered)
+        checked = self._check(statements, copies) if lost else 0
+        for name, copy in copies.items() if lost else ():
+            self.take(name, copy, number)
+        won = self._won(statements, left, entered)
+        for name, copy in copies.items() if won else ():
+            self.give(name, copy, number)
+        return Visited(checked, 0, 0, checked, lost + won, 1, 0.0)
+
+    def _regroup(
+        self,
+        number: int,
+        groups: Groups,
+        copies: Mapping[str, Copy],
+        left: set[str],
+        entered: set[str],
+    ) -> Visited:
+        """Aggregate the groups anew that are touched."""
+        ((name, copy),) = copies.items()
+        touched = [
+            text
+            for names, some in ((left, groups.left), (entered, groups.entered))
+            for one in names
+            for text in some.get(one, ())
+        ]
+        if not sum(map(self.run, touched)):
+            return Visited(0, 0, 0, 0, 0, 1, 0.0)
+        lost, won = self.run(groups.lost), self.run(groups.won)
+        self.run(moves.stays(copy))
+        self.run(moves.known(copy), bit=copy.bits[number])
+        self.take(name, copy, number)
+        self.give(name, copy, number)
+        self.run(moves.empty(copy, GROUPS))
+        return Visited(lost, 0, 0, 0, won, 1, 0.0)
 
     # --- recursion --------------------------------------------------------------------------------
 
     def _recursive(
         self,
-        hypernode: Hypernode,
+        number: int,
         statements: Statements,
         copies: Mapping[str, Copy],
-        inputs: tuple[set[str], set[str]],
-        lost: int,
+        left: set[str],
+        entered: set[str],
     ) -> Visited:
         """Take out what has lost its support by ranks, then derive what still follows, and more."""
-        left, entered = inputs
+        lost = self._lost(statements, left, entered)
         checked = iterations = 0
-        forward, number = lost, hypernode.id
+        forward = lost
         gone: list[str] = []
         while lost:
             iterations += 1
@@ -183,7 +223,7 @@ class Cascade:
             self._empty(copies, fallen, DELTA)
         overdeleted = sum(self._count(copies[name], GONE) for name in gone)
         rederived = won = self._all(statements.again, gone)
-        won += self._all(statements.won, entered) + self._all(statements.freed, left)
+        won += self._won(statements, left, entered)
         self._empty(copies, gone, GONE)
         tops = self.copies.tops
         top = max(tops[name] for name in copies)
@@ -209,6 +249,14 @@ class Cascade:
     def _all(self, steps: Mapping[str, Sequence[Step]], names: Collection[str]) -> int:
         """Find the heads that some predicates lead to. Returns how many there are."""
         return sum(self.run(step.text) for name in names for step in steps.get(name, ()))
+
+    def _lost(self, statements: Statements, left: set[str], entered: set[str]) -> int:
+        """Find what may be lost, because facts left, or entered what is under a negation."""
+        return self._all(statements.lost, left) + self._all(statements.refuted, entered)
+
+    def _won(self, statements: Statements, left: set[str], entered: set[str]) -> int:
+        """Find what is derived newly."""
+        return self._all(statements.won, entered) + self._all(statements.freed, left)
 
     def _check(self, statements: Statements, copies: Mapping[str, Copy]) -> int:
         """Take back the candidates that are still derived. Returns how many there were."""

@@ -17,6 +17,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.body import Scope
+from zodiac_sql.lookups.group_values import UnknownValueError
 from zodiac_sql.lookups.loading import have_same_tables, load, size_of, unload
 from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
@@ -94,6 +95,8 @@ class Copies:
                 yield after.append
         except TooManyStepsError as error:
             raise Declined("it looks at too many facts") from error
+        except UnknownValueError as error:
+            raise Declined("SQLite does not know the value of a group") from error
         except sqlite3.OperationalError as error:
             self.close()
             if not after:

@@ -21,6 +21,7 @@ from zodiac_sql.lookups.tables import (
     column_names,
     has,
     holds,
+    insertion,
     render,
 )
 
@@ -30,11 +31,6 @@ _kept = lru_cache(maxsize=10_000)
 
 def _owner() -> exp.Placeholder:
     return exp.Placeholder(this="bit")
-
-
-def _insert(copy: Copy, kind: str, query: exp.Query) -> str:
-    into = exp.table_(copy.name(kind))
-    return render(exp.Insert(this=into, expression=query, alternative="IGNORE"))
 
 
 def _rank(alias: str) -> exp.Column:
@@ -83,6 +79,14 @@ def _without(copy: Copy, kind: str, there: bool) -> str:
 
 
 @_kept
+def stays(copy: Copy) -> str:
+    """No longer lose what is won."""
+    name = copy.name(LOST)
+    found = exp.select("1").from_(copy.table(WON, "w")).where(*copy.same(name, "w"), copy=False)
+    return render(exp.delete(exp.table_(name)).where(exp.Exists(this=found)))
+
+
+@_kept
 def count(copy: Copy, kind: str) -> str:
     """How many rows a table has."""
     return render(exp.select(exp.Count(this=exp.Star())).from_(exp.table_(copy.name(kind))))
@@ -99,7 +103,7 @@ def note_lost(copy: Copy) -> str:
     """Note what facts were like that are about to be lost."""
     owners = exp.column(OWNERS, table="t")
     query = _fact_of(copy, LOST, "l", *copy.columns("t"), owners, _rank("t"))
-    return _insert(copy, MOVED, query)
+    return insertion(copy, MOVED, query)
 
 
 @_kept
@@ -108,7 +112,7 @@ def note_won(copy: Copy) -> str:
     before = exp.func("coalesce", exp.column(OWNERS, table="t"), exp.Literal.number(0))
     query = exp.select(*copy.columns("w"), before, _rank("t")).from_(copy.table(WON, "w"))
     query = query.join(copy.table(FACT, "t"), on=exp.and_(*copy.same("w", "t")), join_type="left")
-    return _insert(copy, MOVED, query)
+    return insertion(copy, MOVED, query)
 
 
 @_kept
@@ -159,7 +163,7 @@ def _merge(copy: Copy, query: exp.Query | exp.Values, *changes: exp.Expr) -> str
 @_kept
 def into_gone(copy: Copy) -> str:
     """Remember what is lost, to look whether it still follows from something else."""
-    return _insert(copy, GONE, exp.select(*copy.columns("l")).from_(copy.table(LOST, "l")))
+    return insertion(copy, GONE, exp.select(*copy.columns("l")).from_(copy.table(LOST, "l")))
 
 
 @_kept
@@ -169,7 +173,7 @@ def into_delta_lost(copy: Copy) -> str:
         this=exp.column(OWNERS, table="t"), expression=exp.BitwiseNot(this=_owner())
     )
     query = _fact_of(copy, LOST, "l", *copy.columns("t"), _rank("t"))
-    return _insert(copy, DELTA, query.where(exp.paren(others).eq(0)))
+    return insertion(copy, DELTA, query.where(exp.paren(others).eq(0)))
 
 
 @_kept
@@ -178,7 +182,7 @@ def into_delta_won(copy: Copy) -> str:
     there = exp.select("1").from_(copy.table(FACT, "t"))
     there = there.where(*copy.same("w", "t"), holds("t"), copy=False)
     query = exp.select(*copy.columns("w"), exp.null()).from_(copy.table(WON, "w"))
-    return _insert(copy, DELTA, query.where(exp.not_(exp.Exists(this=there))))
+    return insertion(copy, DELTA, query.where(exp.not_(exp.Exists(this=there))))
 
 
 @_kept
@@ -206,7 +210,7 @@ def _difference(copy: Copy, kind: str, yes: str, no: str) -> str:
     query = _fact_of(copy, MOVED, "m", *copy.columns("t"))
     wanted = has(yes, exp.Placeholder(this="mask"))
     refused = exp.not_(has(no, exp.Placeholder(this="mask")))
-    return _insert(copy, kind, query.where(wanted, refused, copy=False))
+    return insertion(copy, kind, query.where(wanted, refused, copy=False))
 
 
 @_kept

@@ -1,8 +1,8 @@
 """Which rules can be applied by look-ups.
 
 SQLite compares values as DuckDB does if they are of the same type (values.py). So rules can be
-applied there whose variables have one type each, and which only join, negate and compare. All
-others are left to the strategies in maintain/.
+applied there whose variables have one type each, and which only join, negate, compare and
+aggregate. All others are left to the strategies in maintain/.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from zodiac_sql.language.syntax import (
     Type,
     Variable,
 )
+from zodiac_sql.lookups.group_forms import Grouped, grouped_of, typed
+from zodiac_sql.lookups.values import MOST_EXACT
 from zodiac_sql.program.state import HypernodeRow
 from zodiac_sql.rewrite.rewritten_hypernode import inner_of, modules_at_work
-
-MOST_EXACT = 2**53
-"""Up to here, each int is a float."""
 
 _ORDERED = frozenset({Type.INT, Type.FLOAT, Type.DATE, Type.TIMESTAMP})
 """The types whose values SQLite orders as DuckDB does. Symbols are compared by their text."""
@@ -38,6 +37,8 @@ class Form:
 
     rule: Rule
     body: Arranged
+    grouped: Grouped | None = None
+    """Its aggregates, if it has some."""
 
 
 def is_copied(schema: Schema, predicate: str) -> bool:
@@ -94,13 +95,37 @@ def _is_by_predicates(graph: Hypergraph, hypernode: Hypernode) -> bool:
 
 def _form(rule: Rule, schema: Schema) -> Form | None:
     body = arrange(rule.body)
-    if body.steps or body.aggregates or body.unplaced or not body.atoms:
+    if body.steps or body.unplaced or not (body.atoms or body.aggregates):
         return None
-    types: dict[str, Type] = {}
-    atoms = [rule.head, *body.atoms, *(negation.atom for negation in body.negations)]
-    if not all(_fits(atom, schema, types) for atom in atoms):
+    grouped, known = None, dict[str, Type]()
+    if body.aggregates:
+        grouped = grouped_of(rule, body)
+        inner = grouped and _types(grouped.body, schema)
+        grouped = grouped and typed(grouped, inner or {})
+        if not grouped or not inner:
+            return None
+        known = {name: inner[name] for name in grouped.group if name in inner}
+        results = (one.result.name for one in grouped.aggregates)
+        known |= zip(results, grouped.results, strict=True)
+    found = _types(body, schema, rule.head, known)
+    return Form(rule, body, grouped) if found is not None else None
+
+
+def _types(
+    body: Arranged,
+    schema: Schema,
+    head: Atom | None = None,
+    known: Mapping[str, Type] | None = None,
+) -> dict[str, Type] | None:
+    """The types of the variables of a body, of which some are known, and of a head.
+
+    None: its atoms or its comparisons are such that SQLite may compare otherwise than DuckDB.
+    """
+    types = dict(known or {})
+    atoms = [*body.atoms, *(negation.atom for negation in body.negations)]
+    if not all(_fits(atom, schema, types) for atom in (*([head] if head else []), *atoms)):
         return None
-    return Form(rule, body) if all(_is_plain(test, types) for test in body.filters) else None
+    return types if all(_is_plain(test, types) for test in body.filters) else None
 
 
 def _fits(atom: Atom, schema: Schema, types: dict[str, Type]) -> bool:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from zodiac_sql.lookups.group_values import UnknownValueError, make_functions
+
 CACHE_KIB = 16 * 1024
 """The memory that SQLite may use for what is in the file."""
 
@@ -42,6 +44,7 @@ class SideDatabase:
         self._connection = sqlite3.connect(
             "", isolation_level=None, check_same_thread=False, cached_statements=2_000
         )
+        self._unknown = make_functions(self._connection)
         self._steps = 0
         """How many steps a change has taken."""
         weakref.finalize(self, self._connection.close)  # closing twice does no harm
@@ -51,8 +54,12 @@ class SideDatabase:
             self._connection.execute(setting)
 
     def run(self, text: str, parameters: Parameters = ()) -> int:
-        """Run a statement. Returns how many rows it has written."""
-        return self._connection.execute(text, parameters).rowcount
+        """Run a statement. Returns how many rows it has written. Raises UnknownValueError."""
+        rows = self._connection.execute(text, parameters).rowcount
+        if self._unknown.asked:
+            self._unknown.asked = False
+            raise UnknownValueError
+        return rows
 
     def put(self, text: str, rows: Iterable[Sequence[object]]) -> None:
         """Run a statement for each of some rows."""

@@ -16,11 +16,22 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from zodiac_sql.language.syntax import Atom, Negation, Variable
-from zodiac_sql.lookups.body import Body, Scope, Seen
+from zodiac_sql.lookups.body import Body, Scope, Seen, without_locals
 from zodiac_sql.lookups.checks import Check, check_of, derivation
+from zodiac_sql.lookups.groups import Groups, groups_of
 from zodiac_sql.lookups.rule_forms import Form
-from zodiac_sql.lookups.tables import DELTA, ENTERED, FACT, GONE, LEFT, LOST, RANK, WON, has, render
+from zodiac_sql.lookups.tables import (
+    DELTA,
+    ENTERED,
+    FACT,
+    GONE,
+    LEFT,
+    LOST,
+    RANK,
+    WON,
+    has,
+    insertion,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +60,8 @@ class Statements:
     losing: Mapping[str, Sequence[Step]]
     winning: Mapping[str, Sequence[Step]]
     again: Mapping[str, Sequence[Step]]
+    groups: Groups | None
+    """What one does that has aggregates, instead of all that."""
     lookups: frozenset[tuple[str, tuple[int, ...]]]
     """The columns by which facts of a predicate are looked up."""
 
@@ -60,6 +73,11 @@ class Compiler:
     scope: Scope
 
     def compile(self, forms: Sequence[Form]) -> Statements:
+        for form in forms:
+            if form.grouped is not None:  # its head belongs to this rule alone
+                groups = groups_of(self.scope, form, form.grouped)
+                lookups = frozenset(self.scope.lookups)
+                return Statements({}, {}, {}, {}, {}, {}, {}, {}, groups, lookups)
         lost = _grouped(step for form in forms for step in self._driven(form, LEFT, lost=True))
         won = _grouped(step for form in forms for step in self._driven(form, ENTERED, lost=False))
         refuted = _grouped(s for form in forms for s in self._negated(form, ENTERED, lost=True))
@@ -74,8 +92,9 @@ class Compiler:
             if self.scope.recursive:
                 again.setdefault(head, []).append(Step(head, self._again(form)))
         return Statements(
-            lost, won, refuted, freed, checks, losing, winning, again, frozenset(self.scope.lookups)
-        )
+            lost, won, refuted, freed, checks, losing, winning, again, None,
+            frozenset(self.scope.lookups),
+        )  # fmt: skip
 
     # --- heads that may be lost or won ------------------------------------------------------------
 
@@ -94,7 +113,7 @@ class Compiler:
         """A statement for each negation that facts may refute now, or no longer."""
         for negation in form.body.negations:
             body = Body(self.scope)
-            body.scan(_without_locals(negation, form.body.bound), source)
+            body.scan(without_locals(negation, form.body.bound), source)
             body.join(form.body.atoms, Seen.EVER if lost else Seen.NOW)
             yield negation.atom.predicate, self._heads(form, body, lost, below=False)
 
@@ -110,24 +129,19 @@ class Compiler:
                 body.where.append(exp.column(RANK, table="t") > exp.column(RANK, table="d"))
             body.items.append(copy.table(FACT, "t"))
             values = [*copy.columns("t"), exp.column(RANK, table="t")]
-            return Step(head.predicate, _insert(copy.name(LOST), body.select(values)))
+            return Step(head.predicate, insertion(copy, LOST, body.select(values)))
         body.refuse(form.body.negations)
         there = exp.select("1").from_(copy.table(FACT, "t")).where(*body.same(head, "t"), bit)
         body.where.append(exp.not_(exp.Exists(this=there)))
         heads = [body.value(term) for term in head.terms]
-        return Step(head.predicate, _insert(copy.name(WON), body.select(heads)))
+        return Step(head.predicate, insertion(copy, WON, body.select(heads)))
 
     def _again(self, form: Form) -> str:
         """Facts that were lost, and that a body derives all the same."""
         copy = self.scope.copies[form.rule.head.predicate]
         found = derivation(self.scope, form, GONE, Seen.NOW)
         query = exp.select(*copy.columns()).from_(exp.table_(copy.name(GONE)))
-        return _insert(copy.name(WON), query.where(exp.Exists(this=found)))
-
-
-def _insert(table: str, query: exp.Select) -> str:
-    """INSERT OR IGNORE: several bodies may have the same head."""
-    return render(exp.Insert(this=exp.table_(table), expression=query, alternative="IGNORE"))
+        return insertion(copy, WON, query.where(exp.Exists(this=found)))
 
 
 def _grouped(steps: Iterator[tuple[str, Step]]) -> dict[str, list[Step]]:
@@ -135,15 +149,3 @@ def _grouped(steps: Iterator[tuple[str, Step]]) -> dict[str, list[Step]]:
     for predicate, step in steps:
         found.setdefault(predicate, []).append(step)
     return found
-
-
-def _without_locals(negation: Negation, bound: frozenset[str]) -> Atom:
-    """A negated atom whose existential variables have names that nothing else has."""
-    atom = negation.atom
-    terms = [
-        Variable(f"_:local:{term.name}")
-        if isinstance(term, Variable) and term.name not in bound
-        else term
-        for term in atom.terms
-    ]
-    return Atom(atom.predicate, tuple(terms))

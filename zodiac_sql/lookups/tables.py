@@ -17,6 +17,7 @@ The others are small, and empty between changes:
     won_n        facts that it derives newly
     delta_n      those of the last round of a recursive hypernode
     gone_n       all that a recursive hypernode has lost
+    groups_n     the groups that are to be aggregated anew for it, with 0 in all other columns
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from sqlglot import exp
 
 FACT, MOVED, ENTERED, LEFT = "fact", "moved", "entered", "left"
 LOST, WON, DELTA, GONE = "lost", "won", "delta", "gone"
+GROUPS = "groups"
 
-SMALL = (MOVED, ENTERED, LEFT, LOST, WON, DELTA, GONE)
+SMALL = (MOVED, ENTERED, LEFT, LOST, WON, DELTA, GONE, GROUPS)
 """The tables that are empty between changes."""
 
 OWNERS, RANK = "owners", "rank"
@@ -102,6 +104,12 @@ def index(copy: Copy, places: Sequence[int]) -> exp.Create:
         params=exp.IndexParameters(columns=columns),
     )
     return exp.Create(this=made, kind="INDEX")
+
+
+def insertion(copy: Copy, kind: str, query: exp.Query) -> str:
+    """INSERT OR IGNORE into one of the tables: a query may have the same row twice."""
+    into = exp.table_(copy.name(kind))
+    return render(exp.Insert(this=into, expression=query, alternative="IGNORE"))
 
 
 def has(alias: str, bits: exp.Expr | int, column: str = OWNERS) -> exp.Expr:

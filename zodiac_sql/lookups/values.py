@@ -20,6 +20,9 @@ from zodiac_sql.language.syntax import Column, Type
 
 Fact = tuple[Any, ...]
 
+MOST_EXACT = 2**53
+"""Up to here, each int is a float."""
+
 _FIRST_DAY, _FIRST_MOMENT = date(1970, 1, 1), datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 
