@@ -290,7 +290,7 @@ def random_program(rng: Random) -> Program:
     for level in range(rng.randint(1, 4)):
         names = [f"d{level}_{number}" for number in range(rng.randint(1, 2))]
         types |= {name: _types(rng, kinds) for name in names}
-        if level and rng.random() < 0.5:
+        if rng.random() < 0.6:
             name = f"d{level}_{len(names)}"
             rule, types[name] = _grouped_rule(rng, f"r{len(rules)}", name, types, level)
             rules.append(rule)
@@ -341,16 +341,16 @@ def _grouped_rule(
     lower = [p for p in types if _level(p) < level]
     inner: dict[str, str] = {}
     inside = [
-        _atom(rng, rng.choice(lower), types, inner, new="I") for _ in range(rng.randint(1, 2))
+        _atom(rng, rng.choice(lower), types, inner, new="I") for _ in range(rng.choice([1, 2, 2]))
     ]
     if not inner:
         inside.append(Atom(lower[0], tuple(Var(f"I{n}") for n in range(len(types[lower[0]])))))
         inner |= {f"I{n}": type_ for n, type_ in enumerate(types[lower[0]])}
-    group = rng.sample(sorted(inner), min(len(inner), rng.choice([0, 1, 1, 1, 2])))
+    group = rng.sample(sorted(inner), min(len(inner), rng.choice([0, 1, 1, 2])))
     wanted, tests, results = _wanted(rng, inner)
     once = [n for n in inner if sum(atom.terms.count(Var(n)) for atom in inside) == 1]
     used = {*group, *(one.argument.name for one in wanted), *(t[0].name for t in tests)}
-    if rng.random() < 0.4:  # what nothing else asks for tells no solutions apart
+    if rng.random() < 0.7:  # what nothing else asks for tells no solutions apart
         inside = [_without(atom, {*once} - used) for atom in inside]
         inner = {n: type_ for n, type_ in inner.items() if n in used or n not in once}
     negated = [
