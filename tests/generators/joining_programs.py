@@ -7,6 +7,7 @@ own, with an evaluator in plain Python that knows nothing but loops.
 from __future__ import annotations
 
 import datetime as dt
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,7 +57,17 @@ class Atom:
     terms: tuple[Term, ...]
 
 
+@dataclass(frozen=True)
+class Expr:
+    """A function of values."""
+
+    function: str
+    arguments: tuple[Term, ...]
+
+
 Test = tuple[Term, str, Term]
+Computed = tuple[tuple[Var, Expr], ...]
+"""New variables and their values."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +93,10 @@ class Grouping:
     tests: tuple[Test, ...]
     group: tuple[Var, ...]
     wanted: tuple[Wanted, ...]
+    computed: Computed = ()
 
     def __str__(self) -> str:
-        body = ", ".join(_body_texts(self.positive, self.negative, self.tests))
+        body = ", ".join(_body_texts(self.positive, self.negative, self.tests, self.computed))
         on = f" ON {', '.join(var.name for var in self.group)}" if self.group else ""
         return f"AGGREGATE({body}){on} WITH {', '.join(map(str, self.wanted))}"
 
@@ -97,6 +109,7 @@ class Rule:
     negative: tuple[Atom, ...] = ()
     tests: tuple[Test, ...] = ()
     grouping: Grouping | None = None
+    computed: Computed = ()
 
 
 @dataclass(frozen=True)
@@ -118,15 +131,16 @@ class Program:
 
 
 def rule_text(rule: Rule) -> str:
-    body = _body_texts(rule.positive, rule.negative, rule.tests)
+    body = _body_texts(rule.positive, rule.negative, rule.tests, rule.computed)
     body += [str(rule.grouping)] if rule.grouping else []
     return f"{rule.name}: {_atom_text(rule.head)} :- {', '.join(body)}."
 
 
 def _body_texts(
-    positive: Sequence[Atom], negative: Sequence[Atom], tests: Sequence[Test]
+    positive: Sequence[Atom], negative: Sequence[Atom], tests: Sequence[Test], computed: Computed
 ) -> list[str]:
     return [
+        *(f"BIND({_term_text(value)} AS {var.name})" for var, value in computed),
         *map(_atom_text, positive),
         *(f"not {_atom_text(atom)}" for atom in negative),
         *(f"{_term_text(a)} {sign} {_term_text(b)}" for a, sign, b in tests),
@@ -141,6 +155,10 @@ def _term_text(term: Term) -> str:
     match term:
         case Var(name):
             return name
+        case Expr(sign, (left, right)) if not sign.isidentifier():
+            return f"({_term_text(left)} {sign} {_term_text(right)})"
+        case Expr(function, arguments):
+            return f"{function}({', '.join(map(_term_text, arguments))})"
         case bool():
             return str(term).lower()
         case dt.datetime():
@@ -176,14 +194,22 @@ def _heads(rule: Rule, known: Facts) -> Iterator[Row]:
     groups = None if rule.grouping is None else _groups(rule.grouping, known)
     for found in _solutions(rule.positive, known, {}):
         for more in [found] if groups is None else _with_groups(rule.grouping, groups, found):
-            if _holds(rule.negative, rule.tests, known, more):
+            if _compute(rule.computed, more) and _holds(rule.negative, rule.tests, known, more):
                 yield tuple(_value(term, more) for term in rule.head.terms)
+
+
+def _compute(computed: Computed, found: Row_) -> bool:
+    """Add the values that are computed. Returns whether there are any."""
+    for var, value in computed:
+        found[var.name] = _value(value, found)
+    return None not in found.values()
 
 
 def _holds(negative: Sequence[Atom], tests: Sequence[Test], known: Facts, found: Row_) -> bool:
     if any(_is_refuted(atom, known, found) for atom in negative):
         return False
-    return all(OPERATORS[s](_value(a, found), _value(b, found)) for a, s, b in tests)
+    sides = [(s, _value(a, found), _value(b, found)) for a, s, b in tests]
+    return all(None not in (a, b) and OPERATORS[s](a, b) for s, a, b in sides)
 
 
 def _groups(grouping: Grouping, known: Facts) -> dict[Row, Row_]:
@@ -191,7 +217,8 @@ def _groups(grouping: Grouping, known: Facts) -> dict[Row, Row_]:
     solutions = {
         tuple(sorted(found.items()))
         for found in _solutions(grouping.positive, known, {})
-        if _holds(grouping.negative, grouping.tests, known, found)
+        if _compute(grouping.computed, found)
+        and _holds(grouping.negative, grouping.tests, known, found)
     }
     members: dict[Row, list[Row_]] = {}
     for found in map(dict, solutions):
@@ -272,7 +299,33 @@ def _is_refuted(atom: Atom, known: Facts, found: Row_) -> bool:
 
 
 def _value(term: Term, found: Row_) -> Any:
+    if isinstance(term, Expr):
+        values = [_value(argument, found) for argument in term.arguments]
+        value = None if None in values else COMPUTED[term.function](*values)
+        return value + 0.0 if isinstance(value, float) else value
     return found[term.name] if isinstance(term, Var) else term
+
+
+def _remainder(a: int, b: int) -> int | None:
+    return None if b == 0 else a - b * int(a / b)
+
+
+def _seconds(period: dt.timedelta) -> float:
+    return (period // dt.timedelta(microseconds=1)) / 1e6
+
+
+COMPUTED: dict[str, Callable[..., Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "%": _remainder, "abs": abs,
+    "/": lambda a, b: None if b == 0 else a / b,
+    "sqrt": lambda a: None if a < 0 else math.sqrt(a),
+    "floor": lambda a: a if math.isinf(a) else float(math.floor(a)),
+    "ceil": lambda a: a if math.isinf(a) else float(math.ceil(a)),
+    "int": lambda a: math.trunc(a) if abs(a) < 2.0**63 else None,
+    "float": float,
+    "days_between": lambda a, b: (b - a).days,
+    "seconds_between": lambda a, b: _seconds(b - a),
+    "epoch": lambda a: _seconds(a - dt.datetime(1970, 1, 1)),
+}  # fmt: skip
 
 
 # --- making them ----------------------------------------------------------------------------------
@@ -329,9 +382,65 @@ def _rule(
         _atom(rng, rng.choice(lower), types, dict(bound), new="L")
         for _ in range(rng.choice([0, 0, 1]))
     ]
+    grows = any(_level(atom.predicate) == level for atom in positive)
+    computed, tests = _computed(rng, bound, grows) if rng.random() < 0.35 else ((), [])
     terms = tuple(_term(rng, type_, bound) for type_ in types[head])
-    tests = [test for _ in range(rng.choice([0, 0, 1])) if (test := _test(rng, bound))]
-    return Rule(name, Atom(head, terms), tuple(positive), tuple(negative), tuple(tests))
+    tests += [test for _ in range(rng.choice([0, 0, 1])) if (test := _test(rng, bound))]
+    return Rule(
+        name, Atom(head, terms), tuple(positive), tuple(negative), tuple(tests), computed=computed
+    )
+
+
+def _computed(
+    rng: Random, bound: dict[str, str], grows: bool = False, new: str = "C"
+) -> tuple[Computed, list[Test]]:
+    """One or two values, and tests without which ints would be too large.
+
+    Where values may come back to the rule, only those of ints are computed: these have an end.
+    """
+    computed: list[tuple[Var, Expr]] = []
+    tests: list[Test] = []
+    for _ in range(rng.choice([1, 1, 2])):
+        made = _expression(rng, bound, grows)
+        if made is not None:
+            value, type_, ints = made
+            tests += [test for v in ints for test in ((v, ">=", -1), (v, "<=", 2))]
+            computed.append((Var(f"{new}{len(bound)}"), value))
+            bound[f"{new}{len(bound)}"] = type_
+    return tuple(computed), tests
+
+
+def _expression(
+    rng: Random, bound: Mapping[str, str], grows: bool
+) -> tuple[Expr, str, list[Var]] | None:
+    """A value, its type, and the ints that must be small."""
+    argument = Var(rng.choice(sorted(bound))) if bound else None
+    type_ = bound[argument.name] if argument else ""
+    same = Var(rng.choice([name for name in sorted(bound) if bound[name] == type_] or [""]))
+    if type_ == "int" and argument:
+        other = rng.choice([same, rng.choice([1, 2, -1])])
+        sign = rng.choice(["+", "-", "*", "%", "abs", "/", "float", "sqrt"][: 5 if grows else 8])
+        if sign in ("abs", "float", "sqrt"):
+            value = Expr(sign, (argument,))
+        else:
+            value = Expr(sign, (argument, Expr("abs", (other,)) if sign == "/" else other))
+        ints = [var for var in (argument, other) if isinstance(var, Var)]
+        return value, "float" if sign in ("/", "float", "sqrt") else "int", ints
+    if grows or argument is None:
+        return None
+    if type_ == "float":
+        sign = rng.choice(["+", "*", "/", "sqrt", "floor", "ceil", "int"])
+        number = rng.choice([0.1, 2, 3.7])
+        value = Expr(sign, (argument, number) if sign in "+*/" else (argument,))
+        if sign != "int" and rng.random() < 0.3:
+            value = Expr("+", (value, 0.3))
+        return value, "int" if sign == "int" else "float", []
+    if type_ == "date":
+        return Expr("days_between", (argument, same)), "int", []
+    if type_ == "timestamp":
+        value = rng.choice([Expr("epoch", (argument,)), Expr("seconds_between", (argument, same))])
+        return value, "float", []
+    return None
 
 
 def _grouped_rule(
@@ -347,9 +456,12 @@ def _grouped_rule(
         inside.append(Atom(lower[0], tuple(Var(f"I{n}") for n in range(len(types[lower[0]])))))
         inner |= {f"I{n}": type_ for n, type_ in enumerate(types[lower[0]])}
     group = rng.sample(sorted(inner), min(len(inner), rng.choice([0, 1, 1, 2])))
-    wanted, tests, results = _wanted(rng, inner)
+    computed, tests = _computed(rng, inner) if rng.random() < 0.3 else ((), [])
+    wanted, more, results = _wanted(rng, inner)
+    tests += more
     once = [n for n in inner if sum(atom.terms.count(Var(n)) for atom in inside) == 1]
     used = {*group, *(one.argument.name for one in wanted), *(t[0].name for t in tests)}
+    used |= {var.name for _, value in computed for var in _variables(value)}
     if rng.random() < 0.7:  # what nothing else asks for tells no solutions apart
         inside = [_without(atom, {*once} - used) for atom in inside]
         inner = {n: type_ for n, type_ in inner.items() if n in used or n not in once}
@@ -366,19 +478,21 @@ def _grouped_rule(
         wanted = [_with_other(rng, one, results[one.result.name]) for one in wanted]
     bound |= {one.result.name: results[one.result.name] for one in wanted}
     grouping = Grouping(
-        tuple(inside), tuple(negated), tuple(tests), tuple(map(Var, group)), tuple(wanted)
+        tuple(inside), tuple(negated), tuple(tests), tuple(map(Var, group)), tuple(wanted), computed
     )
     negative = [
         _atom(rng, rng.choice(lower), types, dict(bound), new="L")
         for _ in range(rng.choice([0, 0, 0, 1]))
     ]
-    after = _test(rng, bound) if rng.random() < 0.2 else None
+    later, after = _computed(rng, bound, new="D") if rng.random() < 0.3 else ((), [])
+    if (test := _test(rng, bound)) and rng.random() < 0.2:
+        after.append(test)
     others = [n for n in bound if n not in group]
     heads = [*(group if rng.random() < 0.95 else group[:1]), *rng.sample(others, 1)]
     rng.shuffle(heads)
     rule = Rule(
         name, Atom(head, tuple(map(Var, heads))), tuple(outside), tuple(negative),
-        (after,) if after else (), grouping,
+        tuple(after), grouping, later,
     )  # fmt: skip
     return rule, tuple(bound[n] for n in heads)
 
@@ -401,6 +515,14 @@ def _wanted(
         results[f"N{number}"] = result
         wanted.append(Wanted(function, Var(argument), Var(f"N{number}")))
     return wanted, tests, results
+
+
+def _variables(value: Term) -> Iterator[Var]:
+    if isinstance(value, Var):
+        yield value
+    elif isinstance(value, Expr):
+        for argument in value.arguments:
+            yield from _variables(argument)
 
 
 def _with_other(rng: Random, one: Wanted, type_: str) -> Wanted:

@@ -18,11 +18,12 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.lookups import groups
 from zodiac_sql.lookups.body import Scope
-from zodiac_sql.lookups.group_values import make_functions
+from zodiac_sql.lookups.group_values import make_aggregates
 from zodiac_sql.lookups.groups import Groups
 from zodiac_sql.lookups.rule_forms import forms_of
 from zodiac_sql.lookups.statements import Compiler
 from zodiac_sql.lookups.tables import Copy
+from zodiac_sql.lookups.values import Unknown
 from zodiac_sql.program.state import HypernodeRow
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ FLOATS = [0.1, 0.2, 0.3, -0.7, 1e300, -1e300, 1.7e308, 5e-324, -5e-324, 1e-300, 
 def test_values_are_those_of_duckdb(ours: str, duckdbs: str, ints: bool) -> None:
     rng = Random(7)
     ours_, theirs = sqlite3.connect(""), duckdb.connect()
-    make_functions(ours_)
+    make_aggregates(ours_, Unknown())
     for _ in range(150):
         size = rng.choice([1, 2, 3, 4, 7, 40])
         if ints:

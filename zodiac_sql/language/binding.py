@@ -186,9 +186,9 @@ def _level(
     return level, left
 
 
-def needed(test: Comparison | Atom) -> set[str]:
-    """The variables that a test needs."""
-    terms = expressions_of(test) if isinstance(test, Comparison) else test.terms
+def needed(test: Comparison | Binding | Atom) -> set[str]:
+    """The variables that a test or a binding needs."""
+    terms = test.terms if isinstance(test, Atom) else expressions_of(test)
     return {variable.name for variable in variables(*terms)}
 
 

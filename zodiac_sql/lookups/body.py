@@ -13,8 +13,11 @@ from enum import Enum
 
 from sqlglot import exp
 
+from zodiac_sql.language.binding import needed
 from zodiac_sql.language.syntax import (
     Atom,
+    Binding,
+    Call,
     Comparison,
     Constant,
     Expression,
@@ -66,9 +69,11 @@ class Scope:
 class Body:
     """The FROM and WHERE of one statement."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, steps: Sequence[Binding] = ()) -> None:
         self.scope = scope
-        self.known: dict[str, exp.Column] = {}
+        self.steps = [*steps]
+        """The values that are still to be computed, each once that what it needs is known."""
+        self.known: dict[str, exp.Expr] = {}
         self.items: list[exp.Expr] = []
         self.where: list[exp.Expr] = []
         self.driver = "d"
@@ -77,14 +82,31 @@ class Body:
         """Begin with a small table."""
         self.items.append(self.scope.copy(atom).table(source, self.driver))
         self.bind(atom, self.driver, None)
+        self._compute()
 
     def join(self, atoms: Sequence[Atom], seen: Seen) -> None:
         """Look atoms up, each time the one that finds fewest facts."""
+        self._compute()
         waiting = list(atoms)
         while waiting:
             atom = self.next_of(waiting)
             waiting.remove(atom)
             self._look_up(atom, seen)
+            self._compute()
+
+    def _compute(self) -> None:
+        """Compute the values for which all is known. One that an atom has, too, is compared."""
+        ready = [step for step in self.steps if self.knows(needed(step))]
+        if not ready:
+            return
+        self.steps = [step for step in self.steps if step not in ready]
+        for step in ready:
+            name, value = step.variable.name, self.value(step.expression)
+            if name in self.known:
+                self.where.append(self.known[name].copy().eq(value))
+            else:
+                self.known[name] = value
+        self._compute()
 
     def next_of(self, atoms: Sequence[Atom]) -> Atom:
         """The atom that finds fewest facts."""
@@ -124,9 +146,10 @@ class Body:
                 self.where.append(here.eq(self.value(term)))
                 places.append(place)
             elif term.name in self.known:
-                if self.known[term.name].table != alias:
+                known = self.known[term.name]
+                if not isinstance(known, exp.Column) or known.table != alias:
                     places.append(place)
-                self.where.append(here.eq(self.known[term.name].copy()))
+                self.where.append(here.eq(known.copy()))
             else:
                 self.known[term.name] = here
         if looked_up and places:
@@ -167,10 +190,12 @@ class Body:
         return all(name in self.known for name in names)
 
     def value(self, term: Term | Expression) -> exp.Expr:
-        """A variable that is known, or a constant as it is stored."""
+        """A variable that is known, a constant as it is stored, or a value that is computed."""
         if isinstance(term, Variable):
             return self.known[term.name].copy()
-        assert isinstance(term, Constant)
+        if isinstance(term, Call):
+            arguments = [self.value(argument) for argument in term.arguments]
+            return exp.Anonymous(this=term.function, expressions=arguments)
         if term.type is Type.SYMBOL:
             return exp.convert(self.scope.ids.get(str(term.value), -1))
         value = encoded_value(term.type, term.value)

@@ -67,7 +67,7 @@ def derivation(scope: Scope, form: Form, source: str, seen: Seen) -> exp.Select:
 def _of_head(scope: Scope, form: Form, source: str) -> Body:
     """A body whose head is a row of a small table."""
     head = form.rule.head
-    body = Body(scope)
+    body = Body(scope, form.body.steps)
     body.driver = scope.copies[head.predicate].name(source)
     body.bind(head, body.driver, None)
     return body
@@ -85,10 +85,11 @@ def _deletion(scope: Scope, form: Form, found: exp.Select) -> exp.Delete:
 def _together(scope: Scope, form: Form) -> Together | None:
     """The check of many candidates at once, if the first atom has some values of theirs, not all.
 
-    In a recursive hypernode, what counts depends on the rank of each candidate.
+    In a recursive hypernode, what counts depends on the rank of each candidate. Rules that compute
+    values are not looked at.
     """
     atoms = form.body.atoms
-    if scope.recursive or len(atoms) < 2:
+    if scope.recursive or len(atoms) < 2 or form.body.steps:
         return None
     head = _of_head(scope, form, LOST)
     first = head.next_of(atoms)

@@ -17,12 +17,12 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.body import Scope
-from zodiac_sql.lookups.group_values import UnknownValueError
 from zodiac_sql.lookups.loading import have_same_tables, load, size_of, unload
 from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
 from zodiac_sql.lookups.statements import Compiler, Statements
 from zodiac_sql.lookups.tables import Copy, index, render
+from zodiac_sql.lookups.values import UnknownValueError
 from zodiac_sql.lookups.worth import MOST_FACTS, MOST_MOVED, Declined, Worth
 from zodiac_sql.names import given
 from zodiac_sql.program.state import HypernodeRow, State
@@ -96,7 +96,7 @@ class Copies:
         except TooManyStepsError as error:
             raise Declined("it looks at too many facts") from error
         except UnknownValueError as error:
-            raise Declined("SQLite does not know the value of a group") from error
+            raise Declined("it computes a value that SQLite does not know") from error
         except sqlite3.OperationalError as error:
             self.close()
             if not after:

@@ -42,7 +42,7 @@ def grouped_of(rule: Rule, body: Arranged) -> Grouped | None:
     """The aggregates of a rule, if they can be applied by look-ups. The rule has some."""
     first = body.aggregates[0]  # the others have the same body and group
     inner = arrange(first.body)
-    if inner.steps or inner.unplaced or not inner.atoms:
+    if inner.unplaced or not inner.atoms:
         return None
     group = [variable.name for variable in first.group]
     results = [one.result.name for one in body.aggregates]
@@ -54,7 +54,7 @@ def grouped_of(rule: Rule, body: Arranged) -> Grouped | None:
     return Grouped(body.aggregates, inner, tuple(heads.index(name) for name in group))
 
 
-def typed(grouped: Grouped, types: Mapping[str, Type]) -> Grouped | None:
+def with_functions(grouped: Grouped, types: Mapping[str, Type]) -> Grouped | None:
     """The same with functions, given the types of the variables of the body.
 
     None: SQLite does not compute one of them as DuckDB does.

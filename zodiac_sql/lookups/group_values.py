@@ -6,14 +6,13 @@ They add in ascending order, as sql/aggregates.py lets DuckDB do it.
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from zodiac_sql.language.syntax import Type
-from zodiac_sql.lookups.values import MOST_EXACT
+from zodiac_sql.lookups.values import MOST_EXACT, Unknown, UnknownValueError
 
 MOST_AVERAGED = 512
 """DuckDB divides ints in a wider format on some machines, and rounds what comes of it to a float.
@@ -22,17 +21,6 @@ is a float: two quotients that differ are too far apart then."""
 
 _Number = int | float
 _Compute = Callable[[Sequence[Any]], _Number]
-
-
-class UnknownValueError(Exception):
-    """The value of a group is not known in SQLite, or DuckDB refuses it."""
-
-
-def _int_sum(values: Sequence[int]) -> int:
-    total = sum(values)
-    if not -(2**63) <= total < 2**63:
-        raise UnknownValueError
-    return total
 
 
 def _float_sum(values: Sequence[float]) -> float:
@@ -61,7 +49,7 @@ def _median(values: Sequence[_Number]) -> float:
 
 
 _COMPUTED: Mapping[str, _Compute] = {
-    "int_sum": _int_sum, "float_sum": _float_sum,
+    "int_sum": sum, "float_sum": _float_sum,
     "int_average": _int_average, "float_average": _float_average, "median": _median,
 }  # fmt: skip
 
@@ -80,13 +68,6 @@ FUNCTIONS: Mapping[tuple[str, Type], str] = {
 
 
 @dataclass(slots=True)
-class Unknown:
-    """Whether a value was asked for that is not known."""
-
-    asked: bool = False
-
-
-@dataclass(slots=True)
 class _Group:
     """The values of a group, as SQLite hands them over one by one. None is no value."""
 
@@ -99,26 +80,15 @@ class _Group:
             self.values.append(value)
 
     def finalize(self) -> Any:
-        """The aggregate. SQLite does not tell an error apart from its own, so it is noted."""
-        if not self.values:
-            return None
-        try:
-            found = self.compute(sorted(self.values))
-        except UnknownValueError:
-            found = math.nan
-        if isinstance(found, int):
-            return found
-        self.unknown.asked = self.unknown.asked or math.isnan(found)
-        return found + 0.0  # there is no -0.0
+        """The aggregate."""
+        return self.unknown.value(self.compute, sorted(self.values)) if self.values else None
+
+
+def make_aggregates(connection: sqlite3.Connection, unknown: Unknown) -> None:
+    """Let SQLite compute these aggregates."""
+    for name, compute in _COMPUTED.items():
+        connection.create_aggregate(name, 1, _making(compute, unknown))
 
 
 def _making(compute: _Compute, unknown: Unknown) -> Callable[[], _Group]:
     return lambda: _Group(compute, unknown)
-
-
-def make_functions(connection: sqlite3.Connection) -> Unknown:
-    """Let SQLite compute these aggregates. Returns where unknown values are noted."""
-    unknown = Unknown()
-    for name, compute in _COMPUTED.items():
-        connection.create_aggregate(name, 1, _making(compute, unknown))
-    return unknown

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from zodiac_sql.language.binding import needed
-from zodiac_sql.language.syntax import Aggregate, Atom, Comparison, Variable
+from zodiac_sql.language.binding import Arranged, needed
+from zodiac_sql.language.syntax import Aggregate, Atom, Variable
 from zodiac_sql.lookups.body import Body, Scope, Seen, without_locals
 from zodiac_sql.lookups.group_forms import Grouped
 from zodiac_sql.lookups.rule_forms import Form
@@ -77,10 +77,10 @@ class _Compiler:
         for body, others in ((inner, inner.atoms), (outer, (*outer.atoms, *inner.atoms))):
             for atom in body.atoms:
                 left = [other for other in others if other is not atom]
-                self._add(found, source, atom, left, body.filters)
+                self._add(found, source, atom, left, body)
             for negation in body.negations:
                 atom = without_locals(negation, body.bound)
-                self._add(found, source, atom, others, body.filters)
+                self._add(found, source, atom, others, body)
         return found
 
     def _add(
@@ -89,16 +89,16 @@ class _Compiler:
         source: str,
         moved: Atom,
         others: Sequence[Atom],
-        tests: Sequence[Comparison],
+        within: Arranged,
     ) -> None:
         """Add the statement that finds the groups of the bodies that have a fact that moved.
 
         Other atoms are looked up only until the group is known: too many groups do no harm.
         """
-        body = Body(self.scope)
+        body = Body(self.scope, within.steps)
         body.scan(moved, source)
         self._look_up(body, others, Seen.EVER, self.grouped.group)
-        body.test([test for test in tests if body.knows(needed(test))])
+        body.test([test for test in within.filters if body.knows(needed(test))])
         values: list[exp.Expr] = [exp.Literal.number(0) for _ in range(self.head.arity)]
         for name, place in zip(self.grouped.group, self.grouped.places, strict=True):
             values[place] = body.known[name].copy()
@@ -134,7 +134,7 @@ class _Compiler:
 
     def won(self) -> str:
         """The facts that the rule derives of the groups, whether it has had them or not."""
-        body = Body(self.scope)
+        body = Body(self.scope, self.form.body.steps)
         body.items.append(self._aggregated().subquery(body.driver, copy=False))
         names = (*self.grouped.group, *(one.result.name for one in self.grouped.aggregates))
         for place, name in enumerate(names):
@@ -170,7 +170,7 @@ class _Compiler:
     def _solutions(self) -> tuple[exp.Select, dict[str, int]]:
         """The distinct solutions of the groups, as x0, x1, ..., and the places of variables."""
         inner = self.grouped.body
-        body = Body(self.scope)
+        body = Body(self.scope, inner.steps)
         body.items.append(self.head.table(GROUPS, body.driver))
         for name, place in zip(self.grouped.group, self.grouped.places, strict=True):
             body.known[name] = exp.column(f"c{place}", table=body.driver)

@@ -1,28 +1,21 @@
 """Which rules can be applied by look-ups.
 
 SQLite compares values as DuckDB does if they are of the same type (values.py). So rules can be
-applied there whose variables have one type each, and which only join, negate, compare and
-aggregate. All others are left to the strategies in maintain/.
+applied there whose variables have one type each, and which only join, negate, compare, compute
+what Python does as DuckDB, and aggregate. All others are left to the strategies in maintain/.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.binding import Arranged, arrange
 from zodiac_sql.language.schema import Schema
-from zodiac_sql.language.syntax import (
-    Atom,
-    Comparison,
-    Constant,
-    Expression,
-    Rule,
-    Type,
-    Variable,
-)
-from zodiac_sql.lookups.group_forms import Grouped, grouped_of, typed
+from zodiac_sql.language.syntax import Atom, Constant, Rule, Type, Variable
+from zodiac_sql.lookups.computed_values import Named, named
+from zodiac_sql.lookups.group_forms import Grouped, grouped_of, with_functions
 from zodiac_sql.lookups.values import MOST_EXACT
 from zodiac_sql.program.state import HypernodeRow
 from zodiac_sql.rewrite.rewritten_hypernode import inner_of, modules_at_work
@@ -37,6 +30,7 @@ class Form:
 
     rule: Rule
     body: Arranged
+    """Its body, with the names that functions have in SQLite."""
     grouped: Grouped | None = None
     """Its aggregates, if it has some."""
 
@@ -95,37 +89,59 @@ def _is_by_predicates(graph: Hypergraph, hypernode: Hypernode) -> bool:
 
 def _form(rule: Rule, schema: Schema) -> Form | None:
     body = arrange(rule.body)
-    if body.steps or body.unplaced or not (body.atoms or body.aggregates):
+    if body.unplaced or not (body.atoms or body.aggregates):
         return None
-    grouped, known = None, dict[str, Type]()
-    if body.aggregates:
-        grouped = grouped_of(rule, body)
-        inner = grouped and _types(grouped.body, schema)
-        grouped = grouped and typed(grouped, inner or {})
-        if not grouped or not inner:
-            return None
-        known = {name: inner[name] for name in grouped.group if name in inner}
-        results = (one.result.name for one in grouped.aggregates)
-        known |= zip(results, grouped.results, strict=True)
-    found = _types(body, schema, rule.head, known)
-    return Form(rule, body, grouped) if found is not None else None
+    if not body.aggregates:
+        found = _typed(body, schema, rule.head, {})
+        return Form(rule, found.body) if found else None
+    plain = grouped_of(rule, body)
+    inner = plain and _typed(plain.body, schema, None, {})
+    if not plain or not inner:
+        return None
+    grouped = with_functions(replace(plain, body=inner.body), inner.types)
+    if not grouped:
+        return None
+    results = (one.result.name for one in grouped.aggregates)
+    known = dict(zip(results, grouped.results, strict=True))
+    known |= {name: inner.types[name] for name in grouped.group if name in inner.types}
+    found = _typed(body, schema, rule.head, known)
+    return Form(rule, found.body, grouped) if found else None
 
 
-def _types(
-    body: Arranged,
-    schema: Schema,
-    head: Atom | None = None,
-    known: Mapping[str, Type] | None = None,
-) -> dict[str, Type] | None:
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """A body with the names that functions have in SQLite, and the types of its variables."""
+
+    body: Arranged
+    types: Mapping[str, Type]
+
+
+def _typed(
+    body: Arranged, schema: Schema, head: Atom | None, known: Mapping[str, Type]
+) -> _Typed | None:
     """The types of the variables of a body, of which some are known, and of a head.
 
-    None: its atoms or its comparisons are such that SQLite may compare otherwise than DuckDB.
+    None: SQLite may compare or compute otherwise than DuckDB.
     """
-    types = dict(known or {})
+    types = dict(known)
     atoms = [*body.atoms, *(negation.atom for negation in body.negations)]
     if not all(_fits(atom, schema, types) for atom in (*([head] if head else []), *atoms)):
         return None
-    return types if all(_is_plain(test, types) for test in body.filters) else None
+    values = {name: Named(Variable(name), type_, 1) for name, type_ in types.items()}
+    steps, filters = [], []
+    for step in body.steps:
+        value = named(step.expression, values)
+        name = step.variable.name
+        if value is None or types.setdefault(name, value.type) is not value.type:
+            return None
+        values[name] = value
+        steps.append(replace(step, expression=value.expression))
+    for test in body.filters:
+        left, right = named(test.left, values), named(test.right, values)
+        if left is None or right is None or not _is_plain(test.operator, left, right):
+            return None
+        filters.append(replace(test, left=left.expression, right=right.expression))
+    return _Typed(replace(body, steps=tuple(steps), filters=tuple(filters)), types)
 
 
 def _fits(atom: Atom, schema: Schema, types: dict[str, Type]) -> bool:
@@ -141,29 +157,18 @@ def _fits(atom: Atom, schema: Schema, types: dict[str, Type]) -> bool:
     return True
 
 
-def _is_plain(test: Comparison, types: Mapping[str, Type]) -> bool:
+def _is_plain(operator: str, left: Named, right: Named) -> bool:
     """Whether SQLite compares as DuckDB does."""
-    left, right = (_type(side, types) for side in (test.left, test.right))
-    if left is None or right is None:
+    if left.type is not right.type and not (_is_small(left, right) or _is_small(right, left)):
         return False
-    if (
-        left is not right
-        and not _is_small(test.left, left, right)
-        and not _is_small(test.right, right, left)
-    ):
-        return False
-    return test.operator in ("=", "!=") or left in _ORDERED
+    return operator in ("=", "!=") or left.type in _ORDERED
 
 
-def _type(side: Expression, types: Mapping[str, Type]) -> Type | None:
-    """The type of a variable or constant; an expression has none here."""
-    if isinstance(side, Variable):
-        return types.get(side.name)
-    return side.type if isinstance(side, Constant) else None
-
-
-def _is_small(side: Expression, type_: Type, other: Type) -> bool:
+def _is_small(side: Named, other: Named) -> bool:
     """Whether a side is an int that is a float, too, and the other side is a float."""
-    if type_ is not Type.INT or other is not Type.FLOAT or not isinstance(side, Constant):
+    if side.type is not Type.INT or other.type is not Type.FLOAT:
         return False
-    return isinstance(side.value, int) and abs(side.value) <= MOST_EXACT
+    constant = side.expression
+    if not isinstance(constant, Constant) or not isinstance(constant.value, int):
+        return False
+    return abs(constant.value) <= MOST_EXACT

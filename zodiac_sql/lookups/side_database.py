@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from zodiac_sql.lookups.group_values import UnknownValueError, make_functions
+from zodiac_sql.lookups.computed_values import make_functions
+from zodiac_sql.lookups.group_values import make_aggregates
+from zodiac_sql.lookups.values import Unknown, UnknownValueError
 
 CACHE_KIB = 16 * 1024
 """The memory that SQLite may use for what is in the file."""
@@ -44,7 +46,9 @@ class SideDatabase:
         self._connection = sqlite3.connect(
             "", isolation_level=None, check_same_thread=False, cached_statements=2_000
         )
-        self._unknown = make_functions(self._connection)
+        self._unknown = Unknown()
+        make_functions(self._connection, self._unknown)
+        make_aggregates(self._connection, self._unknown)
         self._steps = 0
         """How many steps a change has taken."""
         weakref.finalize(self, self._connection.close)  # closing twice does no harm

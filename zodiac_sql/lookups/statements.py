@@ -104,7 +104,7 @@ class Compiler:
         for place, atom in enumerate(atoms):
             if source == DELTA and atom.predicate not in self.scope.recursive:
                 continue
-            body = Body(self.scope)
+            body = Body(self.scope, form.body.steps)
             body.scan(atom, source)
             body.join([*atoms[:place], *atoms[place + 1 :]], Seen.EVER if lost else Seen.NOW)
             yield self.scope.named(atom), self._heads(form, body, lost, below=source == DELTA)
@@ -112,7 +112,7 @@ class Compiler:
     def _negated(self, form: Form, source: str, lost: bool) -> Iterator[tuple[str, Step]]:
         """A statement for each negation that facts may refute now, or no longer."""
         for negation in form.body.negations:
-            body = Body(self.scope)
+            body = Body(self.scope, form.body.steps)
             body.scan(without_locals(negation, form.body.bound), source)
             body.join(form.body.atoms, Seen.EVER if lost else Seen.NOW)
             yield negation.atom.predicate, self._heads(form, body, lost, below=False)

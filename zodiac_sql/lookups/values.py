@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -97,3 +98,31 @@ def is_unknown(column: Column, alias: str) -> exp.Expr | None:
         )
         return exp.not_(exp.Between(this=value, low=first, high=last))
     return None
+
+
+# --- values that are computed ---------------------------------------------------------------------
+
+
+class UnknownValueError(Exception):
+    """A value is not known in SQLite, or DuckDB refuses it."""
+
+
+@dataclass(slots=True)
+class Unknown:
+    """Whether a value was computed that is not known. SQLite would hide an error of Python's."""
+
+    asked: bool = False
+
+    def value(self, compute: Callable[..., object], *arguments: object) -> object:
+        """What is computed, as DuckDB has it: no NaN, no int of more than 64 bits, and no -0.0."""
+        try:
+            found = compute(*arguments)
+        except UnknownValueError:
+            found = math.nan
+        if isinstance(found, float):
+            self.asked = self.asked or math.isnan(found)
+            return found + 0.0
+        if isinstance(found, int) and not -(2**63) <= found < 2**63:
+            self.asked = True
+            return None
+        return found

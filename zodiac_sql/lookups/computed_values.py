@@ -1,0 +1,132 @@
+"""The functions that rules compute values with, in SQLite, as far as Python has what DuckDB has.
+
+They are Python's, because SQLite makes a float of an int that is too large, and has no value where
+DuckDB has NaN. A function without a value derives nothing, as in sql/functions.py; where DuckDB
+would refuse the rule, or has a value that SQLite does not know, the change is left to it.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from zodiac_sql.language.functions import BUILTINS, result_type
+from zodiac_sql.language.syntax import Call, Constant, Expression, Type, Variable
+from zodiac_sql.lookups.values import Unknown, UnknownValueError
+
+MOST_PARTS = 64
+"""A value that is made of more parts than this is left to DuckDB: each use writes all of them."""
+
+_Number = int | float
+_MICROSECONDS = {Type.DATE: 86_400_000_000, Type.TIMESTAMP: 1}
+"""How many of them the numbers stand for by which SQLite has moments."""
+
+
+def _quotient(a: _Number, b: _Number) -> float | None:
+    return None if b == 0 else float(a) / float(b)
+
+
+def _remainder(a: int, b: int) -> int | None:
+    """It has the sign of the dividend, as in C."""
+    if b == -1:  # of the least int, that overflows in C
+        raise UnknownValueError
+    return None if b == 0 else int(math.copysign(1, a)) * (abs(a) % abs(b))
+
+
+def _root(a: _Number) -> float | None:
+    return math.sqrt(a) if a >= 0 else None
+
+
+def _floor(a: float) -> float:
+    return a if math.isinf(a) else float(math.floor(a))
+
+
+def _ceiling(a: float) -> float:
+    return a if math.isinf(a) else float(math.ceil(a))
+
+
+def _cut_off(a: float) -> int | None:
+    return int(a) if -(2.0**63) <= a < 2.0**63 else None
+
+
+def _seconds_between(a: Type, b: Type) -> Callable[[int, int], float]:
+    first, last = _MICROSECONDS[a], _MICROSECONDS[b]
+    return lambda x, y: float(y * last - x * first) / 1e6
+
+
+def _epoch(a: Type) -> Callable[[int], float]:
+    return lambda x: float(x * _MICROSECONDS[a]) / 1e6
+
+
+_INT, _FLOAT, _DAY = Type.INT, Type.FLOAT, Type.DATE
+_ONE = ((_INT,), (_FLOAT,))
+_TWO = tuple(product((_INT, _FLOAT), repeat=2))
+
+_FUNCTIONS: Mapping[tuple[str, tuple[Type, ...]], Callable[..., _Number | None]] = {
+    **{("+", types): operator.add for types in _TWO},
+    **{("-", types): operator.sub for types in _TWO},
+    **{("*", types): operator.mul for types in _TWO},
+    **{("/", types): _quotient for types in _TWO},
+    ("%", (_INT, _INT)): _remainder,
+    **{("abs", types): abs for types in _ONE},
+    **{("sqrt", types): _root for types in _ONE},
+    **{("float", types): float for types in _ONE},
+    ("floor", (_FLOAT,)): _floor,
+    ("ceil", (_FLOAT,)): _ceiling,
+    ("int", (_FLOAT,)): _cut_off,
+    ("days_between", (_DAY, _DAY)): lambda a, b: b - a,
+    **{
+        ("seconds_between", two): _seconds_between(*two) for two in product(_MICROSECONDS, repeat=2)
+    },
+    **{("epoch", (one,)): _epoch(one) for one in _MICROSECONDS},
+}
+_NAMES = {key: f"f{number}" for number, key in enumerate(_FUNCTIONS)}
+
+
+def make_functions(connection: sqlite3.Connection, unknown: Unknown) -> None:
+    """Let SQLite compute these functions."""
+    for key, compute in _FUNCTIONS.items():
+        call = _calling(compute, unknown)
+        connection.create_function(_NAMES[key], len(key[1]), call, deterministic=True)
+
+
+def _calling(compute: Callable[..., object], unknown: Unknown) -> Callable[..., Any]:
+    def call(*arguments: object) -> Any:
+        return None if None in arguments else unknown.value(compute, *arguments)
+
+    return call
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An expression with the names that functions have in SQLite, its type, and its size."""
+
+    expression: Expression
+    type: Type
+    parts: int
+
+
+def named(expression: Expression, known: Mapping[str, Named]) -> Named | None:
+    """An expression over known variables. None: it is not computed in SQLite."""
+    if isinstance(expression, Variable):
+        there = known.get(expression.name)
+        return there and Named(expression, there.type, there.parts)
+    if isinstance(expression, Constant):
+        return Named(expression, expression.type, 1)
+    arguments = [named(argument, known) for argument in expression.arguments]
+    found = [argument for argument in arguments if argument is not None]
+    types = tuple(argument.type for argument in found)
+    name = _NAMES.get((expression.function, types))
+    if name is None or len(found) < len(arguments):
+        return None
+    type_ = result_type(BUILTINS[expression.function], types)
+    parts = 1 + sum(argument.parts for argument in found)
+    if type_ is None or parts > MOST_PARTS:
+        return None
+    call = Call(name, tuple(argument.expression for argument in found), expression.span)
+    return Named(call, type_, parts)
