@@ -34,6 +34,7 @@ class Row:
     `known` are figures of other systems, or goals; `changed` are facts that left or entered
     extensions in each deletion (negation makes some enter), `reached` the hypernodes it evaluated;
     `statements` are those of a deletion and of an insertion, counted apart from the timed ones.
+    `kinds` are what tells samples apart that are to be looked at by themselves, too.
     """
 
     title: str
@@ -43,6 +44,7 @@ class Row:
     reached: list[int] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     statements: list[int] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
 
 
 def connect(path: Path, strategy: str, modules: bool = True) -> KnowledgeBase:

@@ -118,6 +118,19 @@ def _print_one(rows: list[Row]) -> None:
             cells.append(" / ".join(map(str, row.statements)))
             cells += [ms(gone), ratio(gone, base), ms(new), ratio(new, base), row.known]
             print_line(cells)
+            if row.kinds:
+                gone, new = (_slowest(row.kinds, some) for some in (gone, new))
+                title, samples = f"{row.title}: the slowest one", str(len(gone))
+                cells = [title, samples, "", "", "", ms(gone), ratio(gone, base)]
+                print_line([*cells, ms(new), ratio(new, base), ""])
+
+
+def _slowest(kinds: list[str], seconds: list[float]) -> list[float]:
+    """The samples of the kind whose median is the largest."""
+    found: dict[str, list[float]] = {}
+    for kind, spent in zip(kinds, seconds, strict=False):  # an end may come in between
+        found.setdefault(kind, []).append(spent)
+    return max(found.values(), key=median)
     print()
 
 

@@ -17,11 +17,15 @@ from .workloads import CLOSURE, RS2, WORKLOADS, Facts, Workload, table_of, wind_
 
 @dataclass(frozen=True)
 class Case:
-    """Batches that are deleted and inserted again, one after the other."""
+    """Batches that are deleted and inserted again, one after the other.
+
+    With `by_kind`, the slowest of the predicates that they are of is told, too.
+    """
 
     title: str
     batches: list[Batch]
     known: str = ""
+    by_kind: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,9 +160,9 @@ def _rs2(facts: Facts) -> list[Case]:
 def _lubm(facts: Facts) -> list[Case]:
     total = sum(table.num_rows for table in facts.values())
     rng = random.Random(3)
-    each = [{p: [rng.choice(rows_of(facts[p]))]} for _ in range(12) for p in sorted(facts)]
+    each = [{p: [rng.choice(rows_of(facts[p]))]} for _ in range(30) for p in sorted(facts)]
     return [
-        Case("1 fact of each predicate, twelve times", each),
+        Case("1 fact of each predicate, thirty times", each, by_kind=True),
         *(Case(f"random facts: {size:,}", sample(facts, size, 20)) for size in (1, 10, 1_000)),
         Case("random facts: 25 % of all", sample(facts, total // 4, 20)),
     ]

@@ -79,6 +79,7 @@ class Measurement:
         end = perf_counter() + seconds
         with connect(self.path, self.strategy) as kb:
             for batch in case.batches:
+                row.kinds.extend([" ".join(sorted(batch))] if case.by_kind else [])
                 spent, done = change(kb, batch, {})
                 row.seconds["delete"].append(spent)
                 row.changed.append(sum(done.deleted.values()) + sum(done.inserted.values()))

@@ -267,15 +267,20 @@ def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
     ]
     union = texts[0] if len(texts) == 1 else exp.union(*texts, distinct=False)
     raw = exp.select("raw").distinct().from_(union.subquery("texts", copy=False))
-    store.run(
-        create_temp(
-            "term",
-            exp.select("raw", exp.column("raw").as_("text")).from_(raw.subquery("t", copy=False)),
-        )
-    )
+    text: exp.Expr = exp.column("raw")
     # All other texts stand as they are. Just planning a statement with this macro takes 15 ms.
-    if store.count("SELECT count(*) FROM temp.term WHERE raw[1] IN ('<', '\"')"):
-        store.run("UPDATE temp.term SET text = zodiac.canonical(raw) WHERE raw[1] IN ('<', '\"')")
+    marked = exp.select("1").from_(union.copy().subquery("texts", copy=False)).where(_is_marked())
+    if store.rows(marked.limit(1)):
+        canonical = exp.func("zodiac.canonical", exp.column("raw"), dialect="duckdb")
+        text = exp.case().when(_is_marked(), canonical).else_(text)
+    terms = exp.select("raw", text.as_("text")).from_(raw.subquery("t", copy=False))
+    store.run(create_temp("term", terms))
+
+
+def _is_marked() -> exp.Expr:
+    """Whether a text begins with a mark: then it may be written in several ways."""
+    first = exp.Anonymous(this="left", expressions=[exp.column("raw"), exp.Literal.number(1)])
+    return first.isin("<", '"')
 
 
 def _replaced(store: Store, source: str, columns: Sequence[str]) -> exp.Select:
