@@ -307,7 +307,9 @@ def _value(term: Term, found: Row_) -> Any:
 
 
 def _remainder(a: int, b: int) -> int | None:
-    return None if b == 0 else a - b * int(a / b)
+    if b == 0:
+        return None
+    return abs(a) % abs(b) if a >= 0 else -(abs(a) % abs(b))
 
 
 def _seconds(period: dt.timedelta) -> float:
@@ -383,49 +385,39 @@ def _rule(
         for _ in range(rng.choice([0, 0, 1]))
     ]
     grows = any(_level(atom.predicate) == level for atom in positive)
-    computed, tests = _computed(rng, bound, grows) if rng.random() < 0.35 else ((), [])
+    computed = _computed(rng, bound, grows) if rng.random() < 0.35 else ()
     terms = tuple(_term(rng, type_, bound) for type_ in types[head])
-    tests += [test for _ in range(rng.choice([0, 0, 1])) if (test := _test(rng, bound))]
+    tests = [test for _ in range(rng.choice([0, 0, 1])) if (test := _test(rng, bound))]
     return Rule(
         name, Atom(head, terms), tuple(positive), tuple(negative), tuple(tests), computed=computed
     )
 
 
-def _computed(
-    rng: Random, bound: dict[str, str], grows: bool = False, new: str = "C"
-) -> tuple[Computed, list[Test]]:
-    """One or two values, and tests without which ints would be too large.
+def _computed(rng: Random, bound: dict[str, str], grows: bool = False, new: str = "C") -> Computed:
+    """One or two values. Ints are made small first: too large a value would refuse the rule.
 
     Where values may come back to the rule, only those of ints are computed: these have an end.
     """
     computed: list[tuple[Var, Expr]] = []
-    tests: list[Test] = []
     for _ in range(rng.choice([1, 1, 2])):
         made = _expression(rng, bound, grows)
         if made is not None:
-            value, type_, ints = made
-            tests += [test for v in ints for test in ((v, ">=", -1), (v, "<=", 2))]
-            computed.append((Var(f"{new}{len(bound)}"), value))
-            bound[f"{new}{len(bound)}"] = type_
-    return tuple(computed), tests
+            computed.append((Var(f"{new}{len(bound)}"), made[0]))
+            bound[f"{new}{len(bound)}"] = made[1]
+    return tuple(computed)
 
 
-def _expression(
-    rng: Random, bound: Mapping[str, str], grows: bool
-) -> tuple[Expr, str, list[Var]] | None:
-    """A value, its type, and the ints that must be small."""
+def _expression(rng: Random, bound: Mapping[str, str], grows: bool) -> tuple[Expr, str] | None:
+    """A value and its type."""
     argument = Var(rng.choice(sorted(bound))) if bound else None
     type_ = bound[argument.name] if argument else ""
     same = Var(rng.choice([name for name in sorted(bound) if bound[name] == type_] or [""]))
     if type_ == "int" and argument:
-        other = rng.choice([same, rng.choice([1, 2, -1])])
+        small: Term = Expr("%", (argument, 7))
+        other = rng.choice([Expr("%", (same, 5)), rng.choice([1, 2, -1])])
         sign = rng.choice(["+", "-", "*", "%", "abs", "/", "float", "sqrt"][: 5 if grows else 8])
-        if sign in ("abs", "float", "sqrt"):
-            value = Expr(sign, (argument,))
-        else:
-            value = Expr(sign, (argument, Expr("abs", (other,)) if sign == "/" else other))
-        ints = [var for var in (argument, other) if isinstance(var, Var)]
-        return value, "float" if sign in ("/", "float", "sqrt") else "int", ints
+        arguments = (small,) if sign in ("abs", "float", "sqrt") else (small, other)
+        return Expr(sign, arguments), "float" if sign in ("/", "float", "sqrt") else "int"
     if grows or argument is None:
         return None
     if type_ == "float":
@@ -434,12 +426,12 @@ def _expression(
         value = Expr(sign, (argument, number) if sign in "+*/" else (argument,))
         if sign != "int" and rng.random() < 0.3:
             value = Expr("+", (value, 0.3))
-        return value, "int" if sign == "int" else "float", []
+        return value, "int" if sign == "int" else "float"
     if type_ == "date":
-        return Expr("days_between", (argument, same)), "int", []
+        return Expr("days_between", (argument, same)), "int"
     if type_ == "timestamp":
         value = rng.choice([Expr("epoch", (argument,)), Expr("seconds_between", (argument, same))])
-        return value, "float", []
+        return value, "float"
     return None
 
 
@@ -456,9 +448,8 @@ def _grouped_rule(
         inside.append(Atom(lower[0], tuple(Var(f"I{n}") for n in range(len(types[lower[0]])))))
         inner |= {f"I{n}": type_ for n, type_ in enumerate(types[lower[0]])}
     group = rng.sample(sorted(inner), min(len(inner), rng.choice([0, 1, 1, 2])))
-    computed, tests = _computed(rng, inner) if rng.random() < 0.3 else ((), [])
-    wanted, more, results = _wanted(rng, inner)
-    tests += more
+    computed = _computed(rng, inner) if rng.random() < 0.3 else ()
+    wanted, tests, results = _wanted(rng, inner)
     once = [n for n in inner if sum(atom.terms.count(Var(n)) for atom in inside) == 1]
     used = {*group, *(one.argument.name for one in wanted), *(t[0].name for t in tests)}
     used |= {var.name for _, value in computed for var in _variables(value)}
@@ -484,15 +475,14 @@ def _grouped_rule(
         _atom(rng, rng.choice(lower), types, dict(bound), new="L")
         for _ in range(rng.choice([0, 0, 0, 1]))
     ]
-    later, after = _computed(rng, bound, new="D") if rng.random() < 0.3 else ((), [])
-    if (test := _test(rng, bound)) and rng.random() < 0.2:
-        after.append(test)
+    later = _computed(rng, bound, new="D") if rng.random() < 0.3 else ()
+    after = _test(rng, bound) if rng.random() < 0.2 else None
     others = [n for n in bound if n not in group]
     heads = [*(group if rng.random() < 0.95 else group[:1]), *rng.sample(others, 1)]
     rng.shuffle(heads)
     rule = Rule(
         name, Atom(head, tuple(map(Var, heads))), tuple(outside), tuple(negative),
-        tuple(after), grouping, later,
+        (after,) if after else (), grouping, later,
     )  # fmt: skip
     return rule, tuple(bound[n] for n in heads)
 
