@@ -41,10 +41,11 @@ def _unite(task: Task, heritage: Heritage, owns: Mapping[str, WorkingTable]) -> 
     for own in owns.values():
         if own.stored is not None and not base.recursive:
             own.begins_as(_with_ranks(task, own, own.stored))
-    if len(heritage.origins) > 1:
+    others = {p: _others(task, heritage, p) for p in owns}
+    if any(others.values()):
         shifts = _shifts(task, heritage, base) if task.ranked else {}
         for own in owns.values():
-            _add_others(task, heritage, own, shifts)
+            _add_others(task, heritage, own, others[own.predicate], shifts)
 
 
 def _with_ranks(task: Task, own: WorkingTable, stored: Part) -> Part:
@@ -99,20 +100,28 @@ def _part(task: Task, heritage: Heritage, predicate: str, origin: Hypernode) -> 
 # --- rows -----------------------------------------------------------------------------------------
 
 
+def _others(task: Task, heritage: Heritage, predicate: str) -> list[tuple[Part, Hypernode]]:
+    """The tables of a predicate that all but the largest hypernode bring along."""
+    return [
+        (part, origin)
+        for origin in heritage.origins
+        if origin.id != heritage.base
+        and (part := _part(task, heritage, predicate, origin)) is not None
+    ]
+
+
 def _add_others(
-    task: Task, heritage: Heritage, own: WorkingTable, shifts: Mapping[int, int]
+    task: Task,
+    heritage: Heritage,
+    own: WorkingTable,
+    others: Sequence[tuple[Part, Hypernode]],
+    shifts: Mapping[int, int],
 ) -> None:
     """Create `united_*`: the rows of all but the largest hypernode, as far as they are needed.
 
     A fact that the largest has, too, keeps the lower of its ranks. If that is the rank of the other
     hypernode, the fact is taken out of the largest's table; if not, it is left out of `united_*`.
     """
-    others = [
-        (part, origin)
-        for origin in heritage.origins
-        if origin.id != heritage.base
-        and (part := _part(task, heritage, own.predicate, origin)) is not None
-    ]
     if not others:
         return
     every = f"every_{own.stem}"
