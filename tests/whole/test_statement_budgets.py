@@ -55,12 +55,15 @@ MORE_RULES = """
     r14: p20(X, Y) :- p22(X, Y).
     r17: p30(X, Z) :- p22(X, Y), p21(Y, Z).
 
+    s1: usual(X, A) :- AGGREGATE(hop(X, Y), reading(Y, T)) ON X WITH AVG(T) AS A.
+    s2: odd(X) :- usual(X, A), reading(X, T), D = abs(T - A), D > 5.
+
     m1: member(X, Y) :- memberOf(Y, X).
     m2: memberOf(X, Y) :- member(Y, X).
     m3: Person(X) :- memberOf(X, Y), Organization(Y).
     m4: Organization(Y) :- member(Y, X), Person(X).
 """
-"""What RS2 has beside them, and rules like those of LUBM for members."""
+"""What RS2 has beside them, rules about readings, and some like those of LUBM for members."""
 
 W = 20
 """The length of the chains of facts."""
@@ -106,6 +109,8 @@ def fill(kb: KnowledgeBase) -> None:
         update.insert("chain", [(f"n{i}", f"n{i + 1}") for i in range(W)])
         update.insert("free", [(f"n{i}", f"n{i + 1}") for i in range(W)])
         update.insert("value", [(f"n{i}", float(i)) for i in range(W)])
+        update.insert("hop", [(f"n{i}", f"n{i + 1}") for i in range(W)])
+        update.insert("reading", [(f"n{i}", 20.0 + i % 3) for i in range(W)])
 
 
 @dataclass(frozen=True)
@@ -209,6 +214,7 @@ LOOKED_UP = {
     "p3 of RS2": (11, 11),
     "a member": (6, 6),
     "a chain, and a fact that no rule reads": (10, 10),
+    "a reading": (8, 8),
 }
 """The budgets of changes that are looked up: DuckDB only writes, a statement for each table that
 changes, between BEGIN and COMMIT. (A chain of k rules: k + 3.)"""
@@ -216,6 +222,10 @@ changes, between BEGIN and COMMIT. (A chain of k rules: k + 3.)"""
 ALONE = {
     "p3 of RS2": Typical(inserts("p3", FACT), 0, deletes("p3", FACT), 0),
     "a member": Typical(inserts("memberOf", FACT), 0, deletes("memberOf", FACT), 0),
+    "a reading": Typical(
+        both(deletes("reading", ("n3", 20.0)), inserts("reading", ("n3", 40.0))), 0,
+        both(deletes("reading", ("n3", 40.0)), inserts("reading", ("n3", 20.0))), 0,
+    ),
     "a chain, and a fact that no rule reads": Typical(
         both(inserts("chain", FACT), inserts("free", FACT)), 0,
         both(deletes("chain", FACT), deletes("free", FACT)), 0,
