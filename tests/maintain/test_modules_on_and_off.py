@@ -39,13 +39,13 @@ OpenKb = Callable[..., KnowledgeBase]
 
 
 def test_a_file_with_modules_opened_without_and_the_other_way_round(tmp_path: Path) -> None:
-    """A hypernode is converted when it is next touched, and what is told is as ever."""
+    """A hypernode is converted when a strategy next touches it, and what is told is as ever."""
     path = tmp_path / "some.duckdb"
     with open_with(True, path) as kb:
         fill(kb, FED + PATH + ABOVE)
         both = modules_of(kb)
         assert sorted(both) == ["stc(near)", "tc(path)"]
-    for number, (modules, strategy) in enumerate(((False, "auto"), (True, "bf"))):
+    for number, (modules, strategy) in enumerate(((False, "support"), (True, "bf"))):
         with open_with(modules, path, strategy=strategy) as kb:
             assert modules_of(kb) == ([] if modules else both)
             kb.insert("elsewhere", [(number,)])
