@@ -119,3 +119,15 @@ def test_what_is_refused_is_refused_as_ever(open_kb: OpenKb) -> None:
         kb.insert("size", [("c", 2**62)])
     assert kb.insert("size", [("c", 2**60)]).inserted == {"size": 1, "twice": 1}
     assert kb.verify()
+
+
+def test_a_body_without_a_value_is_none_even_if_nothing_asks_for_it(open_kb: OpenKb) -> None:
+    kb = open_kb(strategy="lookups")
+    kb.add_rules(
+        "root(X) :- size(X), Y = sqrt(X)."
+        " roots(X, N) :- AGGREGATE(size(X), BIND(sqrt(X) AS Y)) ON X WITH COUNT(X) AS N."
+    )
+    kb.insert("size", [(1,)])
+    assert kb.insert("size", [(-1,)]).inserted == {"size": 1}
+    assert kb.insert("size", [(4,)]).inserted == {"size": 1, "root": 1, "roots": 1}
+    assert kb.verify()

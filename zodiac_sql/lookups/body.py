@@ -26,6 +26,7 @@ from zodiac_sql.language.syntax import (
     Type,
     Variable,
 )
+from zodiac_sql.lookups.computed_values import is_partial
 from zodiac_sql.lookups.tables import FACT, RANK, Copy, has, holds
 from zodiac_sql.lookups.values import encoded_value
 
@@ -95,7 +96,10 @@ class Body:
             self._compute()
 
     def _compute(self) -> None:
-        """Compute the values for which all is known. One that an atom has, too, is compared."""
+        """Compute the values for which all is known. One that an atom has, too, is compared.
+
+        A body without one of its values is none, even if nothing else asks for it.
+        """
         ready = [step for step in self.steps if self.knows(needed(step))]
         if not ready:
             return
@@ -104,8 +108,10 @@ class Body:
             name, value = step.variable.name, self.value(step.expression)
             if name in self.known:
                 self.where.append(self.known[name].copy().eq(value))
-            else:
-                self.known[name] = value
+                continue
+            self.known[name] = value
+            if is_partial(step.expression):
+                self.where.append(value.copy().is_(exp.null()).not_())
         self._compute()
 
     def next_of(self, atoms: Sequence[Atom]) -> Atom:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from zodiac_sql.language.binding import calls
 from zodiac_sql.language.functions import BUILTINS, result_type
 from zodiac_sql.language.syntax import Call, Constant, Expression, Type, Variable
 from zodiac_sql.lookups.values import Unknown, UnknownValueError
@@ -86,6 +87,8 @@ _FUNCTIONS: Mapping[tuple[str, tuple[Type, ...]], Callable[..., _Number | None]]
     **{("epoch", (one,)): _epoch(one) for one in _MICROSECONDS},
 }
 _NAMES = {key: f"f{number}" for number, key in enumerate(_FUNCTIONS)}
+_PARTIAL = {name for (function, _), name in _NAMES.items() if function in ("/", "%", "sqrt", "int")}
+"""Those that have no value for some arguments."""
 
 
 def make_functions(connection: sqlite3.Connection, unknown: Unknown) -> None:
@@ -109,6 +112,11 @@ class Named:
     expression: Expression
     type: Type
     parts: int
+
+
+def is_partial(expression: Expression) -> bool:
+    """Whether an expression, in which functions have their names in SQLite, may have no value."""
+    return any(call.function in _PARTIAL for call in calls(expression))
 
 
 def named(expression: Expression, known: Mapping[str, Named]) -> Named | None:
