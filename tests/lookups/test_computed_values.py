@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
+SUM = "v(S) :- AGGREGATE(size(X)) WITH AVG(X) AS S."
+
 VALUES: dict[Type, list[Any]] = {
     Type.INT: [0, 1, -1, 2, 3, -7, 10, 2**53 + 1, 2**62, 2**63 - 1, -(2**63)],
     Type.FLOAT: [
@@ -130,4 +132,25 @@ def test_a_body_without_a_value_is_none_even_if_nothing_asks_for_it(open_kb: Ope
     kb.insert("size", [(1,)])
     assert kb.insert("size", [(-1,)]).inserted == {"size": 1}
     assert kb.insert("size", [(4,)]).inserted == {"size": 1, "root": 1, "roots": 1}
+    assert kb.verify()
+
+
+@pytest.mark.parametrize("rule", ["v(X, Y) :- size(X), Y = X + 0.5.", SUM])
+def test_an_interruption_while_a_value_is_computed(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rule: str
+) -> None:
+    """SQLite hides it, and the change must not go on in another way."""
+    kb = open_kb(strategy="lookups")
+    kb.add_rules(rule)
+    kb.insert("size", [(1,)])
+    kb.insert("size", [(2,)])
+
+    def interrupt(*_: object) -> object:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(math, "isnan", interrupt)
+        kb.insert("size", [(3,)])
+    assert kb.query("size(X)").fetchall() == [(1,), (2,)]
+    assert kb.insert("size", [(3,)]).inserted["size"] == 1
     assert kb.verify()

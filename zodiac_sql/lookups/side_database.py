@@ -91,12 +91,15 @@ class SideDatabase:
         except BaseException as error:
             self._connection.set_progress_handler(None, 0)
             self._undo()
-            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
-                raise
-            if self._steps > MOST_STEPS:
+            stopped = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+            if stopped and self._steps > MOST_STEPS:
                 raise TooManyStepsError from error
-            # Python was interrupted while SQLite said how it gets on, which hides the error.
-            raise KeyboardInterrupt from error
+            # Python was interrupted while SQLite said how it gets on, or while it computed a value
+            # for SQLite, which hides the error.
+            if stopped or self._unknown.interrupted:
+                self._unknown.interrupted = False
+                raise KeyboardInterrupt from error
+            raise
 
     def _undo(self) -> None:
         if self._connection.in_transaction:  # SQLite itself may have ended it

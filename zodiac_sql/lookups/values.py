@@ -109,12 +109,21 @@ class UnknownValueError(Exception):
 
 @dataclass(slots=True)
 class Unknown:
-    """Whether a value was computed that is not known. SQLite would hide an error of Python's."""
+    """What came up as Python computed values. SQLite hides its errors."""
 
     asked: bool = False
+    """Whether a value was asked for that is not known."""
+    interrupted: bool = False
 
     def value(self, compute: Callable[..., object], *arguments: object) -> object:
         """What is computed, as DuckDB has it: no NaN, no int of more than 64 bits, and no -0.0."""
+        try:
+            return self._found(compute, *arguments)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            raise
+
+    def _found(self, compute: Callable[..., object], *arguments: object) -> object:
         try:
             found = compute(*arguments)
         except UnknownValueError:
