@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from .readings import READINGS
 from .session import STRATEGIES, Batch, Rows, rows_of
 from .workloads import CLOSURE, RS2, WORKLOADS, Facts, Workload, table_of, wind_turbines
 
@@ -226,6 +227,10 @@ def _latency(facts: Facts) -> list[Case]:
     ]
 
 
+def _readings(facts: Facts) -> list[Case]:
+    return [Case("1 temperature", _single("temperature", rows_of(facts["temperature"])[:60]))]
+
+
 UPDATES = {
     updates.name: updates
     for updates in (
@@ -240,6 +245,7 @@ UPDATES = {
         _long_paths_workload("deep-tree", "closure of a tree 1,000 deep", lambda: deep_tree(2_000)),
         UpdateWorkload("rs2", WORKLOADS["rs2"], _rs2, "compiled Soufflé 277"),
         UpdateWorkload("lubm", WORKLOADS["lubm"], _lubm),
+        UpdateWorkload("readings", READINGS, _readings),
         _clique_workload(60),
         _clique_workload(150),
         UpdateWorkload(
