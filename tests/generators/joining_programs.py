@@ -155,7 +155,9 @@ def _term_text(term: Term) -> str:
     match term:
         case Var(name):
             return name
-        case Expr(sign, (left, right)) if not sign.isidentifier():
+        case Expr("not", (condition,)):
+            return f"not {_term_text(condition)}"
+        case Expr(sign, (left, right)) if sign in ("and", "or") or not sign.isidentifier():
             return f"({_term_text(left)} {sign} {_term_text(right)})"
         case Expr(function, arguments):
             return f"{function}({', '.join(map(_term_text, arguments))})"
@@ -301,7 +303,10 @@ def _is_refuted(atom: Atom, known: Facts, found: Row_) -> bool:
 def _value(term: Term, found: Row_) -> Any:
     if isinstance(term, Expr):
         values = [_value(argument, found) for argument in term.arguments]
-        value = None if None in values else COMPUTED[term.function](*values)
+        if term.function in OF_NOTHING:
+            value = OF_NOTHING[term.function](*values)
+        else:
+            value = None if None in values else COMPUTED[term.function](*values)
         return value + 0.0 if isinstance(value, float) else value
     return found[term.name] if isinstance(term, Var) else term
 
@@ -310,6 +315,29 @@ def _remainder(a: int, b: int) -> int | None:
     if b == 0:
         return None
     return abs(a) % abs(b) if a >= 0 else -(abs(a) % abs(b))
+
+
+def _rounded(a: float, places: int) -> float:
+    """Halves away from zero."""
+    product = a * 10.0**places
+    if math.isinf(product):
+        return a
+    whole = math.trunc(product)
+    return (whole + ((product > whole) - (product < whole)) * (abs(product - whole) >= 0.5)) / (
+        10.0**places
+    )
+
+
+def _chosen(condition: Any, a: Any, b: Any) -> Any:
+    return None if condition is None else a if condition else b
+
+
+def _both(a: Any, b: Any) -> Any:
+    return False if a is False or b is False else None if None in (a, b) else True
+
+
+def _either(a: Any, b: Any) -> Any:
+    return True if a is True or b is True else None if None in (a, b) else False
 
 
 def _seconds(period: dt.timedelta) -> float:
@@ -327,7 +355,14 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "days_between": lambda a, b: (b - a).days,
     "seconds_between": lambda a, b: _seconds(b - a),
     "epoch": lambda a: _seconds(a - dt.datetime(1970, 1, 1)),
+    "round": lambda a, n: a if math.isinf(a) else _rounded(a, n),
+    "not": operator.not_,
+    **OPERATORS,
 }  # fmt: skip
+
+
+OF_NOTHING: dict[str, Callable[..., Any]] = {"if": _chosen, "and": _both, "or": _either}
+"""Those that may have a value where an argument has none."""
 
 
 # --- making them ----------------------------------------------------------------------------------
@@ -409,6 +444,8 @@ def _computed(rng: Random, bound: dict[str, str], grows: bool = False, new: str 
 
 def _expression(rng: Random, bound: Mapping[str, str], grows: bool) -> tuple[Expr, str] | None:
     """A value and its type."""
+    if bound and not grows and rng.random() < 0.3:
+        return _choice(rng, bound)
     argument = Var(rng.choice(sorted(bound))) if bound else None
     type_ = bound[argument.name] if argument else ""
     same = Var(rng.choice([name for name in sorted(bound) if bound[name] == type_] or [""]))
@@ -421,9 +458,9 @@ def _expression(rng: Random, bound: Mapping[str, str], grows: bool) -> tuple[Exp
     if grows or argument is None:
         return None
     if type_ == "float":
-        sign = rng.choice(["+", "*", "/", "sqrt", "floor", "ceil", "int"])
-        number = rng.choice([0.1, 2, 3.7])
-        value = Expr(sign, (argument, number) if sign in "+*/" else (argument,))
+        sign = rng.choice(["+", "*", "/", "sqrt", "floor", "ceil", "int", "round"])
+        number = rng.choice([0, 1, 3] if sign == "round" else [0.1, 2, 3.7])
+        value = Expr(sign, (argument, number) if sign in ("+", "*", "/", "round") else (argument,))
         if sign != "int" and rng.random() < 0.3:
             value = Expr("+", (value, 0.3))
         return value, "int" if sign == "int" else "float"
@@ -433,6 +470,28 @@ def _expression(rng: Random, bound: Mapping[str, str], grows: bool) -> tuple[Exp
         value = rng.choice([Expr("epoch", (argument,)), Expr("seconds_between", (argument, same))])
         return value, "float"
     return None
+
+
+def _choice(rng: Random, bound: Mapping[str, str]) -> tuple[Expr, str]:
+    """One of two values, by a condition."""
+    condition = _condition(rng, bound)
+    if rng.random() < 0.3:
+        condition = Expr("not", (condition,))
+    elif rng.random() < 0.5:
+        condition = Expr(rng.choice(["and", "or"]), (condition, _condition(rng, bound)))
+    first = rng.choice(sorted(bound))
+    others = [Var(name) for name in sorted(bound) if bound[name] == bound[first]]
+    return Expr("if", (condition, Var(first), rng.choice(others))), bound[first]
+
+
+def _condition(rng: Random, bound: Mapping[str, str]) -> Expr:
+    """A comparison, which has no value where a root has none."""
+    numbers = [name for name in sorted(bound) if bound[name] == "float"]
+    if numbers and rng.random() < 0.5:
+        return Expr(rng.choice(["<", ">="]), (Expr("sqrt", (Var(rng.choice(numbers)),)), 0.7))
+    test = _test(rng, bound)
+    assert test is not None
+    return Expr(test[1], (test[0], test[2]))
 
 
 def _grouped_rule(

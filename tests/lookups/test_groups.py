@@ -102,6 +102,22 @@ def test_a_group_without_solutions_and_what_tells_none_apart() -> None:
     assert found.won.endswith("AS d CROSS JOIN fact_3 AS a1 WHERE a1.c0 = d.v0 AND a1.owners <> 0")
 
 
+def test_a_group_without_solutions_is_found_by_what_stands_beside_the_aggregates(
+    open_kb: OpenKb,
+) -> None:
+    """Inside, `near` finds fewer facts, but none of a group that has no solutions."""
+    kb = open_kb(strategy="lookups")
+    kb.add_rules("""
+        count(X, K, N) :- kind(K), of(X, K), AGGREGATE(near(X, Y)) ON X WITH COUNT(Y) AS N ELSE 0.
+    """)
+    kb.insert("of", [(f"x{n}", "k1") for n in range(50)])
+    kb.insert("near", [("x0", "x1")])
+    kb.insert("kind", [("k0",)])
+    assert kb.insert("kind", [("k1",)]).inserted == {"kind": 1, "count": 50}
+    assert kb.delete("kind", [("k1",)]).deleted == {"kind": 1, "count": 50}
+    assert kb.verify()
+
+
 # --- values ---------------------------------------------------------------------------------------
 
 FLOATS = [0.1, 0.2, 0.3, -0.7, 1e300, -1e300, 1.7e308, 5e-324, -5e-324, 1e-300, math.inf]

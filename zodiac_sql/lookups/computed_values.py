@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 import sqlite3
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -18,7 +19,7 @@ from typing import Any
 from zodiac_sql.language.binding import calls
 from zodiac_sql.language.functions import BUILTINS, result_type
 from zodiac_sql.language.syntax import Call, Constant, Expression, Type, Variable
-from zodiac_sql.lookups.values import Unknown, UnknownValueError
+from zodiac_sql.lookups.values import ORDERED, Unknown, UnknownValueError
 
 MOST_PARTS = 64
 """A value that is made of more parts than this is left to DuckDB: each use writes all of them."""
@@ -51,6 +52,19 @@ def _ceiling(a: float) -> float:
     return a if math.isinf(a) else float(math.ceil(a))
 
 
+def _rounded(a: float, places: int = 0) -> float:
+    """Halves away from zero, as C rounds the product with a power of ten; else as it is."""
+    if places < 0:
+        raise UnknownValueError
+    power = 10.0**places if places <= sys.float_info.max_10_exp else math.inf
+    product = a * power
+    if not math.isfinite(product) or math.isinf(power):
+        return a
+    whole = math.trunc(product)
+    away = math.copysign(1, product) if abs(product - whole) >= 0.5 else 0
+    return (whole + away) / power
+
+
 def _cut_off(a: float) -> int | None:
     return int(a) if -(2.0**63) <= a < 2.0**63 else None
 
@@ -64,11 +78,27 @@ def _epoch(a: Type) -> Callable[[int], float]:
     return lambda x: float(x * _MICROSECONDS[a]) / 1e6
 
 
-_INT, _FLOAT, _DAY = Type.INT, Type.FLOAT, Type.DATE
+def _choice(condition: bool | None, a: Any, b: Any) -> Any:
+    return None if condition is None else a if condition else b
+
+
+def _both(a: bool | None, b: bool | None) -> bool | None:
+    return None if None in (a, b) and False not in (a, b) else bool(a and b)
+
+
+def _either(a: bool | None, b: bool | None) -> bool | None:
+    return None if None in (a, b) and True not in (a, b) else bool(a or b)
+
+
+_INT, _FLOAT, _BOOL, _DAY = Type.INT, Type.FLOAT, Type.BOOL, Type.DATE
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
+    ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 _ONE = ((_INT,), (_FLOAT,))
 _TWO = tuple(product((_INT, _FLOAT), repeat=2))
 
-_FUNCTIONS: Mapping[tuple[str, tuple[Type, ...]], Callable[..., _Number | None]] = {
+_FUNCTIONS: Mapping[tuple[str, tuple[Type, ...]], Callable[..., object]] = {
     **{("+", types): operator.add for types in _TWO},
     **{("-", types): operator.sub for types in _TWO},
     **{("*", types): operator.mul for types in _TWO},
@@ -85,16 +115,34 @@ _FUNCTIONS: Mapping[tuple[str, tuple[Type, ...]], Callable[..., _Number | None]]
         ("seconds_between", two): _seconds_between(*two) for two in product(_MICROSECONDS, repeat=2)
     },
     **{("epoch", (one,)): _epoch(one) for one in _MICROSECONDS},
+    ("round", (_FLOAT,)): _rounded,
+    ("round", (_FLOAT, _INT)): _rounded,
+    ("not", (_BOOL,)): operator.not_,
+    **{
+        (sign, (type_, type_)): compare
+        for sign, compare in _COMPARISONS.items()
+        for type_ in Type
+        if type_ in ORDERED or sign in ("=", "!=")
+    },
 }
-_NAMES = {key: f"f{number}" for number, key in enumerate(_FUNCTIONS)}
+_OF_NOTHING: Mapping[tuple[str, tuple[Type, ...]], Callable[..., Any]] = {
+    **{("if", (_BOOL, type_, type_)): _choice for type_ in Type},
+    ("and", (_BOOL, _BOOL)): _both,
+    ("or", (_BOOL, _BOOL)): _either,
+}
+"""Those that may have a value where an argument has none."""
+
+_NAMES = {key: f"f{number}" for number, key in enumerate((*_FUNCTIONS, *_OF_NOTHING))}
+"""Their names in SQLite."""
+
 _PARTIAL = {name for (function, _), name in _NAMES.items() if function in ("/", "%", "sqrt", "int")}
 """Those that have no value for some arguments."""
 
 
 def make_functions(connection: sqlite3.Connection, unknown: Unknown) -> None:
     """Let SQLite compute these functions."""
-    for key, compute in _FUNCTIONS.items():
-        call = _calling(compute, unknown)
+    called = {key: _calling(compute, unknown) for key, compute in _FUNCTIONS.items()}
+    for key, call in {**called, **_OF_NOTHING}.items():
         connection.create_function(_NAMES[key], len(key[1]), call, deterministic=True)
 
 
@@ -119,6 +167,13 @@ def is_partial(expression: Expression) -> bool:
     return any(call.function in _PARTIAL for call in calls(expression))
 
 
+def _may_be_new(call: Call) -> bool:
+    """Whether a call may have a value that is no symbol yet: a constant that it chooses."""
+    return call.function == "if" and any(
+        isinstance(one, Constant) and one.type is Type.SYMBOL for one in call.arguments
+    )
+
+
 def named(expression: Expression, known: Mapping[str, Named]) -> Named | None:
     """An expression over known variables. None: it is not computed in SQLite."""
     if isinstance(expression, Variable):
@@ -130,7 +185,7 @@ def named(expression: Expression, known: Mapping[str, Named]) -> Named | None:
     found = [argument for argument in arguments if argument is not None]
     types = tuple(argument.type for argument in found)
     name = _NAMES.get((expression.function, types))
-    if name is None or len(found) < len(arguments):
+    if name is None or len(found) < len(arguments) or _may_be_new(expression):
         return None
     type_ = result_type(BUILTINS[expression.function], types)
     parts = 1 + sum(argument.parts for argument in found)

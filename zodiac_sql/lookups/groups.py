@@ -74,13 +74,13 @@ class _Compiler:
         """A statement for each atom of which facts may have moved, in the aggregates or beside."""
         found: dict[str, list[str]] = {}
         inner, outer = self.grouped.body, self.form.body
-        for body, others in ((inner, inner.atoms), (outer, (*outer.atoms, *inner.atoms))):
+        for body, further in ((inner, ()), (outer, inner.atoms)):
             for atom in body.atoms:
-                left = [other for other in others if other is not atom]
-                self._add(found, source, atom, left, body)
+                left = [other for other in body.atoms if other is not atom]
+                self._add(found, source, atom, (left, further), body)
             for negation in body.negations:
                 atom = without_locals(negation, body.bound)
-                self._add(found, source, atom, others, body)
+                self._add(found, source, atom, (body.atoms, further), body)
         return found
 
     def _add(
@@ -88,16 +88,18 @@ class _Compiler:
         found: dict[str, list[str]],
         source: str,
         moved: Atom,
-        others: Sequence[Atom],
+        others: Sequence[Sequence[Atom]],
         within: Arranged,
     ) -> None:
         """Add the statement that finds the groups of the bodies that have a fact that moved.
 
-        Other atoms are looked up only until the group is known: too many groups do no harm.
+        Other atoms are looked up only until the group is known: too many groups do no harm. Those
+        beside the aggregates come first, because a group may have no solutions inside.
         """
         body = Body(self.scope, within.steps)
         body.scan(moved, source)
-        self._look_up(body, others, Seen.EVER, self.grouped.group)
+        for atoms in others:
+            self._look_up(body, atoms, Seen.EVER, self.grouped.group)
         body.test([test for test in within.filters if body.knows(needed(test))])
         values: list[exp.Expr] = [exp.Literal.number(0) for _ in range(self.head.arity)]
         for name, place in zip(self.grouped.group, self.grouped.places, strict=True):

@@ -16,12 +16,9 @@ from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Atom, Constant, Rule, Type, Variable
 from zodiac_sql.lookups.computed_values import Named, named
 from zodiac_sql.lookups.group_forms import Grouped, grouped_of, with_functions
-from zodiac_sql.lookups.values import MOST_EXACT
+from zodiac_sql.lookups.values import MOST_EXACT, ORDERED
 from zodiac_sql.program.state import HypernodeRow
 from zodiac_sql.rewrite.rewritten_hypernode import inner_of, modules_at_work
-
-_ORDERED = frozenset({Type.INT, Type.FLOAT, Type.DATE, Type.TIMESTAMP})
-"""The types whose values SQLite orders as DuckDB does. Symbols are compared by their text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +158,7 @@ def _is_plain(operator: str, left: Named, right: Named) -> bool:
     """Whether SQLite compares as DuckDB does."""
     if left.type is not right.type and not (_is_small(left, right) or _is_small(right, left)):
         return False
-    return operator in ("=", "!=") or left.type in _ORDERED
+    return operator in ("=", "!=") or left.type in ORDERED
 
 
 def _is_small(side: Named, other: Named) -> bool:

@@ -21,6 +21,9 @@ from zodiac_sql.language.syntax import Column, Type
 
 Fact = tuple[Any, ...]
 
+ORDERED = frozenset({Type.INT, Type.FLOAT, Type.DATE, Type.TIMESTAMP})
+"""The types whose values SQLite orders as DuckDB does. Symbols are compared by their text."""
+
 MOST_EXACT = 2**53
 """Up to here, each int is a float."""
 

@@ -101,7 +101,12 @@ def _up_to(limit: int, value: exp.Expr) -> exp.Expr:
     if size is not None and size <= limit:
         return value
     most, least = exp.Literal.number(limit), exp.Neg(this=exp.Literal.number(limit))
-    return exp.func("least", exp.func("greatest", value, least), most)
+
+    def build(number: exp.Expr) -> exp.Expr:  # LEAST would take NULL for no number at all
+        case = exp.case().when(number.copy() > most, most.copy())
+        return case.when(number.copy() < least, least.copy()).else_(number.copy())
+
+    return _once(build, value)
 
 
 def _rounded(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
