@@ -142,6 +142,39 @@ def test_a_body_without_a_value_is_none_even_if_nothing_asks_for_it(open_kb: Ope
     assert kb.verify()
 
 
+UNEVEN = 7.721860817761383
+"""SQLite reads another float from this text."""
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "h(X, Z) :- p(X, Y), p(Y, Z), X + Z > 3.",
+        f"h(X, X) :- p(X, Y), f(X, {UNEVEN}).",
+        f"h(X, Y) :- p(X, Y), f(X, F), F * {UNEVEN} > 59.6.",
+        f"h(X, {UNEVEN}) :- p(X, X).",
+        "h(X, Y) :- p(X, Y), V = 6 / X.",
+        "h(X, Y) :- p(X, Y), not p(6 % X, _).",
+        "h(B, N) :- p(1, 1), AGGREGATE(p(X, Y), B = X % 2) ON B WITH COUNT(X) AS N.",
+        "h(B, N) :- AGGREGATE(p(X, Y), B = X % 2) ON B WITH COUNT(X) AS N.",
+        "h(X, N, M) :- AGGREGATE(p(X, Y)) ON X WITH SUM(X / Y) AS N, COUNT(Y) AS M.",
+        "h(X, M, N) :- AGGREGATE(p(X, Y)) ON X WITH COUNT(Y) AS M, SUM(X / Y) AS N.",
+    ],
+)
+def test_rules_that_an_oracle_has_found(open_kb: OpenKb, rule: str) -> None:
+    kb = open_kb(strategy="lookups")
+    kb.add_rules(rule)
+    kb.insert("f", [(1, UNEVEN), (2, 0.5)])
+    kb.insert("p", [(0, 1), (1, 1), (2, 1), (1, 4)])
+    for fact in ((3, 1), (0, 2), (2, 0), (1, 0), (1, 1)):
+        kb.delete("p", [(1, 1)])
+        kb.insert("p", [fact])
+        assert kb.verify()
+    kb.insert("f", [(3, UNEVEN)])
+    kb.delete("p", [(2, 0), (0, 1)])
+    assert kb.verify()
+
+
 @pytest.mark.parametrize("way", ["lookups", "support"])
 def test_places_without_a_value_round_nothing(open_kb: OpenKb, way: str) -> None:
     kb = open_kb(strategy=way)

@@ -26,7 +26,7 @@ from zodiac_sql.language.syntax import (
     Type,
     Variable,
 )
-from zodiac_sql.lookups.computed_values import is_partial
+from zodiac_sql.lookups.computed_values import EXACTLY, is_partial, is_read_exactly
 from zodiac_sql.lookups.tables import FACT, RANK, Copy, has, holds
 from zodiac_sql.lookups.values import encoded_value
 
@@ -205,6 +205,8 @@ class Body:
         if term.type is Type.SYMBOL:
             return exp.convert(self.scope.ids.get(str(term.value), -1))
         value = encoded_value(term.type, term.value)
+        if isinstance(value, float) and not is_read_exactly(value):
+            return exp.Anonymous(this=EXACTLY, expressions=[exp.Literal.string(value.hex())])
         return exp.convert(int(value) if isinstance(value, bool) else value)
 
     def select(self, values: Sequence[exp.Expr]) -> exp.Select:

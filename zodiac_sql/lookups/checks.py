@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from zodiac_sql.language.binding import needed
 from zodiac_sql.language.syntax import Atom, Comparison, Negation, Variable
 from zodiac_sql.lookups.body import Body, Scope, Seen
 from zodiac_sql.lookups.rule_forms import Form
@@ -85,7 +86,7 @@ def _deletion(scope: Scope, form: Form, found: exp.Select) -> exp.Delete:
 def _together(scope: Scope, form: Form) -> Together | None:
     """The check of many candidates at once, if the first atom has some values of theirs, not all.
 
-    In a recursive hypernode, what counts depends on the rank of each candidate. Rules that compute
+    In a recursive hypernode, what counts depends on the rank of each candidate. Rules with new
     values are not looked at.
     """
     atoms = form.body.atoms
@@ -125,7 +126,7 @@ def _shared(
         body.known[name] = exp.column(f"k{place}", table=body.driver)
     body.join([first], Seen.NOW)
     tests, negations = form.body.filters, form.body.negations
-    here = [test for test in tests if body.knows(_variables(test))]
+    here = [test for test in tests if body.knows(needed(test))]
     body.test(here)
     refused = [n for n in negations if body.knows({*_names(n.atom)} & form.body.bound)]
     body.refuse(refused)
@@ -154,7 +155,3 @@ def _rest(body: Body, form: Form, first: Atom, rest: _Tests) -> exp.Select:
 def _names(atom: Atom) -> Sequence[str]:
     """The variables of an atom, each once."""
     return list(dict.fromkeys(term.name for term in atom.terms if isinstance(term, Variable)))
-
-
-def _variables(test: Comparison) -> set[str]:
-    return {side.name for side in (test.left, test.right) if isinstance(side, Variable)}

@@ -139,8 +139,18 @@ _PARTIAL = {name for (function, _), name in _NAMES.items() if function in ("/", 
 """Those that have no value for some arguments."""
 
 
+EXACTLY = "exactly"
+"""The function that reads a float from a text in base 16. SQLite rounds some decimals wrongly."""
+
+
+def is_read_exactly(value: float) -> bool:
+    """Whether SQLite reads a decimal right: it does if no digit is lost on the way."""
+    return abs(value) < 2**40 and (value * 1024).is_integer()
+
+
 def make_functions(connection: sqlite3.Connection, unknown: Unknown) -> None:
     """Let SQLite compute these functions."""
+    connection.create_function(EXACTLY, 1, float.fromhex, deterministic=True)
     called = {key: _calling(compute, unknown) for key, compute in _FUNCTIONS.items()}
     for key, call in {**called, **_OF_NOTHING}.items():
         connection.create_function(_NAMES[key], len(key[1]), call, deterministic=True)

@@ -40,11 +40,16 @@ class Grouped:
 
 def grouped_of(rule: Rule, body: Arranged) -> Grouped | None:
     """The aggregates of a rule, if they can be applied by look-ups. The rule has some."""
-    first = body.aggregates[0]  # the others have the same body and group
+    first, *others = body.aggregates
+    if any(one.body != first.body for one in others):  # they compute other values
+        return None
     inner = arrange(first.body)
     if inner.unplaced or not inner.atoms:
         return None
     group = [variable.name for variable in first.group]
+    computed = {step.variable.name for step in inner.steps}
+    if not computed.isdisjoint(group) and (body.atoms or body.negations):
+        return None  # what moves beside the aggregates would not tell the group
     results = [one.result.name for one in body.aggregates]
     if len({*group, *results}) < len(group) + len(results):
         return None

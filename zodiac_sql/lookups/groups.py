@@ -93,8 +93,9 @@ class _Compiler:
     ) -> None:
         """Add the statement that finds the groups of the bodies that have a fact that moved.
 
-        Other atoms are looked up only until the group is known: too many groups do no harm. Those
-        beside the aggregates come first, because a group may have no solutions inside.
+        Other atoms are looked up only until the group is known: too many groups do no harm, but
+        none may be missing. So those beside the aggregates come first, which know the group if it
+        has a value without solutions.
         """
         body = Body(self.scope, within.steps)
         body.scan(moved, source)

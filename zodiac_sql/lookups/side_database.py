@@ -80,6 +80,7 @@ class SideDatabase:
         If it is limited, it raises TooManyStepsError before it takes too many.
         """
         self._undo()  # an interruption may have come as the last one ended
+        self._unknown.asked = self._unknown.interrupted = False
         self.run("BEGIN")
         self._steps = 0
         if limited:
@@ -97,7 +98,6 @@ class SideDatabase:
             # Python was interrupted while SQLite said how it gets on, or while it computed a value
             # for SQLite, which hides the error.
             if stopped or self._unknown.interrupted:
-                self._unknown.interrupted = False
                 raise KeyboardInterrupt from error
             raise
 
