@@ -20,7 +20,7 @@ Facts = dict[str, set[Row]]
 VALUES: dict[str, list[Any]] = {
     "symbol": ["a", "b", "c", "d", "<tag:x>", '"7"@en'],
     "int": [-(2**63), -1, 0, 1, 2, 2**53 + 1, 2**63 - 1],
-    "float": [float("-inf"), -1.5, 0.0, 0.5, 1.0, 1e300],
+    "float": [float("-inf"), -1.5, 0.0, 0.5, 7.721860817761383, 1e300],
     "bool": [False, True],
     "date": [dt.date(1, 1, 1), dt.date(1969, 12, 31), dt.date(2024, 2, 29), dt.date(9999, 12, 31)],
     "timestamp": [
@@ -75,13 +75,13 @@ class Wanted:
     """An aggregate. `otherwise` is its value for a group without solutions, if it has one there."""
 
     function: str
-    argument: Var
+    argument: Term
     result: Var
     otherwise: Any = None
 
     def __str__(self) -> str:
         other = "" if self.otherwise is None else f" ELSE {_term_text(self.otherwise)}"
-        return f"{self.function}({self.argument.name}) AS {self.result.name}{other}"
+        return f"{self.function}({_term_text(self.argument)}) AS {self.result.name}{other}"
 
 
 @dataclass(frozen=True)
@@ -226,12 +226,16 @@ def _groups(grouping: Grouping, known: Facts) -> dict[Row, Row_]:
     for found in map(dict, solutions):
         members.setdefault(tuple(found[v.name] for v in grouping.group), []).append(found)
     return {
-        group: {
-            one.result.name: FUNCTIONS[one.function](sorted(f[one.argument.name] for f in some))
-            for one in grouping.wanted
-        }
+        group: {one.result.name: _aggregated(one, some) for one in grouping.wanted}
         for group, some in members.items()
     }
+
+
+def _aggregated(one: Wanted, solutions: list[Row_]) -> Any:
+    """The value of a group, of those solutions for which there is one."""
+    values = [_value(one.argument, found) for found in solutions]
+    values = sorted(value for value in values if value is not None)
+    return FUNCTIONS[one.function](values) if values else one.otherwise
 
 
 def _with_groups(grouping: Grouping, groups: dict[Row, Row_], found: Row_) -> Iterator[Row_]:
@@ -240,6 +244,8 @@ def _with_groups(grouping: Grouping, groups: dict[Row, Row_], found: Row_) -> It
     fitting = False
     for group, results in groups.items():
         more = dict(zip(names, group, strict=True)) | results
+        if None in results.values():
+            continue
         if all(found.get(name, value) == value for name, value in more.items() if name in names):
             fitting = True
             if all(found.get(name, value) == value for name, value in more.items()):
@@ -414,13 +420,13 @@ def _rule(
     bound: dict[str, str] = {}
     readable = [p for p in types if _level(p) <= level]
     positive = [_atom(rng, rng.choice(readable), types, bound) for _ in range(rng.randint(1, 3))]
+    grows = any(_level(atom.predicate) == level for atom in positive)
+    computed = _computed(rng, bound, grows) if rng.random() < 0.35 else ()
     lower = [p for p in types if _level(p) < level]
     negative = [
         _atom(rng, rng.choice(lower), types, dict(bound), new="L")
         for _ in range(rng.choice([0, 0, 1]))
     ]
-    grows = any(_level(atom.predicate) == level for atom in positive)
-    computed = _computed(rng, bound, grows) if rng.random() < 0.35 else ()
     terms = tuple(_term(rng, type_, bound) for type_ in types[head])
     tests = [test for _ in range(rng.choice([0, 0, 1])) if (test := _test(rng, bound))]
     return Rule(
@@ -506,12 +512,13 @@ def _grouped_rule(
     if not inner:
         inside.append(Atom(lower[0], tuple(Var(f"I{n}") for n in range(len(types[lower[0]])))))
         inner |= {f"I{n}": type_ for n, type_ in enumerate(types[lower[0]])}
-    group = rng.sample(sorted(inner), min(len(inner), rng.choice([0, 1, 1, 2])))
     computed = _computed(rng, inner) if rng.random() < 0.3 else ()
+    group = rng.sample(sorted(inner), min(len(inner), rng.choice([0, 1, 1, 2])))
     wanted, tests, results = _wanted(rng, inner)
     once = [n for n in inner if sum(atom.terms.count(Var(n)) for atom in inside) == 1]
-    used = {*group, *(one.argument.name for one in wanted), *(t[0].name for t in tests)}
-    used |= {var.name for _, value in computed for var in _variables(value)}
+    terms = [one.argument for one in wanted] + [side for test in tests for side in test[::2]]
+    terms += [value for _, value in computed]
+    used = {*group, *(var.name for term in terms for var in _variables(term))}
     if rng.random() < 0.7:  # what nothing else asks for tells no solutions apart
         inside = [_without(atom, {*once} - used) for atom in inside]
         inner = {n: type_ for n, type_ in inner.items() if n in used or n not in once}
@@ -554,15 +561,18 @@ def _wanted(
     tests: list[Test] = []
     results: dict[str, str] = {}
     for number in range(rng.choice([1, 1, 2])):
-        argument = rng.choice(sorted(inner))
-        type_ = inner[argument]
+        argument: Term = Var(rng.choice(sorted(inner)))
+        type_ = inner[argument.name]
+        made = _expression(rng, inner, grows=False) if rng.random() < 0.25 else None
+        if made is not None:
+            argument, type_ = made
         functions = ["COUNT", *(["MIN", "MAX"] if type_ in (*ORDERED, "bool") else [])]
         function = rng.choice(functions + (["SUM", "AVG", "MED"] if type_ in _NUMBERS else []))
         if type_ == "int" and function in ("SUM", "AVG"):
-            tests += [(Var(argument), ">=", -1), (Var(argument), "<=", 2)]
+            tests += [(argument, ">=", -1), (argument, "<=", 2)]
         result = {"COUNT": "int", "AVG": "float", "MED": "float"}.get(function, type_)
         results[f"N{number}"] = result
-        wanted.append(Wanted(function, Var(argument), Var(f"N{number}")))
+        wanted.append(Wanted(function, argument, Var(f"N{number}")))
     return wanted, tests, results
 
 
@@ -621,6 +631,9 @@ def _test(rng: Random, bound: Mapping[str, str]) -> tuple[Term, str, Term] | Non
     left = rng.choice(sorted(bound))
     type_ = bound[left]
     signs = [*OPERATORS] if type_ in ORDERED else ["=", "!="]
+    made = _expression(rng, bound, grows=True) if rng.random() < 0.3 else None
+    if made and made[1] == type_:
+        return made[0], rng.choice(signs), _term(rng, type_, bound)
     return Var(left), rng.choice(signs), _term(rng, type_, bound)
 
 
