@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from zodiac_sql.lookups import groups
 from zodiac_sql.lookups.body import Scope
 from zodiac_sql.lookups.group_values import make_aggregates
 from zodiac_sql.lookups.groups import Groups
-from zodiac_sql.lookups.rule_forms import forms_of
+from zodiac_sql.lookups.rule_forms import Form, forms_of
 from zodiac_sql.lookups.statements import Compiler
 from zodiac_sql.lookups.tables import Copy
 from zodiac_sql.lookups.values import Unknown
@@ -41,22 +41,26 @@ SCHEMA = {
 }
 
 
-def compiled(rule: str) -> Groups:
-    """The statements of hypernode 1, which has one rule."""
+def forms(rule: str, registered: Collection[str] = ()) -> tuple[Form, ...] | None:
+    """The rule of hypernode 1, as far as it can be looked up."""
     rules = parse(rule, "<test>", {}).rules
-    (hypernode,) = hypergraph(rules, {}, 1).hypernodes
+    graph = hypergraph(rules, {}, 1)
+    (hypernode,) = graph.hypernodes
     schema = {
         name: Predicate(name, name, tuple(Column(f"c{n}", t) for n, t in enumerate(types)), (), ())
         for name, types in SCHEMA.items()
     }
+    row = HypernodeRow(1, 0, False, tuple(rule.name for rule in rules))
+    return forms_of(graph, hypernode, row, schema, registered)
+
+
+def compiled(rule: str) -> Groups:
+    """Its statements."""
     copies = {
         name: Copy(n, len(types), {0: 1, 1: 2}, None, 100, (50,) * len(types))
         for n, (name, types) in enumerate(SCHEMA.items())
     }
-    row = HypernodeRow(1, 0, False, tuple(rule.name for rule in rules))
-    forms = forms_of(hypergraph(rules, {}, 1), hypernode, row, schema)
-    assert forms
-    found = Compiler(Scope(1, frozenset(), copies, {}, {})).compile(forms).groups
+    found = Compiler(Scope(1, frozenset(), copies, {}, {})).compile(forms(rule) or ()).groups
     assert found is not None
     return found
 
@@ -198,3 +202,10 @@ def test_large_groups_are_not_looked_up(open_kb: OpenKb, monkeypatch: pytest.Mon
     kb.insert("hot", [(n,) for n in range(21, 9_000)])  # the copies go
     assert "lookups" not in ways(kb.insert("hot", [(10_000,)]))
     assert kb.verify()
+
+
+@pytest.mark.parametrize("registered", [set(), {"abs"}, {"sum"}, {"length"}])
+def test_functions_of_pythons_own_are_left_to_duckdb(registered: set[str]) -> None:
+    """In a file from before we had one, a rule may use a function with a name of ours."""
+    rule = "usual(X, S) :- AGGREGATE(temperature(X, T)) ON X WITH SUM(abs(T)) AS S."
+    assert (forms(rule, registered) is None) == bool(registered & {"abs", "sum"})

@@ -213,7 +213,8 @@ class Copies:
         number = hypernode.id
         if number not in self._forms:
             row = next(row for row in state.hypernodes if row.id == number)
-            found, made = forms_of(graph, hypernode, row, state.schema), self._made.get(number)
+            found = forms_of(graph, hypernode, row, state.schema, state.functions)
+            made = self._made.get(number)
             # If other rules have changed, they are equal: then later comparisons are quick.
             self._forms[number] = made.forms if made and made.forms == found else found
         return self._forms[number]

@@ -7,11 +7,11 @@ what Python does as DuckDB, and aggregate. All others are left to the strategies
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
-from zodiac_sql.language.binding import Arranged, arrange
+from zodiac_sql.language.binding import Arranged, arrange, used_functions
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Atom, Constant, Rule, Type, Variable
 from zodiac_sql.lookups.computed_values import Named, named
@@ -38,9 +38,16 @@ def is_copied(schema: Schema, predicate: str) -> bool:
 
 
 def forms_of(
-    graph: Hypergraph, hypernode: Hypernode, row: HypernodeRow, schema: Schema
+    graph: Hypergraph,
+    hypernode: Hypernode,
+    row: HypernodeRow,
+    schema: Schema,
+    registered: Collection[str] = (),
 ) -> tuple[Form, ...] | None:
     """The rules of a hypernode if all of them can be applied by look-ups, else None.
+
+    Functions that are `registered` are Python's own, also where they have the name of ours: files
+    from before these may use some.
 
     A hypernode with trees, or with modules that keep tables of their own, is left to the
     strategies; of other modules, the linear rules are applied. A recursive hypernode needs reliable
@@ -51,6 +58,8 @@ def forms_of(
     if hypernode.recursive and not row.ranked:
         return None
     if not _is_by_predicates(graph, hypernode):
+        return None
+    if not used_functions(hypernode.rules).isdisjoint(registered):
         return None
     if not all(is_copied(schema, name) for name in (*hypernode.reads, *hypernode.derives)):
         return None
