@@ -193,14 +193,25 @@ def test_values_that_sqlite_does_not_know(
     assert kb.verify()
 
 
-def test_large_groups_are_not_looked_up(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("rule", "copied"),
+    [
+        ("number(N) :- AGGREGATE(hot(X, P)) WITH COUNT(X) AS N.", False),
+        ("number(P, N) :- AGGREGATE(hot(X, P)) ON P WITH COUNT(X) AS N.", True),
+    ],
+)
+def test_large_groups_are_not_looked_up(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rule: str, copied: bool
+) -> None:
+    """Where all solutions are one group, that is known before anything is copied."""
     monkeypatch.setattr(groups, "MOST_SOLUTIONS", 20)
     kb = open_kb(strategy="lookups")
-    kb.add_rules("number(N) :- AGGREGATE(hot(X)) WITH COUNT(X) AS N.")
-    kb.insert("hot", [(n,) for n in range(20)])
-    assert ways(kb.insert("hot", [(20,)])) == {"lookups"}
-    kb.insert("hot", [(n,) for n in range(21, 9_000)])  # the copies go
-    assert "lookups" not in ways(kb.insert("hot", [(10_000,)]))
+    kb.add_rules(rule)
+    kb.insert("hot", [(n, 1) for n in range(19)])
+    assert ways(kb.insert("hot", [(19, 1)])) == {"lookups"}
+    kb.insert("hot", [(n, 1) for n in range(20, 9_000)])  # the copies go
+    assert "lookups" not in ways(kb.insert("hot", [(10_000, 1)]))
+    assert ("hot" in kb._session._prepared.copies._copied) == copied  # type: ignore[union-attr]
     assert kb.verify()
 
 

@@ -11,12 +11,14 @@ import sqlite3
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from zodiac_sql.database.settings import memory_limit_of
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.body import Scope
+from zodiac_sql.lookups.groups import is_one_large_group
 from zodiac_sql.lookups.loading import have_same_tables, load, size_of, unload
 from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
@@ -259,8 +261,12 @@ class Copies:
         Such a change is declined before anything is copied for it.
         """
         for hypernode in {h.id: h for p in predicates for h in graph.readers.get(p, ())}.values():
-            if self.forms(state, graph, hypernode) is None:
+            forms = self.forms(state, graph, hypernode)
+            if forms is None:
                 raise Declined(f"{hypernode.name} has rules that are not looked up")
+            grouped = (form.grouped for form in forms if form.grouped is not None)
+            if any(is_one_large_group(one, partial(size_of, state)) for one in grouped):
+                raise Declined(f"{hypernode.name} aggregates a large group")
             if sum(size_of(state, name) for name in _predicates(hypernode)) > MOST_FACTS:
                 raise Declined(f"{hypernode.name} has too many facts to copy")
 

@@ -11,7 +11,7 @@ groups, and what is derived again stays: there are no candidates to check.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -59,6 +59,15 @@ def groups_of(scope: Scope, form: Form, grouped: Grouped) -> Groups:
     return Groups(
         compiler.touched(LEFT), compiler.touched(ENTERED), compiler.lost(), compiler.won()
     )
+
+
+def is_one_large_group(grouped: Grouped, size_of: Callable[[str], int]) -> bool:
+    """Whether all solutions are one group that is too large, by the sizes of predicates alone.
+
+    That is known before they are copied.
+    """
+    sizes = (size_of(atom.predicate) for atom in grouped.body.atoms)
+    return not grouped.group and min(sizes) > MOST_SOLUTIONS
 
 
 @dataclass(frozen=True, slots=True)
