@@ -196,10 +196,14 @@ def copy_of(file: Path, path: Path) -> None:
 
     Else it is looked through when it is opened, which takes half of the time (as_left.py).
     """
+    import zodiac_sql
     from zodiac_sql.database.as_left import as_left, identity_of, note_left
 
     shutil.copyfile(file, path)
     left = as_left(file)
+    if left is None:  # others have been closed since, a thousand
+        zodiac_sql.connect(file, threads=1).close()
+        left = as_left(file)
     assert left is not None
     for each in (file, path.resolve()):
         note_left(each, identity_of(each), left.macros)
