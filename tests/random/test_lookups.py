@@ -19,15 +19,9 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import pytest
-from generators.joining_programs import (
-    Facts,
-    Program,
-    Row,
-    evaluated,
-    random_program,
-    random_row,
-    rule_text,
-)
+from generators.joining_answers import evaluated
+from generators.joining_programs import Facts, Program, Row, rule_text
+from generators.joining_random import random_program, random_row
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support import budget
