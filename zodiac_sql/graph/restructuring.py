@@ -202,10 +202,15 @@ def execution_plan(graph: Hypergraph, direct: Iterable[int]) -> list[Hypernode]:
 
 
 def _is_one(old: Hypernode, owner: Mapping[str, int], after: Hypergraph) -> bool:
-    """Whether all rules of an old hypernode make up one new one, under the same number."""
-    return all(owner[rule.name] == old.id for rule in old.rules) and len(old.rules) == len(
-        after[old.id].rules
-    )
+    """Whether all rules of an old hypernode make up one new one, under the same number.
+
+    Whether they are recursive may depend on other rules, if a negation is stratified by constants:
+    then their tables gain or lose ranks.
+    """
+    if any(owner[rule.name] != old.id for rule in old.rules):
+        return False
+    new = after[old.id]
+    return len(old.rules) == len(new.rules) and old.recursive == new.recursive
 
 
 def _heirs(old: Hypernode, left: frozenset[str], owner: Mapping[str, int]) -> dict[str, int]:
