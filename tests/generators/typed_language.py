@@ -179,7 +179,8 @@ def constant_text(value: Value) -> str:
         return f"<{value}>"
     if value.startswith(("<", '"')):
         return value
-    if value.isascii() and value.isalpha() and value.islower() and value != "inf":
+    bare = value.isascii() and value.isalpha() and value.islower()
+    if bare and value not in ("inf", "true", "false"):
         return value
     escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
