@@ -142,7 +142,7 @@ def test_values_are_those_of_duckdb(ours: str, duckdbs: str, ints: bool) -> None
     rng = Random(7)
     ours_, theirs = sqlite3.connect(""), duckdb.connect()
     make_aggregates(ours_, Unknown())
-    for _ in range(150):
+    for _ in range(60):
         size = rng.choice([1, 2, 3, 4, 7, 40])
         if ints:
             values: list[float] = [rng.randrange(-(2**40), 2**40) for _ in range(size)]
@@ -189,7 +189,7 @@ def test_values_that_sqlite_does_not_know(
     kb = open_kb(strategy="lookups")
     kb.add_rules(f"v(X, V) :- AGGREGATE(size(X, N)) ON X WITH {function}(N) AS V.")
     kb.insert("size", [("a", values[0])])
-    assert ways(kb.insert("size", [("a", values[1])])) == {"candidates"}
+    assert "lookups" not in ways(kb.insert("size", [("a", values[1])]))
     assert kb.verify()
 
 

@@ -35,7 +35,7 @@ PARSED = budget.either(ci=750, fuzz=5_000)
 TOGETHER = 40
 """So many texts are told to one knowledge base."""
 
-LONGEST = budget.either(ci=5, fuzz=15)
+LONGEST = budget.either(ci=10, fuzz=15)
 """In seconds of this process, for one text."""
 
 ROWS: dict[str, list[tuple[object, ...]]] = {

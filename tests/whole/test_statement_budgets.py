@@ -237,8 +237,9 @@ ALONE = {
 def test_a_change_that_is_looked_up(looking_up: KnowledgeBase, name: str) -> None:
     change = (TYPICAL | ALONE)[name]
     verbs = [verb for verb in (change.do, change.undo) if verb]
-    for verb in verbs:
-        changed(looking_up, verb)
+    for _ in range(3):  # a table that is missing, or was emptied, is made another way first
+        for verb in verbs:
+            changed(looking_up, verb)
     for verb, most in zip(verbs, LOOKED_UP[name], strict=False):
         statements = counted(looking_up, lambda verb=verb: changed(looking_up, verb))  # type: ignore[misc]
         assert len(statements) <= most, "\n".join(statements)
