@@ -38,7 +38,7 @@ settings.register_profile(
 )
 settings.register_profile(
     "explore",
-    max_examples=1700,
+    max_examples=1820,
     deadline=None,
     suppress_health_check=SLOW_IS_FINE,
     print_blob=True,
