@@ -128,7 +128,7 @@ def _print_one(rows: list[Row]) -> None:
 def _slowest(kinds: list[str], seconds: list[float]) -> list[float]:
     """The samples of the kind whose median is the largest."""
     found: dict[str, list[float]] = {}
-    for kind, spent in zip(kinds, seconds, strict=False):  # an end may come in between
+    for kind, spent in zip(kinds, seconds, strict=True):
         found.setdefault(kind, []).append(spent)
     return max(found.values(), key=median)
     print()

@@ -19,8 +19,8 @@ from zodiac_sql.language.functions import BUILTINS, result_type
 from zodiac_sql.language.parse import parse
 from zodiac_sql.language.syntax import Type, Variable
 from zodiac_sql.lookups.computed_values import (
-    _NAMES,
     MOST_PARTS,
+    NAMES,
     Named,
     make_functions,
     named,
@@ -56,7 +56,7 @@ DUCKDB = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("key", _NAMES, ids=lambda key: f"{key[0]} {key[1]}")
+@pytest.mark.parametrize("key", NAMES, ids=lambda key: f"{key[0]} {key[1]}")
 def test_functions_have_the_values_of_duckdb(key: tuple[str, tuple[Type, ...]]) -> None:
     """Where DuckDB refuses to compute one, or it is NaN, it is not known in SQLite."""
     function, types = key
@@ -74,7 +74,7 @@ def test_functions_have_the_values_of_duckdb(key: tuple[str, tuple[Type, ...]]) 
         values = [rng.choice([*VALUES[type_], None]) for type_ in types]
         unknown.asked = False
         (mine,) = ours.execute(
-            f"SELECT {_NAMES[key]}({', '.join('?' for _ in types)})",
+            f"SELECT {NAMES[key]}({', '.join('?' for _ in types)})",
             [v if v is None else encoded_value(t, v) for t, v in zip(types, values, strict=True)],
         ).fetchone()
         try:

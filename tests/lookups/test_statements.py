@@ -30,7 +30,7 @@ def compiled(text: str, copies: dict[str, Copy], recursive: bool = False) -> Sta
         )
         for name, one in copies.items()
     }
-    forms = forms_of(graph, hypernode, row, schema)
+    forms = forms_of(graph, hypernode, row, schema, ())
     assert forms
     own = frozenset(hypernode.derives if recursive else ())
     return Compiler(Scope(1, own, copies, {"a": 7}, {})).compile(forms)

@@ -85,15 +85,21 @@ class Body:
         self.bind(atom, self.driver, None)
         self._compute()
 
-    def join(self, atoms: Sequence[Atom], seen: Seen) -> None:
-        """Look atoms up, each time the one that finds fewest facts."""
+    def join(
+        self, atoms: Sequence[Atom], seen: Seen, wanted: Collection[str] | None = None
+    ) -> float:
+        """Look atoms up, each time the one that finds fewest facts: all of them, or until the
+        variables that are wanted are known. Returns about how many bodies that makes of each.
+        """
         self._compute()
-        waiting = list(atoms)
-        while waiting:
+        waiting, found = list(atoms), 1.0
+        while waiting and (wanted is None or not self.knows(wanted)):
             atom = self.next_of(waiting)
             waiting.remove(atom)
+            found *= max(1.0, self.found(atom))
             self._look_up(atom, seen)
             self._compute()
+        return found
 
     def _compute(self) -> None:
         """Compute the values for which all is known. One that an atom has, too, is compared.

@@ -73,6 +73,14 @@ class Visited:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The predicates that a hypernode reads of which facts left, and entered."""
+
+    left: Collection[str]
+    entered: Collection[str]
+
+
 @dataclass(slots=True)
 class Cascade:
     """One change on its way."""
@@ -134,18 +142,18 @@ class Cascade:
         Returns the predicates of which facts have moved.
         """
         started = time.perf_counter()
-        left, entered = self._inputs(hypernode)
-        if not left and not entered:
+        inputs = self._inputs(hypernode)
+        if not inputs.left and not inputs.entered:
             return []
         before = dict(self._moves)
         statements = self.copies.statements(self.state, self.graph, hypernode)
         copies = self.copies.of(hypernode.derives)
         if statements.groups is not None:
-            visited = self._regroup(hypernode.id, statements.groups, copies, left, entered)
+            visited = self._regroup(hypernode.id, statements.groups, copies, inputs)
         elif hypernode.recursive:
-            visited = self._recursive(hypernode.id, statements, copies, left, entered)
+            visited = self._recursive(hypernode.id, statements, copies, inputs)
         else:
-            visited = self._once(hypernode.id, statements, copies, left, entered)
+            visited = self._once(hypernode.id, statements, copies, inputs)
         seconds = time.perf_counter() - started
         self.visited[hypernode.name] = replace(visited, seconds=seconds)
         return [p for p in hypernode.derives if self._moves.get(p, 0) != before.get(p, 0)]
@@ -155,15 +163,14 @@ class Cascade:
         number: int,
         statements: Statements,
         copies: Mapping[str, Copy],
-        left: set[str],
-        entered: set[str],
+        inputs: Inputs,
     ) -> Visited:
         """Take out what no body derives any more, and put in what one derives newly."""
-        lost = self._lost(statements, left, entered)
+        lost = self._lost(statements, inputs)
         checked = self._check(statements, copies) if lost else 0
         for name, copy in copies.items() if lost else ():
             self.take(name, copy, number)
-        won = self._won(statements, left, entered)
+        won = self._won(statements, inputs)
         for name, copy in copies.items() if won else ():
             self.give(name, copy, number)
         return Visited(checked, 0, 0, checked, lost + won, 1, 0.0)
@@ -173,14 +180,13 @@ class Cascade:
         number: int,
         groups: Groups,
         copies: Mapping[str, Copy],
-        left: set[str],
-        entered: set[str],
+        inputs: Inputs,
     ) -> Visited:
         """Aggregate the groups anew that are touched."""
         ((name, copy),) = copies.items()
         touched = [
             text
-            for names, some in ((left, groups.left), (entered, groups.entered))
+            for names, some in ((inputs.left, groups.left), (inputs.entered, groups.entered))
             for one in names
             for text in some.get(one, ())
         ]
@@ -201,11 +207,10 @@ class Cascade:
         number: int,
         statements: Statements,
         copies: Mapping[str, Copy],
-        left: set[str],
-        entered: set[str],
+        inputs: Inputs,
     ) -> Visited:
         """Take out what has lost its support by ranks, then derive what still follows, and more."""
-        lost = self._lost(statements, left, entered)
+        lost = self._lost(statements, inputs)
         checked = iterations = 0
         forward = lost
         gone: list[str] = []
@@ -223,7 +228,7 @@ class Cascade:
             self._empty(copies, fallen, DELTA)
         overdeleted = sum(self._count(copies[name], GONE) for name in gone)
         rederived = won = self._all(statements.again, gone)
-        won += self._won(statements, left, entered)
+        won += self._won(statements, inputs)
         self._empty(copies, gone, GONE)
         tops = self.copies.tops
         top = max(tops[name] for name in copies)
@@ -250,13 +255,15 @@ class Cascade:
         """Find the heads that some predicates lead to. Returns how many there are."""
         return sum(self.run(step.text) for name in names for step in steps.get(name, ()))
 
-    def _lost(self, statements: Statements, left: set[str], entered: set[str]) -> int:
+    def _lost(self, statements: Statements, inputs: Inputs) -> int:
         """Find what may be lost, because facts left, or entered what is under a negation."""
-        return self._all(statements.lost, left) + self._all(statements.refuted, entered)
+        return self._all(statements.lost, inputs.left) + self._all(
+            statements.refuted, inputs.entered
+        )
 
-    def _won(self, statements: Statements, left: set[str], entered: set[str]) -> int:
+    def _won(self, statements: Statements, inputs: Inputs) -> int:
         """Find what is derived newly."""
-        return self._all(statements.won, entered) + self._all(statements.freed, left)
+        return self._all(statements.won, inputs.entered) + self._all(statements.freed, inputs.left)
 
     def _check(self, statements: Statements, copies: Mapping[str, Copy]) -> int:
         """Take back the candidates that are still derived. Returns how many there were."""
@@ -327,7 +334,7 @@ class Cascade:
 
     # --- what has moved ---------------------------------------------------------------------------
 
-    def _inputs(self, hypernode: Hypernode) -> tuple[set[str], set[str]]:
+    def _inputs(self, hypernode: Hypernode) -> Inputs:
         """The predicates that a hypernode reads of which facts left, and entered.
 
         Of its own, only what is known from outside counts.
@@ -339,7 +346,7 @@ class Cascade:
                 is_left, is_entered = self.difference(name, own)
                 left |= {name} if is_left else set()
                 entered |= {name} if is_entered else set()
-        return left, entered
+        return Inputs(left, entered)
 
     def difference(self, name: str, without: int = 0) -> tuple[bool, bool]:
         """Fill the tables of what left and entered an extension, without an owner's bit."""

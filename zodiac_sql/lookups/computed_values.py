@@ -20,6 +20,7 @@ from zodiac_sql.language.binding import calls
 from zodiac_sql.language.functions import BUILTINS, result_type
 from zodiac_sql.language.syntax import Call, Constant, Expression, Type, Variable
 from zodiac_sql.lookups.values import ORDERED, Unknown, UnknownValueError
+from zodiac_sql.sql.functions import PARTIAL
 
 MOST_PARTS = 64
 """A value that is made of more parts than this is left to DuckDB: each use writes all of them."""
@@ -132,10 +133,10 @@ _OF_NOTHING: Mapping[tuple[str, tuple[Type, ...]], Callable[..., Any]] = {
 }
 """Those that may have a value where an argument has none."""
 
-_NAMES = {key: f"f{number}" for number, key in enumerate((*_FUNCTIONS, *_OF_NOTHING))}
+NAMES = {key: f"f{number}" for number, key in enumerate((*_FUNCTIONS, *_OF_NOTHING))}
 """Their names in SQLite."""
 
-_PARTIAL = {name for (function, _), name in _NAMES.items() if function in ("/", "%", "sqrt", "int")}
+_PARTIAL = {name for (function, _), name in NAMES.items() if function in PARTIAL}
 """Those that have no value for some arguments."""
 
 
@@ -153,7 +154,7 @@ def make_functions(connection: sqlite3.Connection, unknown: Unknown) -> None:
     connection.create_function(EXACTLY, 1, float.fromhex, deterministic=True)
     called = {key: _calling(compute, unknown) for key, compute in _FUNCTIONS.items()}
     for key, call in {**called, **_OF_NOTHING}.items():
-        connection.create_function(_NAMES[key], len(key[1]), call, deterministic=True)
+        connection.create_function(NAMES[key], len(key[1]), call, deterministic=True)
 
 
 def _calling(compute: Callable[..., object], unknown: Unknown) -> Callable[..., Any]:
@@ -194,7 +195,7 @@ def named(expression: Expression, known: Mapping[str, Named]) -> Named | None:
     arguments = [named(argument, known) for argument in expression.arguments]
     found = [argument for argument in arguments if argument is not None]
     types = tuple(argument.type for argument in found)
-    name = _NAMES.get((expression.function, types))
+    name = NAMES.get((expression.function, types))
     if name is None or len(found) < len(arguments) or _may_be_new(expression):
         return None
     type_ = result_type(BUILTINS[expression.function], types)

@@ -109,25 +109,13 @@ class _Compiler:
         body = Body(self.scope, within.steps)
         body.scan(moved, source)
         for atoms in others:
-            self._look_up(body, atoms, Seen.EVER, self.grouped.group)
+            body.join(atoms, Seen.EVER, self.grouped.group)
         body.test([test for test in within.filters if body.knows(needed(test))])
         values: list[exp.Expr] = [exp.Literal.number(0) for _ in range(self.head.arity)]
         for name, place in zip(self.grouped.group, self.grouped.places, strict=True):
             values[place] = body.known[name].copy()
         text = insertion(self.head, GROUPS, body.select(values))
         found.setdefault(moved.predicate, []).append(text)
-
-    def _look_up(
-        self, body: Body, atoms: Sequence[Atom], seen: Seen, wanted: Sequence[str] | None = None
-    ) -> float:
-        """Look atoms up, until what is wanted is known. Returns about how many facts they find."""
-        waiting, size = list(atoms), 1.0
-        while waiting and not (wanted is not None and body.knows(wanted)):
-            atom = body.next_of(waiting)
-            waiting.remove(atom)
-            size *= max(1.0, body.found(atom))
-            body.join([atom], seen)
-        return size
 
     # --- what is lost and won ---------------------------------------------------------------------
 
@@ -186,7 +174,7 @@ class _Compiler:
         body.items.append(self.head.table(GROUPS, body.driver))
         for name, place in zip(self.grouped.group, self.grouped.places, strict=True):
             body.known[name] = exp.column(f"c{place}", table=body.driver)
-        if self._look_up(body, inner.atoms, Seen.NOW) > MOST_SOLUTIONS:
+        if body.join(inner.atoms, Seen.NOW) > MOST_SOLUTIONS:
             raise Declined("the groups are large")
         body.test(inner.filters)
         body.refuse(inner.negations)

@@ -42,7 +42,7 @@ def forms_of(
     hypernode: Hypernode,
     row: HypernodeRow,
     schema: Schema,
-    registered: Collection[str] = (),
+    registered: Collection[str],
 ) -> tuple[Form, ...] | None:
     """The rules of a hypernode if all of them can be applied by look-ups, else None.
 

@@ -12,7 +12,7 @@ maintain/support.py.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -52,18 +52,18 @@ class Statements:
     that it has lost too many of.
     """
 
-    lost: Mapping[str, Sequence[Step]]
-    won: Mapping[str, Sequence[Step]]
-    refuted: Mapping[str, Sequence[Step]]
-    freed: Mapping[str, Sequence[Step]]
-    checks: Mapping[str, Sequence[Check]]
-    losing: Mapping[str, Sequence[Step]]
-    winning: Mapping[str, Sequence[Step]]
-    again: Mapping[str, Sequence[Step]]
-    groups: Groups | None
-    """What one does that has aggregates, instead of all that."""
     lookups: frozenset[tuple[str, tuple[int, ...]]]
     """The columns by which facts of a predicate are looked up."""
+    lost: Mapping[str, Sequence[Step]] = field(default_factory=dict)
+    won: Mapping[str, Sequence[Step]] = field(default_factory=dict)
+    refuted: Mapping[str, Sequence[Step]] = field(default_factory=dict)
+    freed: Mapping[str, Sequence[Step]] = field(default_factory=dict)
+    checks: Mapping[str, Sequence[Check]] = field(default_factory=dict)
+    losing: Mapping[str, Sequence[Step]] = field(default_factory=dict)
+    winning: Mapping[str, Sequence[Step]] = field(default_factory=dict)
+    again: Mapping[str, Sequence[Step]] = field(default_factory=dict)
+    groups: Groups | None = None
+    """What one does that has aggregates, instead of all that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,7 @@ class Compiler:
         for form in forms:
             if form.grouped is not None:  # its head belongs to this rule alone
                 groups = groups_of(self.scope, form, form.grouped)
-                lookups = frozenset(self.scope.lookups)
-                return Statements({}, {}, {}, {}, {}, {}, {}, {}, groups, lookups)
+                return Statements(frozenset(self.scope.lookups), groups=groups)
         lost = _grouped(step for form in forms for step in self._driven(form, LEFT, lost=True))
         won = _grouped(step for form in forms for step in self._driven(form, ENTERED, lost=False))
         refuted = _grouped(s for form in forms for s in self._negated(form, ENTERED, lost=True))
@@ -91,10 +90,8 @@ class Compiler:
             checks.setdefault(head, []).append(check_of(self.scope, form))
             if self.scope.recursive:
                 again.setdefault(head, []).append(Step(head, self._again(form)))
-        return Statements(
-            lost, won, refuted, freed, checks, losing, winning, again, None,
-            frozenset(self.scope.lookups),
-        )  # fmt: skip
+        lookups = frozenset(self.scope.lookups)
+        return Statements(lookups, lost, won, refuted, freed, checks, losing, winning, again)
 
     # --- heads that may be lost or won ------------------------------------------------------------
 

@@ -322,14 +322,14 @@ POSITIVE = frozenset(("+", "-", "abs", "floor", "sqrt", "exp", "ln", "least", "g
 """Functions that never make a -0.0, unless they are given one."""
 
 
-_PARTIAL = frozenset(
+PARTIAL = frozenset(
     ("/", "%", "sqrt", "ln", "int", "float", "regex_extract", "add_days", "add_seconds")
 )
 
 
 def is_total(expression: Expression, functions: Functions) -> bool:
     """Whether an expression always has a value; one that may divide by zero has not."""
-    return not any(c.function in _PARTIAL or c.function in functions for c in calls(expression))
+    return not any(c.function in PARTIAL or c.function in functions for c in calls(expression))
 
 
 def typed(type_: Type, value: exp.Expr, positive: bool = False) -> exp.Expr:
