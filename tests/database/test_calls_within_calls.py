@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -121,9 +123,6 @@ def test_between_the_verbs_of_an_update_it_can_be_asked(kb: KnowledgeBase) -> No
 def test_an_interruption_leaves_it_usable(kb: KnowledgeBase) -> None:
     """Wherever it strikes: nobody stays locked out. (In a destructor Python only prints it.)"""
 
-    class Struck(BaseException):
-        pass
-
     def strike(number: int, frame: object) -> None:
         raise Struck
 
@@ -150,3 +149,34 @@ def test_an_interruption_leaves_it_usable(kb: KnowledgeBase) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert struck and kb.verify()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", ["insert", "query"])
+def test_an_interruption_where_any_function_begins(kb: KnowledgeBase, name: str) -> None:
+    """Python looks for signals there: each such place in turn, from the first to the last."""
+    before = sys.gettrace()
+    struck = 0
+    for number in range(10_000):
+        places = iter(range(number))
+        try:
+            sys.settrace(partial(_strike_at_the_end, places))
+            CALLS[name](kb)
+        except Struck:  # what strikes in a destructor is swallowed
+            struck += 1
+        finally:
+            sys.settrace(before)
+        assert kb.position("s") is None
+        if next(places, None) is not None:
+            break
+    assert struck > 10 and kb.verify()
+
+
+class Struck(BaseException):
+    pass
+
+
+def _strike_at_the_end(places: Iterator[int], frame: object, event: str, given: object) -> None:
+    """A tracer that raises when it sees a function begin and no place is left."""
+    if event == "call" and next(places, None) is None:
+        raise Struck

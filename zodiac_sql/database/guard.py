@@ -142,7 +142,11 @@ _Self = TypeVar("_Self", bound=_Guarded)
 def exclusive(
     verb: Callable[Concatenate[_Self, _Arguments], _Result],
 ) -> Callable[Concatenate[_Self, _Arguments], _Result]:
-    """Make a method raise BusyError unless it may be called now, and refuse others meanwhile."""
+    """Make a method raise BusyError unless it may be called now, and refuse others meanwhile.
+
+    `busy` is set and cleared in the method's own frame: an interruption can come where a function
+    begins, and then nothing of that function runs.
+    """
 
     @wraps(verb)
     def guarded(self: _Self, /, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
@@ -152,7 +156,10 @@ def exclusive(
             guard.watch.enters()
             return verb(self, *args, **named)
         finally:
-            _leave(guard)
+            try:
+                guard.watch.leaves()
+            finally:
+                guard.busy = False
 
     return guarded
 
@@ -177,14 +184,9 @@ def limited(
                 guard.watch.enters()
                 return verb(self, *args, **named)
         finally:
-            _leave(guard)
+            try:
+                guard.watch.leaves()
+            finally:
+                guard.busy = False
 
     return guarded
-
-
-def _leave(guard: Guard) -> None:
-    """End a call, even if an interruption comes meanwhile."""
-    try:
-        guard.watch.leaves()
-    finally:
-        guard.busy = False
