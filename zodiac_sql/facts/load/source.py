@@ -114,7 +114,8 @@ def check_lines(file: SourceFile) -> None:
         start = 0
         while size - start > LONGEST_LINE:
             end = start + LONGEST_LINE
-            last = max(data.rfind(b"\n", start, end), data.rfind(b"\r", start, end))
+            last = data.rfind(b"\n", start, end)
+            last = max(last, data.rfind(b"\r", max(last, start), end))
             if last < 0:
                 line = data[:start].count(b"\n") + 1
                 raise DataError(
