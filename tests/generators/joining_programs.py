@@ -32,6 +32,9 @@ VALUES: dict[str, list[Any]] = {
 WRITTEN = {**VALUES, "float": VALUES["float"][1:]}
 """Those that a rule can have: infinity has no text."""
 
+NOWHERE = {"symbol": ["nowhere", '"8"@en']}
+"""Values that no fact has until a rule computes them."""
+
 ORDERED = ("int", "float", "date", "timestamp")
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,

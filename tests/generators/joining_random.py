@@ -8,6 +8,7 @@ from random import Random
 
 from generators.joining_programs import (
     ANY,
+    NOWHERE,
     OPERATORS,
     ORDERED,
     VALUES,
@@ -132,15 +133,21 @@ def _expression(rng: Random, bound: Mapping[str, str], grows: bool) -> tuple[Exp
 
 
 def _choice(rng: Random, bound: Mapping[str, str]) -> tuple[Expr, str]:
-    """One of two values, by a condition."""
+    """One of two values, by a condition. Constants may be symbols that no fact has."""
     condition = _condition(rng, bound)
     if rng.random() < 0.3:
         condition = Expr("not", (condition,))
     elif rng.random() < 0.5:
         condition = Expr(rng.choice(["and", "or"]), (condition, _condition(rng, bound)))
     first = rng.choice(sorted(bound))
-    others = [Var(name) for name in sorted(bound) if bound[name] == bound[first]]
-    return Expr("if", (condition, Var(first), rng.choice(others))), bound[first]
+    type_ = bound[first]
+    others = [Var(name) for name in sorted(bound) if bound[name] == type_]
+    constants = [*WRITTEN[type_], *NOWHERE.get(type_, ())]
+    both = [Var(first), rng.choice(others)]
+    for place in range(2):
+        if rng.random() < 0.4:
+            both[place] = rng.choice(constants)
+    return Expr("if", (condition, *both)), type_
 
 
 def _condition(rng: Random, bound: Mapping[str, str]) -> Expr:

@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +141,25 @@ def test_a_body_without_a_value_is_none_even_if_nothing_asks_for_it(open_kb: Ope
     assert kb.insert("size", [(-1,)]).inserted == {"size": 1}
     assert kb.insert("size", [(4,)]).inserted == {"size": 1, "root": 1, "roots": 1}
     assert kb.verify()
+
+
+def test_a_condition_chooses_a_symbol_that_no_fact_has_had(open_kb: OpenKb, tmp_path: Path) -> None:
+    with open_kb(tmp_path / "s.duckdb") as kb:
+        kb.add_rules(
+            'state(T, S) :- reading(T, X), S = if(X > 80, "hot", if(X > 20, "<mild>", "cold")).'
+        )
+        kb.insert("reading", [(f"t{number}", 90) for number in range(5)])
+    with open_kb(tmp_path / "s.duckdb") as kb:
+        for number in range(20):
+            kb.insert("reading", [(f"u{number}", 100 + number)])
+        statements: list[str] = []
+        kb.trace(lambda text, _: statements.append(text))
+        kb.insert("reading", [("a", 10), ("b", 30)])
+        kb.delete("reading", [("b", 30)])
+        kb.trace(None)
+        assert not any("CREATE" in text for text in statements)
+        assert kb.query('state("a", S)').fetchall() == [("cold",)]
+        assert len(kb.table("state")) == 26 and kb.verify()
 
 
 UNEVEN = 7.721860817761383

@@ -178,13 +178,6 @@ def is_partial(expression: Expression) -> bool:
     return any(call.function in _PARTIAL for call in calls(expression))
 
 
-def _may_be_new(call: Call) -> bool:
-    """Whether a call may have a value that is no symbol yet: a constant that it chooses."""
-    return call.function == "if" and any(
-        isinstance(one, Constant) and one.type is Type.SYMBOL for one in call.arguments
-    )
-
-
 def named(expression: Expression, known: Mapping[str, Named]) -> Named | None:
     """An expression over known variables. None: it is not computed in SQLite."""
     if isinstance(expression, Variable):
@@ -196,7 +189,7 @@ def named(expression: Expression, known: Mapping[str, Named]) -> Named | None:
     found = [argument for argument in arguments if argument is not None]
     types = tuple(argument.type for argument in found)
     name = NAMES.get((expression.function, types))
-    if name is None or len(found) < len(arguments) or _may_be_new(expression):
+    if name is None or len(found) < len(arguments):
         return None
     type_ = result_type(BUILTINS[expression.function], types)
     parts = 1 + sum(argument.parts for argument in found)
