@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import random
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -153,8 +156,8 @@ def test_an_interruption_leaves_it_usable(kb: KnowledgeBase) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ["insert", "query"])
-def test_an_interruption_where_any_function_begins(kb: KnowledgeBase, name: str) -> None:
-    """Python looks for signals there: each such place in turn, from the first to the last."""
+def test_an_interruption_where_a_function_begins(kb: KnowledgeBase, name: str) -> None:
+    """Python looks for signals there: each such place of some files, from the first to the last."""
     before = sys.gettrace()
     struck = 0
     for number in range(10_000):
@@ -176,7 +179,17 @@ class Struck(BaseException):
     pass
 
 
-def _strike_at_the_end(places: Iterator[int], frame: object, event: str, given: object) -> None:
-    """A tracer that raises when it sees a function begin and no place is left."""
-    if event == "call" and next(places, None) is None:
+def _strike_at_the_end(places: Iterator[int], frame: FrameType, event: str, given: object) -> None:
+    """A tracer that raises when it sees a function begin and no place is left.
+
+    Not in generators: Python 3.11 loses count of references if a tracer raises where these begin.
+    """
+    code = frame.f_code
+    if event != "call" or code.co_flags & inspect.CO_GENERATOR:
+        return
+    if Path(code.co_filename).name in LOCKING and next(places, None) is None:
         raise Struck
+
+
+LOCKING = ("guard.py", "watch.py", "signals.py", "limits.py")
+"""The files of the functions that lock a knowledge base, and that unlock it."""
