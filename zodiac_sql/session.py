@@ -18,7 +18,7 @@ from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.database.limits import NO_LIMITS, Limits, limits_of, require_known
 from zodiac_sql.database.registered_functions import remove_function
 from zodiac_sql.database.signals import forget
-from zodiac_sql.database.store import Store, Tracer
+from zodiac_sql.database.store import Store, Tracer, end_transaction
 from zodiac_sql.errors import (
     BusyError,
     ConstraintError,
@@ -237,6 +237,7 @@ class Session:
         """Remove the temporary tables and new symbols of an update that has failed."""
         from zodiac_sql.change.temporary_tables import drop_all_temporary
 
+        end_transaction(self.store)
         drop_all_temporary(self.store)
         dictionary.forget_new(self.store)
 

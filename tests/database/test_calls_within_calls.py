@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import random
 import signal
-import sys
 from collections.abc import Callable, Iterator
-from functools import partial
-from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 from support import budget
 from support.every_call import CALLS
+from support.struck import Struck, struck_at
 
 from zodiac_sql.errors import BusyError, FunctionError, ZodiacError
 
@@ -154,42 +150,23 @@ def test_an_interruption_leaves_it_usable(kb: KnowledgeBase) -> None:
     assert struck and kb.verify()
 
 
+LOCKING = ("guard.py", "watch.py", "signals.py", "limits.py", "contextlib.py")
+"""The files of the functions that lock a knowledge base, and that unlock it: and Python's own, from
+whose managers blocks are entered and left."""
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ["insert", "query"])
 def test_an_interruption_where_a_function_begins(kb: KnowledgeBase, name: str) -> None:
-    """Python looks for signals there: each such place of some files, from the first to the last."""
-    before = sys.gettrace()
+    """Each place of some files, from the first to the last. None leaves a transaction open."""
     struck = 0
     for number in range(10_000):
-        places = iter(range(number))
         try:
-            sys.settrace(partial(_strike_at_the_end, places))
-            CALLS[name](kb)
+            with struck_at(number, lambda file: file.name in LOCKING) as where:
+                CALLS[name](kb)
         except Struck:  # what strikes in a destructor is swallowed
             struck += 1
-        finally:
-            sys.settrace(before)
         assert kb.position("s") is None
-        if next(places, None) is not None:
+        if not where:
             break
     assert struck > 10 and kb.verify()
-
-
-class Struck(BaseException):
-    pass
-
-
-def _strike_at_the_end(places: Iterator[int], frame: FrameType, event: str, given: object) -> None:
-    """A tracer that raises when it sees a function begin and no place is left.
-
-    Not in generators: Python 3.11 loses count of references if a tracer raises where these begin.
-    """
-    code = frame.f_code
-    if event != "call" or code.co_flags & inspect.CO_GENERATOR:
-        return
-    if Path(code.co_filename).name in LOCKING and next(places, None) is None:
-        raise Struck
-
-
-LOCKING = ("guard.py", "watch.py", "signals.py", "limits.py")
-"""The files of the functions that lock a knowledge base, and that unlock it."""

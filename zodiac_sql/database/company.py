@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock, get_ident
+from threading import Lock, RLock, get_ident
 from weakref import ref
 
 from zodiac_sql.errors import BusyError
@@ -37,7 +37,7 @@ class Company:
         self.came = 0
         """How many have ever come."""
         self._here: tuple[ref[Presence], ...] = ()  # replaced, never modified: anyone may read it
-        self._lock = Lock()
+        self._lock = RLock()  # an interruption can keep a thread in `closed` until its next call
         self._publisher: int | None = None
         self.settling = Lock()
         """Held by the one that settles the journal (storage/journal.py)."""

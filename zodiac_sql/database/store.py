@@ -99,6 +99,8 @@ class Store:
         self.journal = Waiting()  # see waiting.py
         self.temporary_rows = TemporaryRows()
         """How large the temporary tables can be."""
+        self.open_transaction: object | None = None
+        """What stands for the transaction that is open."""
         self._names = itertools.count(1)
         self._texts: dict[Hashable, str] = {}
         self.reader: Store | None = None
@@ -220,18 +222,21 @@ class Store:
     def transaction(self, read_only: bool = False) -> Iterator[None]:
         """All statements inside take effect together, or none does."""
         require_undamaged(self)
-        committing = False
+        committing, mine = False, object()
         try:  # begins before the statement, because an interruption may come right after it
+            end_transaction(self)
+            self.open_transaction = mine
             self.run("BEGIN TRANSACTION READ ONLY" if read_only else "BEGIN TRANSACTION")
             yield
             if not read_only:
                 self.watch.hold()
             committing = True
             self.run("COMMIT")
+            self.open_transaction = None
         except BaseException:
-            self.watch.ends()
-            with suppress(duckdb.Error):  # a COMMIT that fails has ended the transaction
-                self.connection.rollback()
+            if self.open_transaction is mine:
+                self.watch.ends()
+                end_transaction(self)
             if committing and not self.in_memory:
                 abandon(self)
             raise
@@ -286,3 +291,16 @@ class Store:
 def ids_and_texts(symbols: Mapping[str, int]) -> list[list[object]]:
     """The ids and the texts of symbols, as parameters of a statement."""
     return [[*symbols.values()], [*symbols]]
+
+
+def end_transaction(store: Store) -> None:
+    """Roll back a transaction that is still open, if there is one.
+
+    An interruption can come in Python's own code between a block and its context manager. That ends
+    only when nothing refers to the interruption any more. So what clears up after one ends the
+    transaction first.
+    """
+    if store.open_transaction is not None:
+        with suppress(duckdb.Error):  # a COMMIT that fails has ended the transaction
+            store.connection.rollback()
+        store.open_transaction = None

@@ -51,6 +51,8 @@ class SideDatabase:
         make_aggregates(self._connection, self._unknown)
         self._steps = 0
         """How many steps a change has taken."""
+        self._latest: object | None = None
+        """What stands for the transaction that has begun last."""
         weakref.finalize(self, self._connection.close)  # closing twice does no harm
         limit = CACHE_KIB * 1024 * SHARE if memory_limit is None else memory_limit
         cache = min(CACHE_KIB, limit // SHARE // 1024)
@@ -80,6 +82,7 @@ class SideDatabase:
         If it is limited, it raises TooManyStepsError before it takes too many.
         """
         self._undo()  # an interruption may have come as the last one ended
+        mine = self._latest = object()
         self._unknown.asked = self._unknown.interrupted = False
         self.run("BEGIN")
         self._steps = 0
@@ -90,8 +93,9 @@ class SideDatabase:
             self._connection.set_progress_handler(None, 0)
             self.run("COMMIT")
         except BaseException as error:
-            self._connection.set_progress_handler(None, 0)
-            self._undo()
+            if self._latest is mine:  # after an interruption, another one may have begun
+                self._connection.set_progress_handler(None, 0)
+                self._undo()
             stopped = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
             if stopped and self._steps > MOST_STEPS:
                 raise TooManyStepsError from error
