@@ -157,7 +157,9 @@ whose managers blocks are entered and left."""
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ["insert", "query"])
-def test_an_interruption_where_a_function_begins(kb: KnowledgeBase, name: str) -> None:
+def test_an_interruption_at_each_place_where_calls_begin_and_end(
+    kb: KnowledgeBase, name: str
+) -> None:
     """Each place of some files, from the first to the last. None leaves a transaction open."""
     struck = 0
     for number in range(10_000):

@@ -1,4 +1,4 @@
-"""Interruptions where any function of the package begins: each change is there, or it is not.
+"""Interruptions anywhere in the package (support/struck.py): each change is there, or it is not.
 
 What the session remembers of the file (symbols, row counts, copies, the journal) must be right
 after each, so the facts are compared with those of an evaluator in plain Python, and the next
@@ -83,7 +83,7 @@ def test_a_change_is_there_or_it_is_not(open_kb: OpenKb, tmp_path: Path, by: str
                     carry_out(kb)
             except KeyboardInterrupt:  # SQLite hides which one struck a function that it calls
                 struck += 1
-                budget.tried("interruptions where a function begins")
+                budget.tried("interruptions anywhere")
             there = {name: set(kb.table(name).fetchall()) for name in expected(facts)}
             assert where or there == expected(after)
             assert there in (expected(facts), expected(after)), where

@@ -1,7 +1,7 @@
 """Interruptions where functions begin, and where those of C return: there Python looks for signals.
 
 A profiler raises there, so that each place can be tried, and found again. It does not in
-generators: Python 3.11 loses count of references if a tracer raises where these begin.
+generators: where one began inside a tuple() of Python's own, an error of Python 3.11's followed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,19 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
+import zodiac_sql
+
 
 class Struck(KeyboardInterrupt):
     """The interruption."""
 
 
+PACKAGE = Path(zodiac_sql.__file__).parent
+
+
 def is_ours(file: Path) -> bool:
-    """Whether a file is one of the package, or the one of context managers."""
-    return "zodiac_sql" in file.parts or file.name == "contextlib.py"
+    """Whether a file is one of the package, or Python's own of context managers."""
+    return file.is_relative_to(PACKAGE) or file.name == "contextlib.py"
 
 
 @contextmanager
