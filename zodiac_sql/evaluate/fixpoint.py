@@ -25,7 +25,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.copied import copied, shared
 from zodiac_sql.evaluate.improve import best_values
 from zodiac_sql.evaluate.in_shares import among, in_shares, kept_column, pays
-from zodiac_sql.evaluate.layers import in_layers
+from zodiac_sql.evaluate.layers import forget, in_layers
 from zodiac_sql.evaluate.make_tables import in_one_table
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
 from zodiac_sql.evaluate.partition.condensation import Condensation, condense
@@ -227,7 +227,8 @@ def _in_layers(
         return None
     predicate = hypernode.derives[0]
     part = layered.make(store, table_name(hypernode, predicate, schema))
-    return Fixpoint({predicate: part} if part else {}, layered.depth, "layers", layered=layered)
+    forget(store)
+    return Fixpoint({predicate: part} if part else {}, layered.depth, "layers")
 
 
 # --- one recursive statement ----------------------------------------------------------------------

@@ -25,12 +25,12 @@ from sqlglot import exp
 from zodiac_sql.database.statements import create_temp, drop, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import RANK
 from zodiac_sql.rewrite.closures.shapes import along
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
-from zodiac_sql.sql.relations import Part, Relation, relation_query, table
+from zodiac_sql.sql.relations import Part, Relation, relation_query
 
 FEWEST_ROWS = 5_000
 """The fewest facts and edges for which it is worth looking at layers."""
@@ -61,22 +61,16 @@ HEAD, WORD, CELL, LAYER = 100, 13, 10, 2_000_000
 """What costs how many nanoseconds: a head of the recursive statement, the union of 64 bits, looking
 at one bit, and the statement for a layer."""
 
-_STARTS, _EDGES, _SETS, _VALUES, _RANKS, _KNOWN, _ADDED = (
-    "zodiac$starts", "zodiac$steps", "zodiac$sets", "zodiac$values", "zodiac$ranks",
-    "zodiac$known", "zodiac$added",
-)  # fmt: skip
-_TABLES = (
-    _STARTS, _EDGES, _SETS, _VALUES, _KNOWN, _ADDED,
-    "zodiac$layers", "zodiac$layered",
-)  # fmt: skip
+STARTS, EDGES, SETS, VALUES = "zodiac$starts", "zodiac$steps", "zodiac$sets", "zodiac$values"
+_TABLES = (STARTS, EDGES, SETS, VALUES, "zodiac$layers", "zodiac$layered")
 
-_NUMBER_VALUES = """
+NUMBER_VALUES = """
 CREATE OR REPLACE TEMP TABLE "zodiac$values" AS
 SELECT value, (row_number() OVER (ORDER BY value) - 1)::INTEGER AS number
 FROM (SELECT DISTINCT value FROM "zodiac$starts")
 """
 
-_COUNT_NODES = 'SELECT count(DISTINCT target) FROM "zodiac$steps"'
+COUNT_NODES = 'SELECT count(DISTINCT target) FROM "zodiac$steps"'
 
 _COUNT_SAMPLE = """
 WITH RECURSIVE r AS (
@@ -89,7 +83,7 @@ WITH RECURSIVE r AS (
 SELECT count(*) FROM r JOIN "zodiac$steps" AS e ON e.source = r.node
 """
 
-_FIND_LAYERS = """
+FIND_LAYERS = """
 CREATE OR REPLACE TEMP TABLE "zodiac$layers" AS
 WITH RECURSIVE r AS (
   SELECT DISTINCT target AS node, 1::BIGINT AS layer FROM "zodiac$steps"
@@ -101,7 +95,7 @@ WITH RECURSIVE r AS (
 SELECT node, max(layer) AS layer FROM r GROUP BY node
 """
 
-_COUNT_LAYERS = 'SELECT max(layer) FROM "zodiac$layers"'
+COUNT_LAYERS = 'SELECT max(layer) FROM "zodiac$layers"'
 
 _IN_LAYERS = """
 CREATE OR REPLACE TEMP TABLE "zodiac$layered" AS
@@ -117,89 +111,36 @@ WHERE e.layer = $layer
 GROUP BY e.target
 """
 
-_MAKE_ADDED = """
-CREATE OR REPLACE TEMP TABLE "zodiac$added" AS
-SELECT s.node, CASE WHEN k.bits IS NULL THEN s.bits ELSE s.bits & ~k.bits END AS bits
-FROM "zodiac$sets" AS s LEFT JOIN "zodiac$known" AS k ON k.node = s.node
-WHERE s.layer > 0 AND (k.bits IS NULL OR bit_count(s.bits & ~k.bits) > 0)
-"""
-
-_COUNT_FALLING = """
-SELECT count(*)
-FROM "zodiac$steps" AS e
-JOIN "zodiac$ranks" AS a ON a.node = e.source
-JOIN "zodiac$ranks" AS b ON b.node = e.target
-WHERE a.most >= b.least
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Layered:
-    """A closure as sets, in so many layers. `node` is the place of the nodes in its facts."""
+    """A closure as sets, in so many layers."""
 
-    columns: tuple[Column, ...]
-    node: int
+    form: Form
     depth: int
-    width: int
 
     def make(self, store: Store, name: str) -> Part | None:
         """Temporary table `name` with the facts that the sets stand for, if any."""
-        rank = exp.column("layer", table="x").as_(RANK, quoted=True)
         derived = exp.column("layer", table="x") > exp.Literal.number(0)
-        query = self._facts(temp_table(_SETS)).select(rank, copy=False).where(derived)
+        query = facts_of(self.form, temp_table(SETS), "layer", "bits").where(derived)
         rows = store.count(create_temp(name, query))
         return Part("temp", name, rows, ranked=True) if rows else None
 
-    def _facts(self, sets: exp.Expr) -> exp.Select:
-        """The facts that some sets stand for."""
-        row: list[exp.Expr] = [exp.column("value", table="v"), exp.column("value", table="v")]
-        row[self.node] = exp.column("node", table="x")
-        named = [
-            value.as_(column.name, quoted=True)
-            for value, column in zip(row, self.columns, strict=True)
-        ]
-        query = exp.select(*named).from_(exp.alias_(sets, "x", table=True))
-        query = query.join(joining(temp_table(_VALUES).as_("v"), "CROSS"))
-        return query.where(_bit().eq(exp.Literal.number(1)))
 
-    def adds(self, store: Store, part: Part, columns: Sequence[Column], name: str) -> Part | None:
-        """Temporary table `name` with the facts that the sets have and a table has not, if any."""
-        own = [exp.column(column.name, table="o", quoted=True) for column in columns]
-        node, value = own[self.node], own[1 - self.node]
-        query = exp.select(node.as_("node"), _set_of_numbers(self.width))
-        query = query.from_(table(part).as_("o")).group_by(node.copy())
-        same = exp.column("value", table="v").eq(value)
-        store.run(create_temp(_KNOWN, query.join(temp_table(_VALUES).as_("v"), on=same)))
-        store.run(_MAKE_ADDED)
-        rows = store.count(create_temp(name, self._facts(temp_table(_ADDED))))
-        return Part("temp", name, rows) if rows else None
-
-    def lacks(self, store: Store, part: Part, columns: Sequence[Column], name: str) -> Part | None:
-        """Temporary table `name` with the facts that a table has and the sets have not, if any.
-
-        A comparison of two tables hashes one of them, 22 million rows in 5 s of CPU; looking at
-        bits takes 0.7.
-        """
-        own = [exp.column(column.name, table="o", quoted=True) for column in columns]
-        node, value = own[self.node], own[1 - self.node]
-        same_node = exp.column("node", table="x").eq(node.copy())
-        derived = exp.column("layer", table="x") > exp.Literal.number(0)
-        query = exp.select(*own).from_(table(part).as_("o"))
-        query = query.join(
-            joining(temp_table(_VALUES).as_("v"), "LEFT"),
-            on=exp.column("value", table="v").eq(value.copy()),
-        )  # fmt: skip
-        query = query.join(
-            joining(temp_table(_SETS).as_("x"), "LEFT"), on=exp.and_(same_node, derived)
-        )
-        there = exp.func("coalesce", _bit(), exp.Literal.number(0))
-        rows = store.count(create_temp(name, query.where(there.eq(exp.Literal.number(0)))))
-        return Part("temp", name, rows) if rows else None
-
-
-def _bit() -> exp.Expr:
-    bits, number = exp.column("bits", table="x"), exp.column("number", table="v")
-    return exp.Anonymous(this="get_bit", expressions=[bits, number])
+def facts_of(form: Form, sets: exp.Table, rank: str, bits: str) -> exp.Select:
+    """The facts that a column of sets stands for, with another column as their rank."""
+    row: list[exp.Expr] = [exp.column("value", table="v"), exp.column("value", table="v")]
+    row[form.node] = exp.column("node", table="x")
+    named = [
+        value.as_(column.name, quoted=True)
+        for value, column in zip(row, form.facts.columns, strict=True)
+    ]
+    number = exp.column("number", table="v")
+    bit = exp.Anonymous(this="get_bit", expressions=[exp.column(bits, table="x"), number])
+    query = exp.select(*named, exp.column(rank, table="x").as_(RANK, quoted=True))
+    query = query.from_(exp.alias_(sets, "x", table=True))
+    query = query.join(joining(temp_table(VALUES).as_("v"), "CROSS"))
+    return query.where(bit.eq(exp.Literal.number(1)))
 
 
 def in_layers(store: Store, hypernode: Hypernode, context: Context) -> Layered | None:
@@ -208,38 +149,16 @@ def in_layers(store: Store, hypernode: Hypernode, context: Context) -> Layered |
     None if it has not the form for that, or if it would not be cheaper. Call `forget` when the sets
     are not needed any more.
     """
-    form = _form(hypernode, context)
+    form = form_of(hypernode, context)
     if form is None or min(form.facts.rows, form.edges.rows) < max(FEWEST_ROWS, 1):
         return None
-    prepared = _prepare(store, form)
-    if prepared is None:
+    depth = _prepare(store, form)
+    if depth is None:
         forget(store)
         return None
-    depth, width = prepared
     for layer in range(1, depth + 1):
         store.run(_UNITE, {"layer": layer})
-    return Layered(form.facts.columns, form.node, depth, width)
-
-
-def are_layers(store: Store, hypernode: Hypernode, context: Context, stored: Part) -> bool:
-    """Whether the ranks in a table rise along every edge, whatever facts are at its ends.
-
-    Then they are as good for any of these facts that are derived: what a fact is derived from has a
-    lower rank.
-    """
-    form = _form(hypernode, context)
-    if form is None or min(form.facts.rows, form.edges.rows) < FEWEST_ROWS or not stored.ranked:
-        return False
-    store.run(create_temp(_EDGES, form.steps()))
-    node = exp.column(form.facts.columns[form.node].name, table="o", quoted=True)
-    rank = exp.column(RANK, table="o", quoted=True)
-    query = exp.select(node.as_("node"), exp.Min(this=rank).as_("least"))
-    query = query.select(exp.Max(this=rank.copy()).as_("most")).from_(table(stored).as_("o"))
-    store.run(create_temp(_RANKS, query.group_by(node.copy())))
-    falling = store.count(_COUNT_FALLING)
-    store.run(drop(_RANKS))
-    store.run(drop(_EDGES))
-    return not falling
+    return Layered(form, depth)
 
 
 def forget(store: Store) -> None:
@@ -249,7 +168,7 @@ def forget(store: Store) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class Form:
     """How a hypernode takes facts along edges; `node` is the place of the nodes in the facts."""
 
     facts: Relation
@@ -265,7 +184,7 @@ class _Form:
         return _named(self.edges, ("source", "target") if self.node else ("target", "source"))
 
 
-def _form(hypernode: Hypernode, context: Context) -> _Form | None:
+def form_of(hypernode: Hypernode, context: Context) -> Form | None:
     """The form of a hypernode that takes facts along a relation of nodes of one type."""
     if len(hypernode.rules) != 1:
         return None
@@ -279,17 +198,17 @@ def _form(hypernode: Hypernode, context: Context) -> _Form | None:
     value = facts.columns[1 - place].type
     if len(nodes) > 1 or value in (None, Type.FLOAT) or nodes & {None, Type.FLOAT}:
         return None
-    return _Form(facts, edges, place)
+    return Form(facts, edges, place)
 
 
-def _prepare(store: Store, form: _Form) -> tuple[int, int] | None:
-    """Make the tables that layers are united from. Returns how many layers and bits there are."""
-    many = store.count(create_temp(_EDGES, form.steps()))
-    nodes = store.count(_COUNT_NODES)
+def _prepare(store: Store, form: Form) -> int | None:
+    """Make the tables that layers are united from. Returns how many layers there are."""
+    many = store.count(create_temp(EDGES, form.steps()))
+    nodes = store.count(COUNT_NODES)
     if many < LEAST_EDGES_TO_A_NODE * nodes:
         return None
-    store.run(create_temp(_STARTS, form.starts()))
-    width = store.count(_NUMBER_VALUES)
+    store.run(create_temp(STARTS, form.starts()))
+    width = store.count(NUMBER_VALUES)
     if not 0 < width * nodes <= MOST_BITS:
         return None
     each = -(-width // SAMPLE)
@@ -298,13 +217,13 @@ def _prepare(store: Store, form: _Form) -> tuple[int, int] | None:
     if CHEAPER_BY * cost > heads * HEAD:
         return None
     most = min(MOST_LAYERS, heads // max(many * LEAST_HEADS_TO_AN_EDGE, 1))
-    store.run(_FIND_LAYERS, {"most": most})
-    depth = store.count(_COUNT_LAYERS)
+    store.run(FIND_LAYERS, {"most": most})
+    depth = store.count(COUNT_LAYERS)
     if depth > most or CHEAPER_BY * (cost + depth * LAYER) > heads * HEAD:
         return None
     store.run(_IN_LAYERS)
-    store.run(create_temp(_SETS, _first_sets(width)))
-    return depth, width
+    store.run(create_temp(SETS, _first_sets(width)))
+    return depth
 
 
 def _named(relation: Relation, names: Sequence[str]) -> exp.Select:
@@ -321,12 +240,14 @@ def _first_sets(width: int) -> exp.Select:
     """The facts that are there to begin with, as sets in layer 0."""
     zero = exp.cast(exp.Literal.number(0), "BIGINT").as_("layer")
     node = exp.column("node", table="s")
-    query = exp.select(node, zero, _set_of_numbers(width)).from_(temp_table(_STARTS).as_("s"))
+    bits = set_of_numbers(width).as_("bits")
+    query = exp.select(node, zero, bits).from_(temp_table(STARTS).as_("s"))
     same = exp.column("value", table="v").eq(exp.column("value", table="s"))
-    return query.join(temp_table(_VALUES).as_("v"), on=same).group_by(node.copy())
+    return query.join(temp_table(VALUES).as_("v"), on=same).group_by(node.copy())
 
 
-def _set_of_numbers(width: int) -> exp.Expr:
+def set_of_numbers(width: int) -> exp.Expr:
+    """The values of a group as a set."""
     ends = [exp.Literal.number(0), exp.Literal.number(width - 1)]
     number = exp.column("number", table="v")
-    return exp.Anonymous(this="bitstring_agg", expressions=[number, *ends]).as_("bits")
+    return exp.Anonymous(this="bitstring_agg", expressions=[number, *ends])

@@ -27,7 +27,6 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.layers import Layered
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.evaluate.partition.partition import count_since_change
@@ -59,8 +58,7 @@ class Fixpoint:
 
     `iterations` counts rounds of rule application; `method` is "rule", "linear", "copies"
     (copied.py), "loop", or "modules" where `closures` are relations kept as partitions,
-    "components" where one is `condensed`, or "layers" where a relation is also there as sets, until
-    they are forgotten (layers.py).
+    "components" where one is `condensed`, or "layers" (layers.py).
     """
 
     parts: dict[str, Part]
@@ -68,7 +66,6 @@ class Fixpoint:
     method: str
     closures: Mapping[str, Closure] = field(default_factory=dict)
     condensed: Mapping[str, Condensation] = field(default_factory=dict)
-    layered: Layered | None = None
 
     @property
     def rows(self) -> int:

@@ -10,14 +10,14 @@ from sqlglot import exp
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.fixpoint import evaluate
-from zodiac_sql.evaluate.layers import Layered, forget
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.evaluate.partition.partition import compare, nodes
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.maintain.contract import Maintained, Task, Work
-from zodiac_sql.maintain.steps.shrink import directions, shrunk
+from zodiac_sql.maintain.steps.closure_form import directions
+from zodiac_sql.maintain.steps.closure_sets import moved_in_sets
 from zodiac_sql.names import CHANGE_FACTS, between, classes
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
@@ -28,7 +28,7 @@ from zodiac_sql.storage.extensions import apart, comparable, lacking
 
 def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
-    if done := shrunk(task):
+    if done := moved_in_sets(task):
         return done
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
     fixpoint = evaluate(
@@ -41,11 +41,9 @@ def recompute(task: Task) -> Maintained:
     )
     edits = {}
     for predicate in task.hypernode.derives:
-        edit = _edit(task, predicate, fixpoint.parts.get(predicate), fixpoint.layered)
+        edit = _edit(task, predicate, fixpoint.parts.get(predicate))
         if edit is not None:
             edits[predicate] = edit
-    if fixpoint.layered:
-        forget(task.store)
     for predicate, closure in fixpoint.closures.items():
         edits |= _closure_edits(task, predicate, closure)
     for predicate, condensed in fixpoint.condensed.items():
@@ -57,7 +55,7 @@ def recompute(task: Task) -> Maintained:
     return Maintained(edits, work, fixpoint.method, ranked)
 
 
-def _edit(task: Task, predicate: str, after: Part | None, layered: Layered | None) -> Edit | None:
+def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
     """The edit that turns a table into that of the new fixpoint; None if there is nothing to do.
 
     A table is also rewritten if only its columns have changed, and always if it has ranks: the old
@@ -78,21 +76,10 @@ def _edit(task: Task, predicate: str, after: Part | None, layered: Layered | Non
     else:
         grows, shrinks = directions(task)
         name = f"{CHANGE_FACTS}plus_{task.stem(predicate)}"
-        inserted = None
-        if old.parts[0].pairs:
-            layered = None
-        if grows and layered:
-            inserted = layered.adds(task.store, old.parts[0], old.columns, name)
-        elif grows:
-            inserted = _minus(task, name, new, old)
+        inserted = _minus(task, name, new, old) if grows else None
         gone = old.rows + (inserted.rows if inserted else 0) - new.rows
-        shrinks = shrinks and gone > 0
         name = f"{CHANGE_FACTS}minus_{task.stem(predicate)}"
-        deleted = None
-        if shrinks and layered:
-            deleted = layered.lacks(task.store, old.parts[0], old.columns, name)
-        elif shrinks:
-            deleted = _minus(task, name, old, new)
+        deleted = _minus(task, name, old, new) if shrinks and gone > 0 else None
     if inserted or deleted or task.hypernode.recursive or old.columns != columns:
         return Edit(inserted, deleted, None, after, rewritten=True)
     return None
@@ -108,7 +95,7 @@ def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Ed
         deleted = closure.partition.part("before", "class")
     else:
         now = closure.now if closure.now.rows else None
-        edit = _edit(task, predicate, now, None)
+        edit = _edit(task, predicate, now)
         inserted, deleted = (edit.inserted, edit.deleted) if edit else (None, None)
     name = f"{CHANGE_FACTS}came_{closure.stem}"
     rows = nodes(closure.partition, name)
@@ -128,7 +115,7 @@ def _condensed_edits(task: Task, predicate: str, condensed: Condensation) -> dic
         condensed.compare(held[0])
         inserted, deleted = condensed.inserted, condensed.deleted
     else:
-        edit = _edit(task, predicate, now if now.rows else None, None)
+        edit = _edit(task, predicate, now if now.rows else None)
         inserted, deleted = (edit.inserted, edit.deleted) if edit else (None, None)
     tables = {}
     for name, (table, rows) in zip(

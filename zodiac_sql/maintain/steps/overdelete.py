@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
+from zodiac_sql.maintain.steps.closure_form import was_in_layers
 from zodiac_sql.maintain.steps.find_candidates import find_candidates, find_unsupported
 from zodiac_sql.maintain.steps.partitions import lose_fed, lose_given
 from zodiac_sql.maintain.steps.plans import all_onwards
-from zodiac_sql.maintain.steps.shrink import was_in_layers
 from zodiac_sql.maintain.steps.slices import slice_tables
 from zodiac_sql.maintain.steps.working_table import (
     TooMuch,
@@ -92,9 +92,9 @@ def _stop_if_slow(task: Task, owns: WorkingTables, rounds: int) -> None:
     """Raise TooMuch if further rounds would read whole tables, and starting over is quicker.
 
     A round over the closure of 22 million facts takes 0.9 s of CPU, and there are ten to twenty.
-    Evaluating it takes 6, or 2.5 if its ranks still are layers (steps/shrink.py). Where many nodes
-    are on a cycle, there may be a hundred rounds: one edge of 7,800, and 6 million pairs, took 13 s
-    to delete, and 1.9 to start over.
+    Evaluating it takes 6, and 3 if it is in layers (steps/closure_sets.py). Where many nodes are on
+    a cycle, there may be a hundred rounds: one edge of 7,800, and 6 million pairs, took 13 s to
+    delete, and 1.9 to start over.
     """
     if any(own.sliced for own in owns.values()):
         return

@@ -13,7 +13,6 @@ from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.fixpoint import evaluate
-from zodiac_sql.evaluate.layers import forget
 from zodiac_sql.evaluate.rule_errors import evaluating_all
 from zodiac_sql.evaluate.semi_naive import Fixpoint
 from zodiac_sql.graph.hypergraph import Hypernode
@@ -164,7 +163,5 @@ def evaluate_again(work: Work, inner: Inner) -> Fixpoint:
     )
     with evaluating_all(work.store, hypernode, work.there):
         fixpoint = evaluate(work.store, hypernode, known, context, StatementCache(), inner.rows)
-    if fixpoint.layered:
-        forget(work.store)
     _keep(work, hypernode, fixpoint.parts)
     return fixpoint

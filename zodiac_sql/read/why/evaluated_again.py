@@ -24,7 +24,6 @@ from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp_view
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.fixpoint import closures_at_work, evaluate
-from zodiac_sql.evaluate.layers import forget
 from zodiac_sql.evaluate.rule_errors import evaluating_all
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive
 from zodiac_sql.language.syntax import Rule
@@ -270,8 +269,6 @@ class Again:
                 fixpoint = semi_naive(store, inner.hypernode, schema, context, cache, kept)
             else:
                 fixpoint = evaluate(store, inner.hypernode, schema, context, cache)
-        if fixpoint.layered:
-            forget(store)
         sources = _with(around, inner, number, fixpoint)
         known = replace(
             self.known, store=store, schema=schema, sources=sources, cache=StatementCache()

@@ -1,0 +1,254 @@
+"""A closure in layers before and after a change, as sets: facts are made of what differs only.
+
+Evaluation in layers (layers.py) finds sets in a moment, but making facts of them and writing these
+takes four fifths of its time. Here each node has two sets, of what led to it and of what leads to
+it now. Nodes that the change does not reach have one.
+
+Each node gets a rank, too, over those of the nodes before it. Where the stored ranks of nodes rise
+along every edge, these are the layers, and remain the ranks. What enters gets the rank of its node.
+If facts only enter, all others are still derived as they were, and ranks are chosen over the
+highest that the nodes before have. If facts leave, what others were derived from may be gone: then
+every fact must have the rank of its node, and those that earlier changes brought may have another.
+
+Tables that only this file and layers.py read have fixed names, so that statements are constants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import anti_join, create_temp, drop, temp_table, union_all
+from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate import layers
+from zodiac_sql.evaluate.layers import (
+    COUNT_LAYERS,
+    COUNT_NODES,
+    EDGES,
+    FIND_LAYERS,
+    NUMBER_VALUES,
+    SETS,
+    STARTS,
+    VALUES,
+    Form,
+    facts_of,
+    set_of_numbers,
+)
+from zodiac_sql.names import RANK
+from zodiac_sql.sql.relations import OUTSIDE, Part, rank_of, table
+
+_RANKS, _DIFFER, _DISORDERED = "zodiac$ranks", "zodiac$differ", "zodiac$disordered"
+
+_RANKS_AS_LAYERS = """
+CREATE OR REPLACE TEMP TABLE "zodiac$layers" AS
+SELECT n.node, dense_rank() OVER (ORDER BY coalesce(r.least, $outside)) AS layer,
+  coalesce(r.least, $outside) AS least, coalesce(r.most, $outside) AS most
+FROM (SELECT DISTINCT target AS node FROM "zodiac$steps") AS n
+LEFT JOIN "zodiac$ranks" AS r ON r.node = n.node
+"""
+
+_COUNT_FALLING = """
+SELECT count(*)
+FROM "zodiac$steps" AS e
+JOIN "zodiac$layers" AS a ON a.node = e.source
+JOIN "zodiac$layers" AS b ON b.node = e.target
+WHERE a.most >= b.least
+"""
+
+_WITH_RANKS = """
+CREATE OR REPLACE TEMP TABLE "zodiac$layers" AS
+SELECT l.node, l.layer, coalesce(r.least, $outside) AS least, coalesce(r.most, $outside) AS most
+FROM "zodiac$layers" AS l LEFT JOIN "zodiac$ranks" AS r ON r.node = l.node
+"""
+
+_IN_LAYERS = """
+CREATE OR REPLACE TEMP TABLE "zodiac$layered" AS
+WITH RECURSIVE moved AS (
+  SELECT node FROM (
+    SELECT target AS node FROM "zodiac$steps" WHERE before <> after
+    UNION ALL
+    SELECT e.target
+    FROM "zodiac$starts" AS s JOIN "zodiac$steps" AS e ON e.source = s.node
+    WHERE s.before <> s.after
+  ) AS first
+  UNION
+  SELECT e.target FROM moved AS m JOIN "zodiac$steps" AS e ON e.source = m.node
+)
+SELECT e.source, e.target, e.before, e.after, l.layer,
+  CASE WHEN $leaves THEN l.least ELSE l.most END AS rank, m.node IS NOT NULL AS moved
+FROM "zodiac$steps" AS e
+JOIN "zodiac$layers" AS l ON l.node = e.target
+LEFT JOIN moved AS m ON m.node = e.target
+"""
+
+_UNITE = """
+INSERT INTO "zodiac$sets"
+SELECT e.target, $layer, greatest(max(s.rank) FILTER (e.after) + 1, any_value(e.rank)),
+  any_value(e.moved), bit_or(s.bits) FILTER (e.after),
+  bit_or(CASE WHEN s.moved THEN s.old ELSE s.bits END) FILTER (e.before AND e.moved)
+FROM "zodiac$layered" AS e JOIN "zodiac$sets" AS s ON s.node = e.source
+WHERE e.layer = $layer
+GROUP BY e.target
+"""
+
+_COMPARE = """
+CREATE OR REPLACE TEMP TABLE "zodiac$differ" AS
+SELECT node, rank, CASE WHEN old IS NULL THEN bits ELSE bits & ~old END AS more,
+  CASE WHEN bits IS NULL THEN old ELSE old & ~bits END AS fewer
+FROM "zodiac$sets"
+WHERE layer > 0 AND moved AND bits IS DISTINCT FROM old
+"""
+
+_FIND_DISORDERED = """
+CREATE OR REPLACE TEMP TABLE "zodiac$disordered" AS
+SELECT s.node, s.rank
+FROM "zodiac$sets" AS s JOIN "zodiac$layers" AS l ON l.node = s.node
+WHERE s.layer > 0 AND l.most > $outside AND (l.least <> s.rank OR l.most <> s.rank)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a closure was and is, in so many layers; `stored` is the table of what it was."""
+
+    store: Store
+    form: Form
+    stored: Part
+    depth: int
+
+    def entering(self, name: str) -> Part | None:
+        """Temporary table `name` with the facts that enter, and their ranks, if any."""
+        return self._made(name, self._of(_DIFFER, "more"))
+
+    def leaving(self, name: str) -> Part | None:
+        """Temporary table `name` with the facts that leave, if any."""
+        return self._made(name, self._of(_DIFFER, "fewer"))
+
+    def whole(self, name: str) -> Part | None:
+        """Temporary table `name` with all facts that there are now, if any."""
+        return self._made(name, self._of(SETS, "bits"))
+
+    def misplaced(self, name: str, gone: Part | None) -> Part | None:
+        """Temporary table `name` with facts that stay, but get another rank, which it has."""
+        if not self.store.count(_FIND_DISORDERED, {"outside": OUTSIDE}):
+            return None
+        columns = [exp.column(c.name, table="o", quoted=True) for c in self.form.facts.columns]
+        rank, own = exp.column("rank", table="d"), rank_of("o")
+        query = exp.select(*columns, rank.as_(RANK, quoted=True)).from_(table(self.stored).as_("o"))
+        same = exp.column("node", table="d").eq(columns[self.form.node].copy())
+        query = query.join(temp_table(_DISORDERED).as_("d"), on=same).where(own.neq(rank.copy()))
+        if gone:
+            query = anti_join(query, columns, temp_table(gone.table), "m")
+        return self._made(name, query)
+
+    def _of(self, sets: str, bits: str) -> exp.Select:
+        """The facts of a column of sets."""
+        query = facts_of(self.form, temp_table(sets), "rank", bits)
+        if sets == SETS:
+            return query.where(exp.column("layer", table="x") > exp.Literal.number(0))
+        return query
+
+    def _made(self, name: str, query: exp.Query) -> Part | None:
+        rows = self.store.count(create_temp(name, query))
+        return Part("temp", name, rows, ranked=True) if rows else None
+
+
+def compared(
+    store: Store, before: Form, after: Form, stored: Part, leaves: bool
+) -> Compared | None:
+    """Find the sets of a closure before and after a change; None if that would not be cheaper.
+
+    `leaves` tells whether the change can take facts. Call `forget` when what differs is not needed
+    any more.
+    """
+    depth = _prepared(store, before, after, stored, leaves)
+    if depth is None:
+        return None
+    for layer in range(1, depth + 1):
+        store.run(_UNITE, {"layer": layer})
+    store.run(_COMPARE)
+    return Compared(store, after, stored, depth)
+
+
+def forget(store: Store) -> None:
+    """Drop all tables but those of facts."""
+    layers.forget(store)
+    for name in (_RANKS, _DIFFER, _DISORDERED):
+        store.run(drop(name))
+
+
+def _prepared(store: Store, before: Form, after: Form, stored: Part, leaves: bool) -> int | None:
+    """Make the tables that layers are united from. Returns how many layers there are."""
+    steps = ("source", "target")
+    many = store.count(create_temp(EDGES, _both(before.steps(), after.steps(), steps)))
+    nodes = store.count(COUNT_NODES)
+    if not nodes or many < layers.LEAST_EDGES_TO_A_NODE * nodes:
+        return None
+    starts = _both(before.starts(), after.starts(), ("value", "node"))
+    store.run(create_temp(STARTS, starts))
+    width = store.count(NUMBER_VALUES)
+    if not 0 < 2 * width * nodes <= layers.MOST_BITS:
+        return None
+    depth = _layers(store, after, stored, many * layers.LEAST_HEADS_TO_AN_EDGE, many // nodes)
+    if depth is None:
+        return None
+    store.run(_IN_LAYERS, {"leaves": leaves})
+    store.run(create_temp(SETS, _first_sets(width)))
+    return depth
+
+
+def _both(before: exp.Select, after: exp.Select, names: tuple[str, str]) -> exp.Select:
+    """The rows of two queries, and which of these they are from."""
+    columns = [exp.column(name) for name in names]
+    marked = [
+        exp.select(*(c.copy() for c in columns), exp.convert(now).as_("now"))
+        .from_(query.subquery("q", copy=False))
+        for query, now in ((before, False), (after, True))
+    ]  # fmt: skip
+    now = exp.column("now")
+    query = exp.select(
+        *(c.copy() for c in columns),
+        exp.LogicalOr(this=exp.not_(now)).as_("before"),
+        exp.LogicalOr(this=now.copy()).as_("after"),
+    )
+    return query.from_(union_all(marked).subquery("u", copy=False)).group_by(*columns)
+
+
+def _layers(store: Store, after: Form, stored: Part, heads_a_layer: int, heads: int) -> int | None:
+    """Number the layers of nodes, by their ranks if these rise along all edges; how many there are.
+
+    `heads_a_layer` are so many that a search for one layer pays for, and `heads` those that are
+    found for each fact.
+    """
+    node = exp.column(after.facts.columns[after.node].name, table="o", quoted=True)
+    query = exp.select(node.as_("node"), exp.Min(this=rank_of("o")).as_("least"))
+    query = query.select(exp.Max(this=rank_of("o")).as_("most")).from_(table(stored).as_("o"))
+    store.run(create_temp(_RANKS, query.group_by(node.copy())))
+    store.run(_RANKS_AS_LAYERS, {"outside": OUTSIDE})
+    depth = store.count(COUNT_LAYERS)
+    if depth <= layers.MOST_LAYERS and not store.count(_COUNT_FALLING):
+        return depth
+    most = min(layers.MOST_LAYERS, stored.rows * heads // max(heads_a_layer, 1))
+    store.run(FIND_LAYERS, {"most": most})
+    depth = store.count(COUNT_LAYERS)
+    if depth > most:
+        return None
+    store.run(_WITH_RANKS, {"outside": OUTSIDE})
+    return depth
+
+
+def _first_sets(width: int) -> exp.Select:
+    """The facts that are there to begin with, as sets in layer 0."""
+    node = exp.column("node", table="s")
+    zeros = [exp.cast(exp.Literal.number(0), "BIGINT").as_(name) for name in ("layer", "rank")]
+    sets = [
+        exp.Filter(
+            this=set_of_numbers(width), expression=exp.Where(this=exp.column(when, "s"))
+        ).as_(name)
+        for when, name in (("after", "bits"), ("before", "old"))
+    ]
+    query = exp.select(node, *zeros, exp.true().as_("moved"), *sets)
+    query = query.from_(temp_table(STARTS).as_("s"))
+    same = exp.column("value", table="v").eq(exp.column("value", table="s"))
+    return query.join(temp_table(VALUES).as_("v"), on=same).group_by(node.copy())

@@ -1,0 +1,43 @@
+"""Whether a hypernode is a closure along another relation, and what a change can do to it."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from zodiac_sql.evaluate.layers import MOST_LAYERS
+from zodiac_sql.maintain.contract import Task
+from zodiac_sql.rewrite.closures.shapes import along
+from zodiac_sql.sql.relations import rank_of, table
+
+HIGHEST_RANK = 10 * MOST_LAYERS
+"""If no rank is higher, a closure was evaluated in layers; one statement numbers facts instead."""
+
+SHARE_NUMBERED = 0.1
+"""Ranks may be as high as this share of the facts, too: changes by one statement number some."""
+
+
+def directions(task: Task) -> tuple[bool, bool]:
+    """Whether a change of the inputs can add facts to the tables, and whether it can take some."""
+    inserted, deleted = task.changed()
+    if task.heritage or not inserted | deleted:
+        return True, True  # the rules themselves are new
+    if task.hypernode.bests:
+        return True, True  # a better value comes, and the one before goes
+    negative = frozenset(p for rule in task.hypernode.rules for p in rule.negative())
+    refuted = bool(negative & (inserted | deleted))
+    return bool(inserted) or refuted, bool(deleted) or refuted
+
+
+def is_closure(task: Task) -> bool:
+    """Whether the hypernode is one rule that takes facts along another relation."""
+    rules = task.hypernode.rules
+    return len(rules) == 1 and along(rules[0]) is not None
+
+
+def was_in_layers(task: Task) -> bool:
+    """Whether the hypernode was evaluated in layers: then its ranks are low."""
+    stored = task.stored(task.hypernode.derives[0]) if is_closure(task) else None
+    if stored is None or not stored.ranked:
+        return False
+    query = exp.select(exp.Max(this=rank_of("t"))).from_(table(stored).as_("t"))
+    return task.store.count(query) <= max(HIGHEST_RANK, stored.rows * SHARE_NUMBERED)
