@@ -26,6 +26,7 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("evaluate.stepping", "FEW_HEADS", 0),
     ("evaluate.stepping", "SHARE_OF_HEADS", 0),
     ("lookups.copies", "MOST_MOVED", 0),
+    ("maintain.auto", "FEWEST_EXTENDED_SLOWLY", 0),
     ("maintain.auto", "LARGEST_NOT_WEIGHED", 0),
     ("maintain.auto", "SHARE_IN_SETS", 0.2),
     ("maintain.steps.compared_products", "FEWEST_CHANGED", 0),
