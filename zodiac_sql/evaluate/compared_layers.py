@@ -4,11 +4,12 @@ Evaluation in layers (layers.py) finds sets in a moment, but making facts of the
 takes four fifths of its time. Here each node has two sets, of what led to it and of what leads to
 it now. Nodes that the change does not reach have one.
 
-Each node gets a rank, too, over those of the nodes before it. Where the stored ranks of nodes rise
-along every edge, these are the layers, and remain the ranks. What enters gets the rank of its node.
-If facts only enter, all others are still derived as they were, and ranks are chosen over the
+Each node gets a rank, too, over those of the nodes before it, and what enters gets the rank of its
+node. If facts only enter, all others are still derived as they were; so ranks are chosen over the
 highest that the nodes before have. If facts leave, what others were derived from may be gone: then
 every fact must have the rank of its node, and those that earlier changes brought may have another.
+Where stored ranks rise along every edge, whatever facts are at its ends, they are as good for all
+facts that are left; then they tell the layers, too.
 
 Tables that only this file and layers.py read have fixed names, so that statements are constants.
 """
@@ -110,12 +111,16 @@ WHERE s.layer > 0 AND l.most > $outside AND (l.least <> s.rank OR l.most <> s.ra
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a closure was and is, in so many layers; `stored` is the table of what it was."""
+    """What a closure was and is, in so many layers; `stored` is the table of what it was.
+
+    If its ranks are `in_order` they may stay, whatever facts leave.
+    """
 
     store: Store
     form: Form
     stored: Part
     depth: int
+    in_order: bool
 
     def entering(self, name: str) -> Part | None:
         """Temporary table `name` with the facts that enter, and their ranks, if any."""
@@ -131,7 +136,7 @@ class Compared:
 
     def misplaced(self, name: str, gone: Part | None) -> Part | None:
         """Temporary table `name` with facts that stay, but get another rank, which it has."""
-        if not self.store.count(_FIND_DISORDERED, {"outside": OUTSIDE}):
+        if self.in_order or not self.store.count(_FIND_DISORDERED, {"outside": OUTSIDE}):
             return None
         columns = [exp.column(c.name, table="o", quoted=True) for c in self.form.facts.columns]
         rank, own = exp.column("rank", table="d"), rank_of("o")
@@ -162,13 +167,14 @@ def compared(
     `leaves` tells whether the change can take facts. Call `forget` when what differs is not needed
     any more.
     """
-    depth = _prepared(store, before, after, stored, leaves)
-    if depth is None:
+    prepared = _prepared(store, before, after, stored, leaves)
+    if prepared is None:
         return None
+    depth, in_order = prepared
     for layer in range(1, depth + 1):
         store.run(_UNITE, {"layer": layer})
     store.run(_COMPARE)
-    return Compared(store, after, stored, depth)
+    return Compared(store, after, stored, depth, in_order)
 
 
 def forget(store: Store) -> None:
@@ -178,8 +184,13 @@ def forget(store: Store) -> None:
         store.run(drop(name))
 
 
-def _prepared(store: Store, before: Form, after: Form, stored: Part, leaves: bool) -> int | None:
-    """Make the tables that layers are united from. Returns how many layers there are."""
+def _prepared(
+    store: Store, before: Form, after: Form, stored: Part, leaves: bool
+) -> tuple[int, bool] | None:
+    """Make the tables that layers are united from.
+
+    Returns how many layers there are, and whether the ranks tell them.
+    """
     steps = ("source", "target")
     many = store.count(create_temp(EDGES, _both(before.steps(), after.steps(), steps)))
     nodes = store.count(COUNT_NODES)
@@ -188,14 +199,16 @@ def _prepared(store: Store, before: Form, after: Form, stored: Part, leaves: boo
     starts = _both(before.starts(), after.starts(), ("value", "node"))
     store.run(create_temp(STARTS, starts))
     width = store.count(NUMBER_VALUES)
-    if not 0 < 2 * width * nodes <= layers.MOST_BITS:
+    cost = 2 * many * (width / 64) * layers.WORD + nodes * width * layers.CELL
+    heads = stored.rows * many // nodes
+    if 2 * width * nodes > layers.MOST_BITS or layers.CHEAPER_BY * cost > heads * layers.HEAD:
         return None
-    depth = _layers(store, after, stored, many * layers.LEAST_HEADS_TO_AN_EDGE, many // nodes)
-    if depth is None:
+    found = _layers(store, after, stored, heads // max(many * layers.LEAST_HEADS_TO_AN_EDGE, 1))
+    if found is None:
         return None
     store.run(_IN_LAYERS, {"leaves": leaves})
     store.run(create_temp(SETS, _first_sets(width)))
-    return depth
+    return found
 
 
 def _both(before: exp.Select, after: exp.Select, names: tuple[str, str]) -> exp.Select:
@@ -215,11 +228,10 @@ def _both(before: exp.Select, after: exp.Select, names: tuple[str, str]) -> exp.
     return query.from_(union_all(marked).subquery("u", copy=False)).group_by(*columns)
 
 
-def _layers(store: Store, after: Form, stored: Part, heads_a_layer: int, heads: int) -> int | None:
-    """Number the layers of nodes, by their ranks if these rise along all edges; how many there are.
+def _layers(store: Store, after: Form, stored: Part, most: int) -> tuple[int, bool] | None:
+    """Number the layers of nodes, by their ranks if these rise along all edges.
 
-    `heads_a_layer` are so many that a search for one layer pays for, and `heads` those that are
-    found for each fact.
+    Returns how many there are, and whether these are the ranks. A search ends after `most`.
     """
     node = exp.column(after.facts.columns[after.node].name, table="o", quoted=True)
     query = exp.select(node.as_("node"), exp.Min(this=rank_of("o")).as_("least"))
@@ -228,14 +240,14 @@ def _layers(store: Store, after: Form, stored: Part, heads_a_layer: int, heads: 
     store.run(_RANKS_AS_LAYERS, {"outside": OUTSIDE})
     depth = store.count(COUNT_LAYERS)
     if depth <= layers.MOST_LAYERS and not store.count(_COUNT_FALLING):
-        return depth
-    most = min(layers.MOST_LAYERS, stored.rows * heads // max(heads_a_layer, 1))
+        return depth, True
+    most = min(layers.MOST_LAYERS, most)
     store.run(FIND_LAYERS, {"most": most})
     depth = store.count(COUNT_LAYERS)
     if depth > most:
         return None
     store.run(_WITH_RANKS, {"outside": OUTSIDE})
-    return depth
+    return depth, False
 
 
 def _first_sets(width: int) -> exp.Select:
