@@ -67,7 +67,7 @@ def test_random_copies(
     monkeypatch.setattr(copied, "MOST_SOURCES", most)
     chance = random.Random(f"{arity} {most} {budget.seed(2038)}")
     strategies = set[str]()
-    for number in range(budget.either(ci=4, fuzz=15)):
+    for number in range(budget.either(ci=3, fuzz=15)):
         strategy = chance.choice(("bf", "dred", "support")) if number % 2 else "auto"
         names = [f"p{place}" for place in range(chance.randrange(1, 5))]
         rules = [(names[n - 1], names[n], _order(chance, arity)) for n in range(len(names))]

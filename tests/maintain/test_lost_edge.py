@@ -26,7 +26,7 @@ def test_small_graphs(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, name: st
     """With cycles, loops, edges that are paths of others, and facts that no edge makes."""
     done = counted(monkeypatch)
     chance = random.Random(f"{name} {budget.seed(2037)}")
-    for _ in range(budget.either(ci=4, fuzz=15)):
+    for _ in range(budget.either(ci=3, fuzz=15)):
         nodes = chance.choice((4, 6, 9))
         with as_if_large(really=True), open_kb() as kb:
             monkeypatch.setattr(choose_components, "LEAST_PAIRS", 10**15)

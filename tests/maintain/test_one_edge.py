@@ -25,7 +25,7 @@ def test_small_graphs(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, name: st
     monkeypatch.setattr(one_edge, "FEWEST", 0)
     done = counted(monkeypatch)
     chance = random.Random(f"{name} {budget.seed(2036)}")
-    for _ in range(budget.either(ci=4, fuzz=15)):
+    for _ in range(budget.either(ci=3, fuzz=15)):
         nodes = chance.choice((4, 6, 9))
         with open_kb(strategy=chance.choice(("auto", "support"))) as kb:
             edges, seeds = begin(kb, name, chance, nodes, chance.randrange(1, 2 * nodes))

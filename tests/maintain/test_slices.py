@@ -61,7 +61,7 @@ def test_shortcuts_change_nothing(
         kb.add_rules(rules)
         kb.insert("e", [_pair(chance) for _ in range(14)])
         kb.insert("r", [_pair(chance) for _ in range(3)])
-        for _ in range(5):
+        for _ in range(3):
             with kb.update() as update:
                 for predicate in ("e", "e", "r"):
                     verb = chance.choice((update.insert, update.delete))

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-TEXTS = budget.either(ci=360, fuzz=1_000)
-PARSED = budget.either(ci=750, fuzz=5_000)
+TEXTS = budget.either(ci=250, fuzz=1_000)
+PARSED = budget.either(ci=500, fuzz=5_000)
 TOGETHER = 40
 """So many texts are told to one knowledge base."""
 

@@ -339,7 +339,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 awkward = st.sampled_from(NASTY) | st.text("\"'\\<>_:;-%#@^./ \n\r\t\x01nta", max_size=12)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(values=st.lists(texts | awkward, min_size=1, max_size=20, unique=True))
 def test_text_constants_round_trip(values: list[str]) -> None:
     """Through rows, through facts and rules in text, through answers, and back through rows."""
@@ -370,7 +370,7 @@ iris = st.text(
 ).map("http://e/".__add__)  # fmt: skip
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(names=st.lists(iris, min_size=1, max_size=8, unique=True))
 def test_predicate_iris_round_trip(names: list[str]) -> None:
     with connect() as kb:
