@@ -8,8 +8,9 @@ Each node gets a rank, too, over those of the nodes before it, and what enters g
 node. If facts only enter, all others are still derived as they were; so ranks are chosen over the
 highest that the nodes before have. If facts leave, what others were derived from may be gone: then
 every fact must have the rank of its node, and those that earlier changes brought may have another.
-Where stored ranks rise along every edge, whatever facts are at its ends, they are as good for all
-facts that are left; then they tell the layers, too.
+Where stored ranks rise along every edge, whatever facts are at its ends, they tell the layers, too,
+and are as good for all facts that are left, but for those of nodes that come after one that had no
+facts before.
 
 Tables that only this file and layers.py read have fixed names, so that statements are constants.
 """
@@ -105,7 +106,8 @@ _FIND_DISORDERED = """
 CREATE OR REPLACE TEMP TABLE "zodiac$disordered" AS
 SELECT s.node, s.rank
 FROM "zodiac$sets" AS s JOIN "zodiac$layers" AS l ON l.node = s.node
-WHERE s.layer > 0 AND l.most > $outside AND (l.least <> s.rank OR l.most <> s.rank)
+WHERE s.layer > 0 AND l.most > $outside
+  AND (l.least <> s.rank OR l.most <> s.rank AND NOT $in_order)
 """
 
 
@@ -113,7 +115,7 @@ WHERE s.layer > 0 AND l.most > $outside AND (l.least <> s.rank OR l.most <> s.ra
 class Compared:
     """What a closure was and is, in so many layers; `stored` is the table of what it was.
 
-    If its ranks are `in_order` they may stay, whatever facts leave.
+    Its ranks are `in_order` if they rise along all edges.
     """
 
     store: Store
@@ -136,7 +138,8 @@ class Compared:
 
     def misplaced(self, name: str, gone: Part | None) -> Part | None:
         """Temporary table `name` with facts that stay, but get another rank, which it has."""
-        if self.in_order or not self.store.count(_FIND_DISORDERED, {"outside": OUTSIDE}):
+        given = {"outside": OUTSIDE, "in_order": self.in_order}
+        if not self.store.count(_FIND_DISORDERED, given):
             return None
         columns = [exp.column(c.name, table="o", quoted=True) for c in self.form.facts.columns]
         rank, own = exp.column("rank", table="d"), rank_of("o")
