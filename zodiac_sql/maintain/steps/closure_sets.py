@@ -38,11 +38,10 @@ def moved_in_sets(task: Task) -> Maintained | None:
     if min(after.facts.rows, after.edges.rows) < layers.FEWEST_ROWS:
         return None
     enters, leaves = directions(task)
-    try:
-        found = compared(task.store, before, after, stored, leaves)
-        return _maintained(task, found, enters, leaves) if found else None
-    finally:
-        forget(task.store)
+    found = compared(task.store, before, after, stored, leaves)
+    done = _maintained(task, found, enters, leaves) if found else None
+    forget(task.store)
+    return done
 
 
 def _stored(task: Task) -> Part | None:
