@@ -71,7 +71,7 @@ def test_where_much_moves_sets_are_compared(kb: KnowledgeBase) -> None:
     kb.trace(None)
     assert not any('CREATE TABLE "idb"' in text for text in texts)
     assert kb.verify()
-    assert len(kb.table("r")) == 33 * 32 // 2 - 3  # nothing leads from 30 to 31, nor to 32
+    assert len(kb.table("r")) == 33 * 32 // 2 - 3  # nothing leads on from 30, nor from 31
 
 
 def test_ranks_that_rounds_have_given_are_put_in_order(

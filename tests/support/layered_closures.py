@@ -35,7 +35,7 @@ def large_pairs() -> Iterator[None]:
         yield
 
 
-def some_pairs(chance: Random, number: int, cyclic: bool, nodes: int = 10) -> Pairs:
+def some_pairs(chance: Random, number: int, cyclic: bool, nodes: int) -> Pairs:
     """Random pairs of nodes; unless `cyclic`, from smaller to larger ones."""
     pairs = {(chance.randrange(nodes), chance.randrange(nodes)) for _ in range(number)}
     return pairs if cyclic else {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}

@@ -32,9 +32,10 @@ from zodiac_sql.evaluate.layers import (
     NUMBER_VALUES,
     SETS,
     STARTS,
-    VALUES,
     Form,
+    derived_facts,
     facts_of,
+    of_starts,
     set_of_numbers,
 )
 from zodiac_sql.names import RANK
@@ -126,15 +127,15 @@ class Compared:
 
     def entering(self, name: str) -> Part | None:
         """Temporary table `name` with the facts that enter, and their ranks, if any."""
-        return self._made(name, self._of(_DIFFER, "more"))
+        return self._made(name, facts_of(self.form, temp_table(_DIFFER), "rank", "more"))
 
     def leaving(self, name: str) -> Part | None:
         """Temporary table `name` with the facts that leave, if any."""
-        return self._made(name, self._of(_DIFFER, "fewer"))
+        return self._made(name, facts_of(self.form, temp_table(_DIFFER), "rank", "fewer"))
 
     def whole(self, name: str) -> Part | None:
         """Temporary table `name` with all facts that there are now, if any."""
-        return self._made(name, self._of(SETS, "bits"))
+        return self._made(name, derived_facts(self.form, "rank"))
 
     def misplaced(self, name: str, gone: Part | None) -> Part | None:
         """Temporary table `name` with facts that stay, but get another rank, which it has."""
@@ -149,13 +150,6 @@ class Compared:
         if gone:
             query = anti_join(query, columns, temp_table(gone.table), "m")
         return self._made(name, query)
-
-    def _of(self, sets: str, bits: str) -> exp.Select:
-        """The facts of a column of sets."""
-        query = facts_of(self.form, temp_table(sets), "rank", bits)
-        if sets == SETS:
-            return query.where(exp.column("layer", table="x") > exp.Literal.number(0))
-        return query
 
     def _made(self, name: str, query: exp.Query) -> Part | None:
         rows = self.store.count(create_temp(name, query))
@@ -255,7 +249,6 @@ def _layers(store: Store, after: Form, stored: Part, most: int) -> tuple[int, bo
 
 def _first_sets(width: int) -> exp.Select:
     """The facts that are there to begin with, as sets in layer 0."""
-    node = exp.column("node", table="s")
     zeros = [exp.cast(exp.Literal.number(0), "BIGINT").as_(name) for name in ("layer", "rank")]
     sets = [
         exp.Filter(
@@ -263,7 +256,4 @@ def _first_sets(width: int) -> exp.Select:
         ).as_(name)
         for when, name in (("after", "bits"), ("before", "old"))
     ]
-    query = exp.select(node, *zeros, exp.true().as_("moved"), *sets)
-    query = query.from_(temp_table(STARTS).as_("s"))
-    same = exp.column("value", table="v").eq(exp.column("value", table="s"))
-    return query.join(temp_table(VALUES).as_("v"), on=same).group_by(node.copy())
+    return of_starts([*zeros, exp.true().as_("moved"), *sets])

@@ -121,9 +121,7 @@ class Layered:
 
     def make(self, store: Store, name: str) -> Part | None:
         """Temporary table `name` with the facts that the sets stand for, if any."""
-        derived = exp.column("layer", table="x") > exp.Literal.number(0)
-        query = facts_of(self.form, temp_table(SETS), "layer", "bits").where(derived)
-        rows = store.count(create_temp(name, query))
+        rows = store.count(create_temp(name, derived_facts(self.form, "layer")))
         return Part("temp", name, rows, ranked=True) if rows else None
 
 
@@ -141,6 +139,12 @@ def facts_of(form: Form, sets: exp.Table, rank: str, bits: str) -> exp.Select:
     query = query.from_(exp.alias_(sets, "x", table=True))
     query = query.join(joining(temp_table(VALUES).as_("v"), "CROSS"))
     return query.where(bit.eq(exp.Literal.number(1)))
+
+
+def derived_facts(form: Form, rank: str) -> exp.Select:
+    """The facts that all sets stand for, but those that are there to begin with."""
+    derived = exp.column("layer", table="x") > exp.Literal.number(0)
+    return facts_of(form, temp_table(SETS), rank, "bits").where(derived)
 
 
 def in_layers(store: Store, hypernode: Hypernode, context: Context) -> Layered | None:
@@ -222,7 +226,8 @@ def _prepare(store: Store, form: Form) -> int | None:
     if depth > most or CHEAPER_BY * (cost + depth * LAYER) > heads * HEAD:
         return None
     store.run(_IN_LAYERS)
-    store.run(create_temp(SETS, _first_sets(width)))
+    zero = exp.cast(exp.Literal.number(0), "BIGINT").as_("layer")
+    store.run(create_temp(SETS, of_starts([zero, set_of_numbers(width).as_("bits")])))
     return depth
 
 
@@ -236,12 +241,10 @@ def _named(relation: Relation, names: Sequence[str]) -> exp.Select:
     return exp.select(*columns).distinct().from_(rows)
 
 
-def _first_sets(width: int) -> exp.Select:
-    """The facts that are there to begin with, as sets in layer 0."""
-    zero = exp.cast(exp.Literal.number(0), "BIGINT").as_("layer")
+def of_starts(columns: Sequence[exp.Expr]) -> exp.Select:
+    """For each node that facts begin with, columns that are made of their values."""
     node = exp.column("node", table="s")
-    bits = set_of_numbers(width).as_("bits")
-    query = exp.select(node, zero, bits).from_(temp_table(STARTS).as_("s"))
+    query = exp.select(node, *columns).from_(temp_table(STARTS).as_("s"))
     same = exp.column("value", table="v").eq(exp.column("value", table="s"))
     return query.join(temp_table(VALUES).as_("v"), on=same).group_by(node.copy())
 

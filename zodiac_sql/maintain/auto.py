@@ -7,7 +7,8 @@ costs a share f of an evaluation for each atom that reads them. Gained facts are
 lost facts cost it to find candidates, and a share again to check them. Starting over costs the full
 evaluation, and a comparison with what was there. Rules that only copy facts are not weighed: they
 copy the change (steps/copied_changes.py). Rules that are products weigh it by what joins with the
-change would cost (steps/compared_products.py).
+change would cost (steps/compared_products.py), and a large closure in layers is compared as sets
+where much moves of what it is made of (steps/closure_sets.py).
 
 Sizes can be wrong in five cases:
 
@@ -89,8 +90,8 @@ SHARE_ADDED = 0.15
 
 SHARE_IN_SETS = 0.0004
 """The share of what a large closure reads that must move before its sets are compared, if it is in
-layers; what leaves counts twice. (Measured on 22 million pairs: sets take 1.3 s, rounds as long for
-15 of 100,000 edges that leave, or 40 that enter.)"""
+layers; what leaves counts twice. (Measured on 22 million pairs: sets take 1.2 to 1.5 s, rounds
+0.9 to 2.5 for 10 of 100,000 edges that leave, and 0.7 to 2.0 for 30 that enter.)"""
 
 FEWEST_THAT_LOSE, FEWEST_THAT_GAIN = 500_000, 5_000_000
 """Sets are compared for closures of at least so many facts. Rounds add sooner what enters smaller
