@@ -46,7 +46,7 @@ CLINGO = {
 """Rules that clingo writes differently. No way from a is as long as 40 steps."""
 
 SEED = 2028
-KILLS = budget.either(ci=8, fuzz=30)
+KILLS = budget.either(ci=11, fuzz=30)
 REPORTS = (None, 0, 0, 0, 0, 1, 1, 1)
 """After so many changes a child is left alone for a moment, and killed; None is while it opens."""
 

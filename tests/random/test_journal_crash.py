@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OpenKb = Callable[..., "KnowledgeBase"]
 
 SEED = 2034
-KILLS = budget.either(ci=6, fuzz=60)
+KILLS = budget.either(ci=8, fuzz=60)
 
 
 @pytest.mark.fuzz(share=2)
