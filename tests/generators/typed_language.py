@@ -36,7 +36,7 @@ class Kind(StrEnum):
 LARGE = 2**53
 POOLS: dict[Kind, tuple[Value, ...]] = {
     Kind.SYMBOL: (
-        "a", "b", "A", "C d", "", "é", "1", "inf", 'x"y\\', "a\nb", "urn:x", '"urn:"', "<tag:x>",
+        "a", "b", "A", "C d", "", "É", "1", "inf", 'x"y\\', "a\nb", "urn:x", '"urn:"', "<tag:x>",
         "http://e/x", '"Haus"@de', '"5"^^<http://e/t>',
     ),
     Kind.SMALL: (0, 1, 2, 3, -1, -2),

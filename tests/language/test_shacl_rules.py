@@ -204,6 +204,11 @@ lines\"\"\" ; :day "2026-01-31"^^<http://www.w3.org/2001/XMLSchema#date> ; :big 
     assert facts(kb, "near") == {("plain", "e")}
 
 
+def test_escapes_are_those_of_rdf(load: Load) -> None:
+    kb = load(r"""DATA { :x :p "\b\f\t\n\r\"\'\\\u00e4" }""")
+    assert facts(kb, "p") == {("x", "\b\f\t\n\r\"'\\\u00e4")}
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -223,6 +228,8 @@ lines\"\"\" ; :day "2026-01-31"^^<http://www.w3.org/2001/XMLSchema#date> ; :big 
         ("IMPORTS <http://other/>", r"2:1: IMPORTS is not followed"),
         ("DATA { ?x :p :y }", r"2:8: a variable in DATA"),
         ("DATA { :x a 5 }", r"2:13: a class is an IRI"),
+        (r"DATA { :x :p '^\d' }", r'2:16: \\d is no escape(.|\n)*twice: .\^\\\\d'),
+        (r'DATA { :x :p """\n' + '\n' + r'"\d""" }', r"3:2: \\d is no escape"),
         ("RULE { ?x ?p ?y } WHERE { ?x ?p ?y }", "nothing says which predicates p stands for"),
         ("RULE { ?x :p ?y } WHERE { ?x :q ?y", r"the text ends"),
         ("RULE { ?x :p 1 } WHERE { ?x :q ?y NOT { ?x :p ?z } }", "inside a cycle"),

@@ -14,11 +14,18 @@ from zodiac_sql.language import literals, symbols
 from zodiac_sql.language.alternatives import MOST_PARTS, parts
 from zodiac_sql.language.binding import CUT_DEPTH, DEEPEST
 from zodiac_sql.language.binding import depth as height
+from zodiac_sql.language.edits import Edits
+from zodiac_sql.language.escapes import unquoted, wrong_escape
 from zodiac_sql.language.places import Places
 from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
 from zodiac_sql.language.syntax import Call, Constant, Expression, Term, Type, Variable
-from zodiac_sql.language.syntax_errors import WHOLE_CHARACTER
 from zodiac_sql.language.values import Values
+
+
+def _is_beyond_ascii(token: Token) -> bool:
+    """Whether a variable begins with a capital beyond ASCII."""
+    return token[0] > "\x7f"
+
 
 _FLATTER = "Each operator counts: X + 1 + 1 is two deep. Name a part of it with BIND."
 
@@ -28,11 +35,22 @@ class Expressions(Places):
 
     If `plain`, no variable stands for a predicate: `?P(X)` is an atom of the predicate "?P". So it
     was once, and so it is in the text of rules that are in a file as rules without such variables.
+
+    If `former`, a name that begins with a capital beyond ASCII is a constant, and a backslash that
+    begins no escape is left out, as it was until December 2026 (language/kept_texts.py).
     """
 
-    def __init__(self, source: Source, prefixes: Mapping[str, str], plain: bool = False) -> None:
+    def __init__(
+        self,
+        source: Source,
+        prefixes: Mapping[str, str],
+        plain: bool = False,
+        former: bool = False,
+    ) -> None:
         super().__init__(source)
         self.plain = plain
+        self.former = former
+        self.edits = Edits(source.text)
         self.prefixes = {**WELL_KNOWN_PREFIXES, **prefixes}
         self.used_prefixes: dict[str, str] = {}
         self.values = Values()
@@ -58,6 +76,9 @@ class Expressions(Places):
             return Constant(Type.INT, 0, span)
         match tree.data:
             case "variable":
+                if self.former and _is_beyond_ascii(children[0]):
+                    self._edit(children[0], symbols.quoted(children[0]))
+                    return Constant(Type.SYMBOL, str(children[0]), span)
                 return self._variable(children[0])
             case "arithmetic":
                 left, operator, right = children
@@ -130,6 +151,8 @@ class Expressions(Places):
         if str(token) == "_":
             self.anonymous += 1
             return Variable(f"_:{self.anonymous}", self._token_span(token))
+        if _is_beyond_ascii(token):
+            self._edit(token, f"?{token}")
         return Variable(str(token).lstrip("?$"), self._token_span(token))
 
     def _constant(self, tree: Tree[Token], span: Span) -> Constant:
@@ -194,11 +217,21 @@ class Expressions(Places):
             self.inexact.append(Problem(said, span))
         return self._within(type_, value, span)
 
+    def _edit(self, token: Token, text: str) -> None:
+        """Note what is written instead of a token where a text is kept."""
+        span = self._token_span(token)
+        start = self.source.offset(span.line, span.column)
+        self.edits.note(start, start + len(token), text)
+
     def _unquoted(self, token: Token) -> str:
         """The text between the quotes, with its escapes read."""
-        text, bad = literals.unquoted(token)
-        for escape in bad:
-            self._problem(f"there is no character {escape}", token, WHOLE_CHARACTER)
+        text, bad = unquoted(token)
+        if bad and self.former:
+            self._edit(token, symbols.quoted(text))
+        elif bad:
+            place, escape = bad[0]
+            message, hint = wrong_escape(token, escape)
+            self._problem(message, self._inside(token, place, len(escape)), hint)
         return text
 
     # Names and places

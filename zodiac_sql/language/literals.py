@@ -55,30 +55,6 @@ def xsd_type(datatype: str) -> Type | None:
     return _XSD_TYPES.get(local) if local != datatype else None
 
 
-_ESCAPED = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
-_SIMPLE = {"n": "\n", "t": "\t", "r": "\r"}
-
-
-def unquoted(quoted: str) -> tuple[str, list[str]]:
-    """The text between the quotes, with \\n, \\t, \\", \\\\ and \\uXXXX read.
-
-    Also returns the escapes that stand for no character; they are left out of the text.
-    """
-    bad: list[str] = []
-
-    def read(escape: re.Match[str]) -> str:
-        digits = escape[1] or escape[2]
-        if not digits:
-            return _SIMPLE.get(escape[3], escape[3])
-        code = int(digits, 16)
-        if code > sys.maxunicode or 0xD800 <= code <= 0xDFFF:
-            bad.append(escape[0])
-            return ""
-        return chr(code)
-
-    return _ESCAPED.sub(read, quoted[1:-1]), bad
-
-
 def integer(digits: str, sign: str = "") -> int:
     """An integer. For more digits than Python reads it is 2**64, which is out of range as well."""
     return int(sign + digits) if len(digits) < sys.int_info.default_max_str_digits else 2**64

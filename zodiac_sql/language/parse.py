@@ -7,6 +7,7 @@ all syntax problems are reported at once and a correct text pays nothing for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from lark import Lark, UnexpectedInput
 
@@ -94,6 +95,20 @@ def parse_choices(
     if reader.problems:
         raise ProgramError(list(dict.fromkeys(reader.problems)))
     return goals
+
+
+def in_former_words(text: str, prefixes: Mapping[str, str]) -> str:
+    """A text that was kept when the language was another, in today's words (kept_texts.py).
+
+    Parentheses can be missing where it begins (program/state.py).
+    """
+    for lost in range(text.count(")") + 1):
+        source = Source("<kept>", "(" * lost + text)
+        reader = Reader(source, prefixes, former=True)
+        with suppress(UnexpectedInput):
+            reader.read(_parser().parse(source.text, start="start"), 0, 0)
+            return reader.edits.applied(lost, len(source.text))
+    return text
 
 
 def _parser() -> Lark:

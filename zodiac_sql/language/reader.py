@@ -50,8 +50,9 @@ class Reader(Bodies):
         prefixes: Mapping[str, str],
         own_triple: bool = False,
         plain: bool = False,
+        former: bool = False,
     ) -> None:
-        super().__init__(source, prefixes, plain)
+        super().__init__(source, prefixes, plain, former)
         self.own_triple = own_triple
         self.declared_prefixes: dict[str, str] = {}
         self.rules: list[Rule] = []
@@ -281,6 +282,5 @@ class Reader(Bodies):
 
     def _slice(self, span: Span) -> str:
         offset = self.source.offset
-        return self.source.text[
-            offset(span.line, span.column) : offset(span.end_line, span.end_column)
-        ]
+        start, end = offset(span.line, span.column), offset(span.end_line, span.end_column)
+        return self.edits.applied(start, end)

@@ -8,6 +8,7 @@ from lark import UnexpectedInput
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
 from zodiac_sql.errors import Problem, Source, Span, shortened
+from zodiac_sql.language.escapes import WHOLE_CHARACTER
 
 _EXPECTED = {
     "DOT": "a period", "_ARROW": "`:-`", "RPAR": "`)`", "LPAR": "`(`", "COMMA": "a comma",
@@ -40,6 +41,7 @@ def syntax_problem(error: UnexpectedInput, source: Source, line: int, column: in
 
 _ELSEWHERE = (
     (r'"(?:[^"\\]|\\.)*$', "", 'This text does not end: it ends with " on the same line.'),
+    (r"<[^\s<>]*\\", "", "An IRI has no backslash: write / or %5C."),
     (r"[\u201c\u201d\u201e\u00ab]", "", 'Text stands in straight double quotes: "wt1".'),
     (r"(or\b|\|)", "COMMA", "Alternatives stand between semicolons: p(X) ; q(X)."),
     (r"is\b", "", "A value is computed by =, as in Y = X + 1."),
@@ -85,7 +87,3 @@ def half_a_character(source: Source) -> Problem | None:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-WHOLE_CHARACTER = (
-    'A character beyond U+FFFF is written as it is, or with eight digits: "\\U0001F600".'
-)
-"""The hint where a text has half of a surrogate pair."""

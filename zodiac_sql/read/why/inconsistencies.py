@@ -11,8 +11,8 @@ from typing import Any
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError
+from zodiac_sql.language.escapes import unquoted
 from zodiac_sql.language.functions import Functions
-from zodiac_sql.language.literals import unquoted
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.syntax import Atom, Type, Variable
 from zodiac_sql.names import INCONSISTENT
