@@ -61,6 +61,7 @@ def query(
     with reading(db) as kb:
         answer = kb.sql(text) if is_sql(text) else kb.query(text)
         _print_answer(answer, kb.prefixes, as_json, as_csv)
+        print_notes(answer.notes)
 
 
 @limited_answer

@@ -29,8 +29,9 @@ from zodiac_sql.language.types import Inferred, infer
 from zodiac_sql.names import DERIVED_SCHEMA, RESERVED, derived, is_constraint, why_not
 from zodiac_sql.program.arrivals import Arrival, Arrived, arrive
 from zodiac_sql.program.check import Candidate, arities, check, in_order
-from zodiac_sql.program.doubts import InData, Surroundings, doubts, notes
+from zodiac_sql.program.doubts import Surroundings, doubts, notes
 from zodiac_sql.program.expand import Expanded, expand
+from zodiac_sql.program.lone_variables import NO_SYMBOLS, Symbols
 from zodiac_sql.program.possible_facts import NO_FACTS, Explicit
 from zodiac_sql.program.rule_sets import Places
 from zodiac_sql.program.state import State, parsed_templates
@@ -90,12 +91,12 @@ def plan_program(
     functions: Functions,
     names: Names,
     after: Explicit = NO_FACTS,
-    in_data: InData = frozenset,
+    symbols: Symbols = NO_SYMBOLS,
 ) -> Planned:
     """The program that a change makes of `state`, whose HRDG is `before`, or a ProgramError.
 
     `explicit` are the predicates that have explicit facts, or get some; `after` has the facts after
-    the change, and `in_data` tells which symbols are known. `provisional` is the schema with what
+    the change, and `symbols` tells which symbols are known. `provisional` is the schema with what
     declarations and staged facts have settled.
     """
     kept = _kept(state, before, edits)
@@ -108,7 +109,7 @@ def plan_program(
     known = {**state.functions, **functions}
     added = frozenset(rule.name for rule in new.rules)
     candidate = Candidate(rules, added, edits.declarations, facts, provisional, known, templates)
-    around = Surroundings(rules, facts, explicit, provisional, known, in_data)
+    around = Surroundings(rules, facts, explicit, provisional, known, symbols)
     doubted, remarks = _doubted(new, before, around)
     problems = [*new.problems, *made.problems, *check(candidate), *doubted]
     if any(arities(candidate)):

@@ -48,7 +48,7 @@ def check_files(paths: Sequence[Path]) -> Checked:
     refused = _refused(arrivals, schema)
     errors = [p for p in (*problems, *more, *refused) if p not in unknown]
     facts = [fact for program in programs for fact in program.facts]
-    around = Surroundings(rules, facts, (), schema, {}, frozenset)
+    around = Surroundings(rules, facts, (), schema, {})
     doubted = [*unknown, *columns, *(doubt.problem for doubt in doubts(rules, around))]
     remarks = arrive(arrivals, (), (), Places()).remarks
     return Checked(tuple(in_order(errors)), tuple(in_order(doubted)), remarks, len(rules))

@@ -4,6 +4,7 @@
   is told once, with the change that brings the rule.
 - A function in the place of a predicate.
 - Names where other Datalogs have variables: `path(x, z) :- edge(x, y), path(y, z).`
+- Variables in the place of constants: `seen(T) :- log(WEA07, T).` (lone_variables.py)
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from zodiac_sql.errors import Problem
@@ -21,9 +22,14 @@ from zodiac_sql.language.schema import Predicate, local_name
 from zodiac_sql.language.syntax import Atom, Constant, Literal, Rule, Type, atoms_of
 from zodiac_sql.language.templates import fixed_atoms
 from zodiac_sql.language.written import spelled_predicate
-
-InData = Callable[[Collection[str]], Collection[str]]
-"""Which of some symbols are known already."""
+from zodiac_sql.names import is_constraint
+from zodiac_sql.program.lone_variables import (
+    NO_SYMBOLS,
+    Symbols,
+    lone_variables,
+    meant_as_constants,
+    with_stated,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class Surroundings:
     explicit: Collection[str]
     schema: Mapping[str, Predicate]
     functions: Functions
-    in_data: InData
+    symbols: Symbols = NO_SYMBOLS
 
     def known(self) -> set[str]:
         """The predicates that rules derive, and those that are declared or stated."""
@@ -65,7 +71,11 @@ def doubts(new: Iterable[Rule], around: Surroundings) -> list[Doubt]:
     written = [rule for rule in new if rule.span is not None and rule.origin is None]
     if not written:
         return []
-    return [*_unknown(written, around), *_like_variables(written, around)]
+    return [
+        *_unknown(written, around),
+        *_like_variables(written, around),
+        *_like_constants(written, around),
+    ]
 
 
 def notes(found: Sequence[Doubt]) -> Iterator[str]:
@@ -164,9 +174,7 @@ def _like_variables(rules: Sequence[Rule], around: Surroundings) -> Iterator[Dou
     if not suspects:
         return
     texts = {str(constant.value) for found in suspects.values() for constant in found}
-    stated = {str(term.value) for fact in around.facts for term in fact.terms
-              if isinstance(term, Constant)}  # fmt: skip
-    there = stated.union(around.in_data(texts - stated))
+    there = with_stated(around.facts, around.symbols).in_data(texts)
     for found in suspects.values():
         left = [constant for constant in found if str(constant.value) not in there]
         if left:
@@ -179,6 +187,21 @@ def _like_variables(rules: Sequence[Rule], around: Surroundings) -> Iterator[Dou
                     f"Variables begin with a capital letter: {capitals}.",
                 )
             )  # fmt: skip
+
+
+def _like_constants(rules: Sequence[Rule], around: Surroundings) -> Iterator[Doubt]:
+    """Each variable that occurs once and looks like a symbol."""
+    lone = [
+        variable
+        for rule in rules
+        for variable in lone_variables(
+            None if is_constraint(rule.head.predicate) else rule.head, rule.body, around.schema
+        )
+    ]
+    if not lone:
+        return
+    found = meant_as_constants(lone, with_stated(around.facts, around.symbols))
+    yield from map(Doubt, dict.fromkeys(found))
 
 
 def _joining(rule: Rule) -> list[Constant]:

@@ -149,6 +149,10 @@ class Explanation:
     A proof rests on such a value only where the best one follows from nothing else but itself."""
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Prefixes, each with its IRI: what people read has them, to_dict, json and arrow have not."""
+    asked: tuple[str | None, ...] = field(default=(), compare=False)
+    """For each column of the goals, the name of the variable that was asked for; None if none."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What looks like a mistake in what was asked."""
 
     def facts(self) -> Iterator[Fact]:
         """All facts, each once: the goals first, then what they rest on."""
@@ -162,6 +166,14 @@ class Explanation:
             steps = self.derivations.get(fact, ())
             waiting += [use for step in reversed(steps) for use in reversed(step.uses)]
         yield from seen
+
+    def bound(self, goal: Fact) -> dict[str, str]:
+        """The variables that were asked for, each with its value in a goal as rules write it."""
+        return {
+            name: spelled(value, type_)
+            for name, value, type_ in zip(self.asked, goal.values, goal.types, strict=False)
+            if name is not None
+        }
 
     @property
     def height(self) -> int:

@@ -14,8 +14,9 @@ from zodiac_sql.errors import QueryError, StoreError
 from zodiac_sql.garbage import uncollected
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.parse import parse_goals
-from zodiac_sql.language.syntax import Atom, Constant, Type, Variable
+from zodiac_sql.language.syntax import Atom, Constant, Term, Type, Variable
 from zodiac_sql.program.state import State
+from zodiac_sql.read.notes_on_goals import notes_on_goals
 from zodiac_sql.read.query import resolved_atom
 from zodiac_sql.read.why.asked import Key, Known, one_nan, places
 from zodiac_sql.read.why.better import of_group
@@ -47,13 +48,20 @@ def why(
     atom = goal_of(state, goal)
     search = search_in(state, known)
     goals = answers(search, state, atom)
+    notes = notes_on_goals(store, state, [(atom,)])
     if not goals:
-        raise QueryError(f"{goal.strip()} does not hold: ask why_not")
+        raise QueryError("\n".join((f"{goal.strip()} does not hold: ask why_not", *notes)))
     if every or limit is not None:
         told = _every(search, goals, MOST_DERIVATIONS if limit is None else limit)
     else:
         told = proof_of(search, goals)
-    return replace(told, prefixes=prefixes_of(state))
+    asked = tuple(map(written_name, atom.terms))
+    return replace(told, prefixes=prefixes_of(state), asked=asked, notes=notes)
+
+
+def written_name(term: Term) -> str | None:
+    """The name of a variable that a user wrote; None for all else."""
+    return term.name if isinstance(term, Variable) and term.written else None
 
 
 def proof_of(search: Search, goals: list[Key]) -> Explanation:
