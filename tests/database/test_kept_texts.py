@@ -10,6 +10,7 @@ import pytest
 
 from zodiac_sql import KnowledgeBase, connect
 from zodiac_sql.language.kept_texts import as_today
+from zodiac_sql.language.symbols import XSD
 
 OpenKb = Callable[..., KnowledgeBase]
 
@@ -84,6 +85,11 @@ def test_what_is_kept_today_means_the_same_then(tmp_path: Path) -> None:
         ('p("\\\\d", "ä"). /* Ä "\\d" */', 'p("\\\\d", "ä"). /* Ä "\\d" */'),
         ("p(X)) :- q(X, Ä).", 'p(X)) :- q(X, "Ä").'),
         ("p(Ä :-", "p(Ä :-"),
+        ('p(X) :- q(X), X > "1_000" ^^ xsd:byte.', f'p(X) :- q(X), X > "1000"^^<{XSD}integer>.'),
+        (f'p("300"^^<{XSD}byte>, "5"^^xsd:byte).', f'p("300"^^<{XSD}integer>, "5"^^xsd:byte).'),
+        ('p(" inf "^^xsd:double, "2"^^x:y).', f'p("INF"^^<{XSD}double>, "2"^^x:y).'),
+        ('p("20260131"^^xsd:date).', f'p("2026-01-31"^^<{XSD}date>).'),
+        ('p("2026-01-31 10:00"^^xsd:dateTime).', f'p("2026-01-31T10:00:00"^^<{XSD}dateTime>).'),
     ],
 )
 def test_texts(then: str, today: str) -> None:

@@ -14,6 +14,14 @@ from zodiac_sql.language import literals, symbols
 from zodiac_sql.language.alternatives import MOST_PARTS, parts
 from zodiac_sql.language.binding import CUT_DEPTH, DEEPEST
 from zodiac_sql.language.binding import depth as height
+from zodiac_sql.language.datatypes import (
+    float_of,
+    former_value_of,
+    hint_of,
+    value_of,
+    written,
+    xsd_type,
+)
 from zodiac_sql.language.edits import Edits
 from zodiac_sql.language.escapes import unquoted, wrong_escape
 from zodiac_sql.language.places import Places
@@ -36,8 +44,7 @@ class Expressions(Places):
     If `plain`, no variable stands for a predicate: `?P(X)` is an atom of the predicate "?P". So it
     was once, and so it is in the text of rules that are in a file as rules without such variables.
 
-    If `former`, a name that begins with a capital beyond ASCII is a constant, and a backslash that
-    begins no escape is left out, as it was until December 2026 (language/kept_texts.py).
+    If `former`, texts mean what they meant until December 2026 (language/kept_texts.py).
     """
 
     def __init__(
@@ -183,7 +190,7 @@ class Expressions(Places):
         text = sign + token
         if re.fullmatch(r"\d+", token):
             return self._within(Type.INT, literals.integer(token, sign), span)
-        value = literals.float_of(text)
+        value = float_of(text)
         if math.isinf(value):
             self._problem(f"the number {shortened(text)} is too large for a float", span)
         self._exact(text, span)
@@ -201,14 +208,15 @@ class Expressions(Places):
         return Constant(type_, value, span)
 
     def _typed(self, text: str, datatype: str, span: Span) -> Constant:
-        type_ = literals.xsd_type(datatype)
+        type_ = xsd_type(datatype)
         if type_ is None:
             return Constant(Type.SYMBOL, symbols.literal(text, datatype=datatype), span)
         try:
-            value = literals.value_of(type_, text)
+            value = self._value(type_, text, datatype, span)
         except (ValueError, OverflowError):
             name = datatype.removeprefix(symbols.XSD)
-            self._problem(f'"{shortened(text)}" is not an xsd:{name}', span)
+            said = f'"{shortened(text)}" is not an xsd:{name}'
+            self._problem(said, span, hint_of(datatype))
             return Constant(type_, 0, span)
         if datatype == f"{symbols.XSD}decimal":
             self._exact(text.strip(), span)
@@ -217,11 +225,23 @@ class Expressions(Places):
             self.inexact.append(Problem(said, span))
         return self._within(type_, value, span)
 
-    def _edit(self, token: Token, text: str) -> None:
-        """Note what is written instead of a token where a text is kept."""
-        span = self._token_span(token)
-        start = self.source.offset(span.line, span.column)
-        self.edits.note(start, start + len(token), text)
+    def _edit(self, where: Token | Span, text: str) -> None:
+        """Note what is written instead of a part of the text where that is kept."""
+        span = self._token_span(where) if isinstance(where, Token) else where
+        offset = self.source.offset
+        start, end = offset(span.line, span.column), offset(span.end_line, span.end_column)
+        self.edits.note(start, end, text)
+
+    def _value(self, type_: Type, text: str, datatype: str, span: Span) -> Any:
+        """The value of a text. Raises errors as `value_of` does."""
+        try:
+            return value_of(datatype, text)
+        except ValueError:
+            if not self.former:
+                raise
+            value = former_value_of(type_, text)
+            self._edit(span, written(value, type_))
+            return value
 
     def _unquoted(self, token: Token) -> str:
         """The text between the quotes, with its escapes read."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.language import symbols
-from zodiac_sql.language.literals import value_of, xsd_type
+from zodiac_sql.language.datatypes import value_of, xsd_type
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.syntax import Atom, Comparison, Constant, Term, Type, Variable
 from zodiac_sql.language.urns import predicate_name
@@ -30,7 +30,7 @@ def constant(value: Object) -> Constant:
     if type_ is None:
         return Constant(Type.SYMBOL, symbols.literal(value.text, value.language, value.datatype))
     try:
-        found = value_of(type_, value.text)
+        found = value_of(value.datatype, value.text)
     except (ValueError, OverflowError):
         said = value.datatype.removeprefix(symbols.XSD)
         raise DataError(f"{value.text!r} is not an xsd:{said}") from None

@@ -17,23 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from zodiac_sql.language.datatypes import INTEGER_BOUNDS
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 
 ZONED = f"{XSD}dateTimeZ"
 """In Predicate.datatypes: xsd:dateTime with a time zone, kept in UTC and written with a Z."""
 
-_INTEGER_BOUNDS: dict[str, tuple[int | None, int | None]] = {
-    "integer": (None, None), "long": (None, None), "int": (-(2**31), 2**31 - 1),
-    "short": (-(2**15), 2**15 - 1), "byte": (-128, 127),
-    "nonNegativeInteger": (0, None), "positiveInteger": (1, None),
-    "nonPositiveInteger": (None, 0), "negativeInteger": (None, -1),
-    "unsignedLong": (0, None), "unsignedInt": (0, 2**32 - 1),
-    "unsignedShort": (0, 2**16 - 1), "unsignedByte": (0, 255),
-}  # fmt: skip
-
 TYPES: Mapping[str, Type] = {
-    **dict.fromkeys((XSD + local for local in _INTEGER_BOUNDS), Type.INT),
+    **dict.fromkeys((XSD + local for local in INTEGER_BOUNDS), Type.INT),
     XSD + "decimal": Type.FLOAT, XSD + "double": Type.FLOAT, XSD + "float": Type.FLOAT,
     XSD + "boolean": Type.BOOL,
     XSD + "date": Type.DATE,
@@ -126,7 +118,7 @@ def within_bounds(datatype: str, low: int | None, high: int | None) -> bool:
     """Whether integers from low to high are of the datatype."""
     if low is None or high is None:
         return True
-    least, most = _INTEGER_BOUNDS.get(datatype.removeprefix(XSD), (None, None))
+    least, most = INTEGER_BOUNDS.get(datatype.removeprefix(XSD), (None, None))
     return (least is None or least <= low) and (most is None or high <= most)
 
 
