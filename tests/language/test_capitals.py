@@ -8,6 +8,7 @@ import unicodedata
 
 import pytest
 
+from zodiac_sql.language.kept_texts import as_kept
 from zodiac_sql.language.parse import _parser, parse
 from zodiac_sql.language.syntax import Constant, Variable
 
@@ -32,8 +33,9 @@ def test_the_capitals_are_those_of_unicode() -> None:
 def test_such_names_are_variables(name: str) -> None:
     (rule,) = parse(f"p({name}) :- q({name}).").rules
     assert rule.head.terms == (Variable(name),)
-    assert rule.text == f"p(?{name}) :- q(?{name})."
-    assert parse(rule.text).rules[0] == rule
+    assert rule.text == f"p({name}) :- q({name})."
+    assert as_kept(rule.text, {}) == f"p(?{name}) :- q(?{name})."
+    assert parse(as_kept(rule.text, {})).rules[0] == rule
 
 
 @pytest.mark.parametrize("name", ["ω", "é", "ж", "ı", "ß", "ª", "中", "ا"])
@@ -41,7 +43,7 @@ def test_other_names_are_constants(name: str) -> None:
     (rule,) = parse(f"p({name}) :- q({name}).").rules
     (term,) = rule.head.terms
     assert isinstance(term, Constant) and term.value == name
-    assert rule.text == f"p({name}) :- q({name})."
+    assert as_kept(rule.text, {}) == rule.text
 
 
 def test_predicates_columns_and_labels_begin_with_any_letter() -> None:
@@ -53,4 +55,5 @@ def test_predicates_columns_and_labels_begin_with_any_letter() -> None:
     (rule,) = program.rules
     assert (rule.name, rule.head.predicate) == ("Ü", "Ä")
     assert rule.positive() == {"http://example.org/x", "Ж", "Ω"} and rule.negative() == {"É"}
-    assert rule.text == "Ä(X) :- Ж(Ö: X), Ω, not `É`(X), Π:x(?Σ)."
+    kept = as_kept(rule.text, dict(rule.prefixes))
+    assert kept == "Ä(X) :- Ж(Ö: X), Ω, not `É`(X), Π:x(?Σ)."

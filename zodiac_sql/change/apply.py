@@ -185,7 +185,7 @@ def _planned(collected: Collected) -> Planned:
         planned = plan_program(
             collected.state,
             before=collected.before.graph(),
-            edits=Edited(edits.arrivals, edits.dropped, edits.places),
+            edits=Edited(edits.arrivals, edits.dropped, edits.places, edits.passed_over),
             provisional=collected.schema,
             explicit=explicit_predicates(collected),
             functions=collected.functions,

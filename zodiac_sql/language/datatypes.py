@@ -7,11 +7,11 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from zodiac_sql.language import symbols
-from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.syntax import Constant, Expression, Type
 
 INTEGER_BOUNDS: Mapping[str, tuple[int | None, int | None]] = {
     "integer": (None, None), "long": (None, None), "int": (-(2**31), 2**31 - 1),
@@ -86,6 +86,20 @@ def hint_of(datatype: str) -> str:
     if least is not None or most is not None:
         return f"Its values begin with {least}." if most is None else f"Its values end with {most}."
     return f'Right is "{_EXAMPLES[local]}"^^xsd:{local}.' if local in _EXAMPLES else ""
+
+
+def moment_hint(given: Expression, wanted: Collection[Type | None]) -> str:
+    """How to write a date or a time, if a text was given for one; else ""."""
+    moments = [type_ for type_ in (Type.DATE, Type.TIMESTAMP) if type_ in wanted]
+    if not moments or not isinstance(given, Constant) or given.type is not Type.SYMBOL:
+        return ""
+    datatype, text = _NAMES[moments[0]], str(given.value)
+    try:
+        value_of(datatype, text)
+    except (ValueError, OverflowError):
+        text = _EXAMPLES[datatype]
+    name = "date" if moments[0] is Type.DATE else "time"
+    return f'A {name} is written "{text}"^^xsd:{datatype}.'
 
 
 _EXAMPLES = {

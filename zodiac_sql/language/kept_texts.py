@@ -24,9 +24,18 @@ def as_today(text: str, prefixes: Mapping[str, str]) -> str:
     """A text of rules that may have been kept then. One that cannot be read stays as it is."""
     if not (_has_capitals(text) or _has_escapes(text) or _has_values(text)):
         return text
-    from zodiac_sql.language.parse import in_former_words  # late: opening a file needs no parser
+    from zodiac_sql.language.parse import in_other_words  # late: opening a file needs no parser
 
-    return in_former_words(text, prefixes)
+    return in_other_words(text, prefixes, former=True)
+
+
+def as_kept(text: str, prefixes: Mapping[str, str]) -> str:
+    """The text of a new rule as it is kept."""
+    if not _has_capitals(text):
+        return text
+    from zodiac_sql.language.parse import in_other_words  # late, as above
+
+    return in_other_words(text, prefixes, former=False)
 
 
 def _has_capitals(text: str) -> bool:

@@ -16,7 +16,7 @@ from zodiac_sql.language.clauses import clauses
 from zodiac_sql.language.made_parsers import parser
 from zodiac_sql.language.reader import Reader
 from zodiac_sql.language.syntax import Literal, Program
-from zodiac_sql.language.syntax_errors import half_a_character, syntax_problem
+from zodiac_sql.language.syntax_errors import half_a_character, included_files, syntax_problem
 
 
 def parse(
@@ -60,7 +60,7 @@ def parse_what_can_be(
     except UnexpectedInput:
         reader = Reader(source, prefixes or {}, own_triple, plain)
         _read_clause_by_clause(reader, source)
-    return reader.program(), reader.problems
+    return reader.program(), [*included_files(source), *reader.problems]
 
 
 def parse_goals(
@@ -97,14 +97,14 @@ def parse_choices(
     return goals
 
 
-def in_former_words(text: str, prefixes: Mapping[str, str]) -> str:
-    """A text that was kept when the language was another, in today's words (kept_texts.py).
+def in_other_words(text: str, prefixes: Mapping[str, str], *, former: bool) -> str:
+    """A text as it is kept, or, if it was kept when the language was another, in today's words.
 
-    Parentheses can be missing where it begins (program/state.py).
+    Parentheses can be missing where it begins (program/state.py). See kept_texts.py.
     """
     for lost in range(text.count(")") + 1):
         source = Source("<kept>", "(" * lost + text)
-        reader = Reader(source, prefixes, former=True)
+        reader = Reader(source, prefixes, former=former)
         with suppress(UnexpectedInput):
             reader.read(_parser().parse(source.text, start="start"), 0, 0)
             return reader.edits.applied(lost, len(source.text))

@@ -282,5 +282,6 @@ class Reader(Bodies):
 
     def _slice(self, span: Span) -> str:
         offset = self.source.offset
-        start, end = offset(span.line, span.column), offset(span.end_line, span.end_column)
-        return self.edits.applied(start, end)
+        return self.source.text[
+            offset(span.line, span.column) : offset(span.end_line, span.end_column)
+        ]

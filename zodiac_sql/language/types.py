@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.binding import arrange
+from zodiac_sql.language.datatypes import moment_hint
 from zodiac_sql.language.functions import COMPARISONS, Builtin, Functions, result_type, signature
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -230,7 +231,8 @@ def _clashes(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Pro
                 f"Declare it as {given} (or use alter, if it has facts), or let {rule.name} derive "
                 "another predicate."
                 if given.numeric and wanted.numeric
-                else "One column has one type: let one of the two be another predicate.",
+                else moment_hint(term, {wanted})
+                or "One column has one type: let one of the two be another predicate.",
             )
 
     if rule.best and columns[rule.head.predicate][rule.best.place] is Type.SYMBOL:
@@ -276,7 +278,8 @@ class _Typing:
         """Give a term the type of the place where it stands; the two must fit."""
         if isinstance(term, Constant):
             if type_ and not _comparable(term.type, type_):
-                self.clash(f"{where} is {type_}, {term} is {term.type}", term.span)
+                hint = moment_hint(term, {type_})
+                self.clash(f"{where} is {type_}, {term} is {term.type}", term.span, hint)
             return
         known = self.types.get(term.name)
         if known and type_ and not _comparable(known, type_):
@@ -304,6 +307,7 @@ class _Typing:
             self.clash(
                 f"{_described(first, type_)} cannot be compared with "
                 f"{_described(second, other)}", span,
+                moment_hint(first, {other}) or moment_hint(second, {type_}),
             )  # fmt: skip
 
     def expression(self, expression: Expression) -> Type | None:
@@ -325,6 +329,7 @@ class _Typing:
                 self.clash(
                     f"{call.function} takes {wanted}, not {_described(argument, type_)}",
                     argument.span or call.span,
+                    moment_hint(argument, accepted),
                 )
         if builtin.alike is not None:
             compares, first = call.function in COMPARISONS, builtin.alike
@@ -356,10 +361,9 @@ class _Typing:
             told = f"the AGGREGATE gives {value}, but ELSE gives {_described(other, other.type)}"
             self.clash(told, other.span)
 
-    def clash(self, message: str, span: Span | None) -> None:
-        self.problems.append(
-            Problem(f"type clash: {message}", span, "One variable or column has one type.")
-        )
+    def clash(self, message: str, span: Span | None, hint: str = "") -> None:
+        hint = hint or "One variable or column has one type."
+        self.problems.append(Problem(f"type clash: {message}", span, hint))
 
 
 def _comparable(first: Type, second: Type) -> bool:

@@ -9,19 +9,22 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from zodiac_sql.errors import DataError, Problem, ProgramError, Span
+from zodiac_sql.errors import DataError, Problem, ProgramError
 from zodiac_sql.graph.few_rules import following
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.graph.restructuring import Restructuring, restructure
 from zodiac_sql.language.binding import used_functions
+from zodiac_sql.language.datatypes import moment_hint
 from zodiac_sql.language.functions import Function, Functions
 from zodiac_sql.language.head_names import named_by_heads
 from zodiac_sql.language.schema import Predicate, default_columns, local_name, sql_name
 from zodiac_sql.language.syntax import (
     Atom,
     Column,
+    Constant,
     Declaration,
     Rule,
+    Term,
     Type,
 )
 from zodiac_sql.language.templates import fixed_atoms, is_template
@@ -31,7 +34,7 @@ from zodiac_sql.program.arrivals import Arrival, Arrived, arrive
 from zodiac_sql.program.check import Candidate, arities, check, in_order
 from zodiac_sql.program.doubts import Surroundings, doubts, notes
 from zodiac_sql.program.expand import Expanded, expand
-from zodiac_sql.program.lone_variables import NO_SYMBOLS, Symbols
+from zodiac_sql.program.lone_variables import Symbols
 from zodiac_sql.program.possible_facts import NO_FACTS, Explicit
 from zodiac_sql.program.rule_sets import Places
 from zodiac_sql.program.state import State, parsed_templates
@@ -50,6 +53,8 @@ class Edited:
     arrivals: Sequence[Arrival]
     dropped: Collection[str] = ()
     places: Places = field(default_factory=Places)
+    passed_over: Sequence[Rule] = ()
+    """Rules that name columns of which nobody knows: they are refused, but derive something."""
 
     @property
     def declarations(self) -> tuple[Declaration, ...]:
@@ -91,13 +96,13 @@ def plan_program(
     functions: Functions,
     names: Names,
     after: Explicit = NO_FACTS,
-    symbols: Symbols = NO_SYMBOLS,
+    symbols: Symbols | None = None,
 ) -> Planned:
     """The program that a change makes of `state`, whose HRDG is `before`, or a ProgramError.
 
     `explicit` are the predicates that have explicit facts, or get some; `after` has the facts after
-    the change, and `symbols` tells which symbols are known. `provisional` is the schema with what
-    declarations and staged facts have settled.
+    the change, and `symbols` tells which are known, if anybody knows. `provisional` is the schema
+    with what declarations and staged facts have settled.
     """
     kept = _kept(state, before, edits)
     new = arrive(edits.arrivals, kept, edits.dropped, edits.places)
@@ -109,7 +114,9 @@ def plan_program(
     known = {**state.functions, **functions}
     added = frozenset(rule.name for rule in new.rules)
     candidate = Candidate(rules, added, edits.declarations, facts, provisional, known, templates)
-    around = Surroundings(rules, facts, explicit, provisional, known, symbols)
+    around = Surroundings(
+        (*rules, *edits.passed_over), facts, explicit, provisional, known, symbols
+    )
     doubted, remarks = _doubted(new, before, around)
     problems = [*new.problems, *made.problems, *check(candidate), *doubted]
     if any(arities(candidate)):
@@ -356,34 +363,29 @@ def settle_facts(
         for column, settled, term in zip(
             predicate.columns, predicate.settled, fact.terms, strict=True
         ):
-            given = _type_of(term)
+            given = term.type if isinstance(term, Constant) else Type.SYMBOL
             if (
                 settled is not None
                 and given != settled
                 and not (settled is Type.FLOAT and given is Type.INT)
             ):
-                problems.append(_fact_clash(fact, column, settled, given, term.span))
+                problems.append(_fact_clash(fact, column, settled, term))
             types.append(settled or given)
         columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
         result[fact.predicate] = replace(predicate, columns=columns, settled=tuple(types))
     return result, problems
 
 
-def _type_of(term: object) -> Type:
-    type_ = getattr(term, "type", Type.SYMBOL)
-    assert isinstance(type_, Type)
-    return type_
-
-
-def _fact_clash(
-    fact: Atom, column: Column, settled: Type, given: Type, span: Span | None
-) -> Problem:
+def _fact_clash(fact: Atom, column: Column, settled: Type, term: Term) -> Problem:
+    given = term.type if isinstance(term, Constant) else Type.SYMBOL
+    name = fact.predicate
     return Problem(
-        f"type clash: column {column.name} of {fact.predicate} is {settled}, {fact} gives {given}",
-        span,
-        f".decl {fact.predicate}(..., {column.name}: float) before the first facts makes room for "
-        "both." if settled.numeric and given.numeric else "One column has one type.",
-    )  # fmt: skip
+        f"type clash: column {column.name} of {name} is {settled}, {fact} gives {given}",
+        term.span,
+        f".decl {name}(..., {column.name}: float) before the first facts makes room for both."
+        if settled.numeric and given.numeric
+        else moment_hint(term, {settled}) or "One column has one type.",
+    )
 
 
 def typed(predicate: Predicate, types: Sequence[Type | None]) -> Predicate:

@@ -19,6 +19,7 @@ from zodiac_sql.program.arrivals import Arrival, arrive
 from zodiac_sql.program.build import Edited, SqlNames, declare, plan_program
 from zodiac_sql.program.check import in_order, unknown_functions
 from zodiac_sql.program.doubts import Surroundings, doubts
+from zodiac_sql.program.lone_variables import NO_SYMBOLS
 from zodiac_sql.program.rule_edits import parsed_text, rule_text
 from zodiac_sql.program.rule_sets import Places
 from zodiac_sql.program.state import State
@@ -41,6 +42,7 @@ def check_files(paths: Sequence[Path]) -> Checked:
     """Check files of rules, as if they were added together to an empty database."""
     programs, problems = _parsed(paths)
     schema, more = _declared(programs)
+    written = [rule for program in programs for rule in program.rules]
     programs, columns = all_positional(programs, schema)
     arrivals = [Arrival(program) for program in programs]
     rules = [rule for program in programs for rule in program.rules]
@@ -48,7 +50,7 @@ def check_files(paths: Sequence[Path]) -> Checked:
     refused = _refused(arrivals, schema)
     errors = [p for p in (*problems, *more, *refused) if p not in unknown]
     facts = [fact for program in programs for fact in program.facts]
-    around = Surroundings(rules, facts, (), schema, {})
+    around = Surroundings(written, facts, (), schema, {}, NO_SYMBOLS)
     doubted = [*unknown, *columns, *(doubt.problem for doubt in doubts(rules, around))]
     remarks = arrive(arrivals, (), (), Places()).remarks
     return Checked(tuple(in_order(errors)), tuple(in_order(doubted)), remarks, len(rules))

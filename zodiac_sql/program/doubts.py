@@ -24,7 +24,6 @@ from zodiac_sql.language.templates import fixed_atoms
 from zodiac_sql.language.written import spelled_predicate
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.lone_variables import (
-    NO_SYMBOLS,
     Symbols,
     lone_variables,
     meant_as_constants,
@@ -49,7 +48,7 @@ class Surroundings:
     """What new rules are compared with.
 
     `rules` are all rules after the change, `explicit` the predicates that have explicit facts then,
-    and `facts` those that the texts state.
+    and `facts` those that the texts state. If nobody knows which `symbols` there are, it is None.
     """
 
     rules: Sequence[Rule]
@@ -57,7 +56,7 @@ class Surroundings:
     explicit: Collection[str]
     schema: Mapping[str, Predicate]
     functions: Functions
-    symbols: Symbols = NO_SYMBOLS
+    symbols: Symbols | None = None
 
     def known(self) -> set[str]:
         """The predicates that rules derive, and those that are declared or stated."""
@@ -71,11 +70,12 @@ def doubts(new: Iterable[Rule], around: Surroundings) -> list[Doubt]:
     written = [rule for rule in new if rule.span is not None and rule.origin is None]
     if not written:
         return []
-    return [
-        *_unknown(written, around),
-        *_like_variables(written, around),
-        *_like_constants(written, around),
-    ]
+    found = list(_unknown(written, around))
+    if around.symbols is not None:
+        symbols = with_stated(around.facts, around.symbols)
+        found += _like_variables(written, symbols)
+        found += _like_constants(written, around.schema, symbols)
+    return found
 
 
 def notes(found: Sequence[Doubt]) -> Iterator[str]:
@@ -168,14 +168,14 @@ _MOST_COMPARED = 50
 # --- names in the place of variables --------------------------------------------------------------
 
 
-def _like_variables(rules: Sequence[Rule], around: Surroundings) -> Iterator[Doubt]:
+def _like_variables(rules: Sequence[Rule], symbols: Symbols) -> Iterator[Doubt]:
     """Each rule with names that join its atoms as variables do, but are in no fact."""
-    suspects = {rule.name: found for rule in rules if (found := _joining(rule))}
+    suspects = [found for rule in rules if (found := _joining(rule))]
     if not suspects:
         return
-    texts = {str(constant.value) for found in suspects.values() for constant in found}
-    there = with_stated(around.facts, around.symbols).in_data(texts)
-    for found in suspects.values():
+    texts = {str(constant.value) for found in suspects for constant in found}
+    there = symbols.in_data(texts)
+    for found in suspects:
         left = [constant for constant in found if str(constant.value) not in there]
         if left:
             names = ", ".join(str(constant.value) for constant in left)
@@ -189,19 +189,18 @@ def _like_variables(rules: Sequence[Rule], around: Surroundings) -> Iterator[Dou
             )  # fmt: skip
 
 
-def _like_constants(rules: Sequence[Rule], around: Surroundings) -> Iterator[Doubt]:
+def _like_constants(
+    rules: Sequence[Rule], schema: Mapping[str, Predicate], symbols: Symbols
+) -> Iterator[Doubt]:
     """Each variable that occurs once and looks like a symbol."""
     lone = [
         variable
         for rule in rules
         for variable in lone_variables(
-            None if is_constraint(rule.head.predicate) else rule.head, rule.body, around.schema
+            None if is_constraint(rule.head.predicate) else rule.head, rule.body, schema
         )
     ]
-    if not lone:
-        return
-    found = meant_as_constants(lone, with_stated(around.facts, around.symbols))
-    yield from map(Doubt, dict.fromkeys(found))
+    yield from map(Doubt, dict.fromkeys(meant_as_constants(lone, symbols)))
 
 
 def _joining(rule: Rule) -> list[Constant]:

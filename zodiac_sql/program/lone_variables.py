@@ -38,11 +38,12 @@ class Symbols:
     same way as another text, and goes on with digits.
     """
 
-    in_data: Callable[[Collection[str]], Collection[str]] = frozenset
+    in_data: Callable[[Collection[str]], Collection[str]] = lambda _: ()
     alike: Callable[[str], str | None] = lambda _: None
 
 
 NO_SYMBOLS = Symbols()
+"""No symbol is known but those in texts of rules."""
 
 
 def with_stated(facts: Iterable[Atom], symbols: Symbols) -> Symbols:

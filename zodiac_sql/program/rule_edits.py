@@ -46,6 +46,8 @@ class RuleEdits:
     """The sets that were added to or replaced, and from where."""
     prefixes: dict[str, dict[str, str]] = field(default_factory=dict)
     """The prefixes that the texts of sets declare."""
+    passed_over: list[Rule] = field(default_factory=list)
+    """Rules that were left out because they name columns of which nobody knows."""
     _places: Places | None = None
     _has_dropped: bool = False
     _known: tuple[dict[str, Rule], dict[str, list[Rule]]] | None = None
@@ -69,7 +71,12 @@ class RuleEdits:
 
     def put_in_columns(self, schema: Mapping[str, Predicate]) -> list[Problem]:
         """Put named columns of what was added in their places, now that all of them are known."""
-        programs, problems = all_positional([one.program for one in self.arrivals], schema)
+        before = [one.program for one in self.arrivals]
+        programs, problems = all_positional(before, schema)
+        if problems:
+            left = {rule.span for program in programs for rule in program.rules}
+            rules = (rule for program in before for rule in program.rules)
+            self.passed_over += [rule for rule in rules if rule.span not in left]
         self.arrivals = [
             replace(arrival, program=program)
             for arrival, program in zip(self.arrivals, programs, strict=True)
