@@ -49,8 +49,7 @@ from zodiac_sql.language.written import on_one_line
         ("p(X) :- q([X, Y]).", "There are no lists and records", "Expected"),
         ("n(N) :- N = count : { q(X) }.", "An aggregate is written AGGREGATE(", "Expected"),
         (
-            "root(a). child(b, a). level(X, 0) :- root(X). level(X, Z + 1) :- child(X, Y), "
-            "AGGREGATE(level(Y, U)) ON Y WITH MIN(U) AS Z.",
+            "l(X, 0) :- r(X). l(X, Z) :- c(X, Y), AGGREGATE(l(Y, U)) ON Y WITH MIN(U) AS Z.",
             "written with MIN in heads: dist(Y, MIN(D + W))",
             "belongs to its rule alone",
         ),
