@@ -14,17 +14,14 @@ from zodiac_sql.graph.few_rules import following
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.graph.restructuring import Restructuring, restructure
 from zodiac_sql.language.binding import used_functions
-from zodiac_sql.language.datatypes import moment_hint
 from zodiac_sql.language.functions import Function, Functions
 from zodiac_sql.language.head_names import named_by_heads
 from zodiac_sql.language.schema import Predicate, default_columns, local_name, sql_name
 from zodiac_sql.language.syntax import (
     Atom,
     Column,
-    Constant,
     Declaration,
     Rule,
-    Term,
     Type,
 )
 from zodiac_sql.language.templates import fixed_atoms, is_template
@@ -34,6 +31,7 @@ from zodiac_sql.program.arrivals import Arrival, Arrived, arrive
 from zodiac_sql.program.check import Candidate, arities, check, in_order
 from zodiac_sql.program.doubts import Surroundings, doubts, notes
 from zodiac_sql.program.expand import Expanded, expand
+from zodiac_sql.program.fact_types import settle_facts
 from zodiac_sql.program.lone_variables import Symbols
 from zodiac_sql.program.possible_facts import NO_FACTS, Explicit
 from zodiac_sql.program.rule_sets import Places
@@ -55,6 +53,10 @@ class Edited:
     places: Places = field(default_factory=Places)
     passed_over: Sequence[Rule] = ()
     """Rules that name columns of which nobody knows: they are refused, but derive something."""
+
+    def deriving(self, rules: Sequence[Rule]) -> Sequence[Rule]:
+        """Rules, and those that were passed over."""
+        return (*rules, *self.passed_over)
 
     @property
     def declarations(self) -> tuple[Declaration, ...]:
@@ -114,9 +116,7 @@ def plan_program(
     known = {**state.functions, **functions}
     added = frozenset(rule.name for rule in new.rules)
     candidate = Candidate(rules, added, edits.declarations, facts, provisional, known, templates)
-    around = Surroundings(
-        (*rules, *edits.passed_over), facts, explicit, provisional, known, symbols
-    )
+    around = Surroundings(edits.deriving(rules), facts, explicit, provisional, known, symbols)
     doubted, remarks = _doubted(new, before, around)
     problems = [*new.problems, *made.problems, *check(candidate), *doubted]
     if any(arities(candidate)):
@@ -349,43 +349,6 @@ def with_staged(
         names = [c.name for c in known.columns]
     named_columns = tuple(Column(n, t) for n, t in zip(names, settled, strict=True))
     return replace(known, columns=named_columns, settled=settled, datatypes=kept)
-
-
-def settle_facts(
-    schema: Mapping[str, Predicate], facts: Sequence[Atom]
-) -> tuple[dict[str, Predicate], list[Problem]]:
-    """A schema in which the facts of a text have settled types, and those that do not fit."""
-    result = dict(schema)
-    problems = []
-    for fact in facts:
-        predicate = result[fact.predicate]
-        types = []
-        for column, settled, term in zip(
-            predicate.columns, predicate.settled, fact.terms, strict=True
-        ):
-            given = term.type if isinstance(term, Constant) else Type.SYMBOL
-            if (
-                settled is not None
-                and given != settled
-                and not (settled is Type.FLOAT and given is Type.INT)
-            ):
-                problems.append(_fact_clash(fact, column, settled, term))
-            types.append(settled or given)
-        columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
-        result[fact.predicate] = replace(predicate, columns=columns, settled=tuple(types))
-    return result, problems
-
-
-def _fact_clash(fact: Atom, column: Column, settled: Type, term: Term) -> Problem:
-    given = term.type if isinstance(term, Constant) else Type.SYMBOL
-    name = fact.predicate
-    return Problem(
-        f"type clash: column {column.name} of {name} is {settled}, {fact} gives {given}",
-        term.span,
-        f".decl {name}(..., {column.name}: float) before the first facts makes room for both."
-        if settled.numeric and given.numeric
-        else moment_hint(term, {settled}) or "One column has one type.",
-    )
 
 
 def typed(predicate: Predicate, types: Sequence[Type | None]) -> Predicate:
