@@ -23,6 +23,7 @@ from zodiac_sql.database.instance import instance_of
 from zodiac_sql.database.log import has_log, missing_log
 from zodiac_sql.database.migrate import migrate
 from zodiac_sql.database.new_files import aside, put_in_place
+from zodiac_sql.database.other_log import require_its_log
 from zodiac_sql.database.settings import NO_EXTENSIONS, WRONG_OPTIMIZER, Settings
 from zodiac_sql.database.store import SCHEMAS, Store
 from zodiac_sql.errors import LockedError, ResourceError, StoreError, ZodiacError
@@ -61,6 +62,7 @@ def open_store(
     try:
         with instance.changing_hands:
             file = Path(path).resolve()
+            require_its_log(file)
             had_log, identity = has_log(file), identity_of(file)
             store = Store(
                 _connected(str(path), read_only, config), str(path), read_only, settings, instance
