@@ -130,11 +130,6 @@ def _boolean(text: str) -> bool:
     return text in ("true", "1")
 
 
-def is_finer(text: str) -> bool:
-    """Whether a moment has nanoseconds, which a timestamp cannot keep."""
-    return re.search(r"[.,]\d{6}\d*[1-9]", text) is not None
-
-
 def _timestamp(text: str) -> datetime.datetime:
     moment = datetime.datetime.fromisoformat(text)
     return moment.astimezone(datetime.UTC).replace(tzinfo=None) if moment.tzinfo else moment

@@ -91,8 +91,8 @@ def parse_choices(
     except UnexpectedInput as error:
         raise ProgramError([syntax_problem(error, source, 0, 0)]) from None
     goals = reader.choices(tree)
-    if reader.problems:
-        raise ProgramError(list(dict.fromkeys(reader.problems)))
+    if problems := [*reader.problems, *reader.inexact_moments]:
+        raise ProgramError(list(dict.fromkeys(problems)))
     return goals
 
 
