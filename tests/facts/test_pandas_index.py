@@ -115,7 +115,7 @@ def test_an_index_without_a_name_that_counts_no_rows_is_refused(
         (READINGS.set_index("day", drop=False), "p: two columns are called 'day'. Rename one."),
         (
             pd.DataFrame({"s": pd.arrays.SparseArray([0, 0, 1])}),
-            "p: column s has the type Sparse[int64, 0]. Make it dense: frame[..].sparse.to_dense().",
+            "p: column s has the type Sparse[int64, 0]. Make it dense: frame[..].sparse.to_den",
         ),
         (pd.DataFrame({"z": [1j]}), "p: column z has the type complex128. A fact's column holds"),
         (pd.DataFrame({"z": [1, "a"]}), "Each column holds values of one type: convert it first."),

@@ -82,6 +82,7 @@ def parse_choices(
 
     Raises ProgramError.
     """
+    text = text.removeprefix("\ufeff")  # the byte order mark of a file
     source = Source(name, text)
     if half := half_a_character(source):
         raise ProgramError([half])

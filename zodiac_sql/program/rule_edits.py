@@ -287,6 +287,9 @@ class RuleEdits:
 
 
 _PATH = re.compile(r"[^\n%()]+\.(rules|dl|srl)")
+_MARK = "\ufeff"
+"""The byte order mark, with which some programs begin all texts."""
+
 _CLAUSE = re.compile(r"[:!]-|<-|←|\)\s*\.")
 
 
@@ -298,7 +301,7 @@ def _is_text(given: str) -> bool:
 def rule_text(rules: str | Path) -> tuple[str, str]:
     """The text of rules given as text or as a file, and the name to call it by."""
     if isinstance(rules, str) and not _PATH.fullmatch(rules.strip()):
-        return rules, "<rules>"
+        return rules.removeprefix(_MARK), "<rules>"
     if not isinstance(rules, str | os.PathLike):
         raise TypeError(
             f"rules are a text, or the path of a file, not a {type(rules).__name__}: of several "
@@ -307,7 +310,7 @@ def rule_text(rules: str | Path) -> tuple[str, str]:
         )
     path = Path(rules)
     try:
-        return path.read_text(encoding="utf-8"), str(path)
+        return path.read_text(encoding="utf-8-sig"), str(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ProgramError([Problem(f"cannot read {path}: {reason}")]) from error

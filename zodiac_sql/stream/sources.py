@@ -174,11 +174,17 @@ def _lines_of(path: str | Path) -> Generator[Item, None, None]:
 
 def _lines(file: Iterable[str | bytes], name: str) -> Iterator[Item]:
     for number, line in enumerate(file, 1):
-        if line.strip():
+        if not _is_blank(line):
             yield Item(line, f"{name}:{number}")
 
 
 def _count(path: str | Path) -> int:
     """How many lines of a file are not blank."""
     with open(path, "rb") as file:
-        return sum(1 for line in file if line.strip())
+        return sum(not _is_blank(line) for line in file)
+
+
+def _is_blank(line: str | bytes) -> bool:
+    """Whether a line is no update: it has nothing but spaces, and perhaps a byte order mark."""
+    rest = line.strip()
+    return not rest or rest in ("\ufeff", b"\xef\xbb\xbf")

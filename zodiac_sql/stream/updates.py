@@ -162,8 +162,10 @@ def step_of(given: object) -> Step:
 def _parsed(line: object) -> Any:
     """The value of a line of JSON."""
     try:
-        text = line.decode("utf-8-sig") if isinstance(line, bytes) else str(line)
-        return json.loads(text, parse_float=_exact, object_pairs_hook=_unrepeated)
+        text = line.decode() if isinstance(line, bytes) else str(line)
+        return json.loads(
+            text.removeprefix("\ufeff"), parse_float=_exact, object_pairs_hook=_unrepeated
+        )
     except (ValueError, RecursionError) as error:
         raise DataError(f"not JSON: {error}. A line is an update such as {_EXAMPLE}") from None
 
