@@ -69,7 +69,7 @@ def as_arrow(predicate: str, rows: object, known: Predicate | None) -> Offered |
 def _from_pandas(predicate: str, frame: Any, known: Predicate | None) -> Offered:
     """In pandas a missing number is NaN, so here NaN means missing too, and is refused later."""
     table, labelled = table_of(predicate, frame)
-    _check_names(predicate, table.schema.names)
+    check_names(predicate, table.schema.names)
     table = in_types_of_duckdb(predicate, table, _texts(table.schema.names, known))
     return Offered(table, table.num_columns, labelled, _untyped(table.schema))
 
@@ -79,7 +79,7 @@ def _from_stream(predicate: str, rows: Any, known: Predicate | None) -> Offered:
 
     if isinstance(rows, pa.Table) and rows.num_columns:
         rows = rows.select(without_row_numbers(predicate, rows.schema, known))
-        _check_names(predicate, rows.schema.names)
+        check_names(predicate, rows.schema.names)
         table = in_types_of_duckdb(predicate, rows, _texts(rows.schema.names, known))
         return Offered(table, rows.num_columns, True, _untyped(rows.schema))
     _check_relation(predicate, rows)
@@ -87,7 +87,7 @@ def _from_stream(predicate: str, rows: Any, known: Predicate | None) -> Offered:
         reader = pa.RecordBatchReader.from_stream(rows)
     except (pa.ArrowException, OSError, TypeError, ValueError) as error:
         raise DataError(f"{predicate}: not a table ({error}). {_ACCEPTED}") from None
-    _check_names(predicate, reader.schema.names)
+    check_names(predicate, reader.schema.names)
     reader = _selected(reader, without_row_numbers(predicate, reader.schema, known))
     if not reader.schema.names:
         raise DataError(f"{predicate}: the table has no columns. Facts without columns are [()].")
@@ -130,7 +130,7 @@ def _untyped(schema: pa.Schema) -> tuple[str, ...]:
     return tuple(field.name for field in schema if pa.types.is_null(field.type))
 
 
-def _check_names(predicate: str, names: Sequence[str]) -> None:
+def check_names(predicate: str, names: Sequence[str]) -> None:
     """Raise DataError unless column names differ when case is ignored, as in SQL."""
     seen: dict[str, str] = {}
     for name in names:

@@ -24,6 +24,7 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Program, Rule
 from zodiac_sql.language.templates import TRIPLE
 from zodiac_sql.language.written import on_one_line
+from zodiac_sql.paths import impossible
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.rule_sets import MAIN, Into, Places, RuleSet, qualified
@@ -309,6 +310,8 @@ def rule_text(rules: str | Path) -> tuple[str, str]:
             'drop_rules("r1", "r2")).'
         )
     path = Path(rules)
+    if said := impossible(path):
+        raise ProgramError([Problem(f"{path} {said}")])
     try:
         return path.read_text(encoding="utf-8-sig"), str(path)
     except (OSError, ValueError) as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.paths import impossible
 from zodiac_sql.stream.channel import Channel, UpdateQueue
 from zodiac_sql.stream.updates import Item
 
@@ -118,6 +119,8 @@ def require_source(updates: object, queue: int | None) -> None:
         if queue is not None:
             raise ValueError("an UpdateQueue has a size of its own: leave `queue` out")
     elif isinstance(updates, str | Path):
+        if said := impossible(updates):
+            raise DataError(f"{updates} {said}.")
         if not Path(updates).exists():
             raise DataError(f"{updates}: there is no such file.")
         if Path(updates).is_dir():
