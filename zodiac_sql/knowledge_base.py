@@ -164,7 +164,8 @@ class KnowledgeBase(FileVerbs):
         """Insert explicit facts. Facts that are there already change nothing.
 
         `rows` are a list of tuples, an Arrow table or stream, a pandas, polars or Spark data frame,
-        or a DuckDB relation. Raises DataError if arity or types do not fit, or something is NULL.
+        or a DuckDB relation. An index of pandas that has a name is a column, before the others.
+        Raises DataError if arity or types do not fit, or something is NULL.
         """
         with self.update(**how) as update:
             update.insert(predicate, rows)

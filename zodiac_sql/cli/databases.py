@@ -18,6 +18,7 @@ from zodiac_sql.cli.endings import (
 )
 from zodiac_sql.cli.limiting import checks, limits
 from zodiac_sql.database.waiting import publishes
+from zodiac_sql.paths import is_there
 
 if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
@@ -179,7 +180,7 @@ def require_database(db: str, preview: bool = False) -> None:
     """Refuse a database that does not exist. A preview does not make one."""
     if db == MEMORY:
         _refuse_memory()
-    if not Path(db).exists():
+    if not is_there(db):
         vain = ", so there is nothing to preview against" if preview else ""
         raise Refused(
             f"there is no database {db}{vain}. `zodiac run {db} -r RULES -d DATA` makes one."
@@ -187,7 +188,7 @@ def require_database(db: str, preview: bool = False) -> None:
 
 
 def require_files(files: Iterable[Path]) -> None:
-    missing = [str(file) for file in files if not file.exists()]
+    missing = [str(file) for file in files if not is_there(file)]
     if missing:
         raise Refused(f"there is no file {', '.join(missing)}. Nothing was changed.")
 

@@ -30,6 +30,7 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.symbols import RDF_TYPE
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.urns import predicate_iri
+from zodiac_sql.paths import impossible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,6 +76,8 @@ def export_predicates(
     Raises DataError for an unknown format, StoreError where DuckDB cannot write.
     """
     directory, predicates = Path(directory), list(predicates)
+    if said := impossible(directory):
+        raise StoreError(f"{directory} {said}.")
     if format not in ("parquet", "csv", "nt", "ttl"):
         raise DataError(f"Unknown export format {format}. Known are parquet, csv, nt and ttl.")
     for predicate in predicates:

@@ -10,7 +10,7 @@ from typing import Any, cast
 from lark import Token, Tree
 
 from zodiac_sql.errors import Problem, Source, Span, shortened
-from zodiac_sql.language import literals, symbols
+from zodiac_sql.language import literals, moments, symbols
 from zodiac_sql.language.alternatives import MOST_PARTS, parts
 from zodiac_sql.language.binding import CUT_DEPTH, DEEPEST
 from zodiac_sql.language.binding import depth as height
@@ -63,6 +63,7 @@ class Expressions(Places):
         self.values = Values()
         self.anonymous = 0
         self.inexact: list[Problem] = []
+        self.inexact_moments: list[Problem] = []
         """What is to be said of constants of this clause that are not kept just as written."""
 
     def _varies(self, token: Token) -> bool:
@@ -220,9 +221,8 @@ class Expressions(Places):
             return Constant(type_, 0, span)
         if datatype == f"{symbols.XSD}decimal":
             self._exact(text.strip(), span)
-        if type_ is Type.TIMESTAMP and literals.is_finer(text):
-            said = f'"{shortened(text)}" is finer than microseconds'
-            self.inexact.append(Problem(said, span))
+        if type_ in (Type.DATE, Type.TIMESTAMP) and (said := moments.said_of(type_, text.strip())):
+            self.inexact_moments.append(Problem(f'"{shortened(text)}" {said}', span))
         return self._within(type_, value, span)
 
     def _edit(self, where: Token | Span, text: str) -> None:

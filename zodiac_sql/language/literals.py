@@ -76,8 +76,3 @@ def loses_digits(text: str) -> bool:
 
 _MOST_DIGITS_OF_A_DOUBLE = 1100
 """No double has more digits."""
-
-
-def is_finer(text: str) -> bool:
-    """Whether a moment has nanoseconds, which a timestamp cannot keep."""
-    return re.search(r"[.,]\d{6}\d*[1-9]", text) is not None

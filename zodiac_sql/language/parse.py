@@ -83,6 +83,7 @@ def parse_choices(
 
     Raises ProgramError.
     """
+    text = text.removeprefix("\ufeff")  # the byte order mark of a file
     source = Source(name, text)
     if half := half_a_character(source):
         raise ProgramError([half])
@@ -92,8 +93,8 @@ def parse_choices(
     except UnexpectedInput as error:
         raise ProgramError([syntax_problem(error, source, 0, 0)]) from None
     goals = reader.choices(tree)
-    if reader.problems:
-        raise ProgramError(list(dict.fromkeys(reader.problems)))
+    if problems := [*reader.problems, *reader.inexact_moments]:
+        raise ProgramError(list(dict.fromkeys(problems)))
     return goals
 
 

@@ -68,7 +68,7 @@ class Reader(Bodies):
         return Program(
             tuple(rule for rule in rules if rule is not None), tuple(self.facts),
             tuple(self.declarations), tuple(self.declared_prefixes.items()),
-            tuple(dict.fromkeys(self.inexact_facts)),
+            tuple(dict.fromkeys((*self.inexact_facts, *self.inexact_moments))),
         )  # fmt: skip
 
     def read(self, tree: Tree[Token], line: int, column: int) -> None:

@@ -20,6 +20,7 @@ from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.bounds import check_entities, check_nesting
 from zodiac_sql.facts.load.source import SourceFile, opened
 from zodiac_sql.names import EXPRESSION, is_expression
+from zodiac_sql.paths import impossible
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -82,6 +83,8 @@ def read(path: Path) -> Document:
     if syntax is None:
         known = ", ".join(FORMATS)
         raise DataError(f"{path}: an ontology is a file of RDF: {known}, also with .gz.")
+    if said := impossible(path):
+        raise DataError(f"{path} {said}.")
     try:
         with opened(path) as source:
             return _parsed(source, syntax)

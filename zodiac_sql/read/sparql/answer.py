@@ -24,6 +24,7 @@ from zodiac_sql.sql.relations import HOLDS
 
 def answer_sparql(store: Store, state: State, text: str) -> Answer:
     """Answer a SELECT or ASK query. Raises QueryError for one that is wrong or not supported."""
+    text = text.removeprefix("\ufeff")  # the byte order mark of a file
     algebra = parsed(text, tuple(sorted(state.prefixes.items())))
     if algebra.name not in ("SelectQuery", "AskQuery"):
         raise refused(algebra.name.removesuffix("Query").upper())

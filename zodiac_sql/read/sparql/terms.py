@@ -12,6 +12,7 @@ from sqlglot import exp
 from zodiac_sql.database.statements import text
 from zodiac_sql.facts.load.literals import TYPES, ZONED, is_zoned
 from zodiac_sql.language import symbols
+from zodiac_sql.language.moments import date_of
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.sparql.solutions import Form
 
@@ -73,7 +74,7 @@ def _bool(written: str) -> exp.Expr | None:
 
 def _date(written: str) -> exp.Expr | None:
     try:
-        return exp.cast(text(datetime.date.fromisoformat(written).isoformat()), "DATE")
+        return exp.cast(text(date_of(written).isoformat()), "DATE")
     except ValueError:
         return None
 

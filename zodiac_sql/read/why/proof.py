@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zodiac_sql.errors import QueryError
 from zodiac_sql.language.syntax import Type, Value
 from zodiac_sql.language.written import spelled_predicate
+from zodiac_sql.paths import impossible
 from zodiac_sql.read.why.spelling import spelled
 
 if TYPE_CHECKING:
@@ -254,13 +255,16 @@ class Explanation:
     def save(self, path: str | Path) -> None:
         """Write it in the format that the suffix names: .svg, .mmd, .dot or .json.
 
-        Raises QueryError for another suffix, OSError if the file cannot be written.
+        Raises QueryError for another suffix, or a path that no file can have, OSError if the file
+        cannot be written.
         """
         formats = {".svg": self.svg, ".mmd": self.mermaid, ".dot": self.dot, ".json": self.json}
         suffix = Path(path).suffix.lower()
         if suffix not in formats:
             named = "the suffix must be .svg, .mmd, .dot or .json"
             raise QueryError(f"cannot write an explanation to {str(path)!r}: {named}")
+        if said := impossible(path):
+            raise QueryError(f"{path} {said}")
         Path(path).write_text(formats[suffix](), encoding="utf-8", newline="\n")
 
     def _repr_html_(self) -> str:
