@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, cast
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.bounds import check_entities, check_nesting
 from zodiac_sql.facts.load.source import SourceFile, opened
+from zodiac_sql.facts.load.xml_root import require_rdf
 from zodiac_sql.names import EXPRESSION, is_expression
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Triple:
     object: Object
     file: str = ""
     line: int | None = None
+    written: Node = ""
+    """The property that the file has, where the statement is read as one with another."""
 
     @property
     def key(self) -> tuple[Node, Node, Object]:
@@ -110,6 +113,7 @@ def _parsed(source: SourceFile, syntax: str) -> Document:
 
     if syntax == "RDF_XML":
         check_entities(source)
+        require_rdf(source)
     elif syntax == "JSON_LD":
         check_nesting(source)
     with source.data.open("rb") as file:

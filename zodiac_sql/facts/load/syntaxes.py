@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, cast
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.bounds import check_entities, check_nesting
 from zodiac_sql.facts.load.source import SourceFile
+from zodiac_sql.facts.load.xml_root import require_rdf
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -47,6 +48,7 @@ def as_nquads(
     path = source.path
     if _FORMATS[suffix] == "RDF_XML":
         check_entities(source)
+        require_rdf(source)
     elif _FORMATS[suffix] == "JSON_LD":
         check_nesting(source)
     syntax = getattr(pyoxigraph.RdfFormat, _FORMATS[suffix])
