@@ -37,7 +37,8 @@ CREATE OR REPLACE TEMP TABLE zodiac_fact AS
 SELECT number, s, CASE WHEN symbolic THEN o ELSE s END AS o, value
 FROM (
     SELECT number, doubtful, symbolic, form,
-           zodiac_scoped(zodiac_from_urn(s), $tag) AS s, zodiac_scoped(o, $tag) AS o,
+           zodiac_scoped(zodiac_from_urn(s), $tag) AS s,
+           zodiac_scoped(zodiac_blank_from_urn(o), $tag) AS o,
            CASE WHEN native THEN zodiac_value(o, datatype) END AS value
     FROM zodiac_statements() AS statement
     JOIN temp.zodiac_key USING (term, class)
@@ -57,7 +58,7 @@ def load_rdf(
     if suffix == ".nq":
         return _load(store, LineFile(source, "nq"), source, known, skip_bad)
     with syntaxes.as_nquads(source, suffix, skip_bad) as (converted, prefixes):
-        file = LineFile(converted, "nq", written=False)
+        file = LineFile(converted, "nq", (syntaxes.FORMATS[suffix], source))
         return replace(_load(store, file, source, known, skip_bad), prefixes=prefixes)
 
 

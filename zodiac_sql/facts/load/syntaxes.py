@@ -21,12 +21,12 @@ from zodiac_sql.facts.load.xml_root import require_rdf
 if TYPE_CHECKING:
     import pyoxigraph
 
-_FORMATS = {
+FORMATS = {
     ".ttl": "TURTLE", ".trig": "TRIG", ".rdf": "RDF_XML", ".owl": "RDF_XML", ".xml": "RDF_XML",
     ".jsonld": "JSON_LD",
 }  # fmt: skip
 
-SUFFIXES = tuple(_FORMATS)
+SUFFIXES = tuple(FORMATS)
 
 
 _MOST_CONVERTED_BYTES = 256 << 20
@@ -46,12 +46,12 @@ def as_nquads(
     import pyoxigraph
 
     path = source.path
-    if _FORMATS[suffix] == "RDF_XML":
+    if FORMATS[suffix] == "RDF_XML":
         check_entities(source)
         require_rdf(source)
-    elif _FORMATS[suffix] == "JSON_LD":
+    elif FORMATS[suffix] == "JSON_LD":
         check_nesting(source)
-    syntax = getattr(pyoxigraph.RdfFormat, _FORMATS[suffix])
+    syntax = getattr(pyoxigraph.RdfFormat, FORMATS[suffix])
     with tempfile.TemporaryDirectory(prefix="zodiac_sql_") as folder:
         target = Path(folder) / "converted.nq"
         most = max(_MOST_CONVERTED_BYTES, _MOST_TIMES * source.data.stat().st_size)
@@ -97,7 +97,8 @@ class _Bounded:
 
 
 def _prefixes(quads: pyoxigraph.QuadParser) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(quads.prefixes.items()))
+    """The prefixes of a file, without _, which JSON-LD may have and which begins blank nodes."""
+    return tuple(sorted((p, iri) for p, iri in quads.prefixes.items() if p != "_"))
 
 
 def _said(path: Path, error: SyntaxError, skip_bad: bool) -> str:
