@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from zodiac_sql.facts.load import cells
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 
@@ -41,7 +42,18 @@ TYPES: Mapping[str, Type] = {
 }  # fmt: skip
 """The native type of each datatype that has one."""
 
-MACROS = r"""
+MACROS = (
+    cells.WRITTEN_AS
+    + r"""
+-- The datatype of a literal; 'node' and 'text' for objects without one.
+CREATE OR REPLACE TEMP MACRO zodiac_datatype(o) AS
+    CASE WHEN NOT starts_with(o, '"') THEN 'node'
+         WHEN ends_with(o, '>') THEN regexp_extract(o, '"\^\^<([^<>]*)>$', 1)
+         ELSE 'text' END;
+
+CREATE OR REPLACE TEMP MACRO zodiac_value(o, datatype) AS
+    substring(o, 2, length(o) - length(datatype) - 6);
+
 CREATE OR REPLACE TEMP MACRO zodiac_significant(v) AS
     length(ltrim(
         replace(CASE WHEN contains(v, '.') THEN rtrim(v, '0') ELSE v END, '.', ''), '+-0'));
@@ -78,6 +90,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     WHEN 'local moment' THEN zodiac_moment_fits(v) AND NOT zodiac_zoned(v)
     ELSE false END, false);
 """
+)
 
 
 def common_type(datatypes: Collection[str]) -> Type:
@@ -134,6 +147,8 @@ def common_datatype(datatypes: Collection[str], type_: Type, zoned: bool) -> str
     """The entry of a column in Predicate.datatypes; None stands for the default of its type."""
     if len(datatypes) == 1:
         (only,) = datatypes
+        if type_ is Type.FLOAT and TYPES.get(only) is Type.INT:
+            return f"{XSD}decimal"
         return ZONED if zoned and only == f"{XSD}dateTime" else only
     if type_ is Type.TIMESTAMP and zoned:
         return ZONED

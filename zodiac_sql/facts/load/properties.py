@@ -17,15 +17,6 @@ MACROS = r"""
 CREATE OR REPLACE TEMP MACRO zodiac_is_class(p, o) AS
     p = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>' AND starts_with(o, '<');
 
--- The datatype of a literal; 'node' and 'text' for objects without one.
-CREATE OR REPLACE TEMP MACRO zodiac_datatype(o) AS
-    CASE WHEN NOT starts_with(o, '"') THEN 'node'
-         WHEN ends_with(o, '>') THEN regexp_extract(o, '"\^\^<([^<>]*)>$', 1)
-         ELSE 'text' END;
-
-CREATE OR REPLACE TEMP MACRO zodiac_value(o, datatype) AS
-    substring(o, 2, length(o) - length(datatype) - 6);
-
 -- What zodiac_triple holds without comments and bad lines; term is the property or the class.
 CREATE OR REPLACE TEMP MACRO zodiac_statements() AS TABLE
     SELECT s, o, zodiac_is_class(p, o) AS class,

@@ -15,15 +15,15 @@ from dataclasses import replace
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.column_types import TEXT_TYPES
-from zodiac_sql.database.statements import create_temp, temp_table, without_sign_of_zero
+from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts.load import blanks, cells, literals, ntriples, properties, syntaxes, urns
+from zodiac_sql.facts.load import blanks, literals, ntriples, properties, syntaxes, urns
 from zodiac_sql.facts.load.ntriples import LineFile
 from zodiac_sql.facts.load.properties import Property
 from zodiac_sql.facts.load.result import MOST_LISTED, Loaded, Skipped
 from zodiac_sql.facts.load.source import SourceFile
+from zodiac_sql.facts.rdf_values import native_value
 from zodiac_sql.facts.stage import scratch
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Type
@@ -72,9 +72,7 @@ def _load(
     """Stage the facts of the statements in `file`, which are those of `source`."""
     with scratch(store, *_TABLES):
         reading = ntriples.read(store, file, skip_bad)
-        store.run(
-            properties.MACROS + cells.WRITTEN_AS + literals.MACROS + urns.MACROS + blanks.MACROS
-        )
+        store.run(literals.MACROS + properties.MACROS + urns.MACROS + blanks.MACROS)
         found = properties.profiled(store, file.name, known)
         misfits = _misfits(store, file, found, skip_bad)
         tag = blanks.tag(store, source, numbered=not file.written)
@@ -134,15 +132,6 @@ def _staged(store: Store, property_: Property) -> Staged:
 
 def _object(type_: Type) -> exp.Expr:
     """The object of a fact of zodiac_fact_id, which has a form that fits the type."""
-    value = exp.column("value")
-    match type_:
-        case Type.SYMBOL:
-            return exp.column("o")
-        case Type.BOOL:
-            return value.isin("true", "1")
-        case Type.TIMESTAMP:
-            return exp.func("zodiac_moment", value, dialect="duckdb")
-        case Type.FLOAT:
-            return without_sign_of_zero(exp.cast(value, TEXT_TYPES[type_]))
-        case _:
-            return exp.cast(value, TEXT_TYPES[type_])
+    if type_ is Type.SYMBOL:
+        return exp.column("o")
+    return native_value(exp.column("value"), type_)
