@@ -39,7 +39,11 @@ class Literals:
 
     def value(self, symbol: exp.Expr) -> exp.Expr:
         """The value of a symbol that fits."""
-        return native_value(_lexical(symbol), self.type)
+        value = native_value(_lexical(symbol), self.type)
+        if "single" not in self.forms.values():
+            return value
+        is_single = _call("zodiac_datatype", symbol).eq(text(f"{XSD}float"))
+        return exp.Case().when(is_single, _promoted(_lexical(symbol))).else_(value)
 
 
 def prepare(store: Store) -> None:
@@ -62,7 +66,8 @@ def literals_in(store: Store, symbols: exp.Query, type_: Type) -> Literals | Non
         return None
     any_zoned = any(count for _, count in rows)
     datatype = literals.common_datatype(datatypes, type_, any_zoned)
-    return Literals(type_, {d: _form(d, type_, any_zoned) for d in datatypes}, datatype)
+    forms = {d: _form(d, type_, any_zoned) for d in datatypes}
+    return Literals(type_, literals.beside_doubles(forms), datatype)
 
 
 def _narrower(type_: Type) -> Type:
@@ -86,6 +91,11 @@ def native_value(lexical: exp.Expr, type_: Type) -> exp.Expr:
             return without_sign_of_zero(exp.cast(lexical, TEXT_TYPES[type_]))
         case _:
             return exp.cast(lexical, TEXT_TYPES[type_])
+
+
+def _promoted(lexical: exp.Expr) -> exp.Expr:
+    """The double that an xsd:float is."""
+    return exp.cast(exp.cast(lexical, "FLOAT"), "DOUBLE")
 
 
 def _lexical(symbol: exp.Expr) -> exp.Expr:
@@ -120,7 +130,8 @@ def _written(symbol: exp.Expr, datatype: str, zoned: bool) -> tuple[list[exp.Exp
     own = datatype_of(type_, literals.common_datatype([datatype], type_, zoned))
     written = [literal_text(way.value(symbol), type_, own)]
     if type_ in (Type.INT, Type.FLOAT):  # the column may have been one of several datatypes
-        number = exp.cast(way.value(symbol), "DOUBLE")
+        is_single = datatype == f"{XSD}float"
+        number = _promoted(_lexical(symbol)) if is_single else exp.cast(way.value(symbol), "DOUBLE")
         several = (f"{XSD}decimal", f"{XSD}double")
         written += [literal_text(number.copy(), Type.FLOAT, one) for one in several if one != own]
     return written, way.fits(symbol)

@@ -14,7 +14,7 @@ from typing import Literal
 from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts.load import triple_terms
+from zodiac_sql.facts.load import statement_lines, triple_terms
 from zodiac_sql.facts.load.lines import LINES, lines_of, true_lines
 from zodiac_sql.facts.load.result import MOST_LISTED, Skipped, listed
 from zodiac_sql.facts.load.source import SourceFile, check_lines
@@ -175,6 +175,8 @@ class Reading:
     graphs: bool
     skipped: tuple[Skipped, ...]
     skipped_count: int
+    gone: tuple[int, ...] = ()
+    """The rows that were not even read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +227,24 @@ def read(store: Store, file: LineFile, skip_bad: bool) -> Reading:
         bad = [(row, text, triple_terms.reason(text, _NAMES[file.syntax])) for row, text in found]
         skipped = _as_skipped(file, bad + unreadable)
         if file.original is not None:
-            skipped = triple_terms.triple_terms(file.original[1], file.original[0]) or skipped
+            skipped = triple_terms.triple_terms(*file.original) or skipped
     if count and not skip_bad:
         raise DataError(refusal(file, skipped, count, _expected(file, skipped)))
-    return Reading(triples - malformed, bool(graphs), skipped, count)
+    gone = tuple(row for row, _, _ in unreadable)
+    return Reading(triples - malformed, bool(graphs), skipped, count, gone)
+
+
+def line_of(file: LineFile, row: int, reading: Reading) -> int | None:
+    """The line of a row of zodiac_triple in the file that a user wrote; None if that takes long."""
+    if file.original is not None:
+        near = row <= _MOST_COUNTED
+        return statement_lines.lines_of(*file.original, [row]).get(row) if near else None
+    row = _shifted(row, [*reading.gone])
+    return true_lines(file.source.data, [row])[row]
+
+
+_MOST_COUNTED = 100_000
+"""So many statements of a file without lines of its own are read again to tell the line of one."""
 
 
 def _expected(file: LineFile, bad: tuple[Skipped, ...]) -> str:
@@ -291,7 +307,8 @@ def _shifted(row: int, gone: list[int]) -> int:
 
 def _as_skipped(file: LineFile, bad: list[tuple[int, str, str]]) -> tuple[Skipped, ...]:
     bad = sorted(bad)[:MOST_LISTED]
-    if not file.written:
-        return tuple(Skipped(None, text, reason) for _, text, reason in bad)
+    if file.original is not None:
+        places = statement_lines.lines_of(*file.original, [row for row, _, _ in bad])
+        return tuple(Skipped(places.get(row), text, reason) for row, text, reason in bad)
     lines = true_lines(file.source.data, [row for row, _, _ in bad])
     return tuple(Skipped(lines[row], text, reason) for row, text, reason in bad)

@@ -18,7 +18,16 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts.load import blanks, literals, ntriples, properties, syntaxes, urns
+from zodiac_sql.facts.load import (
+    blanks,
+    kept_as_text,
+    literals,
+    ntriples,
+    properties,
+    same_value,
+    syntaxes,
+    urns,
+)
 from zodiac_sql.facts.load.ntriples import LineFile
 from zodiac_sql.facts.load.properties import Property
 from zodiac_sql.facts.load.result import MOST_LISTED, Loaded, Skipped
@@ -34,7 +43,9 @@ _TABLES = ("zodiac_triple", "zodiac_key", "zodiac_form", "zodiac_fact", "zodiac_
 
 _FACTS = """
 CREATE OR REPLACE TEMP TABLE zodiac_fact AS
-SELECT number, s, CASE WHEN symbolic THEN o ELSE s END AS o, value
+SELECT number, s, CASE WHEN symbolic THEN o ELSE s END AS o,
+       CASE WHEN form = 'single' THEN CAST(CAST(CAST(value AS FLOAT) AS DOUBLE) AS VARCHAR)
+            ELSE value END AS value
 FROM (
     SELECT number, doubtful, symbolic, form,
            zodiac_scoped(zodiac_from_urn(s), $tag) AS s,
@@ -75,6 +86,10 @@ def _load(
         store.run(literals.MACROS + properties.MACROS + urns.MACROS + blanks.MACROS)
         found = properties.profiled(store, file.name, known)
         misfits = _misfits(store, file, found, skip_bad)
+        remarks = (
+            *kept_as_text.notes(store, file, found, reading),
+            *same_value.notes(store, file.name, found),
+        )
         tag = blanks.tag(store, source, numbered=not file.written)
         store.run(_FACTS, {"tag": tag})
         store.run("DROP TABLE temp.zodiac_triple")
@@ -82,7 +97,7 @@ def _load(
         staged = tuple(_staged(store, property_) for property_ in found)
     dropped = sum(property_.misfits for property_ in found)
     skipped = sorted({*reading.skipped, *misfits}, key=lambda bad: bad.line or 0)[:MOST_LISTED]
-    notes = ("graph names were ignored",) if reading.graphs else ()
+    notes = (*remarks, *(("graph names were ignored",) if reading.graphs else ()))
     return Loaded(
         staged, reading.triples - dropped, tuple(skipped), reading.skipped_count + dropped, notes
     )

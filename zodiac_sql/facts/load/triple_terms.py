@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from zodiac_sql.facts.load.counted_lines import CountedLines
 from zodiac_sql.facts.load.result import MOST_LISTED, Skipped
 from zodiac_sql.facts.load.source import SourceFile
+from zodiac_sql.facts.load.statement_lines import statements
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -23,26 +23,19 @@ EXPECTED = (
 )
 
 
-def triple_terms(source: SourceFile, syntax: str) -> tuple[Skipped, ...]:
+def triple_terms(syntax: str, source: SourceFile) -> tuple[Skipped, ...]:
     """The first statements with triple terms in a file of a syntax of pyoxigraph's.
 
     This reads the file once more, so it is for errors only.
     """
     import pyoxigraph
 
-    with source.data.open("rb") as file:
-        lines = CountedLines(file)
-        quads = pyoxigraph.parse(
-            cast("IO[bytes]", lines),
-            format=getattr(pyoxigraph.RdfFormat, syntax),
-            base_iri=source.path.resolve().as_uri(),
-        )
-        found = (
-            Skipped(lines.line, f"<<( {quad.object} )>>", REASON)
-            for quad in quads
-            if isinstance(quad.object, pyoxigraph.Triple)
-        )
-        return tuple(islice(found, MOST_LISTED))
+    found = (
+        Skipped(line, f"<<( {quad.object} )>>", REASON)
+        for quad, line in statements(syntax, source)
+        if isinstance(quad.object, pyoxigraph.Triple)
+    )
+    return tuple(islice(found, MOST_LISTED))
 
 
 def reason(line: str, syntax: str) -> str:
