@@ -104,13 +104,15 @@ class KnowledgeBase(FileVerbs):
 
     def load_ontology(
         self,
-        *files: str | Path,
+        *files: str | Path | Iterable[str | Path],
         set: str,
         rules: Profile = "rl",
         progress: Progress | None = None,
         **how: Unpack[Changing],
     ) -> Change:
         """Make an ontology (RDF files) a rule set: its axioms become rules, by OWL 2 RL.
+
+        Files are given one by one, or in a list.
 
         `rules` chooses "rdfs", "rl", or "rl-without-equality". If the set is there already, only
         the difference is added and dropped, so a new version is a small change. The change's notes
@@ -119,7 +121,7 @@ class KnowledgeBase(FileVerbs):
         from zodiac_sql.ontology.translate import translate
 
         self._session.guard.check()
-        written = translate(files, rules).written()
+        written = translate(*files, profile=rules).written()
         with self.update(progress=progress, **how) as update:
             update.replace_rules(written, set=set)
         return update.change

@@ -63,8 +63,9 @@ class Expressions(Places):
         self.values = Values()
         self.anonymous = 0
         self.inexact: list[Problem] = []
-        self.inexact_moments: list[Problem] = []
         """What is to be said of constants of this clause that are not kept just as written."""
+        self.inexact_moments: list[Problem] = []
+        """What is to be said of dates and moments, which are refused in every text that is new."""
 
     def _varies(self, token: Token) -> bool:
         """Whether a name in front of parentheses is a variable for a predicate."""

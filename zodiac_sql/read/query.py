@@ -87,7 +87,7 @@ class Answer:
 
     def fetchone(self) -> tuple[Any, ...] | None:
         """The first row, or None."""
-        return next(iter(self), None)
+        return next(iter(Answer(self._table.slice(0, 1)).fetchall()), None)
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """All rows as dictionaries."""
