@@ -8,6 +8,7 @@ from zodiac_sql.errors import QueryError
 from zodiac_sql.read.sparql.context import refused
 from zodiac_sql.read.sparql.grammar import SERVICE
 from zodiac_sql.read.sparql.tree import (
+    EXISTS,
     bare_variable,
     is_aggregate,
     is_grouped,
@@ -66,6 +67,9 @@ def _check_groups(query: Any) -> None:
     """Whether what SELECT shows of groups is grouped or aggregated."""
     if not query.projection:
         raise _wrong("SELECT * shows all variables, and groups do not have all: name them")
+    parts = (*(each.expr for each in query.projection), query.having, query.orderby)
+    if any(name_of(each) in EXISTS for part in parts for each in loose(part)):
+        raise refused("EXISTS about groups (a subquery has no groups any more)")
     known = {_key(each) for each in query.groupby.condition} if query.groupby else set()
     for each in query.projection:
         shown = {each.var} if each.expr is None else {*_outside(each.expr)}
@@ -89,7 +93,7 @@ def _key(condition: Any) -> Any:
 
 def _outside(expression: Any) -> list[Any]:
     """The variables of an expression that are not aggregated."""
-    return [each for each in loose(expression) if not is_aggregate(each)]
+    return [each for each in loose(expression) if not name_of(each)]
 
 
 # Patterns

@@ -46,7 +46,7 @@ def _algebra(text: str, prefixes: dict[str, str]) -> Any:
 
     tree = parse_tree(text)
     names = translatePrologue(tree[0], None, prefixes)
-    query = tree[1] = traverse(tree[1], visitPost=partial(_as_written, names))
+    query = tree[1] = traverse(tree[1], visitPost=partial(_whole, names))
     if query.name not in ("SelectQuery", "AskQuery"):
         raise refused(query.name.removesuffix("Query").upper())
     if query.datasetClause:
@@ -56,12 +56,13 @@ def _algebra(text: str, prefixes: dict[str, str]) -> Any:
     return _translated(translateQuery(tree, initNs=prefixes).algebra)
 
 
-def _as_written(names: Any, part: Any) -> Any:
-    """A literal with its datatype or language, in the spelling that it has."""
+def _whole(names: Any, part: Any) -> Any:
+    """An IRI without a prefix; a literal with its datatype or language, in its own spelling."""
     from rdflib import Literal
+    from rdflib.plugins.sparql.algebra import translatePName
 
     if getattr(part, "name", "") != "literal":
-        return None
+        return translatePName(part, names)
     datatype = None if part.datatype is None else names.absolutize(part.datatype)
     return Literal(part.string, lang=part.lang, datatype=datatype, normalize=False)
 

@@ -1,7 +1,8 @@
 """A parse tree made such that rdflib's algebra of it is right.
 
-rdflib forgets names that SELECT gives to aggregates as soon as another expression uses them,
-sorts groups by what they have lost, and stumbles over keys and VALUES without a variable.
+rdflib forgets names that SELECT gives to aggregates as soon as another expression uses them, sorts
+groups by what they have lost, leaves EXISTS as it is outside of filters, and stumbles over keys and
+VALUES without a variable.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ HIDDEN = "\0"
 def prepare(query: Any) -> None:
     """Change a parse tree in place."""
     fresh = (f"{HIDDEN}k{number}" for number in itertools.count()).__next__
-    for node in [*nodes(query)]:
+    for node in reversed([*nodes(query)]):  # what is inside comes first
         if node.name in ("SelectQuery", "SubSelect"):
             _prepare_groups(node, fresh)
+            _prepare_exists(node)
         elif node.name in ("InlineData", "ValuesClause"):
             _prepare_values(node, fresh)
 
@@ -59,6 +61,14 @@ def _prepare_groups(query: Any, fresh: Callable[[], str]) -> None:
             named[each.evar] = each.expr
     for each in query.orderby.condition if query.orderby else ():
         each["expr"] = _replaced(each.expr, lambda variable: named.get(variable) or _any(variable))
+
+
+def _prepare_exists(query: Any) -> None:
+    from rdflib.plugins.sparql.algebra import translateExists, translatePath, traverse
+
+    for place in ("projection", "groupby", "orderby"):
+        if place in query:
+            query[place] = translateExists(traverse(query[place], visitPost=translatePath))
 
 
 def _made(kind: Any, name: str, items: dict[str, Any]) -> Any:

@@ -29,16 +29,11 @@ def nodes(part: Any) -> Iterator[Any]:
 
 
 def loose(part: Any) -> Iterator[Any]:
-    """The variables and the aggregates of an expression, but not what is inside of aggregates.
-
-    What stands in the pattern of an EXISTS is not the expression's, either.
-    """
+    """The variables, the aggregates and the EXISTS of an expression, but not what is in these."""
     from rdflib import Variable
 
-    if isinstance(part, Variable) or is_aggregate(part):
+    if isinstance(part, Variable) or is_aggregate(part) or name_of(part) in EXISTS:
         yield part
-    elif name_of(part) in EXISTS:
-        return
     elif isinstance(part, dict):
         for value in part.values():
             yield from loose(value)
