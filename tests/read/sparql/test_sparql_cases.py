@@ -305,6 +305,9 @@ UNLIKE_PYOXIGRAPH = {
     "SELECT ?x (COUNT(*) AS ?n) (?n * 2 AS ?m) { ?x :q ?y } GROUP BY ?x ORDER BY (?m + SUM(1))": [
         ("http://e/a", 1, 2)
     ],
+    # ASK can be about groups.
+    "ASK { ?x :p ?y } GROUP BY (?x) HAVING(COUNT(*) > 1)": [(True,)],
+    "ASK { ?x :p ?y } GROUP BY (?x) HAVING(COUNT(*) > 2)": [],
     # 01 and 1 are two terms, and equal.
     'SELECT (sameTerm("01"^^xsd:integer, 1) AS ?a) (01 = 1 AS ?b) (str(1.50) AS ?c) { }': [
         (False, True, "1.50")

@@ -52,6 +52,7 @@ REFUSED = {
     "SELECT * { VALUES (?a ?b) { (1 2) (1 2 3) } }": "row 2 of VALUES has 3 values for 2",
     "SELECT * { } VALUES ?a { 1 } VALUES ?b { 1 }": "SPARQL: Expected",
     "SELECT * { } VALUES (?a ?b) { (1) }": "row 1 of VALUES has 1",
+    "ASK { } VALUES (?a ?b) { (1) }": "row 1 of VALUES has 1",
     "SELECT * { _:a ?p ?y OPTIONAL { _:a ?q ?z } }": "the blank node _:a",
     "SELECT * { ?x ?p '\\uD800' }": "U+D800",
 }

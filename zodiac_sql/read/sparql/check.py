@@ -43,7 +43,6 @@ def _shown(variable: Any) -> str:
 
 
 def _check_select(query: Any) -> None:
-    _check_values(query.valuesClause)
     _check_names(query)
     if is_grouped(query):
         _check_groups(query)
@@ -141,8 +140,6 @@ def _check_unaggregated(part: Any) -> None:
 
 def _check_values(values: Any) -> None:
     """Whether each row of VALUES has a value for each variable."""
-    if values is None:
-        return
     width = len(values.var or ())
     for number, row in enumerate(rows_of(values), 1):
         found = 1 if isinstance(row, str | dict) else len(row)
@@ -181,5 +178,6 @@ def _check_service(_part: Any) -> None:
 _CHECKS = {
     "SelectQuery": _check_select, "SubSelect": _check_select, SERVICE: _check_service,
     "GroupGraphPatternSub": _check_group, "InlineData": _check_values,
+    "ValuesClause": _check_values,
     "Filter": _check_unaggregated, "Bind": _check_unaggregated,
 }  # fmt: skip

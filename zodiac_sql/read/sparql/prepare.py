@@ -28,7 +28,7 @@ def prepare(query: Any) -> None:
     """Change a parse tree in place."""
     fresh = (f"{HIDDEN}k{number}" for number in itertools.count()).__next__
     for node in reversed([*nodes(query)]):  # what is inside comes first
-        if node.name in ("SelectQuery", "SubSelect"):
+        if node.name in ("SelectQuery", "SubSelect", "AskQuery"):
             _prepare_groups(node, fresh)
             _prepare_exists(node)
         elif node.name in ("InlineData", "ValuesClause"):
