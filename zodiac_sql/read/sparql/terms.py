@@ -43,6 +43,12 @@ def native(term: Any) -> tuple[Form, exp.Expr] | None:
     return None if value is None else (Form(type_, datatype), value)
 
 
+def has_offset(term: Any) -> bool:
+    """Whether a term is a moment in another time zone than UTC."""
+    found = _ZONE.search(str(term).strip(" \t\r\n"))
+    return found is not None and found[0] not in ("Z", "+00:00", "-00:00")
+
+
 _ZONE = re.compile(r"(?:Z|[+-][0-9]{2}:[0-9]{2})$")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MOMENT = re.compile(
