@@ -99,7 +99,7 @@ def test_options_that_exclude_each_other(farm: Path, options: tuple[str, ...]) -
 
 
 def test_what_does_not_hold_has_no_proof(farm: Path) -> None:
-    assert refused("why", farm, "hot(wt1)") == "hot(wt1) does not hold: ask why_not\n"
+    assert refused("why", farm, "hot(wt1)") == "hot(wt1) does not hold: ask why-not\n"
     said = refused("why", farm, "hott(wt1)")
     assert said.startswith("there is no predicate hott. Did you mean hot?")
     assert "hot has 1 column" in refused("why", farm, "hot(wt1, wt2)")

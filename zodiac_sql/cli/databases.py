@@ -58,10 +58,13 @@ class Wanted:
     """A predicate, and types by column."""
     replace: bool = False
     strict: bool = False
+    drops_known: bool = False
+    """Whether it is an error if a rule that is to be dropped is not there, as with `strict`."""
 
     def tell(self, update: Update, report: Report) -> None:
         """Pass all of it to an update."""
-        update.drop_rules(*self.dropped, set=self.dropped_set, strict=self.strict)
+        strict = self.strict or self.drops_known
+        update.drop_rules(*self.dropped, set=self.dropped_set, strict=strict)
         for given in self.rules:
             if self.replace_set or not isinstance(given, str | Path):
                 update.replace_rules(given, set=self.into)

@@ -356,7 +356,9 @@ class _Typing:
                 aggregate.argument.span,
             )
         value, other = result_type(builtin, [argument]), aggregate.otherwise
-        self.meet(aggregate.result, value, "the value of the AGGREGATE")
+        else_type = None if other is None else other.type
+        # Before what is aggregated has a type, there is none of it, and ELSE gives the value.
+        self.meet(aggregate.result, value or else_type, "the value of the AGGREGATE")
         if value and other and value is not other.type and value is not Type.FLOAT:
             told = f"the AGGREGATE gives {value}, but ELSE gives {_described(other, other.type)}"
             self.clash(told, other.span)
