@@ -72,8 +72,8 @@ class Inconsistencies(Answer):
     there can be more than were to be explained.
     """
 
-    found: tuple[Inconsistency, ...]
-    total: int
+    found: tuple[Inconsistency, ...] = ()
+    total: int = 0
 
     def __bool__(self) -> bool:
         return self.total > 0
@@ -117,7 +117,7 @@ def _listed(found: tuple[Inconsistency, ...], total: int) -> Inconsistencies:
         "individuals": pa.array([one.individuals for one in found], pa.list_(pa.string())),
         "rule": pa.array([one.rule for one in found], pa.string()),
     }
-    return Inconsistencies(pa.table(columns), found, total)
+    return Inconsistencies(pa.table(columns), found=found, total=total)
 
 
 def _explained(search: Search, state: State, goal: Key) -> Inconsistency:
