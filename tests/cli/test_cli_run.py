@@ -195,7 +195,7 @@ def test_rules_are_refused_before_files_are_read(tmp_path: Path, rules: str, sai
 def test_what_facts_complete_is_not_refused_before_they_are_read(tmp_path: Path) -> None:
     (tmp_path / "a.rules").write_text(
         "best(X, MIN(Y)) :- p(b: Y, a: X). ?P(Y, X) :- turned(P), ?P(X, Y). turned(p)."
-        "n(1). n(X) :- f(X). f(0.5). q(X) :- p(X, Y), Y > 1.5."
+        " q(X) :- p(X, Y), Y > 1.5."
     )
     (tmp_path / "p.csv").write_text("a,b\n1,2\n1,3\n")
     files = ("-r", str(tmp_path / "a.rules"), "-d", str(tmp_path / "p.csv"))
