@@ -84,6 +84,12 @@ class Update:
         program, into = self._parsed(rules, set)
         self._collected.add_program(program, replace, strict, into)
 
+    def _refuse_early(self) -> None:
+        """Raise ProgramError for rules that are wrong whatever facts follow."""
+        from zodiac_sql.change.early import refuse_early  # late: only commands ask this
+
+        refuse_early(self._collected)
+
     @exclusive
     def replace_rules(self, rules: str | Path | Written, *, set: str) -> None:
         """Make the rules and facts of a text or a file those of a rule set.

@@ -72,6 +72,8 @@ class Wanted:
                 update.add_rules(given, set=self.into, replace=self.replace, strict=self.strict)
         if self.altered:
             update.alter(*self.altered)
+        if self.rules and self.data:
+            update._refuse_early()
         for file in self.data:
             report.reading(file)
             update.load(file, self.predicate, skip_bad=self.skip_bad, **self.options)

@@ -30,6 +30,9 @@ from zodiac_sql.language.syntax import (
     atoms_of,
 )
 
+TYPE_CLASH, NOT_SYMBOLS = "type clash", "not symbols"
+"""How problems of types begin, and how one ends that other facts cannot mend."""
+
 Columns = dict[str, list[Type | None]]
 """Types by predicate and column."""
 
@@ -225,7 +228,7 @@ def _clashes(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Pro
         wanted = columns[rule.head.predicate][index]
         if given and wanted and given != wanted and not (wanted is Type.FLOAT and given.numeric):
             yield Problem(
-                f"type clash: column {index + 1} of {rule.head.predicate} is {wanted}, but rule "
+                f"{TYPE_CLASH}: column {index + 1} of {rule.head.predicate} is {wanted}, but rule "
                 f"{rule.name} gives it {_described(term, given)}",
                 term.span or rule.span,
                 f"Declare it as {given} (or use alter, if it has facts), or let {rule.name} derive "
@@ -238,8 +241,8 @@ def _clashes(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Pro
     if rule.best and columns[rule.head.predicate][rule.best.place] is Type.SYMBOL:
         function = rule.best.function.upper()
         yield Problem(
-            f"type clash: {function} in the head of {rule.name} takes numbers, dates and times, "
-            "not symbols", rule.head.span,
+            f"{TYPE_CLASH}: {function} in the head of {rule.name} takes numbers, dates and times, "
+            f"{NOT_SYMBOLS}", rule.head.span,
             f"A rule of its own with AGGREGATE(..) WITH {function}(V) takes symbols, too.",
         )  # fmt: skip
 
@@ -365,7 +368,7 @@ class _Typing:
 
     def clash(self, message: str, span: Span | None, hint: str = "") -> None:
         hint = hint or "One variable or column has one type."
-        self.problems.append(Problem(f"type clash: {message}", span, hint))
+        self.problems.append(Problem(f"{TYPE_CLASH}: {message}", span, hint))
 
 
 def _comparable(first: Type, second: Type) -> bool:

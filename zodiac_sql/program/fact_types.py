@@ -9,6 +9,7 @@ from zodiac_sql.errors import Problem
 from zodiac_sql.language.datatypes import moment_hint
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Column, Constant, Term, Type
+from zodiac_sql.language.types import TYPE_CLASH
 
 
 def settle_facts(
@@ -40,7 +41,7 @@ def _fact_clash(fact: Atom, column: Column, settled: Type, term: Term) -> Proble
     given = term.type if isinstance(term, Constant) else Type.SYMBOL
     name = fact.predicate
     return Problem(
-        f"type clash: column {column.name} of {name} is {settled}, {fact} gives {given}",
+        f"{TYPE_CLASH}: column {column.name} of {name} is {settled}, {fact} gives {given}",
         term.span,
         f".decl {name}(..., {column.name}: float) before the first facts makes room for both."
         if settled.numeric and given.numeric
