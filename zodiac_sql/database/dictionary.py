@@ -134,8 +134,7 @@ def as_written(store: Store, texts: Collection[str]) -> dict[str, int]:
     }
     asked = [text for text in texts if text not in found]
     if asked and not _remembers_all(store):
-        with store.journal.apart():
-            there = dict(store.rows(_FEW if len(asked) <= _FEW_TEXTS else _MANY, [asked]))
+        there = dict(store.rows_apart(_FEW if len(asked) <= _FEW_TEXTS else _MANY, [asked]))
         store.remembered.add(there)
         found |= there
         if store.remembered.should_be_all(store.last_symbol):
@@ -165,8 +164,7 @@ def texts_as_written(store: Store, ids: Collection[int]) -> dict[int, str]:
     }
     asked = [number for number in ids if number not in found]
     if asked:
-        with store.journal.apart():
-            there = dict(store.rows(_TEXTS, [asked]))
+        there = dict(store.rows_apart(_TEXTS, [asked]))
         store.remembered.add_texts(there)
         found |= there
     if waits(store) and len(found) < len(ids):
@@ -189,10 +187,8 @@ def _remembers_all(store: Store) -> bool:
 
 def _remember_all(store: Store) -> None:
     """Read all symbols, those that wait in the journal included."""
-    with store.journal.apart():
-        there = dict(store.rows("SELECT text, id FROM zodiac.symbol"))
-    store.remembered.all_to = store.last_symbol
-    store.remembered.add({**there, **store.journal.symbols})
+    there = dict(store.rows_apart("SELECT text, id FROM zodiac.symbol"))
+    store.remembered.add_all({**there, **store.journal.symbols}, store.last_symbol)
 
 
 def add(store: Store, texts: Sequence[str]) -> dict[str, int]:

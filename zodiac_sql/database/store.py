@@ -204,6 +204,14 @@ class Store:
         with explaining(self):
             return result.fetchall()
 
+    def rows_apart(self, statement: str, parameters: Parameters = None) -> list[tuple[Any, ...]]:
+        """The same where the changes that wait in the journal do not matter: they go on waiting."""
+        before, self.journal.is_apart = self.journal.is_apart, True
+        try:
+            return self.rows(statement, parameters)
+        finally:
+            self.journal.is_apart = before
+
     def arrow(self, statement: str | exp.Expr, parameters: Parameters = None) -> pa.Table:
         """Run a statement and fetch its answer as an Arrow table."""
         result = self.run(statement, parameters)
