@@ -74,6 +74,7 @@ def _begin_log(store: Store) -> None:
 
 def settle_log(store: Store) -> None:
     """Let the log say that it is there. No watch is told, so that nothing can interrupt this."""
+    store.watch.ends()
     try:
         store.connection.execute("UPDATE zodiac.log SET begun = NULL")
     except duckdb.Error as error:

@@ -309,6 +309,8 @@ def end_transaction(store: Store) -> None:
     transaction first.
     """
     if store.open_transaction is not None:
-        with suppress(duckdb.Error):  # a COMMIT that fails has ended the transaction
-            store.connection.rollback()
+        store.watch.ends()  # the last statement may have been kept from saying so
+        for _ in range(2):  # a ROLLBACK that is interrupted leaves the transaction open
+            with suppress(duckdb.Error):  # no other is open: a COMMIT that fails has ended it
+                store.connection.rollback()
         store.open_transaction = None
