@@ -56,8 +56,8 @@ def _absent(
             ("beside", shape(known, [staged])),
             lambda: render(net_inserts(known, [staged], there=True)),
         )
-        with store.journal.apart():
-            absent.update(encoded(known.columns, store.rows(text, parameters_of([staged]))) or ())
+        found = store.rows_apart(text, parameters_of([staged]))
+        absent.update(encoded(known.columns, found) or ())
     return absent
 
 

@@ -137,9 +137,8 @@ def as_written(store: Store, texts: Collection[str], doubtful: bool = False) -> 
     }
     asked = [text for text in texts if text not in found]
     if asked and not _remembers_all(store):
-        with store.journal.apart():
-            few = len(asked) <= _FEW_TEXTS and not doubtful
-            there = dict(store.rows(_FEW if few else _MANY, [asked]))
+        few = len(asked) <= _FEW_TEXTS and not doubtful
+        there = dict(store.rows_apart(_FEW if few else _MANY, [asked]))
         store.remembered.add(there)
         found |= there
         if store.remembered.should_be_all(store.last_symbol):
@@ -160,8 +159,7 @@ def alike(store: Store, beginning: str) -> str | None:
     if found is not None or (is_all and not store.symbols_wait):
         return found
     limits = [f"{beginning}0", f"{beginning}:", pattern]  # ":" comes after "9"
-    with store.journal.apart():
-        rows = store.rows(_ALIKE_AND_NEW if store.symbols_wait else _ALIKE, limits)
+    rows = store.rows_apart(_ALIKE_AND_NEW if store.symbols_wait else _ALIKE, limits)
     return next((text for (text,) in rows), None)
 
 
@@ -191,8 +189,7 @@ def texts_as_written(store: Store, ids: Collection[int]) -> dict[int, str]:
     }
     asked = [number for number in ids if number not in found]
     if asked:
-        with store.journal.apart():
-            there = dict(store.rows(_TEXTS, [asked]))
+        there = dict(store.rows_apart(_TEXTS, [asked]))
         store.remembered.add_texts(there)
         found |= there
     if waits(store) and len(found) < len(ids):
@@ -215,10 +212,8 @@ def _remembers_all(store: Store) -> bool:
 
 def _remember_all(store: Store) -> None:
     """Read all symbols, those that wait in the journal included."""
-    with store.journal.apart():
-        there = dict(store.rows("SELECT text, id FROM zodiac.symbol"))
-    store.remembered.all_to = store.last_symbol
-    store.remembered.add({**there, **store.journal.symbols})
+    there = dict(store.rows_apart("SELECT text, id FROM zodiac.symbol"))
+    store.remembered.add_all({**there, **store.journal.symbols}, store.last_symbol)
 
 
 def add(store: Store, texts: Sequence[str]) -> dict[str, int]:

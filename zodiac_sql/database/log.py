@@ -70,16 +70,19 @@ def prepare_log(store: Store) -> None:
     if store.in_memory or (has_log(store.file) and not store.log_unsettled):
         return
     # Settling the journal prepares a log, too: it must not begin here, under the lock.
-    with store.instance.company.closed(), store.journal.apart():
-        try:
+    before, store.journal.is_apart = store.journal.is_apart, True
+    try:
+        with store.instance.company.closed():
             if has_log(store.file):
                 settle_log(store)
             else:
                 _begin_log(store)
-        except PublishedError as error:  # what is published is not the change
-            raise ResourceError(
-                f"The disk is full. Nothing was changed. DuckDB says: {error.__cause__}"
-            ) from error
+    except PublishedError as error:  # what is published is not the change
+        raise ResourceError(
+            f"The disk is full. Nothing was changed. DuckDB says: {error.__cause__}"
+        ) from error
+    finally:
+        store.journal.is_apart = before
 
 
 def _begin_log(store: Store) -> None:
@@ -99,6 +102,7 @@ def _begin_log(store: Store) -> None:
 
 def settle_log(store: Store) -> None:
     """Let the log say that it is there. No watch is told, so that nothing can interrupt this."""
+    store.watch.ends()
     try:
         store.connection.execute(_SETTLE)
     except duckdb.Error as error:

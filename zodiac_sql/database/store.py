@@ -204,6 +204,14 @@ class Store:
         with explaining(self):
             return result.fetchall()
 
+    def rows_apart(self, statement: str, parameters: Parameters = None) -> list[tuple[Any, ...]]:
+        """The same where the changes that wait in the journal do not matter: they go on waiting."""
+        before, self.journal.is_apart = self.journal.is_apart, True
+        try:
+            return self.rows(statement, parameters)
+        finally:
+            self.journal.is_apart = before
+
     def arrow(self, statement: str | exp.Expr, parameters: Parameters = None) -> pa.Table:
         """Run a statement and fetch its answer as an Arrow table."""
         result = self.run(statement, parameters)
@@ -301,6 +309,8 @@ def end_transaction(store: Store) -> None:
     transaction first.
     """
     if store.open_transaction is not None:
-        with suppress(duckdb.Error):  # a COMMIT that fails has ended the transaction
-            store.connection.rollback()
+        store.watch.ends()  # the last statement may have been kept from saying so
+        for _ in range(2):  # a ROLLBACK that is interrupted leaves the transaction open
+            with suppress(duckdb.Error):  # no other is open: a COMMIT that fails has ended it
+                store.connection.rollback()
         store.open_transaction = None

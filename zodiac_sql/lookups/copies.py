@@ -196,9 +196,9 @@ class Copies:
         self._indexes.clear()
         self.tops.clear()
         self._rows = None
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
 
     def clear(self) -> None:
         """Forget all copies, because they may be wrong."""
