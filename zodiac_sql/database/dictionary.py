@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, temp_table
-from zodiac_sql.database.store import KNOWN_SYMBOLS, Store, ids_and_texts
+from zodiac_sql.database.store import KNOWN_SYMBOLS, Store, ids_and_texts, rows_apart
 
 NEW = "zodiac$new_symbol"
 """Temporary table of symbols not yet published: (id, kind, text)."""
@@ -134,7 +134,7 @@ def as_written(store: Store, texts: Collection[str]) -> dict[str, int]:
     }
     asked = [text for text in texts if text not in found]
     if asked and not _remembers_all(store):
-        there = dict(store.rows_apart(_FEW if len(asked) <= _FEW_TEXTS else _MANY, [asked]))
+        there = dict(rows_apart(store, _FEW if len(asked) <= _FEW_TEXTS else _MANY, [asked]))
         store.remembered.add(there)
         found |= there
         if store.remembered.should_be_all(store.last_symbol):
@@ -164,7 +164,7 @@ def texts_as_written(store: Store, ids: Collection[int]) -> dict[int, str]:
     }
     asked = [number for number in ids if number not in found]
     if asked:
-        there = dict(store.rows_apart(_TEXTS, [asked]))
+        there = dict(rows_apart(store, _TEXTS, [asked]))
         store.remembered.add_texts(there)
         found |= there
     if waits(store) and len(found) < len(ids):
@@ -187,7 +187,7 @@ def _remembers_all(store: Store) -> bool:
 
 def _remember_all(store: Store) -> None:
     """Read all symbols, those that wait in the journal included."""
-    there = dict(store.rows_apart("SELECT text, id FROM zodiac.symbol"))
+    there = dict(rows_apart(store, "SELECT text, id FROM zodiac.symbol"))
     store.remembered.add_all({**there, **store.journal.symbols}, store.last_symbol)
 
 
