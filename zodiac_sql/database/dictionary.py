@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, temp_table
-from zodiac_sql.database.store import KNOWN_SYMBOLS, Store, ids_and_texts
+from zodiac_sql.database.store import KNOWN_SYMBOLS, Store, ids_and_texts, rows_apart
 
 NEW = "zodiac$new_symbol"
 """Temporary table of symbols not yet published: (id, kind, text)."""
@@ -138,7 +138,7 @@ def as_written(store: Store, texts: Collection[str], doubtful: bool = False) -> 
     asked = [text for text in texts if text not in found]
     if asked and not _remembers_all(store):
         few = len(asked) <= _FEW_TEXTS and not doubtful
-        there = dict(store.rows_apart(_FEW if few else _MANY, [asked]))
+        there = dict(rows_apart(store, _FEW if few else _MANY, [asked]))
         store.remembered.add(there)
         found |= there
         if store.remembered.should_be_all(store.last_symbol):
@@ -159,7 +159,7 @@ def alike(store: Store, beginning: str) -> str | None:
     if found is not None or (is_all and not store.symbols_wait):
         return found
     limits = [f"{beginning}0", f"{beginning}:", pattern]  # ":" comes after "9"
-    rows = store.rows_apart(_ALIKE_AND_NEW if store.symbols_wait else _ALIKE, limits)
+    rows = rows_apart(store, _ALIKE_AND_NEW if store.symbols_wait else _ALIKE, limits)
     return next((text for (text,) in rows), None)
 
 
@@ -189,7 +189,7 @@ def texts_as_written(store: Store, ids: Collection[int]) -> dict[int, str]:
     }
     asked = [number for number in ids if number not in found]
     if asked:
-        there = dict(store.rows_apart(_TEXTS, [asked]))
+        there = dict(rows_apart(store, _TEXTS, [asked]))
         store.remembered.add_texts(there)
         found |= there
     if waits(store) and len(found) < len(ids):
@@ -212,7 +212,7 @@ def _remembers_all(store: Store) -> bool:
 
 def _remember_all(store: Store) -> None:
     """Read all symbols, those that wait in the journal included."""
-    there = dict(store.rows_apart("SELECT text, id FROM zodiac.symbol"))
+    there = dict(rows_apart(store, "SELECT text, id FROM zodiac.symbol"))
     store.remembered.add_all({**there, **store.journal.symbols}, store.last_symbol)
 
 

@@ -204,14 +204,6 @@ class Store:
         with explaining(self):
             return result.fetchall()
 
-    def rows_apart(self, statement: str, parameters: Parameters = None) -> list[tuple[Any, ...]]:
-        """The same where the changes that wait in the journal do not matter: they go on waiting."""
-        before, self.journal.is_apart = self.journal.is_apart, True
-        try:
-            return self.rows(statement, parameters)
-        finally:
-            self.journal.is_apart = before
-
     def arrow(self, statement: str | exp.Expr, parameters: Parameters = None) -> pa.Table:
         """Run a statement and fetch its answer as an Arrow table."""
         result = self.run(statement, parameters)
@@ -294,6 +286,17 @@ class Store:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def rows_apart(
+    store: Store, statement: str, parameters: Parameters = None
+) -> list[tuple[Any, ...]]:
+    """As `Store.rows`, where changes that wait in the journal do not matter: they go on waiting."""
+    before, store.journal.is_apart = store.journal.is_apart, True
+    try:
+        return store.rows(statement, parameters)
+    finally:
+        store.journal.is_apart = before
 
 
 def ids_and_texts(symbols: Mapping[str, int]) -> list[list[object]]:
