@@ -51,6 +51,31 @@ def test_csv_text_that_only_looks_like_numbers(store: Store, tmp_path: Path) -> 
     assert facts(store, loaded)["p"][0] == ("007", "01/02/2024", "12:30:00")
 
 
+MIXED = [
+    ("9 35 n/a 100", 'line 4 has "n/a", and most others are numbers'),
+    ("n/a 2024-01-01 2024-01-02", 'line 2 has "n/a", and most others are dates'),
+    ("true false true maybe", 'line 5 has "maybe", and most others are true or false'),
+    ("9 35 " * 600 + "off", 'line 1202 has "off", and most others are numbers'),
+    ("n/a " + "9 35 " * 600, 'line 2 has "n/a", and most others are numbers'),
+    ("one two 3 four", ""),
+    ("007 008 9", ""),
+    ("a b c", ""),
+]
+
+
+@pytest.mark.parametrize(("texts", "said"), MIXED)
+def test_why_a_column_is_text_is_told(store: Store, tmp_path: Path, texts: str, said: str) -> None:
+    path, lines = tmp_path / "p.csv", "".join(f"x,{text}\n" for text in texts.split())
+    notes = [note for note in load(store, path, f"a,b\n{lines}").notes if "is kept" in note]
+    start, end = (
+        f"{path}: column b is kept as text, because ",
+        "Rules compare texts by their letters.",
+    )
+    assert notes == ([f"{start}{said}. {end}"] if said else [])
+    known = {"p": predicate("p", Type.SYMBOL, Type.SYMBOL)}
+    assert not any("is kept" in note for note in load(store, path, f"s,o\n{lines}", known).notes)
+
+
 def test_csv_moments_with_zones_are_utc(store: Store, tmp_path: Path) -> None:
     store.run("SET TimeZone = 'America/New_York'")
     loaded = load(store, tmp_path / "p.csv", "a,b\n1,2024-01-01T10:00:00+02:00\n")

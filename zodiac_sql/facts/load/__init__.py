@@ -15,6 +15,7 @@ load_parquet.py   Parquet -> facts
 table_file.py     a table read from a file, and where its rows stand
 infer_types.py    a type for each column
 cells.py          a text in a cell -> a value
+mixed_cells.py    why a column of values has become one of texts
 
 rdf.py            RDF -> facts of many predicates
 ntriples.py       N-Triples and N-Quads -> triples

@@ -27,6 +27,8 @@ class Typing:
     types: Mapping[str, Type | None]
     kinds: Mapping[str, int]
     known: Collection[str]
+    mixed: Sequence[str] = ()
+    """The columns that have become texts, though some of their cells are values."""
 
     @property
     def untyped(self) -> tuple[str, ...]:
@@ -125,7 +127,14 @@ def _typed(table: TableFile, of_predicate: Mapping[str, Type]) -> Typing:
         name: syntax.type or of_predicate.get(name) or syntax.found(kinds[name])
         for name, syntax in table.syntaxes.items()
     }
-    return Typing(table.syntaxes, types, kinds, of_predicate)
+    mixed = [
+        name
+        for name, seen in likely.items()
+        if name not in of_predicate
+        and types[name] is Type.SYMBOL
+        and (seen | kinds[name]) & ~(cells.TEXT | cells.TEXTUAL | cells.NESTED)
+    ]
+    return Typing(table.syntaxes, types, kinds, of_predicate, mixed)
 
 
 def _kinds(table: TableFile, likely: Mapping[str, int], *, some: bool) -> dict[str, int]:

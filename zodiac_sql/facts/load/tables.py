@@ -21,7 +21,7 @@ from pathlib import Path
 from zodiac_sql.database.statements import create_temp_view, drop_view
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts.load import cells
+from zodiac_sql.facts.load import cells, mixed_cells
 from zodiac_sql.facts.load.infer_types import misfits, typed
 from zodiac_sql.facts.load.lines import reading
 from zodiac_sql.facts.load.load_parquet import load_parquet
@@ -68,7 +68,7 @@ def load_table(
             table, told = read_json(store, file, suffix, predicate, skip_bad, options)
             table, notes = prepared(table, told.options, predicate)
             loaded = _load_rows(table, name, predicate, skip_bad, options.widens)
-            return replace(loaded, notes=(*told.notes, *notes))
+            return replace(loaded, notes=(*told.notes, *notes, *loaded.notes))
         table = read_csv(store, file, suffix, options, predicate)
         # Its cells are read whole: read_csv finds bad lines only if it is asked for all columns.
         told = pruned(options, file.path, table.names, predicate)
@@ -78,7 +78,7 @@ def load_table(
         if options.header and not options.columns:
             types = [column.type for column in loaded.staged[0].columns]
             notes += _on_header(file.path, table.names, types, predicate)
-        return replace(loaded, notes=(*told.notes, *table.notes, *notes))
+        return replace(loaded, notes=(*told.notes, *table.notes, *notes, *loaded.notes))
 
 
 def _load_rows(
@@ -87,6 +87,7 @@ def _load_rows(
     """Stage the cells in zodiac_rows, except the rows that are refused."""
     store = table.store
     typing = typed(table, predicate, widens)
+    told = tuple(mixed_cells.notes(table, typing))
     wrong, shown = misfits(table, typing) if typing.doubtful else (0, [])
     bad = _by_line([*table.rejected, *shown])
     count = len(table.rejected) + wrong
@@ -108,7 +109,7 @@ def _load_rows(
         )  # fmt: skip
     finally:
         store.run(drop_view(CELLS))
-    return Loaded((staged,), count_facts(store, staged), bad[:MOST_LISTED], count)
+    return Loaded((staged,), count_facts(store, staged), bad[:MOST_LISTED], count, told)
 
 
 def _by_line(bad: Sequence[Skipped]) -> tuple[Skipped, ...]:
