@@ -118,7 +118,7 @@ def test_rules_from_files(kb: KnowledgeBase, tmp_path: Path) -> None:
     assert kb.add_rules(file).inserted == {"edge": 1, "path": 1}
     assert not kb.add_rules(str(file))
     for missing in (tmp_path / "none.rules", str(tmp_path / "none.dl"), "a\0b.rules"):
-        with pytest.raises(ProgramError, match="cannot read"):
+        with pytest.raises(ProgramError, match="cannot read|no path"):
             kb.add_rules(missing)
 
 

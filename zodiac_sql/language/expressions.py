@@ -65,7 +65,7 @@ class Expressions(Places):
         self.inexact: list[Problem] = []
         """What is to be said of constants of this clause that are not kept just as written."""
         self.inexact_moments: list[Problem] = []
-        """What is to be said of dates and moments, which are refused in every text that is new."""
+        """The moments that no timestamp keeps. Every text that is new is refused with them."""
 
     def _varies(self, token: Token) -> bool:
         """Whether a name in front of parentheses is a variable for a predicate."""
@@ -222,8 +222,9 @@ class Expressions(Places):
             return Constant(type_, 0, span)
         if datatype == f"{symbols.XSD}decimal":
             self._exact(text.strip(), span)
-        if type_ in (Type.DATE, Type.TIMESTAMP) and (said := moments.said_of(type_, text.strip())):
-            self.inexact_moments.append(Problem(f'"{shortened(text)}" {said}', span))
+        if type_ is Type.TIMESTAMP and moments.is_finer(text.strip()):
+            said = f'"{shortened(text)}" is finer than microseconds'
+            self.inexact_moments.append(Problem(said, span))
         return self._within(type_, value, span)
 
     def _edit(self, where: Token | Span, text: str) -> None:

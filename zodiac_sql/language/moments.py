@@ -10,8 +10,6 @@ from __future__ import annotations
 import datetime
 import re
 
-from zodiac_sql.language.syntax import Type
-
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DATE = re.compile(_DAY)
 _MOMENT = re.compile(
@@ -46,13 +44,12 @@ def moment_of(text: str) -> datetime.datetime:
     return datetime.datetime.fromisoformat(f"{day} {time}{micros}{zone or ''}")
 
 
-def said_of(type_: Type, text: str) -> str:
-    """What is wrong with a text as a date or a moment, in words; empty if nothing is."""
+def is_finer(text: str) -> bool:
+    """Whether a text writes a moment with digits beyond microseconds."""
     try:
-        (date_of if type_ is Type.DATE else moment_of)(text)
+        moment_of(text)
     except FinerError:
-        return "is finer than microseconds"
+        return True
     except ValueError:
-        form = "2024-01-31" if type_ is Type.DATE else "2024-01-31T12:00:00"
-        return f"is not written as a {type_} is: {form}"
-    return ""
+        return False
+    return False
