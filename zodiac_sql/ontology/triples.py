@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.bounds import check_entities, check_nesting
-from zodiac_sql.facts.load.counted_lines import CountedLines
 from zodiac_sql.facts.load.source import SourceFile, opened
+from zodiac_sql.facts.load.statement_lines import parser_of
 from zodiac_sql.facts.load.xml_root import require_rdf
 from zodiac_sql.names import EXPRESSION, is_expression
 from zodiac_sql.paths import impossible
@@ -94,20 +94,13 @@ def read(path: Path) -> Document:
 
 
 def _parsed(source: SourceFile, syntax: str) -> Document:
-    import pyoxigraph
-
     if syntax == "RDF_XML":
         check_entities(source)
         require_rdf(source)
     elif syntax == "JSON_LD":
         check_nesting(source)
     with source.data.open("rb") as file:
-        lines = CountedLines(file)
-        quads = pyoxigraph.parse(
-            cast("IO[bytes]", lines),
-            format=getattr(pyoxigraph.RdfFormat, syntax),
-            base_iri=source.path.resolve().as_uri(),
-        )
+        quads, lines = parser_of(syntax, source, file)
         try:
             found = [(quad, lines.line) for quad in quads]
         except SyntaxError as error:

@@ -18,17 +18,25 @@ if TYPE_CHECKING:
 
 def statements(syntax: str, source: SourceFile) -> Iterator[tuple[pyoxigraph.Quad, int]]:
     """The statements of a file in a syntax of pyoxigraph's, with their lines."""
-    import pyoxigraph
-
     with source.data.open("rb") as file:
-        lines = CountedLines(file)
-        quads = pyoxigraph.parse(
-            cast("IO[bytes]", lines),
-            format=getattr(pyoxigraph.RdfFormat, syntax),
-            base_iri=source.path.resolve().as_uri(),
-        )
+        quads, lines = parser_of(syntax, source, file)
         for quad in quads:
             yield quad, lines.line
+
+
+def parser_of(
+    syntax: str, source: SourceFile, file: IO[bytes]
+) -> tuple[pyoxigraph.QuadParser, CountedLines]:
+    """The parser of an open file, and the lines that it has read so far."""
+    import pyoxigraph
+
+    lines = CountedLines(file)
+    quads = pyoxigraph.parse(
+        cast("IO[bytes]", lines),
+        format=getattr(pyoxigraph.RdfFormat, syntax),
+        base_iri=source.path.resolve().as_uri(),
+    )
+    return quads, lines
 
 
 def lines_of(syntax: str, source: SourceFile, numbers: Collection[int]) -> dict[int, int]:
