@@ -211,6 +211,20 @@ RULES = """
 """
 
 
+def test_nothing_moves_where_two_hypernodes_have_the_same_facts(open_kb: OpenKb) -> None:
+    """A closure that is kept as classes has the facts, too, that another rule gives it."""
+    with open_kb() as kb:
+        kb.add_rules(f".decl link(s: int, o: int) {RULES}")
+        kb.keep_feed()
+        kb.insert("link", [(0, 3), (0, 0)])
+        position = kb.changes().position
+        change = kb.alter("link", {"s": "float", "o": "float"})
+        assert not change.inserted and not change.deleted
+        assert kb.changes().position == position
+        kb.insert("link", [(3.0, 4.0)])
+        assert kb.verify()
+
+
 @settings(max_examples=share(30))
 @given(seed=st.integers(0, 10_000))
 def test_as_from_scratch(open_kb: OpenKb, seed: int) -> None:

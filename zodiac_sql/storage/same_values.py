@@ -15,7 +15,8 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.sql.relations import Part, Relation, relation_query
+from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.storage.extensions import distinct_query
 
 
 def have_same_types(first: Sequence[Column], second: Sequence[Column]) -> bool:
@@ -24,7 +25,8 @@ def have_same_types(first: Sequence[Column], second: Sequence[Column]) -> bool:
 
 
 def in_types_of(store: Store, relation: Relation, columns: tuple[Column, ...]) -> Relation:
-    """The facts of a relation that can have the types of other columns, in a temporary table.
+    """The facts of a relation that can have the types of other columns, each once, in a temporary
+    table.
 
     If it has these types, it is the relation itself. Both must be comparable (extensions.py).
     """
@@ -33,7 +35,7 @@ def in_types_of(store: Store, relation: Relation, columns: tuple[Column, ...]) -
     pairs = list(zip(relation.columns, columns, strict=True))
     values = [_converted(a, b).as_(b.name, quoted=True) for a, b in pairs]
     exact = [_is_exact(a, b) for a, b in pairs if a.type is not b.type]
-    facts = relation_query(relation).subquery("v", copy=False)
+    facts = distinct_query(relation).subquery("v", copy=False)
     query = exp.select(*values).from_(facts).where(*exact)
     table = store.fresh("same")
     rows = store.count(create_temp(table, query))
