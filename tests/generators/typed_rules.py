@@ -10,7 +10,7 @@ from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Ru
 from generators.random_rules import chance, shuffled
 from generators.typed_expressions import Scope, more_expressions
 from generators.typed_language import POOLS, Kind, Predicate
-from support.naive_types import variable_types
+from support.naive_types import Types, variable_types
 from support.naive_values import Call, Expression, Value
 
 # --- expressions ---------------------------------------------------------------------------------
@@ -140,8 +140,13 @@ class Rules:
             self.comparison(body, scope)
         if chance(self.rng, 30):
             body.append(Not(self.negated(self.rng.choice(lower), scope)))
-        written = shuffled(self.rng, body)
+        written = shuffled(self.rng, with_whole_days(body, self.types))
         return Rule(self.name(), self.head(head, scope, written), written)
+
+    @property
+    def types(self) -> Types:
+        """The types of all columns."""
+        return {p.name: tuple(k.type for k in p.kinds) for p in self.predicates}
 
     def atom(self, predicate: Predicate, scope: Scope) -> Atom:
         return Atom(predicate.name, tuple(self.term(kind, scope) for kind in predicate.kinds))
@@ -226,8 +231,9 @@ class Rules:
 
     def head(self, head: Predicate, scope: Scope, body: Sequence[Literal]) -> Atom:
         terms: list[Value | Var] = []
-        types = {p.name: tuple(k.type for k in p.kinds) for p in self.predicates}
-        final = variable_types(body, types)  # another name for a variable may have become a float
+        final = variable_types(
+            body, self.types
+        )  # another name for a variable may have become a float
         for kind in head.kinds:
             fitting = [
                 v
@@ -252,6 +258,7 @@ class Rules:
             body.append(Not(self.negated(self.rng.choice(lower), scope)))
         if not scope.bound:
             body = [self.atom(lower[0], scope), Compare(scope.fresh(Kind.SMALL), "=", 1)]
+        body = with_whole_days(body, self.types)
         argument = self.rng.choice(list(scope.bound))
         function, result = self.rng.choice(_aggregates(scope.bound[argument], head.kinds[-1]))
         own = chance(self.rng, 15)  # the argument may be one of the group
@@ -339,8 +346,30 @@ class Rules:
             self.binding(body, scope, _open)
         if chance(self.rng, 40):
             self.comparison(body, scope)
-        written = shuffled(self.rng, body)
+        written = shuffled(self.rng, with_whole_days(body, self.types))
         return Rule(self.name(), self.head(head, scope, written), written)
+
+
+def with_whole_days(body: Sequence[Literal], types: Types) -> list[Literal]:
+    """A body in which days that are added are ints: a variable may have become a float since."""
+    final = variable_types(body, types)
+
+    def whole(expression: Expression) -> Expression:
+        if not isinstance(expression, Call):
+            return expression
+        first, *others = map(whole, expression.arguments)
+        if expression.function == "add_days" and final.get(others[0]) == "float":
+            others = [Call("int", (others[0],))]
+        return Call(expression.function, (first, *others))
+
+    def mended(literal: Literal) -> Literal:
+        if isinstance(literal, Bind):
+            return replace(literal, expression=whole(literal.expression))
+        if isinstance(literal, Compare):
+            return replace(literal, left=whole(literal.left), right=whole(literal.right))
+        return literal
+
+    return [mended(literal) for literal in body]
 
 
 def _fits(kind: Kind, column: Kind) -> bool:
