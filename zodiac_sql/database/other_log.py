@@ -8,7 +8,7 @@ The mark in the log is found in its first bytes, where texts stand in the clear.
 file are read by another name of the file, beside which DuckDB finds no log. If the file is in the
 state of after the log, then either the process was killed between writing the file and removing the
 log, which DuckDB knows, and reads no log; or the log has come back. So DuckDB opens both, only to
-read: if it has replayed the log, the first row of the log is there twice.
+read: if it has replayed the log, its rows are others, because what begins a log writes rows anew.
 
 A log that another program has begun, or an older version, has no mark, and is not refused.
 """
@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,11 +52,12 @@ def require_its_log(file: Path) -> None:
     if not has_log(file) or _is_open_here(file):
         return
     mark = _mark_in(log_of(file))
-    marks = None if mark is None else _marks_in(file)
-    if mark is None or marks is None:  # if it cannot be read, opening it tells why
+    rows = None if mark is None else _rows_in(file)
+    if mark is None or rows is None:  # if it cannot be read, opening it tells why
         return
-    if mark.text in (m.text for m in marks):
-        if not _is_replayed(file, mark):
+    marks = rows.values()
+    if mark in marks:
+        if not _is_replayed(file, rows):
             return
         why = f"The file was written at {_written(file)}, and has already all that is in it"
     else:
@@ -122,29 +124,32 @@ def _read(text: str) -> _Mark | None:
     return _Mark(found[0], begun or there, after or there)
 
 
-def _marks_in(file: Path) -> list[_Mark] | None:
-    """The marks in a file without its log; None if it cannot be read."""
+def _rows_in(file: Path) -> dict[int, _Mark] | None:
+    """The rows with marks in a file without its log; None if it cannot be read."""
     try:
         with aside(file) as other:
             try:
                 os.link(file, other)
             except OSError:  # a file system without links
                 shutil.copyfile(file, other)
-            return _marks(other)
+            return _rows(other)
     except (OSError, duckdb.Error):
         return None
 
 
-def _is_replayed(file: Path, mark: _Mark) -> bool:
-    """Whether DuckDB would replay a log whose first row the file has already."""
+def _is_replayed(file: Path, rows: Mapping[int, _Mark]) -> bool:
+    """Whether DuckDB would replay a log whose first row the file has already, in some `rows`."""
     try:
-        return _marks(file).count(mark) > 1
+        return _rows(file) != rows
     except duckdb.Error as error:
         return not isinstance(error, duckdb.IOException)
 
 
-def _marks(file: Path) -> list[_Mark]:
-    """The marks that DuckDB finds in a file, which may be anybody's: only a plain table is read."""
+def _rows(file: Path) -> dict[int, _Mark]:
+    """The rows with marks that DuckDB finds, by their ids.
+
+    A file may be anybody's: only a plain table is read.
+    """
     config = {**NO_EXTENSIONS, "enable_external_access": False, "threads": 1}
     with duckdb.connect(str(file), read_only=True, config=config) as connection:
         plain = connection.execute(
@@ -152,6 +157,7 @@ def _marks(file: Path) -> list[_Mark]:
             " AND sql = 'CREATE TABLE zodiac.log(begun TIMESTAMP, mark VARCHAR);'"
         )
         if not plain.fetchall():
-            return []
-        rows = connection.execute("SELECT mark FROM zodiac.log WHERE mark IS NOT NULL").fetchall()
-    return [mark for (text,) in rows if (mark := _read(text)) is not None]
+            return {}
+        found = connection.execute("SELECT rowid, mark FROM zodiac.log WHERE mark IS NOT NULL")
+        rows = found.fetchall()
+    return {number: mark for number, text in rows if (mark := _read(text)) is not None}
