@@ -57,7 +57,9 @@ MIXED = [
     ("true false true maybe", 'line 5 has "maybe", and most others are true or false'),
     ("9 35 " * 600 + "off", 'line 1202 has "off", and most others are numbers'),
     ("n/a " + "9 35 " * 600, 'line 2 has "n/a", and most others are numbers'),
+    ("9 35 " * 5100 + "off", 'line 10202 has "off", and most others are numbers'),
     ("one two 3 four", ""),
+    ("12345 01234 54321", ""),
     ("007 008 9", ""),
     ("a b c", ""),
 ]

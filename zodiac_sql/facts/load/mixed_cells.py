@@ -6,6 +6,7 @@ before 35 before 9. A column of names among which some look like numbers is what
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -26,13 +27,22 @@ FAMILIES = {
 """Kinds of cells that make a native column if all cells are of them."""
 
 
+MOST_COUNTED = 10_000
+"""So many rows tell what most cells of a column are. To count all would take as long as loading."""
+
+CODE = re.compile("0[0-9]+")
+"""A number with zeros before it is a code, and so are those beside it."""
+
+
 def notes(table: TableFile, typing: Typing) -> Iterator[str]:
     """A note for each column of texts most of whose cells are of one family."""
     for column in typing.mixed:
         counts = _counts(table, typing, column)
         family = max(FAMILIES, key=lambda each: counts[each])
-        if 2 * counts[family] > sum(counts.values()):
-            row, text = _first_other(table, typing, column, FAMILIES[family])
+        if 2 * counts[family] <= sum(counts.values()):
+            continue
+        row, text = _first_other(table, typing, column, FAMILIES[family])
+        if not CODE.fullmatch(text):
             line = table.lines([row]).get(row)
             place = f"row {row}" if line is None else f"line {line}"
             yield (
@@ -43,23 +53,31 @@ def notes(table: TableFile, typing: Typing) -> Iterator[str]:
 
 
 def _counts(table: TableFile, typing: Typing, column: str) -> dict[str, int]:
-    """How many cells are of each family; those of none count as `""`."""
+    """How many cells are of each family, in the first rows; those of none count as `""`."""
     counts = dict.fromkeys(("", *FAMILIES), 0)
     kind, number = typing.kind(column), exp.Count(this=exp.Star())
-    there = exp.column(column, quoted=True).is_(exp.null()).not_()
-    rows = (
-        exp.select(kind.as_("kind"), number).from_(temp_table(ROWS)).where(there).group_by("kind")
-    )
+    rows = exp.select(kind.as_("kind"), number).from_(temp_table(ROWS))
+    rows = rows.where(_is_there(column), _is_early()).group_by("kind")
     for bit, rows_of_kind in table.store.rows(rows):
         counts[next((name for name, kinds in FAMILIES.items() if bit & kinds), "")] += rows_of_kind
     return counts
 
 
-def _first_other(table: TableFile, typing: Typing, column: str, kinds: int) -> tuple[int, str]:
-    """The first row whose cell is not of these kinds, and the cell."""
+def _first_other(table: TableFile, typing: Typing, column: str, family: int) -> tuple[int, str]:
+    """The first row whose cell is not of a family, and the cell."""
     cell = exp.column(column, quoted=True)
-    bits = [1 << place for place in range(kinds.bit_length()) if kinds >> place & 1]
-    other = exp.and_(cell.is_(exp.null()).not_(), typing.kind(column).isin(*bits).not_())
-    query = exp.select(exp.column("rowid") + 1, cell.copy()).from_(temp_table(ROWS)).where(other)
-    ((row, text),) = table.store.rows(query.order_by("rowid").limit(1))
+    bits = [1 << place for place in range(family.bit_length()) if family >> place & 1]
+    kind = typing.syntaxes[column].kind_of(cell.copy(), likely=family)
+    query = exp.select(exp.column("rowid") + 1, cell.copy()).from_(temp_table(ROWS))
+    query = query.where(_is_there(column), kind.isin(*bits).not_()).order_by("rowid").limit(1)
+    found = table.store.rows(query.where(_is_early())) or table.store.rows(query)
+    ((row, text),) = found
     return row, text
+
+
+def _is_there(column: str) -> exp.Expr:
+    return exp.column(column, quoted=True).is_(exp.null()).not_()
+
+
+def _is_early() -> exp.Expr:
+    return exp.column("rowid") < exp.Literal.number(MOST_COUNTED)
