@@ -91,7 +91,7 @@ def _begin_log(store: Store) -> None:
         # No transaction of the store: its end would end the limits of the change.
         now = datetime.now(UTC).replace(tzinfo=None)
         store.run(_BEGIN, [now, f"{now:%Y-%m-%dT%H:%M:%S}-{uuid4().hex}"])
-        with suppress(StoreError):  # somebody reads: then a loss of this log cannot be told
+        with suppress(StoreError):  # somebody writes: then a loss of this log cannot be told
             store.run("CALL checkpoint($1)", [store.database])
     except StoreError:
         abandon(store)
