@@ -147,6 +147,27 @@ def test_lines_before_those_that_name_the_columns(
 
 
 @pytest.mark.parametrize(
+    ("text", "good", "bad"),
+    [
+        ("a,b\nx,one, two\ny,three, four\nz,ok\n", [("z", "ok")], (2, 3)),
+        ("a,b\nx,one, two\ny,1, 2, 3\nz,one, two\n", [], (2, 3, 4)),
+        ("a\nx,one\ny,1,2\nz,1\nok\n", [("ok",)], (2, 3, 4)),
+    ],
+)
+def test_most_lines_have_separators_in_texts(
+    kb: KnowledgeBase, text: str, good: list[object], bad: tuple[int, ...]
+) -> None:
+    """The first line is no title: lines fit it, or the others differ in width."""
+    Path("p.csv").write_text(text)
+    with pytest.raises(DataError, match=rf"{len(bad)} bad lines.*\n *line 2: x,one"):
+        kb.load("p.csv", delimiter=",")
+    notes = "\n".join(kb.load("p.csv", delimiter=",", skip_bad=True).notes)
+    assert f"{len(bad)} bad lines were left out" in notes
+    assert all(f"line {line}: " in notes for line in bad)
+    assert kb.table("p").fetchall() == good
+
+
+@pytest.mark.parametrize(
     ("cells", "facts_", "noted"),
     [
         ("'x',1\nx,1\n", [("x", 1)], True),

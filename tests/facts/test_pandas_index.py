@@ -42,6 +42,11 @@ def facts(kb: KnowledgeBase, predicate: str) -> tuple[list[str], list[Any]]:
         (READINGS[["celsius"]], ["celsius"], [(1.5,), (3.0,)]),
         (READINGS[["celsius"]].loc[[1, 2]], ["celsius"], [(1.5,), (3.0,)]),
         (READINGS[["celsius"]].sort_values("celsius"), ["celsius"], [(1.5,), (3.0,)]),
+        (
+            READINGS[["celsius"]].set_index(pd.Index([0, 1, 2], dtype=object)),
+            ["celsius"],
+            [(1.5,), (3.0,)],
+        ),
     ],
 )
 def test_an_index_with_a_name_is_a_column(
@@ -66,6 +71,22 @@ def test_an_index_with_a_name_is_a_column(
             read = pq.read_schema(tmp_path / "p.parquet").names
             if set(columns) <= set(read):  # a range is kept as numbers of rows
                 assert kb.load(tmp_path / "p.parquet").inserted == {}
+
+
+@pytest.mark.parametrize("dtype", ["int64", "object", "Int64", "float32", "category"])
+@pytest.mark.parametrize("levels", [["day"], ["day", "turbine"], ["n", "day"]])
+def test_an_index_that_is_a_column_too_counts_once(
+    levels: list[str], dtype: str, open_kb: OpenKb
+) -> None:
+    """set_index(drop=False) leaves the column where it is."""
+    frame = READINGS.astype({"day": dtype}).assign(n=[7, 8, 9])
+    with open_kb() as kb:
+        kb.insert("plain", frame)
+        kb.insert("p", frame.set_index(levels, drop=False))
+        assert facts(kb, "p") == facts(kb, "plain")
+        kb.insert("q", frame.set_index(levels, drop=False).drop(columns="n"))
+        columns = ["n"] * ("n" in levels) + ["turbine", "day", "celsius"]
+        assert facts(kb, "q")[0] == columns
 
 
 def test_what_pandas_makes_of_row_numbers_is_no_column(open_kb: OpenKb, tmp_path: Path) -> None:
@@ -112,7 +133,14 @@ def test_an_index_without_a_name_that_counts_no_rows_is_refused(
     ("frame", "said"),
     [
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "p: two columns are called 'a'. Rename one."),
-        (READINGS.set_index("day", drop=False), "p: two columns are called 'day'. Rename one."),
+        (
+            READINGS.set_index("celsius").rename_axis("day"),
+            "p: the index and a column are both called 'day', and differ. Leave the index out, fra",
+        ),
+        (
+            pd.DataFrame({"a": [1]}, index=pd.Index([None], dtype=object)),
+            "has no name, and holds N",
+        ),
         (
             pd.DataFrame({"s": pd.arrays.SparseArray([0, 0, 1])}),
             "p: column s has the type Sparse[int64, 0]. Make it dense: frame[..].sparse.to_den",

@@ -268,14 +268,22 @@ MOMENTS = ".decl seen(t: timestamp) .decl day(d: date)"
     [
         ("seen", "2024-01-01T00:00:00.1234567", "is finer than microseconds"),
         ("seen", "2024-01-01T00:00:00.123456789Z", "is finer than microseconds"),
-        ("seen", "2024-W01-1", "has the type timestamp, the data have symbol"),
-        ("seen", "2024-W01-1T10:00:00", "has the type timestamp, the data have symbol"),
-        ("seen", "20240101", "has the type timestamp, the data have symbol"),
-        ("seen", "2024-01-01", "has the type timestamp, the data have symbol"),
-        ("seen", "2024-01-01T24:00:00", "has the type timestamp, the data have symbol"),
-        ("day", "2024-W01-1", "has the type date, the data have symbol"),
-        ("day", "20240101", "has the type date, the data have symbol"),
-        ("day", "2024-02-30", "has the type date, the data have symbol"),
+        ("seen", "2024-W01-1", 'column t has the type timestamp, and "2024-W01-1" is none'),
+        (
+            "seen",
+            "2024-W01-1T10:00:00",
+            'column t has the type timestamp, and "2024-W01-1T10:00:00" is none',
+        ),
+        ("seen", "20240101", 'column t has the type timestamp, and "20240101" is none'),
+        ("seen", "2024-01-01", 'column t has the type timestamp, and "2024-01-01" is none'),
+        (
+            "seen",
+            "2024-01-01T24:00:00",
+            'column t has the type timestamp, and "2024-01-01T24:00:00" is none',
+        ),
+        ("day", "2024-W01-1", 'column d has the type date, and "2024-W01-1" is none'),
+        ("day", "20240101", 'column d has the type date, and "20240101" is none'),
+        ("day", "2024-02-30", 'column d has the type date, and "2024-02-30" is none'),
     ],
 )
 def test_a_stream_reads_moments_as_files_do(
@@ -286,8 +294,11 @@ def test_a_stream_reads_moments_as_files_do(
     rows.write_text(json.dumps({"x": text}))
     with open_kb() as kb:
         kb.add_rules(MOMENTS)
-        with pytest.raises(StreamError, match=said):
+        with pytest.raises(StreamError, match=said) as error:
             list(kb.stream(lines))
+        if "is none" in said:
+            form = {"seen": "2026-01-02T00:00:00", "day": "2026-01-02"}[predicate]
+            assert str(error.value).endswith(f"Write it like {form}.")
         with pytest.raises(DataError):
             kb.load(rows)
         name = "dateTime" if predicate == "seen" else "date"

@@ -77,6 +77,8 @@ def test_a_file_whose_name_is_not_utf_8(kb: KnowledgeBase, tmp_path: Path) -> No
     """DuckDB cannot open it, though other programs can."""
     with pytest.raises(StoreError, match="is not UTF-8, and DuckDB takes no other names"):
         connect(tmp_path / "\udcff.duckdb")
+    with pytest.raises(StoreError, match="^temp_directory: .* is not UTF-8, and DuckDB takes no"):
+        connect(":memory:", temp_directory=tmp_path / "\udcff")
     table = os.fsencode(tmp_path / "\udcff.csv")
     Path(os.fsdecode(table)).write_text("a\n1\n")
     with pytest.raises(DataError, match="half of a character"):

@@ -46,7 +46,7 @@ def open_store(
     StoreError if the file is not a database, or not as we make them.
     """
     _require_a_possible_path(str(path), external_access)
-    if temp_directory is not None and (said := impossible(temp_directory)):
+    if temp_directory is not None and (said := _refused(str(temp_directory))):
         raise StoreError(f"temp_directory: {temp_directory} {said}.")
     instance = instance_of(str(path))
     is_made = False
@@ -91,10 +91,8 @@ def _connected(path: str, read_only: bool, config: dict[str, Any]) -> duckdb.Duc
 
 def _require_a_possible_path(path: str, external_access: bool) -> None:
     """Refuse a path that DuckDB would not treat as a file, or that cannot be used."""
-    if said := impossible(path):
+    if said := _refused(path):
         raise StoreError(f"{path} {said}.")
-    if not _is_utf_8(path):
-        raise StoreError(f"{path} is not UTF-8, and DuckDB takes no other names: rename it.")
     if _PREFIXED.match(path) and path != ":memory:":
         raise StoreError(
             f"{path} is no file here: what stands before the colon would be an extension or a "
@@ -117,12 +115,15 @@ def _require_a_possible_path(path: str, external_access: bool) -> None:
         )
 
 
-def _is_utf_8(path: str) -> bool:
+def _refused(path: str) -> str:
+    """Why DuckDB can use no file at a path; empty if it can."""
+    if said := impossible(path):
+        return said
     try:
         path.encode()
     except UnicodeEncodeError:  # Python writes such bytes as halves of surrogate pairs
-        return False
-    return True
+        return "is not UTF-8, and DuckDB takes no other names: rename it"
+    return ""
 
 
 _PREFIXED = re.compile(r"\w{2,}:|:")

@@ -55,7 +55,27 @@ def _with_index(predicate: str, frame: Any) -> Any:
             'Give it one, frame.rename_axis("name"), and it is a column; or leave it out: '
             "frame.reset_index(drop=True)."
         )
-    return frame.reset_index(level=named, allow_duplicates=True) if named else frame
+    new = [place for place in named if not _is_column(predicate, frame, place)]
+    return frame.reset_index(level=new, allow_duplicates=True) if new else frame
+
+
+def _is_column(predicate: str, frame: Any, place: int) -> bool:
+    """Whether a column has the name and the values of a level of the index, as by
+    set_index(drop=False). Raises DataError if it has the name alone.
+    """
+    import pandas as pd
+
+    name = str(frame.index.names[place])
+    columns = [frame.iloc[:, at] for at, label in enumerate(frame.columns) if str(label) == name]
+    if not columns:
+        return False
+    level = frame.index.get_level_values(place)
+    if any(level.equals(pd.Index(column)) for column in columns):
+        return True
+    raise DataError(
+        f"{predicate}: the index and a column are both called {shown(name)}, and differ. Leave the "
+        "index out, frame.reset_index(drop=True), or give it another name: frame.rename_axis(..)."
+    )
 
 
 def _is_missing(name: object) -> bool:
@@ -63,7 +83,12 @@ def _is_missing(name: object) -> bool:
 
 
 def _counts_rows(index: Any) -> bool:
-    return not len(index) or (index.nlevels == 1 and index.dtype.kind in "iu")
+    """Whether an index holds whole numbers alone, of any type: pandas may keep them as objects."""
+    from pandas.api.types import infer_dtype
+
+    if not len(index):
+        return True
+    return bool(index.nlevels == 1 and infer_dtype(index, skipna=False) == "integer")
 
 
 def _first_repeated(labels: Sequence[object]) -> str:

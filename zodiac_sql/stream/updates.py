@@ -13,7 +13,7 @@ from zodiac_sql.errors import DataError, shortened
 from zodiac_sql.language.literals import loses_digits
 from zodiac_sql.language.moments import FinerError, date_of, moment_of
 from zodiac_sql.language.schema import resolve
-from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.program.rule_sets import MAIN
 
 if TYPE_CHECKING:
@@ -113,7 +113,10 @@ class Item:
         self._step = replace(step, deletes=_kept(step.deletes), inserts=_kept(step.inserts))
 
     def step_for(self, state: State) -> Step:
-        """The update, read for a state: JSON texts in columns of dates or timestamps are parsed."""
+        """The update, read for a state: JSON texts in columns of dates or timestamps are parsed.
+
+        Raises DataError for a text that is none.
+        """
         step = self.step()
         if self.where:
             deletes, inserts = with_dates(step.deletes, state), with_dates(step.inserts, state)
@@ -193,12 +196,15 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object]:
-    """Rows by predicate, with ISO texts parsed in columns of dates or timestamps."""
+    """Rows by predicate, with ISO texts parsed in columns of dates or timestamps.
+
+    Raises DataError for a text that is none.
+    """
     changed = {}
     for given, rows in facts.items():
         known = state.schema.get(resolve(given, state.schema, state.prefixes))
         readers = [_READERS.get(column.type) for column in known.columns] if known else []
-        if any(readers) and isinstance(rows, list):
+        if known and any(readers) and isinstance(rows, list):
             try:
                 read = [_read(row, readers) for row in rows]
             except FinerError as error:
@@ -206,6 +212,8 @@ def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object
                     f"{given}: {shortened(str(error))} is finer than microseconds, which a "
                     "timestamp has. Round it first, or make the column a symbol."
                 ) from None
+            except ValueError:
+                raise DataError(_no_moment(given, rows, known.columns)) from None
             if any(new is not row for new, row in zip(read, rows, strict=True)):
                 changed[given] = read
     return {**facts, **changed} if changed else facts
@@ -217,18 +225,35 @@ _READERS: dict[Type | None, Callable[[str], object]] = {
 }
 
 
+_EXAMPLES = {Type.DATE: "2026-01-02", Type.TIMESTAMP: "2026-01-02T00:00:00"}
+
+
 def _read(row: object, readers: Sequence[Callable[[str], object] | None]) -> object:
-    """A row with dates parsed; unchanged if a text is no date, so that inserting it is refused."""
+    """A row with dates parsed. Raises ValueError if a text is none."""
     if not isinstance(row, list) or len(row) != len(readers):
         return row
-    try:
-        pairs = zip(row, readers, strict=True)
-        values = [read(v) if read and isinstance(v, str) else v for v, read in pairs]
-    except FinerError:
-        raise
-    except ValueError:
-        return row
+    pairs = zip(row, readers, strict=True)
+    values = [read(v) if read and isinstance(v, str) else v for v, read in pairs]
     return row if all(new is old for new, old in zip(values, row, strict=True)) else values
+
+
+def _no_moment(predicate: str, rows: Sequence[object], columns: Sequence[Column]) -> str:
+    """What is said of the first text that is no date or moment, in a column of these."""
+    for row in rows:
+        if not isinstance(row, list) or len(row) != len(columns):
+            continue
+        for value, column in zip(row, columns, strict=True):
+            read = _READERS.get(column.type)
+            if column.type is None or read is None or not isinstance(value, str):
+                continue
+            try:
+                read(value)
+            except ValueError:
+                return (
+                    f"{predicate}: column {column.name} has the type {column.type}, and "
+                    f'"{shortened(value)}" is none. Write it like {_EXAMPLES[column.type]}.'
+                )
+    raise AssertionError("a text was refused before")
 
 
 def _facts(given: Mapping[Any, Any], key: str) -> Mapping[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -68,7 +69,7 @@ def read_csv(
             _require_first(file, before, names)
         else:
             names = _names(file, len(names), options, known)
-        read = {
+        read: dict[str, Any] = {
             "path": file.unglobbed,
             "delimiter": delimiter,
             "quote": "'" if quote == "'" else '"',
@@ -78,7 +79,9 @@ def read_csv(
         }
         rows = _read_rows(store, outside, read)
     if options.header:
-        _require_width(store, file, names, [message for _, _, message in rows])
+        wider = [text for _, text, message in rows if _is_wider(message)]
+        widths = [_width(text, read["delimiter"], read["quote"]) for text in wider]
+        _require_width(store, file, names, widths)
     rejected = tuple(
         Skipped(line, text.strip("\r\n"), message.splitlines()[0]) for line, text, message in rows
     )
@@ -117,14 +120,18 @@ def _require_first(file: SourceFile, before: int, names: Sequence[str]) -> None:
 
 
 def _require_width(
-    store: Store, file: SourceFile, names: Sequence[str], refused: Sequence[str]
+    store: Store, file: SourceFile, names: Sequence[str], wider: Sequence[int]
 ) -> None:
-    """Refuse a file whose first line has fewer cells than most others: a title, no header."""
-    widths = [found.groups() for message in refused if (found := _WIDTH.search(message))]
-    wider = sum(int(found) > int(expected) for expected, found in widths)
-    if not wider:
+    """Refuse a file whose first line has fewer cells than most others: a title, no header.
+
+    `wider` has the width of each line that has more cells. If these differ, or lines fit a first
+    line of several cells, it is a header, and the wider lines are bad: texts in them hold
+    separators without quotation marks.
+    """
+    if len({*wider}) != 1:
         return
-    if wider > store.count(exp.select(exp.Count(this=exp.Star())).from_(temp_table(ROWS))):
+    fit = store.count(exp.select(exp.Count(this=exp.Star())).from_(temp_table(ROWS)))
+    if not fit or (len(names) == 1 and len(wider) > fit):
         raise DataError(
             f"{file.path}: line 1 ({shortened(', '.join(names))}) does not name the columns: it "
             f"has {len(names)} of them, and most lines have more. The first line must name them: "
@@ -133,7 +140,19 @@ def _require_width(
         )
 
 
+def _is_wider(message: str) -> bool:
+    """Whether a line was refused because it has more cells than the first."""
+    found = _WIDTH.search(message)
+    return found is not None and int(found[2]) > int(found[1])
+
+
 _WIDTH = re.compile(r"Expected Number of Columns: ([0-9]+) Found: ([0-9]+)")
+"""DuckDB stops at the first cell too many, so this does not tell how many there are."""
+
+
+def _width(line: str, delimiter: str, quote: str) -> int:
+    """How many cells a line has. Those in quotation marks may hold separators."""
+    return re.sub(f"{quote}[^{quote}]*{quote}", "", line).count(delimiter) + 1
 
 
 def _names(
