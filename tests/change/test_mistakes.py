@@ -6,6 +6,13 @@ import pytest
 
 import zodiac_sql
 from zodiac_sql import KnowledgeBase, ProgramError
+from zodiac_sql.language.syntax import Atom, Constant, Type, Variable
+from zodiac_sql.program.lone_variables import (
+    Symbols,
+    first_few,
+    meant_as_constants,
+    with_stated,
+)
 
 NO_FACTS = "nothing derives, declares or states"
 
@@ -155,6 +162,34 @@ def test_symbols_of_the_same_change_are_known() -> None:
     assert len(update.change.notes) == 2
     assert f"WEA07 {LONE} like the symbol WEA1" in update.change.notes[0]
     assert f"Nord {LONE} a symbol" in update.change.notes[1]
+
+
+@pytest.mark.parametrize(
+    ("count", "last"),
+    [
+        (6, "and 1 more variable occurs once and looks like a symbol"),
+        (2000, "and 1995 more variables occur once and look like symbols"),
+    ],
+)
+def test_generated_rules_get_few_notes(count: int, last: str) -> None:
+    """What is alike is looked for once, also in texts with many symbols."""
+    facts = [Atom("log", (Constant(Type.SYMBOL, f"WEA{i}"),)) for i in range(20_000)]
+    asked: list[str] = []
+
+    def alike(beginning: str) -> None:
+        asked.append(beginning)
+
+    symbols = with_stated(facts, Symbols(alike=alike))
+    assert symbols.alike("WEA") == "WEA0" and not asked
+    lone = [Variable(f"{name}{i}") for i in range(count) for name in ("WEA", "Wea")]
+    assert sum(1 for _ in meant_as_constants(lone, symbols)) == count and asked == ["Wea"]
+
+    with zodiac_sql.connect() as kb, kb.preview() as preview:
+        rules = (f"mine(Z, {i}) :- log(WEA_{i}, Z)." for i in range(min(count, 6)))
+        preview.add_rules('log("WEA_99", a).\n' + "\n".join(rules))
+    assert preview.change.notes[5:] == ("and 1 more variable occurs once and looks like a symbol",)
+    told = [f"note {i}" for i in range(count)]
+    assert list(first_few(told)) == [*told[:5], last]
 
 
 def test_goals_are_answered_with_a_note(log: KnowledgeBase) -> None:

@@ -117,7 +117,7 @@ class Update:
             text, source, prefixes, self._own_triple, self._collected.schema
         )
         program, more = facts_in_place(program)
-        problems += [*more, *program.inexact]
+        problems += [*more, *program.objections]
         self._collected.problems += problems
         return program, Into(name, *source_of(rules, text))
 

@@ -225,6 +225,8 @@ class Expressions(Places):
         if type_ is Type.TIMESTAMP and moments.is_finer(text.strip()):
             said = f'"{shortened(text)}" is finer than microseconds'
             self.inexact_moments.append(Problem(said, span))
+            if self.former:
+                self._edit(span, written(value, type_))
         return self._within(type_, value, span)
 
     def _edit(self, where: Token | Span, text: str) -> None:

@@ -2,7 +2,7 @@ r"""Rules whose texts were kept before the language had changed, as the same is 
 
 Until December 2026, a name that begins with a capital beyond ASCII was a constant, a backslash that
 begins no escape was left out of a text in quotes, and the values of XML Schema's datatypes were
-written as Python reads them:
+written as Python reads them. Moments could have digits beyond microseconds, which did not count:
 
     p(X) :- q(X, Ä, Y), matches(X, "\d"), Y > "1_000"^^xsd:int.                  kept then
     p(X) :- q(X, "Ä", Y), matches(X, "d"), Y > "1000"^^<http://..#integer>.      the same today
@@ -17,7 +17,9 @@ import re
 from collections.abc import Mapping
 
 from zodiac_sql.language.datatypes import value_of, xsd_type
+from zodiac_sql.language.moments import is_finer
 from zodiac_sql.language.symbols import XSD
+from zodiac_sql.language.syntax import Type
 
 
 def as_today(text: str, prefixes: Mapping[str, str]) -> str:
@@ -39,13 +41,19 @@ def as_kept(text: str, prefixes: Mapping[str, str]) -> str:
 
 
 def _has_capitals(text: str) -> bool:
-    return not text.isascii() and any(
-        one > "\x7f" and (one.isupper() or one.istitle()) for one in text
-    )
+    """Whether capitals beyond ASCII may begin names: those in quotes and in comments do not."""
+    if text.isascii() or not _capitals(text):
+        return False
+    left = _NO_NAMES.sub(lambda found: found[0] if found["iri"] else " ", text)
+    return _capitals(left) or _UNSURE.search(_SURE_IRI.sub(" ", left)) is not None
+
+
+def _capitals(text: str) -> bool:
+    return any(one > "\x7f" and (one.isupper() or one.istitle()) for one in text)
 
 
 def _has_escapes(text: str) -> bool:
-    return "\\" in text and _MAY_BE_NONE.search(text.replace("\\\\", "")) is not None
+    return "\\" in text and _MAY_BE_NONE.search(text.replace("\\\\", " ")) is not None
 
 
 def _has_values(text: str) -> bool:
@@ -53,19 +61,36 @@ def _has_values(text: str) -> bool:
 
 
 def _is_no_value(found: re.Match[str]) -> bool:
-    """Whether a text has no value in a datatype whose name may be that of a native one."""
+    """Whether a text has no value in a datatype whose name may be that of a native one.
+
+    It has none, either, if it is finer than the moments that can be kept.
+    """
     datatype = f"{XSD}{found['name']}"
-    if xsd_type(datatype) is None:
+    type_ = xsd_type(datatype)
+    if type_ is None:
         return False
     try:
         value_of(datatype, found["text"])
     except (ValueError, OverflowError):
         return True
-    return False
+    return type_ is Type.TIMESTAMP and is_finer(found["text"].strip())
 
 
 _TYPED = re.compile(
     r'"(?P<text>(?:[^"\\\n]|\\.)*)"\s*\^\^\s*'
     r"(?:<http://www\.w3\.org/2001/XMLSchema#|[^\s<>,():]*:)(?P<name>\w+)"
 )
-_MAY_BE_NONE = re.compile(r"""\\[^nrt"']""")
+_MAY_BE_NONE = re.compile(
+    r"""\\(?![nrt"']|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}"""
+    r"""|U(?:0000(?![dD][89a-fA-F])|000[1-9a-fA-F]|0010)[0-9a-fA-F]{4})"""
+)
+"""A backslash that may begin no escape: halves of characters, too, are none."""
+_NO_NAMES = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|`[^`\n]+`|(?:\n[ \t]*[%#]|//)[^\n\r]*|/\*[\s\S]*?\*/'
+    r"|(?P<iri><[^\s<>\"{}|\\^`]*>)"
+)
+"""What stands in quotes, and comments. An IRI may have what looks like a comment. It stays, because
+comparisons may look like one: X<Y,Z>1."""
+_SURE_IRI = re.compile(r"<(?:[^\s<>\"{}|\\^`/]|(?<=:)//|/(?!/))*>")
+_UNSURE = re.compile(r'[%#"`]|//')
+"""What may begin a comment, if it stands in no IRI."""

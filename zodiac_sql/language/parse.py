@@ -16,7 +16,7 @@ from zodiac_sql.language.clauses import clauses
 from zodiac_sql.language.made_parsers import parser
 from zodiac_sql.language.reader import Reader
 from zodiac_sql.language.syntax import Literal, Program
-from zodiac_sql.language.syntax_errors import half_a_character, included_files, syntax_problem
+from zodiac_sql.language.syntax_errors import half_a_character, syntax_problem
 
 
 def parse(
@@ -60,7 +60,7 @@ def parse_what_can_be(
     except UnexpectedInput:
         reader = Reader(source, prefixes or {}, own_triple, plain)
         _read_clause_by_clause(reader, source)
-    return reader.program(), [*included_files(source), *reader.problems]
+    return reader.program(), reader.problems
 
 
 def parse_goals(

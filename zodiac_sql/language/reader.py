@@ -26,6 +26,7 @@ from zodiac_sql.language.syntax import (
     Variable,
     atoms_of,
 )
+from zodiac_sql.language.syntax_errors import included_files
 from zodiac_sql.language.templates import TRIPLE, is_template, of_triple, with_atoms
 from zodiac_sql.language.values import Values
 from zodiac_sql.names import VARIES
@@ -65,10 +66,11 @@ class Reader(Bodies):
         declared = {declaration.predicate for declaration in self.declarations}
         self.own_triple = self.own_triple or self.plain or TRIPLE in declared
         rules = (self._with_triples(rule) for rule in self.rules)
+        included = included_files(self.source)
         return Program(
             tuple(rule for rule in rules if rule is not None), tuple(self.facts),
             tuple(self.declarations), tuple(self.declared_prefixes.items()),
-            tuple(dict.fromkeys((*self.inexact_facts, *self.inexact_moments))),
+            tuple(dict.fromkeys((*included, *self.inexact_facts, *self.inexact_moments))),
         )  # fmt: skip
 
     def read(self, tree: Tree[Token], line: int, column: int) -> None:

@@ -303,6 +303,7 @@ class Program:
     facts: tuple[Atom, ...] = ()
     declarations: tuple[Declaration, ...] = ()
     prefixes: tuple[tuple[str, str], ...] = ()
-    inexact: tuple[Problem, ...] = field(default=(), compare=False)
-    """Values in facts that cannot be kept just as they are written. New texts must have none; what
-    is kept as text somewhere goes on to mean what it meant when it was read."""
+    objections: tuple[Problem, ...] = field(default=(), compare=False)
+    """What is refused in new texts only: values that cannot be kept just as they are written, and
+    lines that would include a file. What is kept as text somewhere goes on to mean what it meant
+    when it was read."""

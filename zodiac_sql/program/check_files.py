@@ -67,7 +67,7 @@ def _parsed(paths: Iterable[Path]) -> tuple[list[Program], list[Problem]]:
         except ProgramError as error:
             problems += error.problems
             continue
-        problems += [*found, *program.inexact]
+        problems += [*found, *program.objections]
         prefixes.update(program.prefixes)
         programs.append(program)
     return programs, problems

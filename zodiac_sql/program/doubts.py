@@ -25,6 +25,7 @@ from zodiac_sql.language.written import spelled_predicate
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.lone_variables import (
     Symbols,
+    first_few,
     lone_variables,
     meant_as_constants,
     with_stated,
@@ -35,12 +36,14 @@ from zodiac_sql.program.lone_variables import (
 class Doubt:
     """Something that looks like a mistake.
 
-    `predicate` is one without facts, and `unlike` tells that no other has a similar name.
+    `predicate` is one without facts, and `unlike` tells that no other has a similar name. `lone`
+    tells that it is of a variable that occurs once.
     """
 
     problem: Problem
     predicate: str = ""
     unlike: bool = False
+    lone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,12 @@ def doubts(new: Iterable[Rule], around: Surroundings) -> list[Doubt]:
 
 
 def notes(found: Sequence[Doubt]) -> Iterator[str]:
-    """Doubts as remarks on a change: predicates without facts share one."""
+    """Doubts as remarks on a change: predicates without facts share one, some variables another."""
     unknown = [spelled_predicate(doubt.predicate) for doubt in found if doubt.unlike]
     for doubt in found:
-        if not doubt.unlike:
+        if not doubt.unlike and not doubt.lone:
             yield note(doubt.problem)
+    yield from first_few([note(doubt.problem) for doubt in found if doubt.lone])
     if unknown:
         shown = ", ".join(unknown[:_MOST_SHOWN])
         more = f" and {len(unknown) - _MOST_SHOWN} more" if len(unknown) > _MOST_SHOWN else ""
@@ -200,7 +204,8 @@ def _like_constants(
             None if is_constraint(rule.head.predicate) else rule.head, rule.body, schema
         )
     ]
-    yield from map(Doubt, dict.fromkeys(meant_as_constants(lone, symbols)))
+    for problem in dict.fromkeys(meant_as_constants(lone, symbols)):
+        yield Doubt(problem, lone=True)
 
 
 def _joining(rule: Rule) -> list[Constant]:

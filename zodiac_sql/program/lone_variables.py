@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from zodiac_sql.errors import Problem
 from zodiac_sql.language.binding import variables, variables_of
@@ -56,9 +57,17 @@ def with_stated(facts: Iterable[Atom], symbols: Symbols) -> Symbols:
         left = [text for text in texts if text not in there]
         return there.union(symbols.in_data(left) if left else ())
 
+    @cache
+    def by_beginning() -> Mapping[str, str]:
+        least: dict[str, str] = {}
+        for text in stated:
+            beginning = text.rstrip(_DIGITS)
+            if beginning != text:
+                least[beginning] = min(text, least.get(beginning, text))
+        return least
+
     def alike(beginning: str) -> str | None:
-        form = re.compile(rf"{re.escape(beginning)}[0-9]+")
-        found = min(filter(form.fullmatch, stated), default=None)
+        found = by_beginning().get(beginning)
         return symbols.alike(beginning) if found is None else found
 
     return Symbols(in_data, alike)
@@ -85,9 +94,10 @@ def meant_as_constants(lone: Collection[Variable], symbols: Symbols) -> Iterator
     if not lone:
         return
     known = symbols.in_data({variable.name for variable in lone})
+    alike = cache(symbols.alike)  # names of generated rules begin in the same way
     for variable in lone:
         name = variable.name
-        like = name if name in known else _like(name, symbols)
+        like = name if name in known else _like(name, alike)
         if like is not None:
             told = "a symbol" if like == name else f"like the symbol {like}"
             yield Problem(
@@ -96,10 +106,21 @@ def meant_as_constants(lone: Collection[Variable], symbols: Symbols) -> Iterator
             )  # fmt: skip
 
 
-def _like(name: str, symbols: Symbols) -> str | None:
-    return symbols.alike(name.rstrip(_DIGITS)) if name[-1] in _DIGITS else None
+def _like(name: str, alike: Callable[[str], str | None]) -> str | None:
+    return alike(name.rstrip(_DIGITS)) if name[-1] in _DIGITS else None
 
 
+def first_few(told: Sequence[str]) -> Iterator[str]:
+    """Some of what is said of such variables, and how many more there are."""
+    yield from told[:_MOST_TOLD]
+    more = len(told) - _MOST_TOLD
+    if more == 1:
+        yield "and 1 more variable occurs once and looks like a symbol"
+    elif more > 1:
+        yield f"and {more} more variables occur once and look like symbols"
+
+
+_MOST_TOLD = 5
 _DIGITS = "0123456789"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.syntax import Literal
 from zodiac_sql.program.doubts import note
-from zodiac_sql.program.lone_variables import lone_variables, meant_as_constants
+from zodiac_sql.program.lone_variables import first_few, lone_variables, meant_as_constants
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.known_symbols import symbols_of
 
@@ -30,4 +30,4 @@ def notes_on_goals(
     found = list(meant_as_constants(lone, symbols_of(store)))
     guilty = {problem.span for problem in found}
     innocent.update(variable.name for variable in lone if variable.span not in guilty)
-    return tuple(dict.fromkeys(map(note, found)))
+    return tuple(first_few(list(dict.fromkeys(map(note, found)))))

@@ -93,7 +93,7 @@ def plan_texts(
     """
     programs, prefixes, problems = parsed(texts, given)
     if not stored:
-        problems += [one for program in programs for one in program.inexact]
+        problems += [one for program in programs for one in program.objections]
     schema: dict[str, Predicate] = {}
     sql_names = SqlNames(tuple)
 

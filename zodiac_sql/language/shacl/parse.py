@@ -111,7 +111,7 @@ class _Reading:
 
     def _fact(self, text: str, part: Node) -> None:
         program, problems = parse_rules(f"{text}.", self._called(part))
-        self.terms.problems += [*problems, *program.inexact]
+        self.terms.problems += [*problems, *program.objections]
         self.facts += (
             replace(fact, terms=tuple(map(_node, fact.terms)), span=None) for fact in program.facts
         )
@@ -144,7 +144,7 @@ class _Reading:
             return
         text = prefixed(f"{head} :- {', '.join(body)}.", self.terms.prefixes)
         program, problems = parse_rules(text, self._called(part), self.terms.prefixes)
-        self.terms.problems += [*problems, *program.inexact]
+        self.terms.problems += [*problems, *program.objections]
         self.rules += (replace(rule, span=self.terms.span(part)) for rule in program.rules)
 
     def _called(self, part: Node) -> str:
