@@ -166,6 +166,35 @@ def test_what_is_left_out_is_reported_with_its_line(file: Path) -> None:
     assert told[4][0] == ":A owl:equivalentClass ((:p min 2) and :B)"
 
 
+ODD_LITERALS = """\
+:A owl:equivalentClass [ owl:onProperty :d ; owl:hasValue "300"^^xsd:byte ] .
+[ owl:onProperty :d ; owl:hasValue "1_000"^^xsd:integer ] rdfs:subClassOf :B .
+:B rdfs:subClassOf [ owl:complementOf [ owl:onProperty :d ; owl:hasValue "x"^^xsd:integer ] ] .
+:C owl:onProperty :d ; owl:hasValue "99999999999999999999"^^xsd:integer .
+[] owl:sourceIndividual :a ; owl:assertionProperty :d ; owl:targetValue "2026"^^xsd:dateTime .
+:x a [ owl:onProperty :d ; owl:hasValue "yes"^^xsd:boolean ] .
+:E owl:equivalentClass [ owl:intersectionOf ( :F _:h ) ] .
+_:h owl:hasValue "x"^^xsd:date ; owl:onProperty :d .
+:A owl:equivalentClass [ owl:onProperty :d ; owl:hasValue "3"^^xsd:byte ] .
+"""
+
+
+def test_literals_that_are_no_values_are_left_out_and_the_rest_is_read(file: Path) -> None:
+    found = translated(file, ODD_LITERALS)
+    assert {rule.text for rule in found.rules} == {
+        ":F(X) :- :E(X).", ":A(X) :- :d(X, 3).", ":d(X, 3) :- :A(X).",
+    }  # fmt: skip
+    assert {row.line - FIRST: row.why for row in found.left_out if row.line} == {
+        1: "'300' is not an xsd:byte",
+        2: "'1_000' is not an xsd:integer",
+        3: "'x' is not an xsd:integer",
+        4: "the integer 99999999999999999999 has more than 64 bits",
+        5: "'2026' is not an xsd:dateTime",
+        6: "'yes' is not an xsd:boolean",
+        7: "'x' is not an xsd:date",
+    }
+
+
 DATA_RANGES = """\
 :d rdfs:range [ a rdfs:Datatype ; owl:onDatatype xsd:integer ; owl:withRestrictions ( _:l _:m ) ] .
 :d rdfs:range [ a rdfs:Datatype ; owl:oneOf ( 1 2 ) ] .
