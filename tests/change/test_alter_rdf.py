@@ -86,6 +86,37 @@ def test_triples_exports_and_unloading(open_kb: OpenKb, tmp_path: Path, name: st
     assert not any("passed over" in note for note in notes) and kb.verify()
 
 
+@pytest.mark.parametrize(
+    ("loaded", "unloaded"),
+    [
+        ('"2.5"^^xsd:decimal', "2.50"),
+        ('"5.0"^^xsd:double', "5"),
+        ('"2024-01-01T12:00:00Z"^^xsd:dateTime', '"2024-01-01T14:00:00+02:00"^^xsd:dateTime'),
+        ("true", '"1"^^xsd:boolean'),
+    ],
+)
+def test_what_no_alter_has_written_is_unloaded_as_it_is_written(
+    open_kb: OpenKb, tmp_path: Path, loaded: str, unloaded: str
+) -> None:
+    kb = open_kb()
+    kb.load(file_of(tmp_path, f'"text" , {loaded}'))
+    notes = kb.unload(file_of(tmp_path, unloaded, "other.ttl")).notes
+    assert len(kb.table(P)) == 2 and any("passed over" in note for note in notes)
+
+
+def test_it_stays_known_what_alter_has_written(open_kb: OpenKb, tmp_path: Path) -> None:
+    """Also after other facts, and after other types."""
+    kb = open_kb()
+    file = file_of(tmp_path, "2.50")
+    kb.load(file)
+    kb.alter(P, {"o": "symbol"})
+    kb.insert(P, [("http://e/s", "n/a")])
+    kb.load(file_of(tmp_path, '"none"', "other.ttl"))
+    kb.add_rules(f"<{P}>(S, O) :- <http://e/q>(S, O).")
+    kb.unload(file)
+    assert sorted(o for _, o in kb.table(P).fetchall()) == ["n/a", "none"]
+
+
 def test_sparql_finds_the_same(open_kb: OpenKb, tmp_path: Path) -> None:
     """The advice of the loader is followed: another file has what is no number."""
     kb = open_kb()

@@ -70,7 +70,7 @@ def test_lists_without_members_or_without_an_end_make_no_rule(file: Path) -> Non
 
 
 def test_names_that_are_the_same(file: Path) -> None:
-    """Classes and properties that are the same are equivalent, and no facts."""
+    """Classes and properties that are the same are equivalent, too."""
     text = (
         ":A a owl:Class . :A owl:sameAs :B . :C owl:sameAs :B . :B rdfs:subClassOf :D .\n"
         ":p a owl:ObjectProperty . :q owl:sameAs :p . :a owl:sameAs :b . :p owl:sameAs :A .\n"
@@ -84,7 +84,8 @@ def test_names_that_are_the_same(file: Path) -> None:
         "eq_rep_p.p.q: :q(X, Y) :- :p(X, Y).",
         "eq_rep_p.q.p: :p(X, Y) :- :q(X, Y).",
     }
-    assert list(found.facts.values()) == [((f"{EX}a", f"{EX}b"),)]
+    pairs = [("C", "B"), ("q", "p"), ("a", "b")]
+    assert list(found.facts.values()) == [tuple((EX + one, EX + other) for one, other in pairs)]
     rows = {row.axiom: row for row in found.report}
     assert tuple(sorted(rows[":A owl:sameAs :B"].rules)) == ("eq_rep_o.A.B", "eq_rep_o.B.A")
     assert rows[":p owl:sameAs :A"].why == ":A is a class, and cannot be a property as well"
@@ -96,6 +97,26 @@ def test_names_that_are_the_same(file: Path) -> None:
         assert [row.axiom for row in left if row.why == why] == [
             ":A owl:sameAs :B", ":C owl:sameAs :B", ":q owl:sameAs :p", ":p owl:sameAs :A",
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "members", "pairs"),
+    [
+        (":E a owl:Class . :e a :E . :F owl:sameAs :E . :F :p :v .", "eE eF", "Ev Fv"),
+        (":x a :T . :T owl:sameAs :U . :U :p :v .", "xT xU", "Tv Uv"),
+        (":i owl:sameAs :j . :j owl:sameAs :K . :i :p :v . :y a :K .", "yK", "Kv iv jv"),
+        (":y a :K . :j owl:sameAs :K . :i owl:sameAs :j .", "yK yi yj", ""),
+    ],
+)
+def test_names_of_classes_that_are_the_same_are_equal_individuals_too(
+    file: Path, text: str, members: str, pairs: str
+) -> None:
+    file.write_text(f"{PREFIXES}:p a owl:ObjectProperty .\n{text}")
+    with zodiac_sql.connect() as kb:
+        kb.load_ontology(file, set="o")
+        for property_, found in (("a", members), (f"<{EX}p>", pairs)):
+            rows = kb.sparql(f"SELECT ?s ?o {{ ?s {property_} ?o }}").fetchall()
+            assert {f"{s}{o}".replace(EX, "") for s, o in rows} == set(found.split())
 
 
 def test_a_class_beside_an_unqualified_cardinality_says_nothing(file: Path) -> None:
@@ -143,6 +164,35 @@ def test_what_is_left_out_is_reported_with_its_line(file: Path) -> None:
         10: "not among the files: imports are followed to given files only",
     }
     assert told[4][0] == ":A owl:equivalentClass ((:p min 2) and :B)"
+
+
+ODD_LITERALS = """\
+:A owl:equivalentClass [ owl:onProperty :d ; owl:hasValue "300"^^xsd:byte ] .
+[ owl:onProperty :d ; owl:hasValue "1_000"^^xsd:integer ] rdfs:subClassOf :B .
+:B rdfs:subClassOf [ owl:complementOf [ owl:onProperty :d ; owl:hasValue "x"^^xsd:integer ] ] .
+:C owl:onProperty :d ; owl:hasValue "99999999999999999999"^^xsd:integer .
+[] owl:sourceIndividual :a ; owl:assertionProperty :d ; owl:targetValue "2026"^^xsd:dateTime .
+:x a [ owl:onProperty :d ; owl:hasValue "yes"^^xsd:boolean ] .
+:E owl:equivalentClass [ owl:intersectionOf ( :F _:h ) ] .
+_:h owl:hasValue "x"^^xsd:date ; owl:onProperty :d .
+:A owl:equivalentClass [ owl:onProperty :d ; owl:hasValue "3"^^xsd:byte ] .
+"""
+
+
+def test_literals_that_are_no_values_are_left_out_and_the_rest_is_read(file: Path) -> None:
+    found = translated(file, ODD_LITERALS)
+    assert {rule.text for rule in found.rules} == {
+        ":F(X) :- :E(X).", ":A(X) :- :d(X, 3).", ":d(X, 3) :- :A(X).",
+    }  # fmt: skip
+    assert {row.line - FIRST: row.why for row in found.left_out if row.line} == {
+        1: "'300' is not an xsd:byte",
+        2: "'1_000' is not an xsd:integer",
+        3: "'x' is not an xsd:integer",
+        4: "the integer 99999999999999999999 has more than 64 bits",
+        5: "'2026' is not an xsd:dateTime",
+        6: "'yes' is not an xsd:boolean",
+        7: "'x' is not an xsd:date",
+    }
 
 
 DATA_RANGES = """\

@@ -87,6 +87,8 @@ def _datatype(
         explicit = _explicit(collected.state, known)
         found = explicit and _literals(collected.store, known, old, new, explicit)
         return found.datatype if found else None
+    if new.type is Type.SYMBOL and old.type is not None and is_rdf(known):
+        return datatype_of(old.type, kept)  # the mark that `alter` has written the literals
     if (old.type, new.type) == (Type.INT, Type.FLOAT) and kept is not None:
         return f"{XSD}decimal"  # integers are decimals
     return None

@@ -2,7 +2,8 @@
 
 A native column does not keep how a literal was written: `alter` makes `"2.5"` of what was
 `"2.50"^^xsd:decimal`, and an instant in UTC of one with another time zone. So where a literal of a
-file is not among the symbols of a column, the same value written as `alter` writes it may be.
+file is not among the symbols of a column, the same value written as `alter` writes it may be. The
+catalog marks the columns that `alter` has written: in others such a literal is another fact.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from zodiac_sql.storage.triples import is_rdf
 def as_altered(store: Store, known: Predicate, staged: Staged) -> Staged | None:
     """The staged facts that are not explicit, with literals as `alter` writes them, if any are."""
     types = [column.type for column in staged.columns]
-    if not is_rdf(known) or types != [Type.SYMBOL, Type.SYMBOL] != [c.type for c in known.columns]:
+    if known.datatypes[-1:] in ((), (None,)) or not is_rdf(known):
+        return None
+    if types != [Type.SYMBOL, Type.SYMBOL] != [c.type for c in known.columns]:
         return None
     subject, object_ = (column.name for column in staged.columns)
     texts, table = store.fresh("texts"), store.fresh("staged")

@@ -91,7 +91,7 @@ CREATE TABLE zodiac.predicate (
     columns   VARCHAR[] NOT NULL,
     types     VARCHAR[] NOT NULL,    -- NULL while neither a fact nor a rule has settled it
     settled   VARCHAR[] NOT NULL,    -- of types, those fixed by a declaration or by facts
-    datatypes VARCHAR[] NOT NULL,    -- RDF datatype of a native column, for export; else NULL
+    datatypes VARCHAR[] NOT NULL,    -- RDF datatype of a column that is native or was; else NULL
     declared  BOOLEAN NOT NULL
 );
 

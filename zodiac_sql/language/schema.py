@@ -15,7 +15,8 @@ class Predicate:
 
     `name` is as in rules (IRIs in full), `sql_name` names its view and tables. A column's type may
     be inferred through rules; `settled` holds the types that a declaration or facts have fixed.
-    `datatypes` are the RDF datatypes that native columns had when they came from RDF.
+    `datatypes` are the RDF datatypes that native columns had when they came from RDF. A column of
+    symbols has one if it was native, and `alter` has made literals of its values.
     """
 
     name: str

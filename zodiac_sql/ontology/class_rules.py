@@ -19,7 +19,7 @@ from zodiac_sql.ontology.limits import LITERALS, Limits
 from zodiac_sql.ontology.rules import Collector, inconsistent, new_variables
 from zodiac_sql.ontology.triples import Node, Triple, is_blank
 from zodiac_sql.ontology.wording import Wording
-from zodiac_sql.ontology.writing import constant
+from zodiac_sql.ontology.writing import constant, why_no_constant
 
 _X = Variable("x")
 
@@ -181,6 +181,9 @@ class ClassRules:
             for triple in self._graph.uses(f"{v.OWL}{name}"):
                 if not is_blank(triple.subject) and not self._graph.is_datatype(triple.subject):
                     self._limit(triple, self._limits.of_a_name(triple))
+        for triple in self._graph.uses(f"{v.OWL}hasValue"):
+            if not is_blank(triple.subject) and (why := why_no_constant(triple.object)):
+                self._limit(triple, [why])
         for triple in self._graph.uses(f"{v.OWL}disjointUnionOf"):
             self._limit(triple, ["`disjointUnionOf` is not in OWL 2 RL"])
 

@@ -19,7 +19,7 @@ from zodiac_sql.ontology.graph import Property
 from zodiac_sql.ontology.rules import Body, Names, inconsistent
 from zodiac_sql.ontology.triples import Literal, Node, Object, Triple, is_blank
 from zodiac_sql.ontology.wording import Wording
-from zodiac_sql.ontology.writing import constant, predicate
+from zodiac_sql.ontology.writing import constant, predicate, why_no_constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Expressions:
                     yield Way((Comparison(x, "=", constant(member)),), ("cls-oo",))
         elif name == "someValuesFrom":
             yield from self._some(triple, x, new, seen)
-        elif name == "hasValue":
+        elif name == "hasValue" and not why_no_constant(value):
             for on in self._on(triple.subject):
                 yield Way((relates(on, x, constant(value)),), ("cls-hv2",))
 
@@ -242,7 +242,7 @@ class Expressions:
         self, triple: Triple, x: Variable, new: Names, seen: frozenset[Node]
     ) -> Iterator[Effect]:
         name, value = triple.predicate.removeprefix(v.OWL), triple.object
-        if name == "hasValue":
+        if name == "hasValue" and not why_no_constant(value):
             for on in self._on(triple.subject):
                 yield Effect(relates(on, x, constant(value)), w3c=("cls-hv1",))
         elif name == "allValuesFrom":

@@ -8,6 +8,7 @@ from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.expressions import Expressions, cardinality
 from zodiac_sql.ontology.graph import Graph
 from zodiac_sql.ontology.triples import Literal, Node, Object, Triple, is_blank
+from zodiac_sql.ontology.writing import why_no_constant
 
 _NEW = "would need a thing that nobody has named"
 _OR = "would need a choice"
@@ -72,6 +73,8 @@ class Limits:
             yield from [LITERALS] if self._literal(triple) else self.above(value, seen)
         elif name == "complementOf":
             yield from self.below(value, seen)
+        elif name == "hasValue" and (why := why_no_constant(value)):
+            yield why
         elif name in ("maxCardinality", "maxQualifiedCardinality"):
             if cardinality(value) not in (0, 1):
                 yield "`max` beyond 1 is not in OWL 2 RL"
@@ -107,6 +110,8 @@ class Limits:
         elif name in ("intersectionOf", "unionOf"):
             for member in self._graph.items(value):
                 yield from self.below(member, seen)
+        elif name == "hasValue" and (why := why_no_constant(value)):
+            yield why
         elif name == "someValuesFrom" and value != f"{v.RDFS}Literal":
             yield from [LITERALS] if self._literal(triple) else self.below(value, seen)
         elif name == "oneOf" and any(

@@ -16,7 +16,7 @@ from zodiac_sql.ontology.limits import LITERALS
 from zodiac_sql.ontology.rules import Body, Collector, inconsistent, new_variables
 from zodiac_sql.ontology.triples import Literal, Node, Object, Triple, is_blank
 from zodiac_sql.ontology.wording import Wording
-from zodiac_sql.ontology.writing import constant, predicate
+from zodiac_sql.ontology.writing import constant, predicate, why_no_constant
 
 _X, _Y, _Z = Variable("x"), Variable("y"), Variable("z")
 
@@ -179,6 +179,9 @@ class PropertyRules:
         for triple in self._graph.uses(f"{v.OWL}sourceIndividual"):
             self._collector.note(triple)
             for p, value, w3c in self._denied(triple.subject):
+                if why := why_no_constant(value):
+                    self._collector.leave_out(triple, why)
+                    continue
                 first, second = constant(triple.object), constant(value)
                 end = first if isinstance(value, Literal) else second
                 head = self._impossible(triple, first, end)

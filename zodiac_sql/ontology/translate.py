@@ -26,7 +26,7 @@ from zodiac_sql.ontology import equality, individuals
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.class_graph import ClassGraph
 from zodiac_sql.ontology.class_rules import ClassRules
-from zodiac_sql.ontology.equal_names import equivalences
+from zodiac_sql.ontology.equal_names import equivalences, with_equivalences
 from zodiac_sql.ontology.expressions import Expressions
 from zodiac_sql.ontology.graph import Graph
 from zodiac_sql.ontology.property_rules import PropertyRules
@@ -86,18 +86,18 @@ def _translated(
     triples = tuple({t.key: t for d in reversed(documents) for t in reversed(d.triples)}.values())
     whole = Graph(triples[::-1])
     equal = equivalences(whole)
-    if profile == "rl" and equal:
-        whole = Graph([equal.get(triple, triple) for triple in whole.triples])
     graph = whole if profile != "rdfs" else Graph([t for t in whole.triples if _in_rdfs(t)])
     wording = Wording(whole, prefixes)
     arities = {predicate(iri): arity for iri, arity in graph.arities.items()}
     collector = Collector(writing_with(prefixes), wording, arities, equality=profile == "rl")
+    individual = graph  # what it says of names as individuals does not depend on equivalences
+    graph = with_equivalences(graph, equal) if profile == "rl" else graph
     expressions = Expressions(ClassGraph(graph, wider_expressions(graph)))
     ClassRules(expressions, collector, wording).make()
     PropertyRules(expressions, collector, wording).make()
     facts = individuals.facts_of(whole, collector)
     if profile == "rl":
-        equality.make(graph, collector, wording, {*facts, *collector.facts}, given)
+        equality.make(individual, collector, wording, {*facts, *collector.facts}, given)
     _things(graph, collector)
     if profile == "rl-without-equality":
         for triple in equal:

@@ -42,6 +42,15 @@ def constant(value: Object) -> Constant:
     return Constant(type_, found)
 
 
+def why_no_constant(value: Object) -> str:
+    """Why a literal is no constant here; an empty text if it is one."""
+    try:
+        constant(value)
+    except DataError as error:
+        return str(error)
+    return ""
+
+
 T = TypeVar("T")
 
 MOST_KEPT = 50_000

@@ -345,7 +345,10 @@ def with_staged(
                     "for columns of its own. Give it another name."
                 )
     else:
-        kept = tuple(a if a == b else None for a, b in zip(known.datatypes, datatypes, strict=True))
+        kept = tuple(
+            a if a == b or type_ is Type.SYMBOL else None
+            for a, b, type_ in zip(known.datatypes, datatypes, settled, strict=True)
+        )
         names = [c.name for c in known.columns]
     named_columns = tuple(Column(n, t) for n, t in zip(names, settled, strict=True))
     return replace(known, columns=named_columns, settled=settled, datatypes=kept)

@@ -113,7 +113,7 @@ class Net:
             predicate is None
             or predicate.open
             or None in predicate.settled
-            or any(predicate.datatypes)  # plain rows would remove the datatypes
+            or _has_datatypes(predicate)  # plain rows would remove them
             or self._may_have_vanished(predicate)
         ):
             raise _StandsAlone
@@ -134,6 +134,12 @@ class Net:
 
 
 _NONE: tuple[None, bool] = (None, False)
+
+
+def _has_datatypes(predicate: Predicate) -> bool:
+    """Whether a native column has a datatype of RDF."""
+    both = zip(predicate.columns, predicate.datatypes, strict=True)
+    return any(datatype and column.type is not Type.SYMBOL for column, datatype in both)
 
 
 def _keyed_rows(predicate: Predicate, rows: object) -> list[tuple[Key, Row]]:
