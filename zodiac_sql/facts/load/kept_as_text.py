@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from zodiac_sql.database.store import Store
 from zodiac_sql.facts.load import literals, ntriples
 from zodiac_sql.facts.load.ntriples import LineFile, Reading
-from zodiac_sql.facts.load.properties import Property
+from zodiac_sql.facts.load.properties import Fallen, Property
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
@@ -29,16 +29,16 @@ _OTHER = f"""
 SELECT min(rowid) FROM {_OBJECTS} AND NOT list_contains($datatypes::VARCHAR[], zodiac_datatype(o))
 """
 
-_MISFITS = f"""
-SELECT min(row) FILTER (NOT zodiac_fits(value, list_extract($forms::VARCHAR[], place))),
-       min(row) FILTER (TRY_CAST(value AS HUGEINT) < list_extract($least::HUGEINT[], place)
-                        OR TRY_CAST(value AS HUGEINT) > list_extract($most::HUGEINT[], place)),
-       min(row) FILTER (zodiac_zoned(value))
-FROM (
+_FALLEN = f"""
+SELECT min(row) FROM (
     SELECT rowid AS row, list_position($datatypes::VARCHAR[], zodiac_datatype(o)) AS place,
            zodiac_value(o, zodiac_datatype(o)) AS value
     FROM {_OBJECTS}
-)
+) WHERE CASE $why
+    WHEN 'LOSSY' THEN NOT zodiac_fits(value, list_extract($forms::VARCHAR[], place))
+    WHEN 'ZONED' THEN zodiac_zoned(value)
+    ELSE TRY_CAST(value AS HUGEINT) < list_extract($least::HUGEINT[], place)
+         OR TRY_CAST(value AS HUGEINT) > list_extract($most::HUGEINT[], place) END
 """
 
 
@@ -113,15 +113,19 @@ def _first_odd(store: Store, property_: Property, family: _Family) -> tuple[int,
         given: dict[str, object] = {"term": property_.term, "datatypes": list(family.datatypes)}
         ((other,),) = store.rows(_OTHER, given)
         return *_shown(store, other), f"and others are {family}"
+    assert property_.fallen is not None
     bounds = [literals.bounds(datatype) for datatype in family.datatypes]
     limits = {"least": [b[0] for b in bounds], "most": [b[1] for b in bounds]}
     given = {"term": property_.term, **family.datatypes_and_forms, **limits}
-    ((lossy, out_of_range, zoned),) = store.rows(_MISFITS, given)
-    if lossy is not None:
-        return *_shown(store, lossy), f"which no {family.type} keeps"
-    if out_of_range is not None:
-        return *_shown(store, out_of_range), "which is beyond the range of its datatype"
-    return *_shown(store, zoned), "and others have no time zone"
+    ((row,),) = store.rows(_FALLEN, {**given, "why": property_.fallen.name})
+    match property_.fallen:
+        case Fallen.LOSSY:
+            why = f"which no {family.type} keeps"
+        case Fallen.OUT_OF_RANGE:
+            why = "which is beyond the range of its datatype"
+        case Fallen.ZONED:
+            why = "and others have no time zone"
+    return *_shown(store, row), why
 
 
 def _shown(store: Store, rowid: int) -> tuple[int, str]:
