@@ -13,6 +13,7 @@ from support.loading import GOOD, facts, load, predicate
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.load import same_value
 from zodiac_sql.facts.load.load_file import load_file
 from zodiac_sql.language import symbols
 from zodiac_sql.language.schema import Predicate
@@ -208,18 +209,20 @@ def test_why_a_column_is_text_is_told(
 
 def test_lines_and_numbers_of_notes(store: Store, tmp_path: Path) -> None:
     """Comments, line ends of Windows and bad lines count; after five properties, only how many."""
-    text = literal_file("5 integer", "n/a string").replace("\n", "\r\n\r\n# c\r\n")
+    text = literal_file("5 integer", "n/a string", "6 integer").replace("\n", "\r\n\r\n# c\r\n")
     assert "because line 4 has" in noted(store, tmp_path, text)[0]
     turtle = "@prefix : <http://e/> .\n:a :p 1 ,\n 2 , :b ;\n :q 'x' .\n"
     (note,) = noted(store, tmp_path, turtle, ".ttl")
     assert "because line 3 has <http://e/b>, and others are xsd:integer" in note
-    many = "".join(f":a :p{n} 1 , true .\n" for n in range(7))
+    many = "".join(f":a :p{n} 1 , 2 , true .\n" for n in range(7))
     notes = noted(store, tmp_path, f"@prefix : <http://e/> .\n{many}", ".ttl")
     assert len(notes) == 6 and notes[-1].endswith("a.ttl: 2 more properties are kept as text, too")
 
 
 def test_columns_of_text_need_no_note(store: Store, tmp_path: Path) -> None:
     assert noted(store, tmp_path, literal_file("a string", "2024 gYear")) == ()
+    assert noted(store, tmp_path, literal_file("a string", "b string", "5 integer")) == ()
+    assert noted(store, tmp_path, literal_file("a string", "5 integer")) == ()
     known = {P: predicate(P, Type.SYMBOL, Type.SYMBOL)}
     text = literal_file("5 integer", "true boolean")
     assert load(store, tmp_path / "a.nt", text, known).notes == ()
@@ -232,7 +235,14 @@ SAME = [
     (["2024-01-01T12:00:00Z dateTime", "2024-01-01T14:00:00+02:00 dateTime"],
      '"2024-01-01T12:00:00Z"^^xsd:dateTime and "2024-01-01T14:00:00+02:00"^^xsd:dateTime'),
     (["0.1 float", "0.1 decimal"], '"0.1"^^xsd:decimal and "0.1"^^xsd:float'),
+    (["2024-01-01T12:00:00.120 dateTime", "2024-01-01T12:00:00.12 dateTime"],
+     '"2024-01-01T12:00:00.12"^^xsd:dateTime and "2024-01-01T12:00:00.120"^^xsd:dateTime'),
+    (["2024-01-01T12:00:00.0Z dateTime", "2024-01-01T12:00:00Z dateTime"],
+     '"2024-01-01T12:00:00.0Z"^^xsd:dateTime and "2024-01-01T12:00:00Z"^^xsd:dateTime'),
+    (["2024-01-01T12:00:00+02:00 dateTime", "2024-01-01T11:00:00+01:00 dateTime"],
+     '"2024-01-01T11:00:00+01:00"^^xsd:dateTime and "2024-01-01T12:00:00+02:00"^^xsd:dateTime'),
     (["0.1 float", "0.1 double"], ""),
+    (["2024-01-01T12:00:00.120Z dateTime", "2024-01-01T12:00:00.125Z dateTime"], ""),
     (["1 integer", "2.5 decimal", "1 integer"], ""),
 ]  # fmt: skip
 
@@ -246,3 +256,25 @@ def test_several_literals_that_are_one_fact_are_told(
     notes = noted(store, tmp_path, text)
     start = f"{tmp_path}/a.nt: 1 fact of {P} stands for several literals of the file, such as "
     assert notes == ((f"{start}{said}: their values are equal",) if said else ())
+
+
+def test_literals_that_are_one_fact_are_told_of_each_property(store: Store, tmp_path: Path) -> None:
+    """Properties of one type are asked together, and told in the order of their names."""
+    text = "@prefix : <http://e/> .\n:a :q 1 , 1.0 , 2.5 ; :p 01 , 1 , 2 ; :r 1 , 2.0 ; :t true .\n"
+    text += ":b :q 2 , 2.0 ; :t false .\n:c :q 3.5 , 1 .\n"
+    notes = noted(store, tmp_path, text, ".ttl")
+    said = [note.partition(": ")[2].partition(" stand")[0] for note in notes]
+    assert said == ["1 fact of http://e/p", "2 facts of http://e/q"]
+    assert "such as " in notes[1] and notes[1].endswith("their values are equal")
+
+
+def test_many_odd_literals_are_not_compared(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "@prefix : <http://e/> .\n:a :q 1 , 1.0 .\n:b :q 2 , 2.0 .\n:c :q 03.0 .\n"
+    assert len(noted(store, tmp_path, text, ".ttl")) == 1
+    monkeypatch.setattr(same_value, "MOST_ODD", 1)
+    assert noted(store, tmp_path, text, ".ttl") == ()
+    monkeypatch.undo()
+    monkeypatch.setattr(same_value, "MOST_BESIDE", 3)
+    assert noted(store, tmp_path, text, ".ttl") == ()

@@ -366,6 +366,8 @@ def test_other_syntaxes(tmp_path: Path) -> None:
             ),
             "xml.owl is OWL/XML, another syntax than RDF/XML",
         ),
+        ("gbk.owl", '<?xml version="1.0" encoding="GBK"?>\n<a/>', "gbk.owl"),
+        ("none.owl", '<?xml version="1.0" encoding="x-foo"?>\n<a/>', "none.owl"),
     ],
 )
 def test_files_that_are_refused(tmp_path: Path, name: str, text: str | None, said: str) -> None:

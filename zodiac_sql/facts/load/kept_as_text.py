@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from zodiac_sql.database.store import Store
 from zodiac_sql.facts.load import literals, ntriples
 from zodiac_sql.facts.load.ntriples import LineFile, Reading
-from zodiac_sql.facts.load.properties import Property
+from zodiac_sql.facts.load.properties import Fallen, Property
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
@@ -21,24 +21,25 @@ from zodiac_sql.language.syntax import Type
 MOST_TOLD = 5
 """Of so many properties of a file it is told one by one."""
 
-_FIRST = """
-SELECT row, o FROM (
-    SELECT rowid + 1 AS row, o, zodiac_datatype(o) AS datatype,
-           list_position($datatypes::VARCHAR[], zodiac_datatype(o)) AS place,
-           zodiac_value(o, zodiac_datatype(o)) AS value
-    FROM temp.zodiac_triple
-    WHERE p = $term AND o <> '' AND s <> '' AND NOT zodiac_is_class(p, o)
-) WHERE {condition} ORDER BY row LIMIT 1
+_OBJECTS = (
+    "temp.zodiac_triple WHERE p = $term AND o <> '' AND s <> '' AND NOT zodiac_is_class(p, o)"
+)
+
+_OTHER = f"""
+SELECT min(rowid) FROM {_OBJECTS} AND NOT list_contains($datatypes::VARCHAR[], zodiac_datatype(o))
 """
 
-_OTHER = "place IS NULL AND $forms::VARCHAR[] IS NOT NULL"
-_LOSSY = "NOT zodiac_fits(value, list_extract($forms::VARCHAR[], place))"
-_OUT_OF_RANGE = (
-    "$forms::VARCHAR[] IS NOT NULL AND (TRY_CAST(value AS HUGEINT) <"
-    " list_extract($least::HUGEINT[], place)"
-    " OR TRY_CAST(value AS HUGEINT) > list_extract($most::HUGEINT[], place))"
-)
-_ZONED = "$forms::VARCHAR[] IS NOT NULL AND zodiac_zoned(value)"
+_FALLEN = f"""
+SELECT min(row) FROM (
+    SELECT rowid AS row, list_position($datatypes::VARCHAR[], zodiac_datatype(o)) AS place,
+           zodiac_value(o, zodiac_datatype(o)) AS value
+    FROM {_OBJECTS}
+) WHERE CASE $why
+    WHEN 'LOSSY' THEN NOT zodiac_fits(value, list_extract($forms::VARCHAR[], place))
+    WHEN 'ZONED' THEN zodiac_zoned(value)
+    ELSE TRY_CAST(value AS HUGEINT) < list_extract($least::HUGEINT[], place)
+         OR TRY_CAST(value AS HUGEINT) > list_extract($most::HUGEINT[], place) END
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class _Family:
     datatypes: Sequence[str]
 
     @property
-    def parameters(self) -> dict[str, object]:
+    def datatypes_and_forms(self) -> dict[str, object]:
         forms = {each: literals.form_of_free(each, self.type) for each in self.datatypes}
         forms = literals.beside_doubles(forms)
         return {"datatypes": list(forms), "forms": list(forms.values())}
@@ -75,16 +76,17 @@ def notes(
 
 
 def _family(kinds: Mapping[str, int]) -> _Family | None:
+    """The family of more than half of the objects, if there is one."""
     families: dict[Type, dict[str, int]] = defaultdict(dict)
     for datatype, count in kinds.items():
         if (type_ := literals.TYPES.get(datatype)) is not None:
             families[type_][datatype] = count
     if Type.FLOAT in families:
         families[Type.FLOAT].update(families.pop(Type.INT, {}))
-    if not families:
-        return None
-    type_ = max(families, key=lambda each: sum(families[each].values()))
-    return _Family(type_, list(families[type_]))
+    for type_, counts in families.items():
+        if 2 * sum(counts.values()) > sum(kinds.values()):
+            return _Family(type_, list(counts))
+    return None
 
 
 def _note(store: Store, file: LineFile, property_: Property, reading: Reading) -> str:
@@ -107,20 +109,25 @@ _MOST_SHOWN = 160
 
 def _first_odd(store: Store, property_: Property, family: _Family) -> tuple[int, str, str]:
     """The row and the object of the first statement that stands in the way, and how it does."""
-    given = {"term": property_.term, **family.parameters}
-    if row := _first(store, _OTHER, given):
-        return *row, f"and others are {family}"
-    if row := _first(store, _LOSSY, given):
-        return *row, f"which no {family.type} keeps"
+    if set(property_.kinds) - set(family.datatypes):
+        given: dict[str, object] = {"term": property_.term, "datatypes": list(family.datatypes)}
+        ((other,),) = store.rows(_OTHER, given)
+        return *_shown(store, other), f"and others are {family}"
+    assert property_.fallen is not None
     bounds = [literals.bounds(datatype) for datatype in family.datatypes]
-    limits: dict[str, object] = {"least": [b[0] for b in bounds], "most": [b[1] for b in bounds]}
-    if row := _first(store, _OUT_OF_RANGE, {**given, **limits}):
-        return *row, "which is beyond the range of its datatype"
-    row = _first(store, _ZONED, given)
-    assert row is not None
-    return *row, "and others have no time zone"
+    limits = {"least": [b[0] for b in bounds], "most": [b[1] for b in bounds]}
+    given = {"term": property_.term, **family.datatypes_and_forms, **limits}
+    ((row,),) = store.rows(_FALLEN, {**given, "why": property_.fallen.name})
+    match property_.fallen:
+        case Fallen.LOSSY:
+            why = f"which no {family.type} keeps"
+        case Fallen.OUT_OF_RANGE:
+            why = "which is beyond the range of its datatype"
+        case Fallen.ZONED:
+            why = "and others have no time zone"
+    return *_shown(store, row), why
 
 
-def _first(store: Store, condition: str, values: Mapping[str, object]) -> tuple[int, str] | None:
-    rows = store.rows(_FIRST.format(condition=condition), dict(values))
-    return (rows[0][0], rows[0][1]) if rows else None
+def _shown(store: Store, rowid: int) -> tuple[int, str]:
+    rows = store.rows("SELECT o FROM temp.zodiac_triple WHERE rowid = $rowid", {"rowid": rowid})
+    return rowid + 1, rows[0][0]

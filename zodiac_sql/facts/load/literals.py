@@ -64,7 +64,11 @@ CREATE OR REPLACE TEMP MACRO zodiac_moment_fits(v) AS
                          || '(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?')
     AND NOT starts_with(v, '0000') AND zodiac_moment(v) IS NOT NULL;
 
--- Whether the value may be there in another spelling. (Of decimals and doubles it is not asked.)
+-- The time zone of a moment that fits.
+CREATE OR REPLACE TEMP MACRO zodiac_offset(v) AS ltrim(substring(v, 20), '.0123456789');
+
+-- Whether the value may be there in another spelling, time zones aside. (Of decimals and doubles
+-- it is not asked.)
 CREATE OR REPLACE TEMP MACRO zodiac_respelled(v, form) AS
     CASE form
     WHEN 'integer' THEN starts_with(v, '+') OR (starts_with(v, '0') AND v <> '0')
@@ -72,7 +76,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_respelled(v, form) AS
     WHEN 'boolean' THEN length(v) = 1
     WHEN 'date' THEN false
     ELSE form LIKE '%moment'
-         AND (contains(v, '.') OR (zodiac_zoned(v) AND NOT ends_with(v, 'Z'))) END;
+         AND ends_with(substring(v, 20, length(v) - length(zodiac_offset(v)) - 19), '0') END;
 
 -- A form is what a literal must look like to enter a column of a type.
 CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(

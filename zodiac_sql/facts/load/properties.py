@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
@@ -33,13 +34,23 @@ p = $term AND NOT zodiac_is_class(p, o) AND NOT zodiac_fits(
 """The condition on s, p, o of a statement whose object does not fit."""
 
 
+class Fallen(Enum):
+    """Why literals of one family cannot be native values."""
+
+    LOSSY = auto()
+    OUT_OF_RANGE = auto()
+    ZONED = auto()
+    """Some moments have a time zone, and others have none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Property:
     """A property or class of a file, and the predicate that it becomes.
 
     `kinds` counts its objects by datatype (or 'node', 'text'). `forms` has the form that a literal
     of a datatype must have to enter a native column. `misfits` counts objects without it.
-    `respelled` tells that a value may be written in several ways.
+    `respelled` tells that a value may be written in several ways. `fallen` tells why the column is
+    not native, although all objects are literals of one family.
     """
 
     number: int
@@ -53,6 +64,7 @@ class Property:
     datatype: str | None = None
     misfits: int = 0
     respelled: bool = False
+    fallen: Fallen | None = None
 
     @property
     def arity(self) -> int:
@@ -189,7 +201,10 @@ def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
         " min(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
         " max(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
         " count_if(form LIKE '%moment' AND zodiac_zoned(value)),"
-        " bool_or(zodiac_respelled(value, form))"
+        " bool_or(zodiac_respelled(value, form)) AND NOT coalesce(min(length(value)) FILTER"
+        " (form LIKE '%moment') = max(length(value)) FILTER (form LIKE '%moment'), false)"
+        " OR coalesce(min(zodiac_offset(value)) FILTER (form LIKE '%moment')"
+        " < max(zodiac_offset(value)) FILTER (form LIKE '%moment'), false)"
         " FROM (SELECT term, datatype, form, zodiac_value(o, datatype) AS value"
         " FROM zodiac_statements() JOIN temp.zodiac_form USING (term, datatype) WHERE NOT class)"
         " GROUP BY ALL"
@@ -208,7 +223,8 @@ def _decided(property_: Property, fits: Mapping[tuple[str, str], _Fitting]) -> P
     if property_.known_type is None:
         bounded = all(literals.within_bounds(d, f.low, f.high) for d, f in found.items())
         if misfits or not bounded or zoned not in (0, total):
-            return replace(property_, type=Type.SYMBOL, forms={})
+            why = Fallen.LOSSY if misfits else Fallen.ZONED if bounded else Fallen.OUT_OF_RANGE
+            return replace(property_, type=Type.SYMBOL, forms={}, fallen=why)
     datatype = literals.common_datatype(property_.forms, property_.type, zoned > 0)
     before = property_.known.datatypes[1] if property_.known is not None else None
     respelled = any(fitting.respelled for fitting in found.values())

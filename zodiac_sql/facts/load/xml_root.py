@@ -36,9 +36,10 @@ def _root(file: SourceFile) -> str:
 
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = started
+    # pyoxigraph tells errors. ValueError and LookupError are for an encoding that expat has not.
     with (
-        suppress(_Found, expat.ExpatError),
+        suppress(_Found, expat.ExpatError, ValueError, LookupError),
         file.data.open("rb") as data,
-    ):  # pyoxigraph tells errors
+    ):
         parser.Parse(data.read(_HEAD_BYTES), False)
     return found[0] if found else ""
