@@ -278,3 +278,12 @@ def test_many_odd_literals_are_not_compared(
     monkeypatch.undo()
     monkeypatch.setattr(same_value, "MOST_BESIDE", 3)
     assert noted(store, tmp_path, text, ".ttl") == ()
+
+
+def test_one_shape_of_moments_is_not_compared(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of sensors have milliseconds and one time zone, so no value has two spellings."""
+    monkeypatch.setattr(same_value, "_ODD", "SELECT error('asked')")
+    times = [f"2024-01-01T12:00:00.{n}+01:00 dateTime" for n in ("120", "125", "000")]
+    assert noted(store, tmp_path, literal_file(*times)) == ()

@@ -65,7 +65,10 @@ CREATE OR REPLACE TEMP MACRO zodiac_moment_fits(v) AS
     AND NOT starts_with(v, '0000') AND zodiac_moment(v) IS NOT NULL;
 
 -- The time zone of a moment that fits.
-CREATE OR REPLACE TEMP MACRO zodiac_offset(v) AS ltrim(substring(v, 20), '.0123456789');
+CREATE OR REPLACE TEMP MACRO zodiac_offset(v) AS
+    CASE WHEN ends_with(v, 'Z') THEN 'Z'
+         WHEN substring(v, -6, 1) IN ('+', '-') THEN substring(v, -6, 6)
+         ELSE '' END;
 
 -- Whether the value may be there in another spelling, time zones aside. (Of decimals and doubles
 -- it is not asked.)
@@ -76,7 +79,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_respelled(v, form) AS
     WHEN 'boolean' THEN length(v) = 1
     WHEN 'date' THEN false
     ELSE form LIKE '%moment'
-         AND ends_with(substring(v, 20, length(v) - length(zodiac_offset(v)) - 19), '0') END;
+         AND regexp_matches(v, '[.][0-9]*0([Z+-]|$)') END;
 
 -- A form is what a literal must look like to enter a column of a type.
 CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(

@@ -201,12 +201,11 @@ def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
         " min(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
         " max(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
         " count_if(form LIKE '%moment' AND zodiac_zoned(value)),"
-        " bool_or(zodiac_respelled(value, form)) AND NOT coalesce(min(length(value)) FILTER"
-        " (form LIKE '%moment') = max(length(value)) FILTER (form LIKE '%moment'), false)"
-        " OR coalesce(min(zodiac_offset(value)) FILTER (form LIKE '%moment')"
-        " < max(zodiac_offset(value)) FILTER (form LIKE '%moment'), false)"
+        " coalesce(min(zone) < max(zone) OR bool_or(zodiac_respelled(value, form))"
+        " AND (min(zone) IS NULL OR min(strlen(value)) < max(strlen(value))), false)"
+        " FROM (SELECT *, CASE WHEN form LIKE '%moment' THEN zodiac_offset(value) END AS zone"
         " FROM (SELECT term, datatype, form, zodiac_value(o, datatype) AS value"
-        " FROM zodiac_statements() JOIN temp.zodiac_form USING (term, datatype) WHERE NOT class)"
+        " FROM zodiac_statements() JOIN temp.zodiac_form USING (term, datatype) WHERE NOT class))"
         " GROUP BY ALL"
     )
     return {(term, datatype): _Fitting(*counts) for term, datatype, *counts in rows}
