@@ -274,14 +274,14 @@ def test_views_are_read_without_zodiac_sql(file: Path) -> None:
 def test_views_are_read_when_attached(file: Path) -> None:
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH '{file}' AS other (READ_ONLY)")
-        assert connection.sql("SELECT count(*) FROM other.path").fetchone() == (6,)
-        assert connection.sql("SELECT count(*) FROM other.main.named").fetchone() == (3,)
+        assert connection.execute("SELECT count(*) FROM other.path").fetchone() == (6,)
+        assert connection.execute("SELECT count(*) FROM other.main.named").fetchone() == (3,)
 
 
 def test_a_moved_file(file: Path, open_kb: OpenKb) -> None:
     moved = file.rename(file.with_name("elsewhere.db"))
     with duckdb.connect(moved) as connection:
-        assert connection.sql("SELECT count(*) FROM path").fetchone() == (6,)
+        assert connection.execute("SELECT count(*) FROM path").fetchone() == (6,)
     with open_kb(moved) as kb:
         assert kb.insert("edge", [("d", "e")]).inserted["path"] == 4
 

@@ -108,7 +108,7 @@ def test_memory_that_spills(tmp_path: Path) -> None:
         kb.add_rules("square(X, Y) :- n(X), n(Y).")
         assert kb.insert("n", [(i,) for i in range(2000)]).inserted["square"] == 4_000_000
     with duckdb.connect(path) as connection:
-        assert connection.sql("SELECT count(*), sum(s) FROM square").fetchone() == (
+        assert connection.execute("SELECT count(*), sum(s) FROM square").fetchone() == (
             4_000_000, 2000 * (1999 * 2000 // 2)
         )  # fmt: skip
 

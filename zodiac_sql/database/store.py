@@ -12,7 +12,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+from weakref import ref
 
 import duckdb
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 Parameters = Sequence[object] | Mapping[str, object] | None
 Tracer = Callable[[str, Parameters], None]
+_Result = TypeVar("_Result")
 
 KNOWN_SYMBOLS = "zodiac$known_symbol"
 """Temporary view of every symbol, published and new (dictionary.py)."""
@@ -103,6 +105,7 @@ class Store:
         """What stands for the transaction that is open."""
         self._names = itertools.count(1)
         self._texts: dict[Hashable, str] = {}
+        self._streamed: ref[pa.RecordBatchReader] | None = None
         self.reader: Store | None = None
         """The connection for SQL that users write, once it is needed (other_connections.py)."""
         self.identity: Identity | None = None  # see as_left.py
@@ -155,19 +158,35 @@ class Store:
 
         Changes that wait in the journal come first.
         """
+        return self._run(self.connection.execute, statement, parameters)
+
+    def _run(
+        self,
+        execute: Callable[[str, Parameters], _Result],
+        statement: str | exp.Expr,
+        parameters: Parameters,
+    ) -> _Result:
         self.journal.comes()
         text = statement if isinstance(statement, str) else render(statement)
         if self.waiting_symbols and KNOWN_SYMBOLS in text:
             self._settle_symbols()
         if self.tracer:
             self.tracer(text, parameters)
+        self.end_answer()
         with explaining(self):
             try:
-                return self.connection.execute(text, parameters)
+                return execute(text, parameters)
             except duckdb.InternalException as error:
                 if not any(said in str(error) for said in NOT_PLANNED):
                     raise
-                return self._replanned(text, parameters)
+                return self._replanned(execute, text, parameters)
+
+    def end_answer(self) -> None:
+        """Give up an answer that is still streamed: DuckDB refuses other statements meanwhile."""
+        if self._streamed is not None:
+            reader, self._streamed = self._streamed(), None
+            if reader is not None:
+                reader.close()
 
     def _settle_symbols(self) -> None:
         """Put the symbols that wait in memory into the dictionary's table."""
@@ -175,12 +194,14 @@ class Store:
         self.run(_INTO_TABLE, ids_and_texts(self.waiting_symbols))
         self.waiting_symbols.clear()
 
-    def _replanned(self, text: str, parameters: Parameters) -> duckdb.DuckDBPyConnection:
-        """Run a statement that DuckDB 1.5.6 cannot plan: it loses columns of some cyclic joins."""
+    def _replanned(
+        self, execute: Callable[[str, Parameters], _Result], text: str, parameters: Parameters
+    ) -> _Result:
+        """Run a statement that DuckDB cannot plan: it loses columns of some cyclic joins."""
         without = ",".join((WRONG_OPTIMIZER, *LOSING_OPTIMIZERS))
         self.connection.execute(f"SET disabled_optimizers = '{without}'")
         try:
-            return self.connection.execute(text, parameters)
+            return execute(text, parameters)
         finally:
             self.connection.execute(f"SET disabled_optimizers = '{WRONG_OPTIMIZER}'")
 
@@ -206,17 +227,27 @@ class Store:
 
     def arrow(self, statement: str | exp.Expr, parameters: Parameters = None) -> pa.Table:
         """Run a statement and fetch its answer as an Arrow table."""
-        result = self.run(statement, parameters)
-        with explaining(self):
-            return result.to_arrow_table()
+        return self._run(self._fetched, statement, parameters)
 
     def batches(
         self, statement: str | exp.Expr, rows: int, parameters: Parameters = None
     ) -> pa.RecordBatchReader:
         """Run a statement, and stream its answer. The next statement ends the stream."""
-        result = self.run(statement, parameters)
-        with explaining(self):
-            return result.to_arrow_reader(rows)
+
+        def streamed(text: str, parameters: Parameters) -> pa.RecordBatchReader:
+            return self._asked(text, parameters).to_arrow_reader(rows)
+
+        reader = self._run(streamed, statement, parameters)
+        self._streamed = ref(reader)
+        return reader
+
+    def _fetched(self, text: str, parameters: Parameters) -> pa.Table:
+        return self._asked(text, parameters).to_arrow_table()
+
+    def _asked(self, text: str, parameters: Parameters) -> duckdb.DuckDBPyRelation:
+        """The answer of a statement as a relation: Arrow then gets its rows without a copy."""
+        self.connection.abort()  # rows of a statement before, which nobody has fetched
+        return self.connection.sql(text, params=parameters)
 
     @contextmanager
     def transaction(self, read_only: bool = False) -> Iterator[None]:
@@ -244,6 +275,8 @@ class Store:
     @contextmanager
     def offered(self, name: str, data: object) -> Iterator[None]:
         """Let statements inside read an Arrow table or stream, data frame or relation by name."""
+        self.end_answer()
+        self.connection.abort()  # rows that nobody has fetched
         self.connection.register(name, data)
         try:
             yield
@@ -302,5 +335,6 @@ def end_transaction(store: Store) -> None:
     """
     if store.open_transaction is not None:
         with suppress(duckdb.Error):  # a COMMIT that fails has ended the transaction
+            store.end_answer()
             store.connection.rollback()
         store.open_transaction = None
