@@ -10,6 +10,7 @@ from typing import Literal
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.database.limits import Limits
 from zodiac_sql.database.open_store import open_store
+from zodiac_sql.database.settings import STORAGE_VERSION, require_storage_version
 from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.language.functions import Function
 from zodiac_sql.session import Session
@@ -23,6 +24,7 @@ def connect(
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     external_access: bool = False,
+    storage_version: str = STORAGE_VERSION,
     functions: Iterable[Function] = (),
     strategy: str = "auto",
     modules: bool = True,
@@ -37,6 +39,10 @@ def connect(
     `external_access`, no SQL in a query or in the file reaches other files or the network.
     `functions` are Python functions that the file's rules use (see `register_function`). A file
     that was copied in use, without its .wal, is a MissingLogWarning.
+
+    `storage_version` is the form in which DuckDB writes a new file. That of "v1.0.0" can be read by
+    all clients of DuckDB from 1.0 on, "v2.0.0" from 2.0 on. A file that there is keeps its own;
+    `compact` can change it.
 
     A change or a question that takes longer than `timeout` seconds is a LimitError, and changes
     nothing. So is a change in which the rules of one hypernode derive more than `max_rows` facts
@@ -54,6 +60,7 @@ def connect(
     """
     settings = Settings(strategy, modules, hypertree)
     settings.require_known()
+    require_storage_version(storage_version)
     limits = Limits(timeout, max_rows, max_iterations)
     opened = partial(
         open_store,
@@ -63,5 +70,6 @@ def connect(
         memory_limit=memory_limit,
         temp_directory=temp_directory,
         external_access=external_access,
+        storage_version=storage_version,
     )
     return KnowledgeBase(Session(opened, functions, settings, limits))

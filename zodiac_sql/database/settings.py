@@ -28,6 +28,20 @@ NOT_PLANNED = ("Failed to bind column reference", "Attempted to access index")
 """What DuckDB then says."""
 
 
+STORAGE_VERSIONS = ("v1.0.0", "v1.2.0", "v1.3.0", "v1.4.0", "v1.5.0", "v2.0.0")
+"""The forms in which DuckDB writes files. It reads those of all versions up to its own."""
+
+STORAGE_VERSION = STORAGE_VERSIONS[0]
+"""That of new files. Later ones take as much space and time, and fewer clients can read them."""
+
+
+def require_storage_version(version: str) -> None:
+    """Raise ValueError for a form of files that DuckDB does not write."""
+    if version not in STORAGE_VERSIONS:
+        known = ", ".join(STORAGE_VERSIONS)
+        raise ValueError(f"storage_version is one of {known}; not {version!r}")
+
+
 _SIZE = re.compile(r"\s*([0-9.]+)\s*(?:([kmgt])(i?))?b(?:ytes)?\s*", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 

@@ -54,6 +54,18 @@ SCHEMAS = ("zodiac", EXPLICIT_SCHEMA, DERIVED_SCHEMA, NODE_SCHEMA)
 """Our schemas in a database file."""
 
 
+def connect_duckdb(
+    path: str = ":memory:", read_only: bool = False, config: Settings | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Connect to DuckDB, without its own progress bar.
+
+    In a process without a script, it would write that to stdout, amid the output of the program.
+    """
+    connection = duckdb.connect(path, read_only=read_only, config=config or {})
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
 class Store:
     """An open database. `tracer`, if set, sees every statement and its parameters first.
 
