@@ -84,7 +84,10 @@ TABLES = """
 """
 MACROS = """
     SELECT function_name, parameters,
-      replace(macro_definition, '(NOT (t[1] IN (''<'', ''"'')))', '(t[1] NOT IN (''<'', ''"''))')
+      replace(
+        replace(macro_definition, '(NOT (t[1] IN (''<'', ''"'')))', '(t[1] NOT IN (''<'', ''"''))'),
+        '(lambda piece: ', '(piece -> '
+      )
     FROM duckdb_functions() WHERE database_name = $1 AND schema_name = 'zodiac' ORDER BY 1
 """
 SCHEMAS = "SELECT schema_name FROM duckdb_schemas() WHERE database_name = $1 ORDER BY 1"

@@ -44,7 +44,7 @@ _FACT = (
 
 # The first column for modules had a default that calls a function. Nothing uses it: migration 6
 # makes the table anew.
-_DEFAULT = r"[0-9]+|'\[\]'|CAST\('[ft]' AS BOOLEAN\)|main\.list_value\(\)"
+_DEFAULT = r"[0-9]+|'\[\]'|CAST\('[ft]' AS BOOLEAN\)|true|false|main\.list_value\(\)"
 
 _PLAIN = (
     r"(?:VARCHAR|INTEGER|BIGINT|BOOLEAN|TIMESTAMP)(?:\[\])?|MAP\(VARCHAR, VARCHAR\)"
