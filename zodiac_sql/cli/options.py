@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from zodiac_sql.database.settings import STORAGE_VERSIONS
+from zodiac_sql.database.settings import StorageVersion
 
 if TYPE_CHECKING:
     from zodiac_sql.facts.load.options import TableOptions
@@ -34,9 +34,7 @@ class What(enum.StrEnum):
     FEED = "feed"
 
 
-StorageVersion = enum.StrEnum("StorageVersion", [(v, v) for v in STORAGE_VERSIONS])
-
-StorageForm = Annotated[
+WrittenFor = Annotated[
     StorageVersion | None,
     typer.Option("--storage-version", help="The oldest DuckDB that is to read the file."),
 ]
