@@ -341,6 +341,11 @@ CHANGING = [
     "EXPLAIN ANALYZE CREATE TEMP TABLE t AS SELECT 1", "EXPLAIN ANALYZE SET threads = 1",
     "EXPLAIN ANALYZE COPY (SELECT 1) TO 'leak.csv'", "EXPLAIN ANALYZE DROP TABLE edb.edge",
     "explain /* ! */ analyze delete from temp.\"zodiac$new_symbol\"",
+    "WITH x AS (INSERT INTO edb.edge VALUES (1, 2) RETURNING 1) SELECT * FROM x",
+    "WITH x AS (DELETE FROM edb.edge RETURNING 1) SELECT * FROM x",
+    "EXPLAIN ANALYZE WITH x AS (DELETE FROM edb.edge RETURNING 1) SELECT * FROM x",
+    "WITH x AS (INSERT INTO temp.\"zodiac$new_symbol\" VALUES (99, 'plain', 'poison') RETURNING 1)"
+    " SELECT * FROM x",
     "SELECT 1; DROP VIEW path", "SELECT 1; SELECT 2", "", ";", "-- nothing", "SELECT", "no sql",
 ]  # fmt: skip
 
@@ -371,7 +376,7 @@ def test_sql_refuses_what_is_not_reading(
 @pytest.mark.parametrize("statement", [
     "SELECT * FROM path", "FROM path", "WITH p AS (FROM path) SELECT count(*) FROM p", "VALUES (1)",
     "DESCRIBE path", "SHOW TABLES", "SUMMARIZE path", "EXPLAIN SELECT * FROM path",
-    "PRAGMA table_info('path')", "SELECT 1;",
+    "PRAGMA table_info('path')", "PRAGMA show_tables", "pragma\nversion;", "SELECT 1;",
 ])  # fmt: skip
 def test_sql_reads(file: Path, open_kb: OpenKb, statement: str) -> None:
     with open_kb(file) as kb:
