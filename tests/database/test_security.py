@@ -196,7 +196,7 @@ def test_a_file_with_a_trigger_is_not_read(tmp_path: Path, read_only: bool) -> N
         kb.insert("p", [(1,)])
     with duckdb.connect(file) as stranger:
         stranger.execute(
-            "CREATE TRIGGER t AFTER INSERT ON edb.p FOR EACH STATEMENT INSERT INTO edb.p VALUES (2)"
+            "CREATE TRIGGER t AFTER INSERT ON edb.p FOR EACH STATEMENT DELETE FROM zodiac.symbol"
         )
     with pytest.raises(StoreError, match="it has the trigger edb.t. "):
         zodiac_sql.connect(file, read_only=read_only)

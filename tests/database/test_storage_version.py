@@ -25,7 +25,9 @@ def form(file: Path) -> str:
 @pytest.mark.parametrize("version", [None, "v1.5.0", "v2.0.0"])
 def test_a_new_file_gets_it_and_keeps_it(tmp_path: Path, version: str | None) -> None:
     file = tmp_path / "made.duckdb"
-    with zodiac_sql.connect(file, **({} if version is None else {"storage_version": version})) as kb:
+    with zodiac_sql.connect(
+        file, **({} if version is None else {"storage_version": version})
+    ) as kb:
         kb.add_rules("p(X) :- e(X, _).")
     with zodiac_sql.connect(file, storage_version="v1.4.0") as kb:
         kb.insert("e", [(1, 2)])

@@ -344,8 +344,7 @@ CHANGING = [
     "WITH x AS (INSERT INTO edb.edge VALUES (1, 2) RETURNING 1) SELECT * FROM x",
     "WITH x AS (DELETE FROM edb.edge RETURNING 1) SELECT * FROM x",
     "EXPLAIN ANALYZE WITH x AS (DELETE FROM edb.edge RETURNING 1) SELECT * FROM x",
-    "WITH x AS (INSERT INTO temp.\"zodiac$new_symbol\" VALUES (99, 'plain', 'poison') RETURNING 1)"
-    " SELECT * FROM x",
+    "WITH x AS (DELETE FROM temp.\"zodiac$new_symbol\" RETURNING 1) SELECT * FROM x",
     "SELECT 1; DROP VIEW path", "SELECT 1; SELECT 2", "", ";", "-- nothing", "SELECT", "no sql",
 ]  # fmt: skip
 
@@ -392,3 +391,17 @@ def test_the_name_of_a_file_is_no_sql(name: str, tmp_path: Path) -> None:
     with connect(file) as kb:
         kb.insert("q", [("b",)])
         assert sorted(kb.table("p")) == [("a",), ("b",)] and kb.verify()
+
+
+def test_one_thread_for_a_while(file: Path, open_kb: OpenKb) -> None:
+    """An interrupted recursion of DuckDB's may never end with more (ARCHITECTURE.md)."""
+    asked = "SELECT current_setting('threads')"
+    with open_kb(file, threads=3) as kb:
+        store = kb._session.store
+        with pytest.raises(KeyboardInterrupt), store.one_thread():
+            assert store.rows(asked) == [(1,)]
+            raise KeyboardInterrupt
+        assert store.rows(asked) == [(3,)]
+        with store.transaction(), store.one_thread():
+            assert store.rows(asked) == [(1,)]
+        assert store.rows(asked) == [(3,)]

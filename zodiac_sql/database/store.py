@@ -285,6 +285,25 @@ class Store:
             raise
 
     @contextmanager
+    def one_thread(self) -> Iterator[None]:
+        """Inside the block, DuckDB has one thread, in all connections of this process to the file.
+
+        With more, DuckDB 2.0.1 may never end a recursion that is interrupted and reads what it has
+        found so far (ARCHITECTURE.md). Such a recursion is no slower with one.
+        """
+        self.end_answer()
+        asked = self.connection.execute("SELECT current_setting('threads')").fetchall()
+        threads = int(asked[0][0])
+        if threads == 1:
+            yield
+            return
+        try:
+            self.connection.execute("SET threads = 1")
+            yield
+        finally:
+            self.connection.execute(f"SET threads = {threads}")
+
+    @contextmanager
     def offered(self, name: str, data: object) -> Iterator[None]:
         """Let statements inside read an Arrow table or stream, data frame or relation by name."""
         self.end_answer()

@@ -83,7 +83,8 @@ def _continued(loop: Loop, own: Improving, plans: Sequence[Plan], most: int | No
         return render(create_temp(table, _recursion(loop, own, plans, base, most is not None)))
 
     given = None if most is None else {"most": most}
-    rows, rounds = loop.store.count(loop.cache.get(key, text), given), 0
+    with loop.store.one_thread():
+        rows, rounds = loop.store.count(loop.cache.get(key, text), given), 0
     if most is not None:
         highest = exp.select(exp.Max(this=rank_of("t"))).from_(temp_table(table).as_("t"))
         rounds = loop.store.count(loop.text(("rounds", table), lambda: highest))
