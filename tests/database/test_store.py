@@ -393,10 +393,10 @@ def test_the_name_of_a_file_is_no_sql(name: str, tmp_path: Path) -> None:
         assert sorted(kb.table("p")) == [("a",), ("b",)] and kb.verify()
 
 
-def test_one_thread_for_a_while(file: Path, open_kb: OpenKb) -> None:
+def test_one_thread_for_a_while(file: Path) -> None:
     """An interrupted recursion of DuckDB's may never end with more (ARCHITECTURE.md)."""
     asked = "SELECT current_setting('threads')"
-    with open_kb(file, threads=3) as kb:
+    with connect(file, threads=3) as kb:
         store = kb._session.store
         with pytest.raises(KeyboardInterrupt), store.one_thread():
             assert store.rows(asked) == [(1,)]
