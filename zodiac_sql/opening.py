@@ -37,12 +37,9 @@ def connect(
 
     `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB. Without
     `external_access`, no SQL in a query or in the file reaches other files or the network.
-    `functions` are Python functions that the file's rules use (see `register_function`). A file
-    that was copied in use, without its .wal, is a MissingLogWarning.
-
-    `storage_version` is the form in which DuckDB writes a new file. That of "v1.0.0" can be read by
-    all clients of DuckDB from 1.0 on, "v2.0.0" from 2.0 on. A file that there is keeps its own;
-    `compact` can change it.
+    `functions` are Python functions that the file's rules use (see `register_function`). A new file
+    is for clients of DuckDB from `storage_version` on. One that was copied in use, without its
+    .wal, is a MissingLogWarning.
 
     A change or a question that takes longer than `timeout` seconds is a LimitError, and changes
     nothing. So is a change in which the rules of one hypernode derive more than `max_rows` facts

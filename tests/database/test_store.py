@@ -24,6 +24,7 @@ from zodiac_sql import (
 )
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.database.migrate import migrations
+from zodiac_sql.database.one_thread import one_thread
 from zodiac_sql.database.open_store import open_store
 from zodiac_sql.session import Session
 
@@ -398,10 +399,10 @@ def test_one_thread_for_a_while(file: Path) -> None:
     asked = "SELECT current_setting('threads')"
     with connect(file, threads=3) as kb:
         store = kb._session.store
-        with pytest.raises(KeyboardInterrupt), store.one_thread():
+        with pytest.raises(KeyboardInterrupt), one_thread(store):
             assert store.rows(asked) == [(1,)]
             raise KeyboardInterrupt
         assert store.rows(asked) == [(3,)]
-        with store.transaction(), store.one_thread():
+        with store.transaction(), one_thread(store):
             assert store.rows(asked) == [(1,)]
         assert store.rows(asked) == [(3,)]

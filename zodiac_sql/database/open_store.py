@@ -182,7 +182,7 @@ def _configure(store: Store, external_access: bool) -> None:
 _NOT_LOCKED = (
     "disabled_optimizers",  # see Store.run
     "enable_progress_bar",  # see connect_duckdb
-    "threads",  # see Store.one_thread
+    "threads",  # see one_thread.py
     "memory_limit",  # see other_connections.py
     "TimeZone",  # a setting of the session; nothing of ours depends on it
     "current_transaction_invalidation_policy",  # DuckDB sets it itself, to alter a table

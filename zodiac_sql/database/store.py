@@ -72,6 +72,8 @@ class Store:
     `connection`, `instance`, `settings` and `reader` are for the files of this room only.
     """
 
+    _streamed: ref[pa.RecordBatchReader] | None = None
+
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
@@ -117,7 +119,6 @@ class Store:
         """What stands for the transaction that is open."""
         self._names = itertools.count(1)
         self._texts: dict[Hashable, str] = {}
-        self._streamed: ref[pa.RecordBatchReader] | None = None
         self.reader: Store | None = None
         """The connection for SQL that users write, once it is needed (other_connections.py)."""
         self.identity: Identity | None = None  # see as_left.py
@@ -184,7 +185,7 @@ class Store:
             self._settle_symbols()
         if self.tracer:
             self.tracer(text, parameters)
-        self.end_answer()
+        self._end_answer()
         with explaining(self):
             try:
                 return execute(text, parameters)
@@ -193,7 +194,7 @@ class Store:
                     raise
                 return self._replanned(execute, text, parameters)
 
-    def end_answer(self) -> None:
+    def _end_answer(self) -> None:
         """Give up an answer that is still streamed: DuckDB refuses other statements meanwhile."""
         if self._streamed is not None:
             reader, self._streamed = self._streamed(), None
@@ -285,28 +286,9 @@ class Store:
             raise
 
     @contextmanager
-    def one_thread(self) -> Iterator[None]:
-        """Inside the block, DuckDB has one thread, in all connections of this process to the file.
-
-        With more, DuckDB 2.0.1 may never end a recursion that is interrupted and reads what it has
-        found so far (ARCHITECTURE.md). Such a recursion is no slower with one.
-        """
-        self.end_answer()
-        asked = self.connection.execute("SELECT current_setting('threads')").fetchall()
-        threads = int(asked[0][0])
-        if threads == 1:
-            yield
-            return
-        try:
-            self.connection.execute("SET threads = 1")
-            yield
-        finally:
-            self.connection.execute(f"SET threads = {threads}")
-
-    @contextmanager
     def offered(self, name: str, data: object) -> Iterator[None]:
         """Let statements inside read an Arrow table or stream, data frame or relation by name."""
-        self.end_answer()
+        self._end_answer()
         self.connection.abort()  # rows that nobody has fetched
         self.connection.register(name, data)
         try:
@@ -366,6 +348,6 @@ def end_transaction(store: Store) -> None:
     """
     if store.open_transaction is not None:
         with suppress(duckdb.Error):  # a COMMIT that fails has ended the transaction
-            store.end_answer()
+            store._end_answer()
             store.connection.rollback()
         store.open_transaction = None
