@@ -10,7 +10,7 @@ from typing import Literal
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.database.limits import Limits
 from zodiac_sql.database.open_store import open_store
-from zodiac_sql.database.settings import STORAGE_VERSION, require_storage_version
+from zodiac_sql.database.settings import STORAGE_VERSION
 from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.language.functions import Function
 from zodiac_sql.session import Session
@@ -36,10 +36,9 @@ def connect(
     """Open a knowledge base: a DuckDB file, created if it does not exist, or memory.
 
     `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB. Without
-    `external_access`, no SQL in a query or in the file reaches other files or the network.
-    `functions` are Python functions that the file's rules use (see `register_function`). A new file
-    is for clients of DuckDB from `storage_version` on. One that was copied in use, without its
-    .wal, is a MissingLogWarning.
+    `external_access`, no SQL in a query or in the file reaches other files or the network. A new
+    file is for clients of DuckDB from `storage_version` on; one that was copied in use, without its
+    .wal, is a MissingLogWarning. `functions` are those that its rules use (`register_function`).
 
     A change or a question that takes longer than `timeout` seconds is a LimitError, and changes
     nothing. So is a change in which the rules of one hypernode derive more than `max_rows` facts
@@ -57,7 +56,6 @@ def connect(
     """
     settings = Settings(strategy, modules, hypertree)
     settings.require_known()
-    require_storage_version(storage_version)
     limits = Limits(timeout, max_rows, max_iterations)
     opened = partial(
         open_store,

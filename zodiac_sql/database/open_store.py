@@ -28,6 +28,7 @@ from zodiac_sql.database.settings import (
     STORAGE_VERSION,
     WRONG_OPTIMIZER,
     Settings,
+    require_storage_version,
 )
 from zodiac_sql.database.store import SCHEMAS, Store, connect_duckdb
 from zodiac_sql.errors import LockedError, ResourceError, StoreError, ZodiacError
@@ -49,6 +50,7 @@ def open_store(
     extension or change a setting, whatever is in the file. Raises LockedError, NewerFileError, or
     StoreError if the file is not a database, or not as we make them.
     """
+    require_storage_version(storage_version)
     _require_a_possible_path(str(path), external_access)
     instance = instance_of(str(path))
     is_made = False

@@ -259,7 +259,7 @@ class Store:
 
     def _asked(self, text: str, parameters: Parameters) -> duckdb.DuckDBPyRelation:
         """The answer of a statement as a relation: Arrow then gets its rows without a copy."""
-        self.connection.abort()  # rows of a statement before, which nobody has fetched
+        self._give_up_rows()
         return self.connection.sql(text, params=parameters)
 
     @contextmanager
@@ -288,13 +288,18 @@ class Store:
     @contextmanager
     def offered(self, name: str, data: object) -> Iterator[None]:
         """Let statements inside read an Arrow table or stream, data frame or relation by name."""
-        self._end_answer()
-        self.connection.abort()  # rows that nobody has fetched
+        self._give_up_rows()
         self.connection.register(name, data)
         try:
             yield
         finally:
+            self._give_up_rows()
             self.connection.unregister(name)
+
+    def _give_up_rows(self) -> None:
+        """Give up all rows that nobody has fetched: DuckDB would refuse what comes next."""
+        self._end_answer()
+        self.connection.abort()
 
     def statement_kinds(self, text: str) -> list[str]:
         """The kind of each statement in a text that a user gave: SELECT, INSERT, ..."""
