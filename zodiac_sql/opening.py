@@ -39,7 +39,6 @@ def connect(
     `external_access`, no SQL in a query or in the file reaches other files or the network. A new
     file is for clients of DuckDB from `storage_version` on; one that was copied in use, without its
     .wal, is a MissingLogWarning. `functions` are those that its rules use (`register_function`).
-
     A change or a question that takes longer than `timeout` seconds is a LimitError, and changes
     nothing. So is a change in which the rules of one hypernode derive more than `max_rows` facts
     beyond those that they have derived before, or are applied more than `max_iterations` times, and
@@ -51,7 +50,6 @@ def connect(
     for streams "bf_marking" and "dred_marking", are to compare. With `modules`, other algorithms
     compute transitive and symmetric-transitive relations. `hypertree` says which cyclic rules are
     evaluated by a tree of smaller joins: "auto" those that should gain by it, True all, False none.
-
     Raises LockedError, NewerFileError or StoreError; ValueError for an unknown setting.
     """
     settings = Settings(strategy, modules, hypertree)
