@@ -125,6 +125,10 @@ def _without_its_middle(said: str) -> str:
 class ZodiacError(Exception):
     """The root: catch this to catch everything zodiac_sql raises on purpose."""
 
+    def __str__(self) -> str:
+        """The message. Halves of surrogate pairs, which no terminal takes, are written \\ud800."""
+        return super().__str__().encode("utf-8", "backslashreplace").decode()
+
 
 class ProgramError(ZodiacError):
     """Rules were refused. `problems` lists all errors, in the order of the text."""

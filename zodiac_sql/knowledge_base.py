@@ -104,13 +104,15 @@ class KnowledgeBase(FileVerbs):
 
     def load_ontology(
         self,
-        *files: str | Path,
+        *files: str | Path | Iterable[str | Path],
         set: str,
         rules: Profile = "rl",
         progress: Progress | None = None,
         **how: Unpack[Changing],
     ) -> Change:
         """Make an ontology (RDF files) a rule set: its axioms become rules, by OWL 2 RL.
+
+        Files are given one by one, or in a list.
 
         `rules` chooses "rdfs", "rl", or "rl-without-equality". If the set is there already, only
         the difference is added and dropped, so a new version is a small change. The change's notes
@@ -119,7 +121,7 @@ class KnowledgeBase(FileVerbs):
         from zodiac_sql.ontology.translate import translate
 
         self._session.guard.check()
-        written = translate(files, rules).written()
+        written = translate(*files, profile=rules).written()
         with self.update(progress=progress, **how) as update:
             update.replace_rules(written, set=set)
         return update.change
@@ -164,7 +166,8 @@ class KnowledgeBase(FileVerbs):
         """Insert explicit facts. Facts that are there already change nothing.
 
         `rows` are a list of tuples, an Arrow table or stream, a pandas, polars or Spark data frame,
-        or a DuckDB relation. Raises DataError if arity or types do not fit, or something is NULL.
+        or a DuckDB relation. An index of pandas that has a name is a column, before the others.
+        Raises DataError if arity or types do not fit, or something is NULL.
         """
         with self.update(**how) as update:
             update.insert(predicate, rows)

@@ -123,6 +123,31 @@ def test_other_columns_do_not_break_old_entries(open_kb: OpenKb) -> None:
         assert kb.verify()
 
 
+LARGE = 2**53
+
+
+def test_an_int_is_no_float_that_duckdb_takes_for_the_same(open_kb: OpenKb) -> None:
+    with open_kb() as kb:
+        kb.add_rules(".decl i(x: symbol, n: int) .decl f(x: symbol, n: float)")
+        kb.insert("i", [("a", LARGE + 1), ("b", 5)])
+        kb.insert("f", [("a", float(LARGE)), ("b", 5.0)])
+        kb.keep_feed(["q"])
+        for text in ("r: q(X, N) :- i(X, N).", "r: q(X, N) :- f(X, N)."):
+            kb.add_rules(text, replace=True)
+        change = kb.add_rules("r: q(X, N) :- i(X, N).", replace=True)
+        was, is_ = ("a", float(LARGE)), ("a", LARGE + 1)
+        assert change.inserted_facts("q").to_pylist() == [{"s": "a", "o": is_[1]}]
+        assert change.deleted_facts("q").to_pylist() == [{"s": "a", "o": was[1]}]
+        assert [one[2:] for one in entries(kb)] == [
+            ("insert", is_), ("insert", ("b", 5)),
+            ("delete", is_), ("insert", was),
+            ("delete", was), ("insert", is_),
+        ]  # fmt: skip
+        numbers = kb.changes("q").table("q")["o"].to_pylist()
+        assert {"5", str(LARGE + 1)} <= {*numbers}
+        assert kb.verify()
+
+
 def test_a_column_named_like_ours(open_kb: OpenKb) -> None:
     with open_kb() as kb:
         kb.keep_feed()

@@ -100,3 +100,86 @@ def test_a_fact_that_is_refused_has_no_say_in_types() -> None:
         with pytest.raises(ProgramError, match="has no facts of its own") as refusal:
             kb.add_rules("p(a, 4).")
         assert len(refusal.value.problems) == 1
+
+
+LONE = "is a variable that occurs once, and its text is"
+WRITTEN = 'The symbol is written "{}". Where any value is meant, write _.'
+
+
+@pytest.fixture
+def log() -> KnowledgeBase:
+    kb = zodiac_sql.connect()
+    kb.insert("log", [("WEA03", "north", 5), ("WEA04", "Ost", 6)])
+    return kb
+
+
+@pytest.mark.parametrize(("rule", "place", "name", "like"), [
+    ("mine(Z) :- log(WEA03, Z, _).", "1:16", "WEA03", "a symbol"),
+    ("mine(Z) :- log(WEA07, Z, _).", "1:16", "WEA07", "like the symbol WEA03"),
+    ("mine(X) :- log(X, Ost, T), T > 1.", "1:19", "Ost", "a symbol"),
+    ("mine(X) :- log(X, _, _), not log(X, Ost, _).", "1:37", "Ost", "a symbol"),
+    ("mine(Z) :- log(X, Z, _), X = WEA07.", "1:30", "WEA07", "like the symbol WEA03"),
+    ("n(N, S) :- AGGREGATE(log(WEA07, _, T)) WITH COUNT(T) AS N, SUM(T) AS S.", "1:26", "WEA07",
+     "like the symbol WEA03"),
+    ("!- log(WEA9, _, 7).", "1:8", "WEA9", "like the symbol WEA03"),
+])  # fmt: skip
+def test_a_variable_in_the_place_of_a_constant(
+    log: KnowledgeBase, rule: str, place: str, name: str, like: str
+) -> None:
+    """With strict, it is refused."""
+    hint = WRITTEN.format(name)
+    with log.preview() as preview:
+        preview.add_rules(rule)
+    assert preview.change.notes == (f"<rules>:{place}: {name} {LONE} {like}. {hint}",)
+    with pytest.raises(ProgramError, match=f"{name} {LONE} {like}"):
+        log.add_rules(rule, strict=True)
+
+
+@pytest.mark.parametrize("rule", [
+    "mine(Ost) :- log(_, Ost, _).",  # it occurs twice
+    "mine(X) :- log(X, ?Ost, _).",  # it says itself that it is a variable
+    "mine(X) :- log(X, Zone, Ost5).",  # no symbol, and a column of numbers
+    "mine(X) :- log(X, _, Ost).",
+    "mine(X) :- log(X, Z, T1).",
+    "mine(X) :- log(X, W12, _).",
+    "both(X) :- log(X, Ost, _), log(_, Ost, _).",
+])  # fmt: skip
+def test_other_variables_that_occur_once(log: KnowledgeBase, rule: str) -> None:
+    assert log.add_rules(rule, strict=True).notes == ()
+
+
+def test_symbols_of_the_same_change_are_known() -> None:
+    with zodiac_sql.connect() as kb, kb.update() as update:
+        update.add_rules('mine(Z) :- log(WEA07, Z). far(X) :- at(X, Nord). at(x, "Nord").')
+        update.insert("log", [("WEA1", "z")])
+    assert len(update.change.notes) == 2
+    assert f"WEA07 {LONE} like the symbol WEA1" in update.change.notes[0]
+    assert f"Nord {LONE} a symbol" in update.change.notes[1]
+
+
+def test_goals_are_answered_with_a_note(log: KnowledgeBase) -> None:
+    said = f"<query>:1:5: WEA07 {LONE} like the symbol WEA03. {WRITTEN.format('WEA07')}"
+    for _ in range(2):
+        answer = log.query("log(WEA07, Z, T)")
+        assert answer.num_rows == 2 and answer.notes == (said,)
+        assert str(answer).endswith(f"note: {said}")
+        assert log.query("log(Turbine, Zone, _)").notes == ()
+    assert log.query('log("WEA07", Z, T)').notes == ()
+
+
+def test_why_says_which_values_it_found(log: KnowledgeBase) -> None:
+    log.add_rules("al(X, T) :- log(X, _, T).")
+    told = log.why("al(WEA07, T)")
+    lines = str(told).splitlines()
+    assert lines[0] == 'al("WEA03", 5)  with WEA07 = "WEA03", T = 5'
+    assert lines[-1].startswith(f"note: <query>:1:4: WEA07 {LONE} like the symbol WEA03")
+    assert told.to_dict()["nodes"][0]["bound"] == {"WEA07": '"WEA03"', "T": "5"}
+    assert "note:" in told._repr_html_()
+    assert "with" not in str(log.why('al("WEA03", _)'))
+
+    held = log.why_not("al(WEA99, T)")
+    assert 'with WEA99 = "WEA03", T = 5' in str(held) and f"WEA99 {LONE}" in str(held)
+    absent = log.why_not("al(WEA99, 7)")
+    assert absent.holds is None and f"WEA99 {LONE}" in absent.notes[-1]
+    with pytest.raises(zodiac_sql.QueryError, match=f"ask why_not\n.*WEA99 {LONE}"):
+        log.why("al(WEA99, 7)")

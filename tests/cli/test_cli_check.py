@@ -70,3 +70,23 @@ def test_rules_that_say_the_same(rules: Path) -> None:
 
 def test_a_file_that_is_not_there() -> None:
     assert "there is no file nowhere.rules" in refused("check", "nowhere.rules")
+
+
+def test_a_rule_that_is_refused_derives_what_it_would(tmp_path: Path) -> None:
+    rules = tmp_path / "a.rules"
+    rules.write_text("p(X) :- log(turbine: X).\nq(X) :- p(X).\n")
+    for command in (("check", rules, "--strict"), ("run", ":memory:", "-r", rules, "--strict")):
+        told = called(*map(str, command))
+        said = told.output
+        assert told.exit_code == 1
+        assert "columns of log are not known" in said and "nothing derives" not in said
+
+
+def test_names_in_the_place_of_variables(tmp_path: Path) -> None:
+    """What `run` says of them without data, `check` says, too."""
+    rules = tmp_path / "a.rules"
+    rules.write_text("e(a, b).\ng(x, z) :- e(x, y), e(y, z).\nold(p, Y) :- e(p, Y), f(Y).\n")
+    told = called("check", str(rules), "--strict")
+    assert told.exit_code == 1
+    assert "a.rules:2:3: x, z, y are constants that no fact has" in told.stdout
+    assert "a.rules:3:5: p is a constant that no fact has" in told.stdout

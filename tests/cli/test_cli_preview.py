@@ -128,10 +128,10 @@ def test_a_graph_before_and_after(farm: Path) -> None:
         text = path.read_text()
         assert text.startswith(begin) and "dropped" in text
     assert content(farm) == before
-    result = called("graph", farm, "--drop", "nope", "--add", "wind.rules")
+    result = called("graph", farm, "--add", "wind.rules")
     assert result.exit_code == 0
     assert result.stdout.startswith("before\n  h1")
-    assert result.stderr.startswith("note: there is no rule named nope\nnote: r1: near(X, Y)")
+    assert result.stderr.startswith("note: r1: near(X, Y)")
 
 
 def test_a_rule_takes_the_name_of_one_that_goes(farm: Path) -> None:
@@ -145,6 +145,12 @@ def test_refused_graphs_of_changes(farm: Path) -> None:
     said = "there is no file no.rules. Nothing was changed.\n"
     assert refused("graph", farm, "--add", "no.rules") == said
     assert refused("graph", farm, "--drop", "no.rules") == said
+    picture = farm.with_suffix(".svg")
+    unknown = "there is no rule named nope. The rules are: hot, r2\n"
+    assert refused("graph", farm, "-o", picture, "--drop", "r1", "--drop", "nope") == unknown
+    (farm.parent / "other.rules").write_text("odd(X) :- near(X, X).")
+    assert "odd(X)" in refused("graph", farm, "-o", picture, "--drop", "other.rules")
+    assert not picture.exists()
     assert "there is no database no.duckdb. " in refused("graph", "no.duckdb", "--drop", "r1")
     assert "it is for `zodiac run`" in refused("graph", ":memory:", "--drop", "r1")
 

@@ -177,3 +177,26 @@ def test_strict(here: Path) -> None:
     assert "temperatur" in refused(*call, "--strict")
     assert not (here / "strict.duckdb").exists()
     answered(*call)
+
+
+@pytest.mark.parametrize(("rules", "said"), [
+    (".decl p(a: symbol, b: symbol) best(X, MIN(Y)) :- p(X, Y).", "not symbols"),
+    ("q(X, Y) :- p(X, _).", "unsafe: Y"),
+    ("q(X) :- p(X,", "syntax error"),
+    ("q(X) :- p(X, _), not r(X). r(X) :- q(X).", "inside a cycle"),
+])  # fmt: skip
+def test_rules_are_refused_before_files_are_read(tmp_path: Path, rules: str, said: str) -> None:
+    (tmp_path / "a.rules").write_text(rules)
+    (tmp_path / "p.csv").write_text('a,b\n"x')
+    told = called("run", ":memory:", "-r", str(tmp_path / "a.rules"), "-d", str(tmp_path / "p.csv"))
+    assert told.exit_code == 1 and said in told.output
+
+
+def test_what_facts_complete_is_not_refused_before_they_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.rules").write_text(
+        "best(X, MIN(Y)) :- p(b: Y, a: X). ?P(Y, X) :- turned(P), ?P(X, Y). turned(p)."
+        " q(X) :- p(X, Y), Y > 1.5."
+    )
+    (tmp_path / "p.csv").write_text("a,b\n1,2\n1,3\n")
+    files = ("-r", str(tmp_path / "a.rules"), "-d", str(tmp_path / "p.csv"))
+    assert "best" in answered("run", ":memory:", *files, "--json")

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pytest
 
 from zodiac_sql.database.store import Store
@@ -90,6 +91,42 @@ def test_interrupted_at_any_statement_it_knows_what_is_there(
             if left[0] > 0:
                 break
         assert number > 10
+
+
+class _Struck:
+    """A connection whose first ROLLBACK is interrupted."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        self.errors = [duckdb.InterruptException("INTERRUPT Error: Interrupted!")]
+
+    def rollback(self) -> None:
+        if self.errors:
+            raise self.errors.pop()
+        self.connection.rollback()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.connection, name)
+
+
+def test_a_rollback_that_is_interrupted_is_done_again(
+    file: Path, open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_kb(file) as kb:
+        kb.insert("p", [("b", "c")])
+        store = kb._session.store
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(store, "connection", _Struck(store.connection))
+            patched.setattr("zodiac_sql.change.directly.save", _interrupt)
+            patched.setattr("zodiac_sql.storage.publish.save", _interrupt)
+            kb.insert("p", [("d", "e")])
+        assert kb.table("p").fetchall() == [("a", "b"), ("b", "c")]
+        kb.insert("p", [("f", "g")])
+        assert_known(kb)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def assert_known(kb: KnowledgeBase) -> None:

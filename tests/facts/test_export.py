@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -254,3 +255,38 @@ def test_where_no_folder_can_be(tmp_path: Path) -> None:
         pytest.raises(StoreError, match="cannot be made: Not a directory"),
     ):
         kb.export(tmp_path / "file" / "out")
+
+
+def test_blank_nodes_with_labels_that_no_file_can_have(tmp_path: Path) -> None:
+    labels = ["_:a:b", "_:", "_:a b", "_:.a", "_:x.", '_:a"b', "_:é", "_:ok"]
+    with zodiac_sql.connect() as kb:
+        kb.insert("http://e/p", [(a, b) for a in labels for b in labels])
+        for format in ("nt", "ttl"):
+            (file,) = kb.export(tmp_path, format).files
+            syntax = ox.RdfFormat.N_TRIPLES if format == "nt" else ox.RdfFormat.TURTLE
+            assert len(list(ox.parse(path=file, format=syntax))) == len(labels) ** 2
+            with zodiac_sql.connect() as other:
+                other.load(file)
+                found = {a for a, _ in other.table("http://e/p").fetchall()}
+                assert found == {b for _, b in other.table("http://e/p").fetchall()}
+                assert len(found) == len(labels) and all(t.startswith("_:z") for t in found)
+
+
+def test_prefixes_that_turtle_cannot_have(tmp_path: Path) -> None:
+    """JSON-LD can have more. The prefix _ would make a blank node of an IRI, in rules as well."""
+    prefixes = ["_", "_x", "1a", "a b", "a.", "·a", "é", "a-b", "x.y"]
+    namespaces = {p: {"@id": f"http://e/{n}/", "@prefix": True} for n, p in enumerate(prefixes)}
+    types = [f"http://e/{n}/T" for n in range(len(prefixes))]
+    (tmp_path / "data.jsonld").write_text(
+        json.dumps({"@context": namespaces, "@id": "http://e/a", "@type": types})
+    )
+    with zodiac_sql.connect() as kb:
+        kb.load(tmp_path / "data.jsonld")
+        assert "_" not in kb.prefixes
+        (file,) = kb.export(tmp_path / "out", "ttl").files
+        quads = ox.parse(path=file, format=ox.RdfFormat.TURTLE)
+        assert sorted(quad.object.value for quad in quads) == types
+        assert sorted(quads.prefixes) == ["a-b", "x.y", "é"]
+        with zodiac_sql.connect() as other:
+            other.load(file)
+            assert len(other.predicates()) == len(types)

@@ -8,12 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.loading import GOOD, load
+from support.loading import GOOD, facts, load
 
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.load_file import load_file
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,15 @@ from zodiac_sql.facts.load.load_file import load_file
         "<http://e.org/a> <http://e.org/p> <http://e.org/b> . junk",
         "<http://e.org/a> <http://e.org/p> <http://e.org/b> <http://e.org/g> .",
         "<http://e.org/a> <http://e.org/p> 5 .",
+        "_::a <http://e.org/p> <http://e.org/b> .",
+        "<http://e.org/a> <http://e.org/p> _:a:b .",
+        '<http://e.org/a> <http://e.org/p> "a"@cantbethislong .',
+        '<http://e.org/a> <http://e.org/p> "a"@en--unk .',
+        '<http://e.org/a> <http://e.org/p> "a"@en-US-GB .',
+        f'<http://e.org/a> <http://e.org/p> "a"^^<{RDF}langString> .',
+        f'<http://e.org/a> <http://e.org/p> "a"^^<{RDF}dirLangString> .',
+        rf'<http://e.org/a> <http://e.org/p> "a"^^<{RDF}lang\u0053tring> .',
+        "<http://e.org/a> <http://e.org/p> <<( <a:b> <a:b> <a:b> )>> .",
         "junk",
     ],
 )
@@ -87,6 +98,62 @@ def test_other_syntaxes_name_line_and_column(store: Store, tmp_path: Path) -> No
         load(store, tmp_path / "a.jsonld", '{"@id": ')
     with pytest.raises(DataError, match=r"a\.rdf"):
         load(store, tmp_path / "a.rdf", "<rdf:RDF>")
+
+
+def test_what_is_wrong_with_a_line_is_told(store: Store, tmp_path: Path) -> None:
+    lines = [
+        '<a:a> <a:p> "x"@cantbethislong .',
+        "<a:a> <a:p> <<( <a:b> <a:b> <a:b> )>> .",
+        f'<a:a> <a:p> "x"^^<{RDF}langString> .',
+    ]
+    loaded = load(store, tmp_path / "a.nt", "\n".join(lines), skip_bad=True)
+    assert [skip.reason for skip in loaded.skipped] == [
+        "malformed: A subtag may be eight characters in length at maximum",
+        "a triple term, which is not supported",
+        "malformed: The datatype of a literal without a language tag must not be rdf:langString",
+    ]
+
+
+def test_tags_and_directions_that_are_right(store: Store, tmp_path: Path) -> None:
+    tags = ["en", "EN-us", "zh-Hant-TW", "de-1996", "i-klingon", "x-a-b", "en-a-bb", "ar--rtl"]
+    text = "".join(f'<a:a> <a:p> "x"@{tag} .\n' for tag in tags)
+    loaded = load(store, tmp_path / "a.nt", f"{text}<a:a> <a:q> <{RDF}langString> .")
+    (rows,) = (rows for name, rows in facts(store, loaded).items() if name == "a:p")
+    assert sorted(o for _, o in rows) == sorted(f'"x"@{tag.lower()}' for tag in tags)
+
+
+ANNOTATED = {
+    ".ttl": "PREFIX : <a:>\n:s :p :o .\n:s :p :o {| :q :z |} .\n",
+    ".trig": "PREFIX : <a:>\n:s :p :o .\nGRAPH :g { << :s :p :o >> :q :z . }\n",
+    ".rdf": (
+        f'<rdf:RDF xmlns:rdf="{RDF}" xmlns="a:" rdf:version="1.2">\n<rdf:Description '
+        'rdf:about="a:s">\n<p rdf:resource="a:o" rdf:annotation="a:r"/></rdf:Description></rdf:RDF>'
+    ),
+}
+
+
+@pytest.mark.parametrize("suffix", ANNOTATED)
+def test_statements_about_statements(store: Store, tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"a{suffix}"
+    with pytest.raises(DataError) as caught:
+        load(store, file, ANNOTATED[suffix])
+    said = str(caught.value)
+    term = "<<( <a:s> <a:p> <a:o> )>>  (a triple term, which is not supported)"
+    assert said.startswith(f"{file}: 1 bad statement.\n    line 3: {term}\n")
+    assert "N-Quads" not in said and "said of a node instead" in said
+    loaded = load_file(store, file, {}, skip_bad=True)
+    assert loaded.facts >= 1 and [skip.line for skip in loaded.skipped] == [3]
+
+
+def test_terms_of_json_that_no_line_can_have(store: Store, tmp_path: Path) -> None:
+    """Labels with colons become numbers; a literal without its tag is refused."""
+    file = tmp_path / "a.jsonld"
+    loaded = load(store, file, '{"@id": "a:s", "a:p": [{"@id": "_:a:b"}, {"@id": "_::c"}]}')
+    ((_, first), (_, second)) = facts(store, loaded)["a:p"]
+    assert first.endswith("_1") and second.endswith("_2")
+    text = f'{{"@id": "a:s", "a:p": {{"@value": "x", "@type": "{RDF}langString"}}}}'
+    with pytest.raises(DataError, match="must not be rdf:langString"):
+        load(store, file, text)
 
 
 @pytest.mark.parametrize(

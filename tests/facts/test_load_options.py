@@ -130,17 +130,19 @@ def test_csv_without_a_header(kb: KnowledgeBase) -> None:
     [
         ("\n", r"line 2 seems to name the columns \(a, b\), but a line stands before it"),
         ("\n\n", r"line 3 seems to name the columns \(a, b\), but 2 lines stand before it"),
-        ("# of June\n", "line 2: a,b"),
-        ("June\n", "line 2: a,b"),
+        ("# of June\n", r"line 1 \(# of June\) does not name the columns: it has 1 of them, and m"),
+        ("June\n", r"line 1 \(June\) does not name the columns"),
+        ("# of June\n# by hand\n", r"line 1 \(# of June\) does not name the columns"),
     ],
 )
 def test_lines_before_those_that_name_the_columns(
     kb: KnowledgeBase, before: str, said: str
 ) -> None:
     """DuckDB would take the names from where they stand, and what stands there as a fact, too."""
-    Path("p.csv").write_text(f"{before}a,b\n1,2\n", newline="")
-    with pytest.raises(DataError, match=said):
-        kb.load("p.csv")
+    Path("p.csv").write_text(f"{before}a,b\n1,2\n3,4\n", newline="")
+    for skip_bad in (False, True):
+        with pytest.raises(DataError, match=said):
+            kb.load("p.csv", skip_bad=skip_bad)
     assert "p" not in kb.predicates()["predicate"].to_pylist()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,10 @@ NATIVE = [
     (["255 unsignedByte"], Type.INT, "unsignedByte", [255]),
     (["1.5 decimal", ".5 decimal", "-2. decimal"], Type.FLOAT, "decimal", [1.5, 0.5, -2.0]),
     (["1.50000000000000000000 decimal"], Type.FLOAT, "decimal", [1.5]),
+    (["0.1234567890123456 decimal", "-0.0000000000000000000001616255 decimal"], Type.FLOAT,
+     "decimal", [0.1234567890123456, -1.616255e-22]),
+    (["0.1 float", "0.1 double", "0.1 decimal"], Type.FLOAT, None, [0.10000000149011612, 0.1, 0.1]),
+    (["0.1 float", "0.1 decimal"], Type.FLOAT, None, [0.1, 0.1]),
     (["1e3 double", "INF double", "-INF double"], Type.FLOAT, "double",
      [1000.0, math.inf, -math.inf]),
     (["1.1 float"], Type.FLOAT, "float", [1.1]),
@@ -95,8 +100,9 @@ def test_native_columns(
         ["9223372036854775808 integer"],
         ["5.0 integer"], [" 5 integer"], ["1_000 integer"], [" integer"],
         ["256 unsignedByte"], ["0 positiveInteger"], ["-1 nonNegativeInteger"],
-        ["0.1234567890123456 decimal"], ["1234567890123456 decimal"], ["1e3 decimal"],
-        ["0.0000000000000001 decimal"], ["1234567890123456 integer", "0.5 double"],
+        ["0.12345678901234567 decimal"], ["12345678901234567 decimal"], ["1e3 decimal"],
+        ["0.10000000000000001 decimal"], ["1234567890123456 integer", "0.5 double"],
+        [f"0.{'0' * 400}1 decimal"], [f"1{'0' * 400} decimal"], ["1e39 float", "0.5 double"],
         ["1e999 double"], ["inf double"], ["nan double"], ["1e3 double", "x double"],
         ["TRUE boolean"], ["2023-02-29 date"], ["2024-01-01Z date"], ["12024-01-01 date"],
         ["2024-01-01 dateTime"], ["2024-01-01T25:00:00 dateTime"],
@@ -171,5 +177,72 @@ def test_what_does_not_fit_a_known_type(
 
 
 def test_iris_do_not_fit_a_native_column(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="1 bad line"):
+    with pytest.raises(DataError, match="1 bad statement"):
         load(store, tmp_path / "a.ttl", GOOD, {P: predicate(P, Type.SYMBOL, Type.INT)})
+
+
+def noted(store: Store, tmp_path: Path, text: str, suffix: str = ".nt") -> tuple[str, ...]:
+    return load(store, tmp_path / f"a{suffix}", text).notes
+
+
+FALLEN = [
+    (["5 integer", "6 integer", "n/a string"], 'line 3 has "n/a"^^xsd:string, and others are'),
+    (["x string", "5 integer", "2.5 decimal"], 'line 1 has "x"^^xsd:string, and others are'),
+    (["5 integer", "6 integer", "true boolean"], 'line 3 has "true"^^xsd:boolean, and others'),
+    (["2.5 decimal", "0.12345678901234567 decimal"], "line 2 has .*, which no float keeps"),
+    (["5 integer", "300 byte"], "line 2 has .*, which is beyond the range of its datatype"),
+    (["2024-01-01T10:00:00 dateTime", "2024-01-01T10:00:00Z dateTime"],
+     "line 2 has .*, and others have no time zone"),
+    (["5 integer", "x integer"], 'line 2 has "x"\\^\\^xsd:integer, which no int keeps'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("literals", "said"), FALLEN)
+def test_why_a_column_is_text_is_told(
+    store: Store, tmp_path: Path, literals: list[str], said: str
+) -> None:
+    (note,) = noted(store, tmp_path, literal_file(*literals))
+    start = rf"{tmp_path}/a\.nt: the objects of http://e\.org/p are kept as text, because "
+    assert re.match(start + said.replace("^^", r"\^\^"), note), note
+
+
+def test_lines_and_numbers_of_notes(store: Store, tmp_path: Path) -> None:
+    """Comments, line ends of Windows and bad lines count; after five properties, only how many."""
+    text = literal_file("5 integer", "n/a string").replace("\n", "\r\n\r\n# c\r\n")
+    assert "because line 4 has" in noted(store, tmp_path, text)[0]
+    turtle = "@prefix : <http://e/> .\n:a :p 1 ,\n 2 , :b ;\n :q 'x' .\n"
+    (note,) = noted(store, tmp_path, turtle, ".ttl")
+    assert "because line 3 has <http://e/b>, and others are xsd:integer" in note
+    many = "".join(f":a :p{n} 1 , true .\n" for n in range(7))
+    notes = noted(store, tmp_path, f"@prefix : <http://e/> .\n{many}", ".ttl")
+    assert len(notes) == 6 and notes[-1].endswith("a.ttl: 2 more properties are kept as text, too")
+
+
+def test_columns_of_text_need_no_note(store: Store, tmp_path: Path) -> None:
+    assert noted(store, tmp_path, literal_file("a string", "2024 gYear")) == ()
+    known = {P: predicate(P, Type.SYMBOL, Type.SYMBOL)}
+    text = literal_file("5 integer", "true boolean")
+    assert load(store, tmp_path / "a.nt", text, known).notes == ()
+
+
+SAME = [
+    (["1 integer", "1.0 decimal", "1e0 double"], '"1"^^xsd:integer and "1e0"^^xsd:double'),
+    (["01 integer", "1 integer"], '"01"^^xsd:integer and "1"^^xsd:integer'),
+    (["true boolean", "1 boolean"], '"1"^^xsd:boolean and "true"^^xsd:boolean'),
+    (["2024-01-01T12:00:00Z dateTime", "2024-01-01T14:00:00+02:00 dateTime"],
+     '"2024-01-01T12:00:00Z"^^xsd:dateTime and "2024-01-01T14:00:00+02:00"^^xsd:dateTime'),
+    (["0.1 float", "0.1 decimal"], '"0.1"^^xsd:decimal and "0.1"^^xsd:float'),
+    (["0.1 float", "0.1 double"], ""),
+    (["1 integer", "2.5 decimal", "1 integer"], ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("literals", "said"), SAME)
+def test_several_literals_that_are_one_fact_are_told(
+    store: Store, tmp_path: Path, literals: list[str], said: str
+) -> None:
+    text = literal_file(*literals)
+    text = re.sub(r"http://e.org/[0-9]", "http://e.org/s", text)
+    notes = noted(store, tmp_path, text)
+    start = f"{tmp_path}/a.nt: 1 fact of {P} stands for several literals of the file, such as "
+    assert notes == ((f"{start}{said}: their values are equal",) if said else ())

@@ -115,13 +115,18 @@ class Rule:
 
 @dataclass(frozen=True)
 class Program:
-    """`types` are those of the columns of each predicate. Those without rules begin with b."""
+    """`types` are those of the columns of each predicate. Those without rules begin with b.
+
+    Columns of predicates that are not `declared` get these types from the first facts, or rules.
+    """
 
     types: Mapping[str, tuple[str, ...]]
     rules: tuple[Rule, ...]
+    declared: frozenset[str]
 
     def text(self) -> str:
-        return "\n".join([*map(self._declaration, self.types), *map(rule_text, self.rules)])
+        declared = [name for name in self.types if name in self.declared]
+        return "\n".join([*map(self._declaration, declared), *map(rule_text, self.rules)])
 
     def _declaration(self, name: str) -> str:
         columns = ", ".join(f"c{n}: {type_}" for n, type_ in enumerate(self.types[name]))

@@ -49,7 +49,8 @@ def random_program(rng: Random) -> Program:
                 rules.append(_rule(rng, f"r{len(rules)}", name, types, level))
             if len(types[name]) == 2 and len({*types[name]}) == 1 and rng.random() < 0.5:
                 rules.append(_closure(rng, f"r{len(rules)}", name))
-    return Program(types, tuple(rules))
+    declared = [name for name in types if rng.random() < 0.3] if rng.random() < 0.5 else types
+    return Program(types, tuple(rules), frozenset(declared))
 
 
 def _types(rng: Random, kinds: Sequence[str]) -> tuple[str, ...]:

@@ -34,6 +34,8 @@ ODD = [
     '"\\U0010FFFF"', '"\\x"', '"\\', '"' + "a" * 5_000 + '"', '"NaN"^^xsd:double',
     '"INF"^^xsd:double', '"-INF"^^xsd:double', '"x"^^xsd:integer',
     '"99999999999999999999"^^xsd:integer', '"1_0"^^xsd:int', '"0001-01-01"^^xsd:date',
+    '"2024-W01-1"^^xsd:date', '"20240101T000000"^^xsd:dateTime', '"2024-01-01"^^xsd:dateTime',
+    '"2024-01-01T00:00:00.123456789Z"^^xsd:dateTime',
     '"9999-12-31"^^xsd:date', '"2024-02-30"^^xsd:date', '"0001-01-01T00:00:00+14:00"^^xsd:dateTime',
     '"9999-12-31T23:59:59.999999-14:00"^^xsd:dateTime', '"x"^^<y>', '"x"@en-GB-x', "<http://a#b>",
     "<>", "<a b>", "_:b0", "ex:", ":x", "rdf:type", "xsd:date", "@prefix : <x> .",
@@ -177,7 +179,11 @@ def _expression(rng: Random, depth: int = 4) -> str:
 
 
 def odd_text(rng: Random, texts: list[str]) -> str:
-    """By mutation, or by the grammar, or both."""
+    """By mutation, or by the grammar, or both; some begin with a byte order mark."""
+    return ("\ufeff" if rng.random() < 0.03 else "") + _odd_text(rng, texts)
+
+
+def _odd_text(rng: Random, texts: list[str]) -> str:
     if rng.random() < 0.6:
         return mutated(rng, texts)
     made = "\n".join(

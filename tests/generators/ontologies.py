@@ -57,6 +57,9 @@ below = st.recursive(
 """Class expressions that may stand below a class."""
 
 _numbers = st.sampled_from(['"0"^^xsd:nonNegativeInteger', '"1"^^xsd:nonNegativeInteger'])
+_strange = st.tuples(_numbers, names).map(lambda two: f"{two[0]} ; owl:onClass {two[1]}")
+"""A number and a class, where a number alone is right: the class says nothing."""
+
 _qualified = st.tuples(_numbers, names).map(lambda two: f"{two[0]} ; owl:onClass {two[1]}")
 
 above = st.recursive(
@@ -65,7 +68,7 @@ above = st.recursive(
         _joined("intersectionOf", inner),
         _restricted("allValuesFrom", inner),
         _restricted("hasValue", individuals),
-        _restricted("maxCardinality", _numbers),
+        _restricted("maxCardinality", st.one_of(_numbers, _numbers, _strange)),
         _restricted("maxQualifiedCardinality", _qualified),
         names.map(lambda name: f"[ a owl:Class ; owl:complementOf {name} ]"),
     ),
@@ -83,6 +86,7 @@ outside = st.one_of(
     _restricted("someValuesFrom", names),
     _restricted("allValuesFrom", names),
     _joined("unionOf", names),
+    st.just("[ a owl:Class ; owl:intersectionOf () ]"),
 )
 """Class expressions that stand where OWL 2 RL does not allow them."""
 
@@ -102,6 +106,9 @@ axioms = st.one_of(
     _said(names, "owl:equivalentClass", both),
     _said(names, "owl:equivalentClass", below),
     _said(names, "owl:equivalentClass", outside),
+    _said(outside, "rdfs:subClassOf", names),
+    _said(names, "owl:sameAs", names),
+    _said(properties, "owl:sameAs", properties),
     _said(names, "owl:disjointWith", names),
     _said(properties, "rdfs:domain", above),
     _said(properties, "rdfs:range", above),

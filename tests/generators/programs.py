@@ -207,7 +207,7 @@ def program_text(rules: Iterable[Rule], facts: Facts, style: Style = PLAIN) -> s
 
 def rule_text(rule: Rule, style: Style = PLAIN) -> str:
     """`name: head :- body .`, in the paper's syntax, the short one, or a mixture of both."""
-    mark = style.pick(["", "?"])
+    mark = style.pick(["", "?", "", "?", "Ä", "ǅ"])
     arrow = style.pick([":-", "<-"])
     end = style.pick([".", " .", " /* a comment. */ ."])
     given = style.pick([{}, {} if rule.never else _only_in_atoms(rule)])

@@ -9,7 +9,6 @@ from enum import StrEnum
 from random import Random
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
-from support.naive import Types
 from support.naive_values import Call, Expression, Row, Value
 
 
@@ -36,7 +35,7 @@ class Kind(StrEnum):
 LARGE = 2**53
 POOLS: dict[Kind, tuple[Value, ...]] = {
     Kind.SYMBOL: (
-        "a", "b", "A", "C d", "", "é", "1", "inf", 'x"y\\', "a\nb", "urn:x", '"urn:"', "<tag:x>",
+        "a", "b", "A", "C d", "", "É", "1", "inf", 'x"y\\', "a\nb", "urn:x", '"urn:"', "<tag:x>",
         "http://e/x", '"Haus"@de', '"5"^^<http://e/t>',
     ),
     Kind.SMALL: (0, 1, 2, 3, -1, -2),
@@ -62,12 +61,25 @@ EXPLICIT_NAMES = ("e", "f", "found", "raw", "h1_p", "E", "known", "p_n1", "symbo
 DERIVED_NAMES = ("p", "q", "P", "h2_p", "heads", "p_outside_h1", "term", "r", "x_e")
 
 
+UNDECLARED = "_u"
+"""The names of predicates without a declaration end so: their columns have no names in rules."""
+
+
 @dataclass(frozen=True)
 class Predicate:
     name: str
     kinds: tuple[Kind, ...]
     level: int
     aggregate: bool = False
+
+    @property
+    def declared(self) -> bool:
+        return not self.name.endswith(UNDECLARED)
+
+    @property
+    def settled(self) -> tuple[str | None, ...]:
+        """The types of its columns before there are facts."""
+        return tuple(kind.type if self.declared else None for kind in self.kinds)
 
 
 @dataclass(frozen=True)
@@ -77,12 +89,8 @@ class Program:
     facts: dict[str, frozenset[Row]]
 
     @property
-    def types(self) -> Types:
-        return {p.name: tuple(k.type for k in p.kinds) for p in self.schema}
-
-    @property
     def declarations(self) -> str:
-        return "".join(f"{declaration(p)}\n" for p in self.schema)
+        return "".join(f"{declaration(p)}\n" for p in self.schema if p.declared)
 
 
 @dataclass(frozen=True)
@@ -117,13 +125,13 @@ def rule_text(rule: Rule) -> str:
 
 
 def atom_text(atom: Atom) -> str:
-    """An atom, now and then with the names of its columns, which are declared (c0, c1, ...)."""
+    """An atom, now and then with the names of its columns, if these are declared (c0, c1, ...)."""
     terms = list(map(_expression, atom.terms))
     rng = Random(f"{atom.predicate} {terms}")
-    if any(term != "_" for term in terms) and rng.randrange(4) == 0:
-        named = [f"c{i}: {term}" for i, term in enumerate(terms) if term != "_"]
-        rng.shuffle(named)
-        terms = named
+    named = not atom.predicate.endswith(UNDECLARED) and rng.randrange(4) == 0
+    if named and any(term != "_" for term in terms):
+        terms = [f"c{i}: {term}" for i, term in enumerate(terms) if term != "_"]
+        rng.shuffle(terms)
     return f"{atom.predicate}({', '.join(terms)})"
 
 

@@ -9,14 +9,18 @@ By construction a program is stratified (a predicate has a level; negation and a
 lower ones only) and finite (a rule that may be recursive applies only functions whose iteration
 ends), and no integer overflows but in a SUM: arithmetic on ints reads SMALL columns only and
 writes INT columns, which it never reads.
+
+In half of the programs some predicates have no declarations. Their columns get types from the first
+facts, or from rules, which may come much later than the rules that read them; and they lose them
+again with their last rule.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 from generators.programs import Rule
@@ -25,6 +29,7 @@ from generators.typed_language import (
     DERIVED_NAMES,
     EXPLICIT_NAMES,
     POOLS,
+    UNDECLARED,
     Change,
     Kind,
     Predicate,
@@ -34,6 +39,8 @@ from generators.typed_language import (
     literal_text,
 )
 from generators.typed_rules import Rules
+from support.naive import reads
+from support.naive_types import Types, column_types, value_type
 from support.naive_values import Row
 
 # --- programs ------------------------------------------------------------------------------------
@@ -53,6 +60,9 @@ def random_program(rng: Random) -> Program:
             if name is not None:
                 aggregate = chance(rng, 25)
                 predicates.append(Predicate(name, _kinds(rng, favourite), level, aggregate))
+    undeclared = chance(rng, 50)
+    if undeclared:
+        predicates = [p if chance(rng, 30) else _undeclared(p) for p in predicates]
     drawn = Rules(rng, predicates)
     rules = [rule for p in predicates if p.level for rule in _rules_of(drawn, p)]
     # A rule that reads the same as another is passed over when it is added.
@@ -61,8 +71,13 @@ def random_program(rng: Random) -> Program:
         p.name: frozenset(random_rows(rng, p, rng.choice((1, 3, 5, 6))))
         for p in predicates
         if not p.aggregate and (p.level == 0 or chance(rng, 20))
+        if not undeclared or chance(rng, 50)
     }
     return Program(tuple(predicates), tuple(rules), facts)
+
+
+def _undeclared(predicate: Predicate) -> Predicate:
+    return replace(predicate, name=predicate.name + UNDECLARED)
 
 
 def _shape(rule: Rule) -> tuple[str, ...]:
@@ -101,7 +116,7 @@ def random_rows(rng: Random, predicate: Predicate, count: int) -> list[Row]:
         for kind in predicate.kinds:
             pool = POOLS[kind]
             value = rng.choice(pool[:3] if chance(rng, 50) else pool)
-            if kind is Kind.FLOAT and chance(rng, 15):
+            if kind is Kind.FLOAT and predicate.declared and chance(rng, 15):
                 value = rng.choice(POOLS[Kind.INT])
             row.append(value)
         rows.append(tuple(row))
@@ -113,16 +128,19 @@ def random_rows(rng: Random, predicate: Predicate, count: int) -> list[Row]:
 
 @dataclass
 class State:
-    """Rules and facts as the changes so far have left them."""
+    """Rules and facts as the changes so far have left them, and the types that are settled."""
 
     rules: dict[str, Rule]
     facts: dict[str, list[Row]]
+    settled: Types
 
     @classmethod
-    def of(cls, program: Program) -> State:
-        return cls(
-            {r.name: r for r in program.rules}, {n: list(f) for n, f in program.facts.items()}
-        )
+    def empty(cls, program: Program) -> State:
+        return cls({}, {}, {p.name: p.settled for p in program.schema})
+
+    @property
+    def types(self) -> Types:
+        return column_types(list(self.rules.values()), self.settled)
 
     def after(self, change: Change) -> State:
         """What is there after a change. Insertion goes before deletion of the same fact."""
@@ -134,7 +152,26 @@ class State:
             facts[name] = [row for row in facts.get(name, []) if _key(row) not in gone]
         for name, rows in change.inserts:
             facts[name] = facts.get(name, []) + list(rows)
-        return State(rules, facts)
+        return State(rules, facts, _settled(self.settled, rules.values(), facts))
+
+
+def _settled(before: Types, rules: Iterable[Rule], facts: Mapping[str, Sequence[Row]]) -> Types:
+    """The types that are settled; those of predicates that nothing mentions are forgotten."""
+    mentioned = {name for rule in rules for name in predicates_of(rule)}
+    after = dict(before)
+    for name, types in before.items():
+        rows = facts.get(name, ())
+        if rows:
+            first = map(value_type, rows[0])
+            after[name] = tuple(old or new for old, new in zip(types, first, strict=True))
+        elif name.endswith(UNDECLARED) and name not in mentioned:
+            after[name] = (None,) * len(types)
+    return after
+
+
+def predicates_of(rule: Rule) -> set[str]:
+    """The predicates in a rule."""
+    return {rule.head.predicate, *(name for name, _ in reads(rule.body))}
 
 
 def _key(row: Row) -> tuple[object, ...]:
@@ -175,6 +212,9 @@ def random_change(rng: Random, program: Program, state: State) -> Change:
             add.append(rng.choice(absent))
         elif state.rules:
             drop.append(rng.choice(list(state.rules)))
+            if chance(rng, 30):  # the predicate loses all of its rules
+                head = state.rules[drop[0]].head.predicate
+                drop = [n for n, rule in state.rules.items() if rule.head.predicate == head]
     deletes = {n: rows for n, rows in deletes.items() if n not in inserts}
     return Change(tuple(inserts.items()), tuple(deletes.items()), tuple(add), tuple(drop))
 

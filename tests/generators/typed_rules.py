@@ -10,7 +10,7 @@ from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Ru
 from generators.random_rules import chance, shuffled
 from generators.typed_expressions import Scope, more_expressions
 from generators.typed_language import POOLS, Kind, Predicate
-from support.naive import variable_types
+from support.naive_types import variable_types
 from support.naive_values import Call, Expression, Value
 
 # --- expressions ---------------------------------------------------------------------------------

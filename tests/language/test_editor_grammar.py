@@ -28,6 +28,10 @@ SCOPES = {
 """What each token of the language is to be, as far as it is one thing."""
 
 
+_CAPITALS = "".join(c for c in map(chr, range(0x3000)) if c.isupper() or c.istitle())
+"""Python's regular expressions have no name for them, and editors' have."""
+
+
 def coloured(text: str) -> dict[int, tuple[str, int]]:
     """The scope of each place where a match begins, and where that ends, as in an editor."""
     found: dict[int, tuple[str, int]] = {}
@@ -48,7 +52,7 @@ def _first(line: str, at: int) -> tuple[str, int]:
     patterns: list[dict[str, Any]] = GRAMMAR["patterns"]
     for pattern in patterns:
         whole = pattern.get("match") or f"{pattern['begin']}.*?{pattern['end']}"
-        if match := re.compile(whole).match(line, at):
+        if match := re.compile(whole.replace(r"\p{Lu}\p{Lt}", _CAPITALS)).match(line, at):
             return pattern["name"], match.end()
     return "", at
 
@@ -83,6 +87,13 @@ def test_names_and_variables(name: str, scopes: set[str]) -> None:
         if token.type == name:
             scope, _ = found.get(token.start_pos or 0, ("support.type.zodiac", 0))
             assert scope.removesuffix(".zodiac") in scopes, (token, scope)
+
+
+def test_variables_begin_with_any_capital() -> None:
+    scopes = coloured("offen(Ä, ǅx, ä) :- raum(?ä).")
+    for place in (6, 9):
+        assert scopes[place][0] == "variable.other.zodiac"
+    assert scopes[13][0] == "constant.other.symbol.zodiac"
 
 
 def test_comments_are_comments() -> None:

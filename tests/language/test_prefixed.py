@@ -58,6 +58,7 @@ def test_left_in_full(iri: str) -> None:
 
 def test_a_shorter_namespace_is_taken_if_the_longest_does_not_do() -> None:
     prefixes = {"a": "http://x/", "b": "http://x/y-"}
+    assert prefixed("<http://x/y>", {"_": "http://x/"}) == "<http://x/y>"  # _:y is a blank node
     assert prefixed("<http://x/y-1> <http://x/y-->", prefixes) == "b:1 <http://x/y-->"
     assert prefixed("<http://x/y--1>", prefixes) == "a:y--1"
 

@@ -204,6 +204,11 @@ lines\"\"\" ; :day "2026-01-31"^^<http://www.w3.org/2001/XMLSchema#date> ; :big 
     assert facts(kb, "near") == {("plain", "e")}
 
 
+def test_escapes_are_those_of_rdf(load: Load) -> None:
+    kb = load(r"""DATA { :x :p "\b\f\t\n\r\"\'\\\u00e4" }""")
+    assert facts(kb, "p") == {("x", "\b\f\t\n\r\"'\\\u00e4")}
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -216,6 +221,15 @@ lines\"\"\" ; :day "2026-01-31"^^<http://www.w3.org/2001/XMLSchema#date> ; :big 
         ("RULE { ?x :p (1 2) } WHERE { ?x :q ?y }", r"2:14: syntax error(.|\n)*Lists"),
         ("RULE { ?x :p ?y } WHERE { ?x :q* ?y }", r"2:32: syntax error(.|\n)*A path has"),
         ("RULE { ?x :p ?y } WHERE { <<?x :q ?y>> :r ?z }", r"2:27: syntax error(.|\n)*reification"),
+        ("RULE { :x :q ?o } WHERE DATA { :s :p ?o }", r"2:25: WHERE DATA is not supported"),
+        ("RULE { :x :q ?o } WHERE { :s :p ?o NOT DATA { :s :r ?o } }",
+         r"2:40: NOT DATA is not supported(.|\n)* \^\^\^\^\n(.|\n)*Leave DATA out"),
+        ("RULE :r1 { :x :q ?o } WHERE { :s :p ?o }", r"2:6: a name of a rule, :r1, is not supp"),
+        ("RULE <http://r> { :x :q ?o } WHERE { :s :p ?o }", "a name of a rule, <http://r>, is not"),
+        ('DATA { :s :p "a"@en--ltr }', r"2:20: a base direction, --ltr, is not supported"),
+        ('DATA { <a b> :p "a" }', r"2:8: <a b> is no IRI\n(.|\n)*An IRI has no spaces"),
+        ('DATA { :s :p "a"^^<a{b> }', r"2:19: <a\{b> is no IRI"),
+        ("DATA { << :s :p :o >> :q :z }", r"2:8: syntax error(.|\n)*Triple terms"),
         ("RULE { ?x :p/:q ?y } WHERE { ?x :q ?y }", r"2:11: a path in the head"),
         ("RULE { ?x no:p ?y } WHERE { ?x :q ?y }", r"2:11: the prefix `no:` is not declared"),
         ("RULE { ?x :p 1 } WHERE { ?x :q 1 FILTER NOT EXISTS { ?x :r 1 } }", "EXISTS is of SPARQL"),
@@ -223,6 +237,8 @@ lines\"\"\" ; :day "2026-01-31"^^<http://www.w3.org/2001/XMLSchema#date> ; :big 
         ("IMPORTS <http://other/>", r"2:1: IMPORTS is not followed"),
         ("DATA { ?x :p :y }", r"2:8: a variable in DATA"),
         ("DATA { :x a 5 }", r"2:13: a class is an IRI"),
+        (r"DATA { :x :p '^\d' }", r'2:16: \\d is no escape(.|\n)*twice: .\^\\\\d'),
+        (r'DATA { :x :p """\n' + '\n' + r'"\d""" }', r"3:2: \\d is no escape"),
         ("RULE { ?x ?p ?y } WHERE { ?x ?p ?y }", "nothing says which predicates p stands for"),
         ("RULE { ?x :p ?y } WHERE { ?x :q ?y", r"the text ends"),
         ("RULE { ?x :p 1 } WHERE { ?x :q ?y NOT { ?x :p ?z } }", "inside a cycle"),

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import duckdb
 import pytest
 from support.command_line import answered
 from support.roads import RULES, as_if_killed
+from support.struck import struck_at
 
 import zodiac_sql
 from zodiac_sql import StoreError
@@ -453,3 +455,29 @@ def test_facts_that_no_rule_reads_wait_beside_others(
         assert ("m2", "n3") in facts(other, "path")
         assert kb.verify()
         assert other.verify()
+
+
+def test_what_waits_is_seen_while_somebody_keeps_an_interruption(
+    open_kb: OpenKb, tmp_path: Path
+) -> None:
+    """As a shell does with the last error: it keeps context managers open that it has struck."""
+    with open_kb(tmp_path / "kept.duckdb", strategy="lookups") as kb:
+        kb.add_rules("path(X, Y) :- edge(X, Y).")
+        for number in count(1):
+            rows = [(f"a{number}", "b"), (f"c{number}", "d"), (f"e{number}", "f")]
+            kept = None
+            for row in rows[:2]:
+                kb.insert("edge", [row])
+            try:
+                with struck_at(number, _manages) as where:
+                    kb.insert("edge", rows[2:])
+            except KeyboardInterrupt as error:
+                kept = error
+            assert {*rows[:2]} <= {*kb.table("edge").fetchall()}, where
+            if kept is None:
+                break
+        assert number > 20 and kb.verify()
+
+
+def _manages(file: Path) -> bool:
+    return file.name == "contextlib.py"

@@ -162,6 +162,21 @@ def test_on_the_command_line(house: Path, tmp_path: Path) -> None:
     assert answered("inconsistencies", db) == "nothing contradicts itself\n"
 
 
+def test_they_are_a_table_too(open_kb: OpenKb, house: Path) -> None:
+    kb = open_kb()
+    assert kb.inconsistencies().fetchall() == [] and kb.inconsistencies().fetchone() is None
+    kb.load_ontology(house, set="house")
+    found = kb.inconsistencies()
+    names = ["axiom", "individuals", "rule"]
+    assert found.column_names == kb.inconsistencies(limit=0).column_names == names
+    row = (":Point owl:disjointWith :Room", [f"{E}s1"], "house/cax_dw.Point.Room")
+    assert found.fetchone() == row == found.fetchall()[0]
+    assert found.to_pylist()[0] == dict(zip(names, row, strict=True))
+    assert found.num_rows == len(found.arrow()) == found.total == 2
+    assert bool(kb.inconsistencies(limit=0)) and not len(kb.inconsistencies(limit=0))
+    assert "Point.Room" in repr(found) and "2 rows" in repr(found)
+
+
 def test_less_than_none_are_asked_for(open_kb: OpenKb) -> None:
     kb = open_kb()
     kb.insert("inconsistent", [("a", "b", "c")])

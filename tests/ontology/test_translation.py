@@ -26,10 +26,86 @@ def translated(file: Path, text: str, profile: str = "rl") -> Translation:
     return translate([file], profile)  # type: ignore[arg-type]
 
 
-def test_one_file_need_not_be_in_a_list(file: Path) -> None:
+def test_files_are_given_one_by_one_or_in_a_list(file: Path) -> None:
     file.write_text(PREFIXES + ":A rdfs:subClassOf :B .")
+    other = file.with_name("other.ttl")
+    other.write_text(PREFIXES + ":B rdfs:subClassOf :C .")
     for one in (file, str(file)):
         assert zodiac_sql.read_ontology(one) == translate([file])
+    both = translate([file, other])
+    assert len(both.rules) == 2
+    read = zodiac_sql.read_ontology
+    assert read(file, other) == read(file, [str(other)]) == read((file, other)) == both
+    assert read([file], "rdfs") == read(file, profile="rdfs") == read(file, "rdfs")
+    with zodiac_sql.connect() as kb:
+        kb.load_ontology([file, other], set="both")
+        assert len(kb.rules()) == 2
+        kb.load_ontology(file, [other], set="both")
+        assert len(kb.rules()) == 2
+        for bad in (5, None, [5], b"other.ttl"):
+            with pytest.raises(DataError, match="is no file: give paths, one by one or in a list"):
+                read(bad)  # type: ignore[arg-type]
+            with pytest.raises(DataError, match="is no file"):
+                kb.load_ontology(bad, set="both")  # type: ignore[arg-type]
+
+
+BROKEN = """\
+[ owl:intersectionOf () ] rdfs:subClassOf :D .
+:X owl:intersectionOf () .
+[ owl:intersectionOf _:l ] rdfs:subClassOf :D . _:l rdf:first :A .
+:p owl:propertyChainAxiom _:m . _:m rdf:first :q .
+:A owl:hasKey _:m .
+[] a owl:AllDisjointProperties ; owl:members _:m .
+:B rdfs:subClassOf [ owl:complementOf [ owl:intersectionOf () ] ] .
+:E owl:intersectionOf _:n . _:n rdf:first :A ; rdf:rest _:n .
+"""
+
+
+def test_lists_without_members_or_without_an_end_make_no_rule(file: Path) -> None:
+    """Of those without an end, nobody knows what else must hold."""
+    found = translated(file, BROKEN)
+    assert [rule.text for rule in found.rules] == [":A(X) :- :E(X)."]
+    assert not found.facts
+    assert [row.line - FIRST for row in found.left_out if row.line] == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_names_that_are_the_same(file: Path) -> None:
+    """Classes and properties that are the same are equivalent, and no facts."""
+    text = (
+        ":A a owl:Class . :A owl:sameAs :B . :C owl:sameAs :B . :B rdfs:subClassOf :D .\n"
+        ":p a owl:ObjectProperty . :q owl:sameAs :p . :a owl:sameAs :b . :p owl:sameAs :A .\n"
+    )
+    found = translated(file, text)
+    assert {str(r) for r in found.rules if "eq_rep" in r.name and "sameAs" not in r.name} == {
+        "eq_rep_o.A.B: :B(X) :- :A(X).",
+        "eq_rep_o.B.A: :A(X) :- :B(X).",
+        "eq_rep_o.C.B: :B(X) :- :C(X).",
+        "eq_rep_o.B.C: :C(X) :- :B(X).",
+        "eq_rep_p.p.q: :q(X, Y) :- :p(X, Y).",
+        "eq_rep_p.q.p: :p(X, Y) :- :q(X, Y).",
+    }
+    assert list(found.facts.values()) == [((f"{EX}a", f"{EX}b"),)]
+    rows = {row.axiom: row for row in found.report}
+    assert tuple(sorted(rows[":A owl:sameAs :B"].rules)) == ("eq_rep_o.A.B", "eq_rep_o.B.A")
+    assert rows[":p owl:sameAs :A"].why == ":A is a class, and cannot be a property as well"
+    for profile, why in (
+        ("rdfs", "not in RDFS"),
+        ("rl-without-equality", "rules for equality are left out"),
+    ):
+        left = translated(file, text, profile).left_out
+        assert [row.axiom for row in left if row.why == why] == [
+            ":A owl:sameAs :B", ":C owl:sameAs :B", ":q owl:sameAs :p", ":p owl:sameAs :A",
+        ]  # fmt: skip
+
+
+def test_a_class_beside_an_unqualified_cardinality_says_nothing(file: Path) -> None:
+    text = ":x owl:maxCardinality 0 ; owl:onProperty :p ; owl:onClass :c ."
+    (rule,) = translated(file, text).rules
+    assert rule.text.endswith(" :- :x(X), :p(X, Y).")
+    expression = (
+        ":A rdfs:subClassOf [ owl:maxCardinality 1 ; owl:onProperty :p ; owl:onClass :c ] ."
+    )
+    assert translated(file, expression).report[0].axiom == ":A rdfs:subClassOf (:p max 1)"
 
 
 OUTSIDE = """\
@@ -222,6 +298,24 @@ def test_other_syntaxes(tmp_path: Path) -> None:
         ("rules.txt", "", "an ontology is a file of RDF"),
         ("none.ttl", None, "none.ttl cannot be read"),
         ("ours.nt", "<urn:zodiac-sql:expression:1> <a:b> <a:c> .", "are ours"),
+        (
+            "shapes.ttl",
+            (
+                "@prefix sh: <http://www.w3.org/ns/shacl#> .\n"
+                "<a:s> a sh:NodeShape ; sh:targetClass <a:P> ; sh:property [ sh:path <a:n> ] .\n"
+                "<a:o> a <http://www.w3.org/2002/07/owl#Ontology> ."
+            ),
+            "shapes.ttl has shapes of SHACL, and no ontology",
+        ),
+        (
+            "xml.owl",
+            (
+                '<?xml version="1.0"?>\n<!-- made by hand -->\n'
+                '<Ontology xmlns="http://www.w3.org/2002/07/owl#"><SubClassOf><Class IRI="#A"/>'
+                '<Class IRI="#B"/></SubClassOf></Ontology>'
+            ),
+            "xml.owl is OWL/XML, another syntax than RDF/XML",
+        ),
     ],
 )
 def test_files_that_are_refused(tmp_path: Path, name: str, text: str | None, said: str) -> None:

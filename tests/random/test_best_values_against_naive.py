@@ -52,7 +52,8 @@ def play(open_kb: OpenKb, rng: Random) -> None:
     with TemporaryDirectory() as folder, ExitStack() as closing:
         place = Path(folder) / "best.duckdb" if reopened else ":memory:"
         kb = closing.enter_context(open_kb(place, strategy=strategy))
-        kb.add_rules(declarations(program))
+        if rng.random() < 0.5:  # else types come with the first facts, perhaps after the rules
+            kb.add_rules(declarations(program))
         played = Played(program, {name: set() for name in SCHEMA})
         for number in range(CHANGES):
             if reopened and rng.random() < 0.4:
@@ -201,10 +202,12 @@ def random_change(
     rng: Random, program: Program, facts: World, rules: dict[str, Rule], number: int
 ) -> Changed:
     if number == 0:
-        first = {n: set(r) for n, r in random_facts(rng, program, 12).items() if r}
+        early = [name for name in SCHEMA if rng.random() < 0.7]
+        first = {n: set(r) for n, r in random_facts(rng, program, 12).items() if r and n in early}
         chosen = [rule for rule in program.rules if rng.random() < 0.8]
         return Changed(first, {}, chosen, [])
-    come = {n: set(r) for n, r in random_facts(rng, program, rng.randint(0, 3)).items() if r}
+    count = rng.choice([0, 1, 2, 3, 8])
+    come = {n: set(r) for n, r in random_facts(rng, program, count).items() if r}
     there = [(n, row) for n, rows in facts.items() for row in sorted(rows, key=repr)]
     go: World = {}
     for name, row in rng.sample(there, min(len(there), rng.randint(0, 3))):
@@ -213,6 +216,9 @@ def random_change(
     absent = [rule for rule in program.rules if rule.name not in rules]
     new = rng.sample(absent, min(len(absent), rng.choice([0, 0, 1])))
     dropped = rng.sample(sorted(rules), min(len(rules), rng.choice([0, 0, 0, 1])))
+    if dropped and rng.random() < 0.3:  # the predicate loses all of its rules
+        head = rules[dropped[0]].head.predicate
+        dropped = [name for name, rule in rules.items() if rule.head.predicate == head]
     return Changed(come, go, new, dropped)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 from support import budget, crash_child
 from support.examples import share
 from support.fed import Facts, entries, facts, replayed
+
+from zodiac_sql import DataError
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -92,6 +95,65 @@ def test_few_facts(open_kb: OpenKb, seed: int) -> None:
             after = entries(kb, since=position)
             assert replayed(known[position], after) == facts(kb)
         assert kb.verify()
+
+
+LARGE = 2**53
+"""From here on, a float is not each int."""
+
+TYPED_RULES = {
+    "ints": "ints: q(X, N) :- counted(X, N).",
+    "floats": "floats: q(X, N) :- measured(X, N).",
+    "altered": "altered: q(X, N) :- free(X, N).",
+    "beyond": "beyond: r(N, X) :- q(X, N), not off(X).",
+}
+"""Some derive ints, and some floats, of one predicate."""
+
+
+@settings(max_examples=SEQUENCES)
+@given(seed=st.integers(0, 10_000))
+def test_types_in_turns(open_kb: OpenKb, strategy: str, seed: int) -> None:
+    """Columns are of ints and of floats in turns, as rules come and go, or by `alter`."""
+    chance = random.Random(seed)
+    with open_kb(strategy=strategy) as kb:
+        kb.add_rules(
+            ".decl counted(x: symbol, n: int) .decl measured(x: symbol, n: float)"
+            " .decl free(x: symbol, n: int) .decl off(x: symbol)"
+        )
+        kb.keep_feed()
+        known: dict[int, Facts] = {0: {}}
+        for _ in range(2 * CHANGES):
+            _change_types(kb, chance)
+            known[kb.changes().position] = facts(kb)
+        for position, before in known.items():
+            assert replayed(before, entries(kb, since=position)) == facts(kb)
+        assert kb.verify()
+
+
+def _change_types(kb: KnowledgeBase, chance: random.Random) -> None:
+    """A few rules that come or go, another type, or a few facts."""
+    ints = (5, LARGE, LARGE + 1, -LARGE - 1)
+    floats = (0.5, 5.0, float(LARGE), float(-LARGE))
+    verb = chance.choice(("rules", "rules", "alter", "facts", "facts"))
+    if verb == "rules":
+        with kb.update() as update:
+            there = set(kb.rules()["name"].to_pylist())
+            for name in chance.sample(sorted(TYPED_RULES), chance.choice((1, 1, 2))):
+                if name in there:
+                    update.drop_rules(name)
+                else:
+                    update.add_rules(TYPED_RULES[name])
+    elif verb == "alter":
+        with suppress(DataError):  # not each int is a float, nor each float an int
+            kb.alter("free", {"n": chance.choice(("int", "float"))})
+    else:
+        with kb.update() as update:
+            for _ in range(chance.choice((1, 1, 3))):
+                name = chance.choice(("counted", "measured", "free", "off"))
+                row: tuple[object, ...] = (chance.choice("ab"),)
+                if name != "off":
+                    row = (*row, chance.choice(floats if name == "measured" else ints))
+                with suppress(DataError):
+                    (update.insert if chance.random() < 0.7 else update.delete)(name, [row])
 
 
 def _position(kb: KnowledgeBase, chance: random.Random) -> int:

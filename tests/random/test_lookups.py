@@ -12,6 +12,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -20,7 +21,7 @@ from unittest.mock import patch
 
 import pytest
 from generators.joining_answers import evaluated
-from generators.joining_programs import Facts, Program, Row, rule_text
+from generators.joining_programs import Facts, Row, rule_text
 from generators.joining_random import random_program, random_row
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
@@ -56,7 +57,7 @@ class Run:
         mixed = rng.sample(self.program.rules, len(self.program.rules))
         self.dropped = mixed[:later]
         """The rules that have gone, or come later."""
-        self.program = Program(self.program.types, tuple(mixed[later:]))
+        self.program = replace(self.program, rules=tuple(mixed[later:]))
         self.explicit: Facts = {name: set() for name in self.program.types}
         self.alone = {(0,), (1,)}
         """Facts that no rule reads: now and then they come and go in the same changes."""
@@ -160,7 +161,7 @@ class Run:
                 self.dropped.append(rules.pop(self.rng.randrange(len(rules))))
                 update.drop_rules(self.dropped[-1].name)
             self._put(update, verbs)
-        self.program = Program(self.program.types, tuple(rules))
+        self.program = replace(self.program, rules=tuple(rules))
 
     # How
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from generators.sparql_queries import RandomQuery, random_graph
 from support import budget
-from support.sparql_answers import loaded, ours, theirs
+from support.sparql_answers import in_order, loaded, ours, theirs
 
 import zodiac_sql
 from zodiac_sql.errors import QueryError
@@ -28,8 +28,8 @@ def test_random_queries(tmp_path: Path) -> None:
         with zodiac_sql.connect() as kb:
             kb.load(path)
             for _ in range(8):
-                query = RandomQuery(chance).text()
-                wanted = theirs(store, query)
+                query, reading = RandomQuery(chance).pair()
+                wanted = theirs(store, reading)
                 if sum(wanted.values()) > _MOST:
                     continue
                 budget.tried("SPARQL queries")
@@ -39,3 +39,35 @@ def test_random_queries(tmp_path: Path) -> None:
                     assert "variable from outside of EXISTS" in str(error), query
                     continue
                 assert found == wanted, f"{path.read_text()}\n{query}"
+
+
+@pytest.mark.fuzz
+def test_random_orders(tmp_path: Path) -> None:
+    """Unbound values first, then blank nodes, IRIs and literals; numbers by their value."""
+    chance = random.Random(budget.seed(SEED + 1))
+    for _ in range(5):
+        path = tmp_path / "graph.ttl"
+        path.write_text(random_graph(chance))
+        with zodiac_sql.connect() as kb:
+            kb.load(path)
+            for _ in range(8):
+                query, down = RandomQuery(chance).ordered()
+                try:
+                    rows = in_order(kb.sparql(query))
+                except QueryError as error:
+                    assert "variable from outside of EXISTS" in str(error), query
+                    continue
+                budget.tried("SPARQL queries")
+                values = [row[0] for row in (reversed(rows) if down else rows)]
+                places = [_place(value) for value in values]
+                assert places == sorted(places), f"{path.read_text()}\n{query}\n{values}"
+
+
+def _place(value: object) -> tuple[int, float]:
+    """Where a value stands among others of other kinds, and a number among numbers."""
+    if value is None:
+        return 0, 0
+    if isinstance(value, float):
+        return 3, value
+    kinds = {"_:": 1, "ht": 2}
+    return kinds.get(str(value)[:2], 4), 0

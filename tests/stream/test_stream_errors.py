@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pyarrow as pa
 import pytest
 
 from zodiac_sql import (
+    DataError,
     KnowledgeBase,
     MissingFunctionError,
+    ProgramError,
     ResourceError,
     StreamError,
     UpdateQueue,
@@ -254,3 +257,86 @@ def test_a_number_in_a_file_is_not_rounded(open_kb: OpenKb, tmp_path: Path, numb
         *_, passed, last = kb.stream(lines, skip_bad=True)
         assert any("would be rounded" in note for note in passed.notes) and not last.notes
         assert ("a", 2.5) in set(kb.table("p"))
+
+
+MOMENTS = ".decl seen(t: timestamp) .decl day(d: date)"
+
+
+@pytest.mark.parametrize(
+    ("predicate", "text", "said"),
+    [
+        ("seen", "2024-01-01T00:00:00.1234567", "is finer than microseconds"),
+        ("seen", "2024-01-01T00:00:00.123456789Z", "is finer than microseconds"),
+        ("seen", "2024-W01-1", "has the type timestamp, the data have symbol"),
+        ("seen", "2024-W01-1T10:00:00", "has the type timestamp, the data have symbol"),
+        ("seen", "20240101", "has the type timestamp, the data have symbol"),
+        ("seen", "2024-01-01", "has the type timestamp, the data have symbol"),
+        ("seen", "2024-01-01T24:00:00", "has the type timestamp, the data have symbol"),
+        ("day", "2024-W01-1", "has the type date, the data have symbol"),
+        ("day", "20240101", "has the type date, the data have symbol"),
+        ("day", "2024-02-30", "has the type date, the data have symbol"),
+    ],
+)
+def test_a_stream_reads_moments_as_files_do(
+    predicate: str, text: str, said: str, open_kb: OpenKb, tmp_path: Path
+) -> None:
+    lines, rows = tmp_path / "updates.jsonl", tmp_path / f"{predicate}.jsonl"
+    lines.write_text(json.dumps(inserted(predicate, [text])))
+    rows.write_text(json.dumps({"x": text}))
+    with open_kb() as kb:
+        kb.add_rules(MOMENTS)
+        with pytest.raises(StreamError, match=said):
+            list(kb.stream(lines))
+        with pytest.raises(DataError):
+            kb.load(rows)
+        name = "dateTime" if predicate == "seen" else "date"
+        constant = f'"{text}"^^<http://www.w3.org/2001/XMLSchema#{name}>'
+        with pytest.raises(ProgramError):
+            kb.query(f"{predicate}(X), X = {constant}")
+        assert not kb.table(predicate).num_rows
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2024-01-01T10:20", datetime.datetime(2024, 1, 1, 10, 20)),
+        ("2024-01-01 10:20:30.5", datetime.datetime(2024, 1, 1, 10, 20, 30, 500_000)),
+        ("2024-01-01T10:20:30.123456000", datetime.datetime(2024, 1, 1, 10, 20, 30, 123_456)),
+        ("2024-01-01T10:20:30Z", datetime.datetime(2024, 1, 1, 10, 20, 30)),
+        ("2024-01-01T10:20:30+02:00", datetime.datetime(2024, 1, 1, 8, 20, 30)),
+        ("2024-01-01T10:20:30-0130", datetime.datetime(2024, 1, 1, 11, 50, 30)),
+        ("2024-01-01T10:20:30+02", datetime.datetime(2024, 1, 1, 8, 20, 30)),
+    ],
+)
+def test_moments_that_streams_files_and_rules_read_alike(
+    text: str, moment: datetime.datetime, open_kb: OpenKb, tmp_path: Path
+) -> None:
+    lines, rows = tmp_path / "updates.jsonl", tmp_path / "seen.jsonl"
+    lines.write_text(json.dumps(inserted("seen", [text])))
+    rows.write_text(json.dumps({"t": text}))
+    with open_kb() as kb:
+        kb.add_rules(MOMENTS)
+        assert [dict(change.inserted) for change in kb.stream(lines)] == [{"seen": 1}]
+        assert list(kb.table("seen")) == [(moment,)]
+        assert kb.load(rows).inserted == {}
+        kb.add_rules(f'seen("{text}"^^<http://www.w3.org/2001/XMLSchema#dateTime>).')
+        assert list(kb.table("seen")) == [(moment,)]
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('{"insert": {"n": [[1]]}, "insert": {"n": [[2]]}}', "insert"),
+        ('{"insert": {"n": [[1]], "n": [[2]]}}', "n"),
+        ('{"delete": {}, "insert": {"n": [[1]], "day": [], "\\u006e": []}}', "n"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused(
+    line: str, key: str, open_kb: OpenKb, tmp_path: Path
+) -> None:
+    file = tmp_path / "updates.jsonl"
+    file.write_text('{"insert": {"n": [[0]]}}\n' + line)
+    with open_kb() as kb:
+        with pytest.raises(StreamError, match=f'update 2 .*the key "{key}" stands twice'):
+            list(kb.stream(file))
+        assert list(kb.table("n")) == [(0,)]

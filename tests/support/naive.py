@@ -10,15 +10,13 @@ date and datetime. There is one NaN, which equals itself, and no -0.0.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
 from support.naive_functions import AGGREGATES, evaluate, finished
+from support.naive_types import Types, assignments, given_variables, variable_types, variables_of
 from support.naive_values import (
-    Call,
     Environment,
-    Expression,
     NoValue,
     Row,
     Value,
@@ -28,8 +26,6 @@ from support.naive_values import (
 )
 
 Facts = Mapping[str, Iterable[Row]]
-Types = Mapping[str, tuple[str, ...]]
-"""For each predicate the types of its columns: symbol, int, float, bool, date or timestamp."""
 
 
 def extensions(rules: Sequence[Rule], facts: Facts, types: Types) -> dict[str, set[Row]]:
@@ -48,7 +44,7 @@ def extensions(rules: Sequence[Rule], facts: Facts, types: Types) -> dict[str, s
     return known
 
 
-def _stored(row: Sequence[Value], types: Sequence[str]) -> Row:
+def _stored(row: Sequence[Value], types: Sequence[str | None]) -> Row:
     """A row as its columns hold it: an int becomes a float in a column of floats."""
     return tuple(as_type(value, type_) for value, type_ in zip(row, types, strict=True))
 
@@ -63,9 +59,7 @@ def _strata(rules: Sequence[Rule]) -> list[list[Rule]]:
     while changed:
         changed = False
         for rule in rules:
-            needed = max(
-                [number.get(name, 0) + step for name, step in _reads(rule.body)], default=0
-            )
+            needed = max([number.get(name, 0) + step for name, step in reads(rule.body)], default=0)
             if needed > number[rule.head.predicate]:
                 number[rule.head.predicate] = needed
                 changed = True
@@ -74,120 +68,14 @@ def _strata(rules: Sequence[Rule]) -> list[list[Rule]]:
     return [[r for r in rules if number[r.head.predicate] == n] for n in range(highest + 1)]
 
 
-def _reads(body: Iterable[Literal], step: int = 0) -> Iterator[tuple[str, int]]:
+def reads(body: Iterable[Literal], step: int = 0) -> Iterator[tuple[str, int]]:
     for literal in body:
         if isinstance(literal, Atom):
             yield literal.predicate, step
         elif isinstance(literal, Not):
             yield literal.atom.predicate, 1
         elif isinstance(literal, Aggregate):
-            yield from _reads(literal.body, 1)
-
-
-# --- types of variables --------------------------------------------------------------------------
-
-
-def variable_types(body: Sequence[Literal], types: Types) -> dict[Var, str]:
-    """The type of each variable: float if an int meets a float anywhere in the body."""
-    found: dict[Var, str] = {}
-
-    def meet(variable: object, type_: str) -> None:
-        if isinstance(variable, Var) and not variable.anonymous:
-            known = found.get(variable, type_)
-            found[variable] = "float" if "float" in (known, type_) else known
-
-    for literal in body:
-        atom = literal.atom if isinstance(literal, Not) else literal
-        if isinstance(atom, Atom):
-            for term, type_ in zip(atom.terms, types[atom.predicate], strict=True):
-                meet(term, type_)
-        elif isinstance(literal, Aggregate):
-            inside = variable_types(literal.body, types)
-            for variable in literal.group:
-                meet(variable, inside[variable])
-            meet(literal.result, _aggregate_type(literal.function, inside[literal.argument]))
-    given = given_variables(body)
-    pending = [literal for literal in body if isinstance(literal, Bind | Compare)]
-    for _ in pending:
-        for literal in pending:
-            for target, value in assignments(literal):
-                if target not in given and variables_of(value) <= given:
-                    meet(target, expression_type(value, found))
-                    given = given | {target}
-    return found
-
-
-def given_variables(body: Iterable[Literal]) -> set[Var]:
-    """The variables that atoms and aggregates bind."""
-    given: set[Var] = set()
-    for literal in body:
-        if isinstance(literal, Atom):
-            given |= {t for t in literal.terms if isinstance(t, Var)}
-        elif isinstance(literal, Aggregate):
-            given |= {*literal.group, literal.result}
-    return given
-
-
-def assignments(literal: Bind | Compare) -> list[tuple[Var, Expression]]:
-    """What a literal could bind, and to what."""
-    if isinstance(literal, Bind):
-        return [(literal.variable, literal.expression)]
-    if literal.operator != "=":
-        return []
-    pairs = ((literal.left, literal.right), (literal.right, literal.left))
-    return [(a, b) for a, b in pairs if isinstance(a, Var)]
-
-
-def variables_of(expression: Expression) -> set[Var]:
-    if isinstance(expression, Var):
-        return {expression}
-    if isinstance(expression, Call):
-        return {v for argument in expression.arguments for v in variables_of(argument)}
-    return set()
-
-
-_FIXED = {
-    **dict.fromkeys(("/", "sqrt", "power", "exp", "ln"), "float"),
-    **dict.fromkeys(("float", "seconds_between", "epoch"), "float"),
-    **dict.fromkeys(("int", "days_between"), "int"),
-    **dict.fromkeys(("text", "regex_replace", "regex_extract"), "symbol"),
-    **dict.fromkeys(("matches", "=", "!=", "<", "<=", ">", ">=", "and", "or", "not"), "bool"),
-    "add_seconds": "timestamp",
-    **dict.fromkeys(("length", "year", "month", "day", "hour", "minute", "second"), "int"),
-    **dict.fromkeys(("concat", "lower", "upper", "trim", "substr", "replace"), "symbol"),
-    **dict.fromkeys(("contains", "starts_with", "ends_with"), "bool"),
-}
-
-
-def expression_type(expression: Expression, variables: Mapping[Var, str]) -> str:
-    """The type of an expression's value."""
-    if isinstance(expression, Var):
-        return variables[expression]
-    if isinstance(expression, Call):
-        if expression.function in _FIXED:
-            return _FIXED[expression.function]
-        arguments = [expression_type(a, variables) for a in expression.arguments]
-        if expression.function == "if":
-            del arguments[0]
-        return "float" if "float" in arguments else arguments[0]
-    return value_type(expression)
-
-
-def value_type(value: Value) -> str:
-    """The type of a constant."""
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, datetime.datetime):
-        return "timestamp"
-    if isinstance(value, datetime.date):
-        return "date"
-    return {int: "int", float: "float", str: "symbol"}[type(value)]
-
-
-def _aggregate_type(function: str, argument: str) -> str:
-    if function == "COUNT":
-        return "int"
-    return "float" if function in ("AVG", "MED") else argument
+            yield from reads(literal.body, 1)
 
 
 # --- bodies --------------------------------------------------------------------------------------
@@ -239,7 +127,7 @@ def is_ready(literal: Bind | Compare, given: set[Var]) -> bool:
 
 
 def _matches(
-    atom: Atom, known: Mapping[str, set[Row]], types: Types, kinds: Mapping[Var, str],
+    atom: Atom, known: Mapping[str, set[Row]], types: Types, kinds: Mapping[Var, str | None],
     environment: Environment,
 ) -> Iterator[Environment]:  # fmt: skip
     for row in known[atom.predicate]:
@@ -249,7 +137,7 @@ def _matches(
 
 
 def _holds(
-    atom: Atom, known: Mapping[str, set[Row]], types: Types, kinds: Mapping[Var, str],
+    atom: Atom, known: Mapping[str, set[Row]], types: Types, kinds: Mapping[Var, str | None],
     environment: Environment,
 ) -> bool:  # fmt: skip
     """Whether an atom has a match: one without any variable is an empty environment."""
@@ -257,7 +145,7 @@ def _holds(
 
 
 def _unified(
-    terms: Sequence[object], row: Row, kinds: Mapping[Var, str], environment: Environment
+    terms: Sequence[object], row: Row, kinds: Mapping[Var, str | None], environment: Environment
 ) -> Environment | None:
     """The environment in which terms stand for a row, if there is one."""
     found = dict(environment)
@@ -273,7 +161,7 @@ def _unified(
 
 
 def _stepped(
-    literal: Bind | Compare, environment: Environment, kinds: Mapping[Var, str]
+    literal: Bind | Compare, environment: Environment, kinds: Mapping[Var, str | None]
 ) -> Environment | None:
     """The environment after a binding or a test; None where it fails."""
     try:
@@ -309,7 +197,10 @@ def _aggregated(literal: Aggregate, known: Mapping[str, set[Row]], types: Types)
 
 
 def _found_or_else(
-    literal: Aggregate, rows: Sequence[Row], kinds: Mapping[Var, str], environment: Environment
+    literal: Aggregate,
+    rows: Sequence[Row],
+    kinds: Mapping[Var, str | None],
+    environment: Environment,
 ) -> Iterator[Environment]:
     """The environments in which an aggregate has its value, for groups without solutions, too."""
     there = [row for row in rows if _unified(literal.group, row[:-1], kinds, environment)

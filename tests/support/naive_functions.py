@@ -178,9 +178,11 @@ def _or_nan(function: Callable[..., float], *values: float) -> float:
 def _power(base: float, exponent: float) -> float:
     base, exponent = float(base), float(exponent)
     if base == 0 and exponent < 0:
-        return math.inf
+        raise NoValue
     try:
-        return _or_nan(math.pow, base, exponent)
+        return math.pow(base, exponent)
+    except ValueError:
+        raise NoValue from None
     except OverflowError:
         return -math.inf if base < 0 and exponent % 2 == 1 else math.inf
 

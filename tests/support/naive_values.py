@@ -34,7 +34,7 @@ class NoValue(Exception):
     """An expression has no value: the body has no solution."""
 
 
-def as_type(value: Value, type_: str) -> Value:
+def as_type(value: Value, type_: str | None) -> Value:
     return one_float(float(value)) if type_ == "float" and not isinstance(value, str) else value  # type: ignore[arg-type]
 
 

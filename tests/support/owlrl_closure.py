@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from generators.ontologies import CLASSES, PROPERTIES
+
 from zodiac_sql.ontology.translate import translate
 from zodiac_sql.ontology.vocabulary import OWL, SAME_AS, TYPE
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
 
 BASE = "http://example.org/"
+
+_NAMES = {BASE + name[1:] for name in (*CLASSES, *PROPERTIES)}
+"""What is no individual."""
 
 Statement = tuple[str, str, str]
 
@@ -33,7 +38,7 @@ class Closed:
 def _counts(subject: str, predicate: str, object_: str) -> bool:
     """Whether a statement is one about individuals. Nothing is told to equal itself."""
     if predicate == SAME_AS:
-        return subject != object_
+        return subject != object_ and subject not in _NAMES and object_ not in _NAMES
     return predicate.startswith(BASE) or (predicate == TYPE and object_.startswith(BASE))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Not, Rule, Var
-from support import naive
+from support import naive, naive_types
 from support.naive_values import Environment, Value, equal
 from support.proof_world import (
     Ground,
@@ -120,7 +120,7 @@ class Checker:
         if types is None or tuple(map(str, fact.types)) != types:
             raise WrongProof(f"{fact} has the types {fact.types}, and should have {types}")
         for value, type_ in zip(fact.values, types, strict=True):
-            if naive.value_type(value) != type_:
+            if naive_types.value_type(value) != type_:
                 raise WrongProof(f"{fact} has the value {value!r} in a column of type {type_}")
         found = (fact.predicate, typed(fact.values, types))
         if not self.world.holds(found):

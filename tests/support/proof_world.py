@@ -25,7 +25,7 @@ from generators.programs import (
     Var,
 )
 from support import naive
-from support.naive import Types
+from support.naive_types import Types
 from support.naive_values import Call, Environment, Expression, Row, Value, as_type, equal
 
 Ground = tuple[str, Row]
@@ -109,7 +109,7 @@ def world_of(
     return World.of(rules, facts, types_of(schema), known)  # type: ignore[arg-type]
 
 
-def typed(row: Iterable[Value], types: Sequence[str]) -> Row:
+def typed(row: Iterable[Value], types: Sequence[str | None]) -> Row:
     """A row as its columns hold it: ints become floats, NaN is the one NaN."""
     return tuple(as_type(value, type_) for value, type_ in zip(row, types, strict=True))
 

@@ -86,10 +86,18 @@ def _plain(value: object) -> object:
     if (found := _LITERAL.fullmatch(str(value))) is None:
         return _of_number(str(value))
     if found[2] in _NUMERIC:
-        return "NaN" if found[1] == "NaN" else float(found[1])
+        return _number(found[1], value)
     if found[2] == f"{symbols.XSD}boolean":
         return found[1] in ("true", "1")
     return _of_number(found[1]) if found[2].startswith(symbols.XSD) else value
+
+
+def _number(digits: str, value: object) -> object:
+    """The number of a literal; the literal if it has none."""
+    try:
+        return "NaN" if digits == "NaN" else float(digits)
+    except ValueError:
+        return value
 
 
 def _of_number(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
-from support import naive
+from support import naive, naive_types
 from support.naive_values import Environment, equal
 from support.proof_checker import WrongProof, check, variable
 from support.proof_world import World, is_instance
@@ -151,7 +151,9 @@ class _Claim:
     def _fails(self, literal: Literal, values: Environment) -> None:
         """Whether a literal fails, whatever the values of its other variables are."""
         if isinstance(literal, Compare | Bind):
-            missing = naive.variables_of(literal.left) if isinstance(literal, Compare) else set()
+            missing = (
+                naive_types.variables_of(literal.left) if isinstance(literal, Compare) else set()
+            )
             if missing - values.keys():
                 raise WrongProof(f"nothing is said of {missing - values.keys()}")
         if _holds(self.world, [literal], values):
@@ -201,11 +203,11 @@ class _Claim:
 
 def _bound(part: Sequence[Literal]) -> set[Var]:
     """The variables that literals bind."""
-    bound = naive.given_variables(part)
+    bound = naive_types.given_variables(part)
     waiting = [literal for literal in part if isinstance(literal, Bind | Compare)]
     while ready := [literal for literal in waiting if naive.is_ready(literal, bound)]:
         waiting = [literal for literal in waiting if literal not in ready]
-        bound |= {v for literal in ready for v, _ in naive.assignments(literal)}
+        bound |= {v for literal in ready for v, _ in naive_types.assignments(literal)}
     return bound
 
 
@@ -231,11 +233,11 @@ def _holds(world: World, part: Sequence[Literal], values: Environment) -> bool:
 
 def _evaluable(part: Sequence[Literal]) -> bool:
     """Whether the literals themselves bind all variables that they compute or compare with."""
-    bound = naive.given_variables(part)
+    bound = naive_types.given_variables(part)
     waiting = [literal for literal in part if isinstance(literal, Bind | Compare)]
     while ready := [literal for literal in waiting if naive.is_ready(literal, bound)]:
         waiting = [literal for literal in waiting if literal not in ready]
-        bound |= {v for literal in ready for v, _ in naive.assignments(literal)}
+        bound |= {v for literal in ready for v, _ in naive_types.assignments(literal)}
     return not waiting
 
 

@@ -1,6 +1,9 @@
 """Other types for the columns of a predicate: what a user asks for, and the facts that are there in
 their new types.
 
+The native values of an RDF property are literals with a datatype: they become the symbols of these
+literals, and such symbols become values as if they were read from a file.
+
 Rule: a value becomes another only if it can become that one alone, and back: 5 becomes 5.0 and the
 text 5, but 2^53 + 1 does not become a float, nor 5.5 an int, nor the text 05 a number. Reason: no
 two facts may become one in silence.
@@ -11,7 +14,7 @@ the first fraction comes (collected.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -28,13 +31,17 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError, QueryError
+from zodiac_sql.facts.native_text import datatype_of, literal_text
+from zodiac_sql.facts.rdf_values import Literals, literals_in
 from zodiac_sql.facts.stage import scratch
 from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
 from zodiac_sql.storage.extensions import comparable, decoded
+from zodiac_sql.storage.triples import is_rdf
 
 _POSSIBLE = {
     (Type.INT, Type.FLOAT), (Type.FLOAT, Type.INT),
@@ -64,12 +71,44 @@ def alter(collected: Collected, predicate: str, types: Mapping[str, str]) -> Non
         for column, type_ in zip(known.columns, known.settled, strict=True)
     )
     datatypes = tuple(
-        None if column.name in wanted else datatype
-        for column, datatype in zip(known.columns, known.datatypes, strict=True)
+        datatype if old.type is new.type else _datatype(collected, known, old, new, datatype)
+        for old, new, datatype in zip(known.columns, columns, known.datatypes, strict=True)
     )
     collected.retype(replace(known, columns=columns, settled=settled, datatypes=datatypes))
     if not any(known.settled):  # only rules told its types until now
         collected.declare(name)
+
+
+def _datatype(
+    collected: Collected, known: Predicate, old: Column, new: Column, kept: str | None
+) -> str | None:
+    """The RDF datatype of a column in its new type."""
+    if old.type is Type.SYMBOL:
+        explicit = _explicit(collected.state, known)
+        found = explicit and _literals(collected.store, known, old, new, explicit)
+        return found.datatype if found else None
+    if (old.type, new.type) == (Type.INT, Type.FLOAT) and kept is not None:
+        return f"{XSD}decimal"  # integers are decimals
+    return None
+
+
+def _explicit(state: State, known: Predicate) -> Part | None:
+    """The explicit facts of a predicate, if there are any."""
+    key = (EXPLICIT_SCHEMA, known.sql_name)
+    return Part(*key, state.rows[key]) if key in state.rows else None
+
+
+def _literals(
+    store: Store, known: Predicate, old: Column, new: Column, part: Part
+) -> Literals | None:
+    """How the RDF literals of a column of symbols become values, if it has nothing else."""
+    if old.type is not Type.SYMBOL or new.type in (None, Type.SYMBOL) or not is_rdf(known):
+        return None
+    assert new.type is not None
+    symbols = exp.select(exp.column(old.name, table="v", quoted=True).as_("o"))
+    return literals_in(
+        store, symbols.from_(_texts(known, part).subquery("v", copy=False)), new.type
+    )
 
 
 def _type(column: str, type_: str) -> Type:
@@ -108,17 +147,26 @@ def retyped_facts(
         old, new = state.schema.get(name), schema.get(name)
         if old is None or new is None or old.columns == new.columns:
             continue
-        key = (EXPLICIT_SCHEMA, old.sql_name)
-        if key not in state.rows:
+        part = _explicit(state, old)
+        if part is None:
             continue
         same = comparable(Relation(old.columns, ()), Relation(new.columns, ()))
         if not same and (inserted or deleted):
             raise QueryError(f"{name} gets other types: its facts change in an update of their own")
-        part = Part(*key, state.rows[key])
-        _require_exact(store, old, new, part)
-        table = _table(store, old, new, part, deleted, inserted)
+        ways = _ways(store, old, new, part)
+        _require_exact(store, old, new, part, ways)
+        table = _table(store, old, new, part, deleted, inserted, ways)
         found[name] = Retyped(table, same)
     return found
+
+
+Ways = Sequence[Literals | None]
+"""For each column how its RDF literals become values, if that is what changes."""
+
+
+def _ways(store: Store, old: Predicate, new: Predicate, part: Part) -> Ways:
+    pairs = zip(old.columns, new.columns, strict=True)
+    return [_literals(store, old, one, other, part) for one, other in pairs]
 
 
 def _table(
@@ -128,6 +176,7 @@ def _table(
     part: Part,
     deleted: Part | None,
     inserted: Part | None,
+    ways: Ways,
 ) -> Part | None:
     """A temporary table of the facts in their new types."""
     name = f"{CHANGE_FACTS}retyped_{whole(new.sql_name)}"
@@ -135,13 +184,13 @@ def _table(
     if [c for c in old.columns if c.type is Type.SYMBOL] == [
         c for c in new.columns if c.type is Type.SYMBOL
     ]:  # symbols stay as they are, as numbers
-        facts = _values(part_query(part, Relation(old.columns, ())), old, new, SQL_TYPES)
+        facts = _values(part_query(part, Relation(old.columns, ())), old, new, SQL_TYPES, ways)
         query = _with(facts, new, deleted, inserted)
         rows = store.count(create_temp(name, query))
     else:
         texts = store.fresh("texts")
         with scratch(store, texts):
-            store.run(create_temp(texts, _values(_texts(old, part), old, new, TEXT_TYPES)))
+            store.run(create_temp(texts, _values(_texts(old, part), old, new, TEXT_TYPES, ways)))
             if symbols:
                 dictionary.encode(store, texts, symbols, name)
             else:
@@ -171,14 +220,27 @@ def _texts(old: Predicate, part: Part) -> exp.Select:
 
 
 def _values(
-    facts: exp.Query, old: Predicate, new: Predicate, types: Mapping[Type, str]
+    facts: exp.Query, old: Predicate, new: Predicate, types: Mapping[Type, str], ways: Ways
 ) -> exp.Select:
     """Facts in other types."""
-    picked = (
-        _become(exp.column(a.name, table="v", quoted=True), a, b, types).as_(b.name, quoted=True)
-        for a, b in zip(old.columns, new.columns, strict=True)
-    )
+    picked = []
+    for index, (a, b, way) in enumerate(zip(old.columns, new.columns, ways, strict=True)):
+        value: exp.Expr = exp.column(a.name, table="v", quoted=True)
+        if way is not None:
+            value = way.value(value)
+        elif b.type is Type.SYMBOL and _is_object(old, index):
+            assert a.type is not None
+            value = literal_text(value, a.type, datatype_of(a.type, old.datatypes[index]))
+        else:
+            value = _become(value, a, b, types)
+        picked.append(value.as_(b.name, quoted=True))
     return exp.select(*picked).from_(facts.subquery("v", copy=False))
+
+
+def _is_object(known: Predicate, index: int) -> bool:
+    """Whether a column has native values that are RDF literals, and become such symbols."""
+    native = known.columns[index].type not in (None, Type.SYMBOL)
+    return native and index == 1 and is_rdf(known)
 
 
 def _become(value: exp.Expr, old: Column, new: Column, types: Mapping[Type, str]) -> exp.Expr:
@@ -188,35 +250,40 @@ def _become(value: exp.Expr, old: Column, new: Column, types: Mapping[Type, str]
     return without_sign_of_zero(made) if new.type is Type.FLOAT else made
 
 
-def _require_exact(store: Store, old: Predicate, new: Predicate, part: Part) -> None:
+def _require_exact(store: Store, old: Predicate, new: Predicate, part: Part, ways: Ways) -> None:
     """Raise DataError for the first column with a value that does not convert exactly."""
-    for a, b in zip(old.columns, new.columns, strict=True):
+    for a, b, way in zip(old.columns, new.columns, ways, strict=True):
         if a.type is b.type or b.type in (None, Type.SYMBOL):
             continue
         value = exp.column(a.name, table="v", quoted=True)
         facts = _texts(old, part).subquery("v", copy=False)
-        lost = exp.func("coalesce", exp.not_(_is_exact(value, a, b)), exp.true())
+        lost = exp.func(
+            "coalesce", exp.not_(way.fits(value) if way else _is_exact(value, a, b)), exp.true()
+        )
         query = exp.select(exp.cast(value, "VARCHAR")).from_(facts).where(lost).limit(1)
         for (held,) in store.rows(query):
             raise DataError(
                 f"{old.name}: column {a.name} holds {held}, which cannot become {b.type} "
                 "exactly. Nothing was changed."
             )
-        if a.type is Type.SYMBOL and b.type is Type.FLOAT:
-            _require_apart(store, old, part, a)
+        if way is not None:
+            _require_apart(store, old, part, a, b, way.value(value))
+        elif a.type is Type.SYMBOL and b.type is Type.FLOAT:
+            _require_apart(store, old, part, a, b, exp.cast(value, "DOUBLE"))
 
 
-def _require_apart(store: Store, old: Predicate, part: Part, column: Column) -> None:
-    """Refuse texts that are the same number, such as 5 and 5.0: facts might become one."""
+def _require_apart(
+    store: Store, old: Predicate, part: Part, column: Column, new: Column, number: exp.Expr
+) -> None:
+    """Refuse texts that are the same value, such as 5 and 5.0: facts might become one."""
     value = exp.column(column.name, table="v", quoted=True)
-    number = exp.cast(value, "DOUBLE")
     facts = _texts(old, part).subquery("v", copy=False)
     query = exp.select(exp.func("min", value), exp.func("max", value)).from_(facts)
     query = query.group_by(number).having(exp.func("min", value) < exp.func("max", value))
     for one, other in store.rows(query.limit(1)):
         raise DataError(
-            f"{old.name}: column {column.name} holds {one} and {other}, which are the same float. "
-            "Nothing was changed."
+            f"{old.name}: column {column.name} holds {one} and {other}, which are the same "
+            f"{new.type}. Nothing was changed."
         )
 
 

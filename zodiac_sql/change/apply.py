@@ -54,6 +54,7 @@ from zodiac_sql.program.check import in_order
 from zodiac_sql.program.rule_sets import sets_after
 from zodiac_sql.program.state import HypernodeRow, State
 from zodiac_sql.program.stored import stored, stored_hypernode, stored_templates
+from zodiac_sql.storage.known_symbols import symbols_of
 from zodiac_sql.storage.owners import EXPLICIT
 from zodiac_sql.storage.publish import Publication, publish
 
@@ -184,13 +185,13 @@ def _planned(collected: Collected) -> Planned:
         planned = plan_program(
             collected.state,
             before=collected.before.graph(),
-            edits=Edited(edits.arrivals, edits.dropped, edits.places),
+            edits=Edited(edits.arrivals, edits.dropped, edits.places, edits.passed_over),
             provisional=collected.schema,
             explicit=explicit_predicates(collected),
             functions=collected.functions,
             names=collected.names(),
             after=explicit_after(collected),
-            in_data=lambda texts: dictionary.as_written(collected.store, texts),
+            symbols=symbols_of(collected.store),
         )
     except ProgramError as error:
         if collected.widened and not (collected.rules or collected.problems):

@@ -12,7 +12,7 @@ from zodiac_sql.change.net_facts import net_inserts
 from zodiac_sql.change.staged_rows import parameters_of, shape, staged_facts
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.store import Store
+from zodiac_sql.database.store import Store, rows_apart
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.lookups.cascade import Given, Moved, TableEdit
 from zodiac_sql.lookups.values import Fact, decoded, encoded
@@ -56,8 +56,8 @@ def _absent(
             ("beside", shape(known, [staged])),
             lambda: render(net_inserts(known, [staged], there=True)),
         )
-        with store.journal.apart():
-            absent.update(encoded(known.columns, store.rows(text, parameters_of([staged]))) or ())
+        found = rows_apart(store, text, parameters_of([staged]))
+        absent.update(encoded(known.columns, found) or ())
     return absent
 
 

@@ -14,6 +14,7 @@ from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.sql.set_difference import unknown
 from zodiac_sql.storage.extensions import comparable, counts, distinct_query
 from zodiac_sql.storage.owners import Discarded
+from zodiac_sql.storage.same_values import in_types_of
 from zodiac_sql.storage.sources import sources_of
 
 
@@ -82,7 +83,7 @@ def looked_into(store: Store, state: State, name: str, difference: Difference) -
     if name in state.schema:
         known = sources_of(state).relation(name)
         if known.rows and comparable(known, deleted):
-            query = unknown(relation_query(deleted), known)
+            query = unknown(relation_query(deleted), in_types_of(store, known, deleted.columns))
             table = f"{CHANGE_FACTS}left_{whole(state.schema[name].sql_name)}"
             rows = store.count(create_temp(table, query))
             deleted = replace(deleted, parts=(Part("temp", table, rows),) if rows else ())

@@ -13,7 +13,6 @@ The Change has its facts in memory. A table of them is made when somebody asks f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -146,22 +145,24 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
     facts: dict[str, Staged] = {}
     differences: dict[str, Difference] = {}
     waits = bool(given) and prepare_feed(store, old.feed, given)
+    before = store.journal.is_apart
     # No rule reads these tables, so what waits in the journal is rarely about them.
-    with (
-        nullcontext() if store.journal.facts else store.journal.apart(),
-        publishing(store, old, new, True) as counts,
-    ):
-        dictionary.publish(store)
-        for write in writes:
-            if moved := _carry_out(store, write, cache):
-                rows[write.key] += -len(moved) if write.gone else len(moved)
-                facts[write.table] = replace(write.staged, given=moved, rows=len(moved))
-                name = write.known.name
-                differences[name] = _with(differences.get(name), write, len(moved))
-        collected.proof = None if counts else _proof(writes, facts)
-        feed = write_fed(store, old, _fed(old, writes, facts), cache, waits and not counts)
-        state = replace(new, rows=rows, feed=feed, generation=old.generation + counts)
-        save(store, old, state)
+    store.journal.is_apart = before or not store.journal.facts
+    try:
+        with publishing(store, old, new, True) as counts:
+            dictionary.publish(store)
+            for write in writes:
+                if moved := _carry_out(store, write, cache):
+                    rows[write.key] += -len(moved) if write.gone else len(moved)
+                    facts[write.table] = replace(write.staged, given=moved, rows=len(moved))
+                    name = write.known.name
+                    differences[name] = _with(differences.get(name), write, len(moved))
+            collected.proof = None if counts else _proof(writes, facts)
+            feed = write_fed(store, old, _fed(old, writes, facts), cache, waits and not counts)
+            state = replace(new, rows=rows, feed=feed, generation=old.generation + counts)
+            save(store, old, state)
+    finally:
+        store.journal.is_apart = before
     dictionary.published(store)
     hand_on(old, state, differences)
     store.journal.asked = store.journal.asked and not given

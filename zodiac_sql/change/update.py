@@ -84,6 +84,12 @@ class Update:
         program, into = self._parsed(rules, set)
         self._collected.add_program(program, replace, strict, into)
 
+    def _refuse_early(self) -> None:
+        """Raise ProgramError for rules that are wrong whatever facts follow."""
+        from zodiac_sql.change.early import refuse_early  # late: only commands ask this
+
+        refuse_early(self._collected)
+
     @exclusive
     def replace_rules(self, rules: str | Path | Written, *, set: str) -> None:
         """Make the rules and facts of a text or a file those of a rule set.
@@ -302,6 +308,8 @@ def _taken(path: str | Path, taken: int, absent: int) -> Iterator[str]:
 
 def _delete_staged(collected: Collected, staged: Staged) -> tuple[int, int]:
     """Collect staged facts to be deleted; how many of them are explicit, and how many are not."""
+    from zodiac_sql.change.as_altered import as_altered  # late: most changes read no file
+
     state = collected.state
     known = state.schema.get(staged.predicate)
     if known and not state.rows.get((EXPLICIT_SCHEMA, known.sql_name)):
@@ -309,4 +317,10 @@ def _delete_staged(collected: Collected, staged: Staged) -> tuple[int, int]:
     if known:
         collected.deletes[staged.predicate].append(staged)
     absent = absent_facts(collected.store, known, staged)
-    return absent_facts(collected.store, None, staged) - absent, absent
+    all_ = absent_facts(collected.store, None, staged)
+    again = as_altered(collected.store, known, staged) if known and absent else None
+    if known and again:
+        collected.deletes[staged.predicate].append(again)
+        others = absent_facts(collected.store, None, again)
+        absent -= others - absent_facts(collected.store, known, again)
+    return all_ - absent, absent

@@ -32,6 +32,7 @@ from zodiac_sql.sql.set_difference import unknown
 from zodiac_sql.storage.edits import Delta, Edit
 from zodiac_sql.storage.extensions import comparable, difference
 from zodiac_sql.storage.owners import Owner
+from zodiac_sql.storage.same_values import have_same_types, in_types_of
 from zodiac_sql.storage.sources import Sources
 
 
@@ -129,9 +130,11 @@ def _delta(work: Materialisation, predicate: str, without: int | None) -> Delta:
     old = work.old.relation(predicate, without) if predicate in work.old.schema else nothing
     if not old.rows or not new.rows or not comparable(new, old):
         return Delta(new, old)
+    end = whole(known.sql_name, without)
+    if not have_same_types(new.columns, old.columns):
+        return _compared(work, end, new, old)
     if any(len(side.parts) == 1 and side.parts[0].pairs for side in (old, new)):
         return _delta_of_pairs(work, predicate, without, new, old)
-    end = whole(known.sql_name, without)
     if _names(new) != _names(old):
         return _compared(work, end, new, old)
     edits = {o: e for o, e in work.touched.get(predicate, {}).items() if o != without}
@@ -189,8 +192,10 @@ def _names(relation: Relation) -> list[str]:
 
 def _compared(work: Materialisation, end: str, new: Relation, old: Relation) -> Delta:
     """The delta of two extensions, found by comparing all of their facts: no edit tells it."""
-    entered = difference(work.store, f"{CHANGE_FACTS}entered_{end}", new, old)
-    left = difference(work.store, f"{CHANGE_FACTS}left_{end}", old, new)
+    store = work.store
+    before, after = in_types_of(store, old, new.columns), in_types_of(store, new, old.columns)
+    entered = difference(store, f"{CHANGE_FACTS}entered_{end}", new, before)
+    left = difference(store, f"{CHANGE_FACTS}left_{end}", old, after)
     return Delta(
         Relation(new.columns, (entered,) if entered else ()),
         Relation(old.columns, (left,) if left else ()),

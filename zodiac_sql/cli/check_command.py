@@ -10,6 +10,7 @@ import typer
 from zodiac_sql.cli.databases import require_files
 from zodiac_sql.cli.options import Json
 from zodiac_sql.cli.output import print_json, print_text
+from zodiac_sql.cli.wording import in_shell
 
 if TYPE_CHECKING:
     from zodiac_sql.errors import Problem
@@ -53,7 +54,7 @@ def _print(checked: Checked, strict: bool) -> None:
     kind = "error" if strict else "note"
     for severity, problems in (("error", checked.errors), (kind, checked.doubts)):
         for problem in problems:
-            print_text(f"{severity}: {problem}")
+            print_text(in_shell(f"{severity}: {problem}"))
     for remark in checked.remarks:
         print_text(f"{kind}: {remark}")
     count = "1 rule" if checked.rules == 1 else f"{checked.rules} rules"

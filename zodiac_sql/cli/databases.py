@@ -18,6 +18,7 @@ from zodiac_sql.cli.endings import (
 )
 from zodiac_sql.cli.limiting import checks, limits
 from zodiac_sql.database.waiting import publishes
+from zodiac_sql.paths import is_there
 
 if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
@@ -57,10 +58,13 @@ class Wanted:
     """A predicate, and types by column."""
     replace: bool = False
     strict: bool = False
+    drops_known: bool = False
+    """Whether it is an error if a rule that is to be dropped is not there, as with `strict`."""
 
     def tell(self, update: Update, report: Report) -> None:
         """Pass all of it to an update."""
-        update.drop_rules(*self.dropped, set=self.dropped_set, strict=self.strict)
+        strict = self.strict or self.drops_known
+        update.drop_rules(*self.dropped, set=self.dropped_set, strict=strict)
         for given in self.rules:
             if self.replace_set or not isinstance(given, str | Path):
                 update.replace_rules(given, set=self.into)
@@ -68,6 +72,8 @@ class Wanted:
                 update.add_rules(given, set=self.into, replace=self.replace, strict=self.strict)
         if self.altered:
             update.alter(*self.altered)
+        if self.rules and self.data:
+            update._refuse_early()
         for file in self.data:
             report.reading(file)
             update.load(file, self.predicate, skip_bad=self.skip_bad, **self.options)
@@ -179,7 +185,7 @@ def require_database(db: str, preview: bool = False) -> None:
     """Refuse a database that does not exist. A preview does not make one."""
     if db == MEMORY:
         _refuse_memory()
-    if not Path(db).exists():
+    if not is_there(db):
         vain = ", so there is nothing to preview against" if preview else ""
         raise Refused(
             f"there is no database {db}{vain}. `zodiac run {db} -r RULES -d DATA` makes one."
@@ -187,7 +193,7 @@ def require_database(db: str, preview: bool = False) -> None:
 
 
 def require_files(files: Iterable[Path]) -> None:
-    missing = [str(file) for file in files if not file.exists()]
+    missing = [str(file) for file in files if not is_there(file)]
     if missing:
         raise Refused(f"there is no file {', '.join(missing)}. Nothing was changed.")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zodiac_sql.cli.wording import in_shell
+
 
 class Refused(Exception):
     """Ends the program with a message and the status 1; or 130 after an interruption."""
@@ -41,7 +43,7 @@ def is_interruption(error: BaseException) -> bool:
 
 
 def message(error: Exception) -> str:
-    """The message of an error for people."""
+    """The message of an error for people who use the command line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'standard output'}: {error.strerror}"
-    return str(error)
+    return in_shell(str(error))

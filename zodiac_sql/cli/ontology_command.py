@@ -60,7 +60,7 @@ def ontology(
 
     require_files(files)
     shown = shown_of(preview, samples, why)
-    translated = translate(files, rules.value)
+    translated = translate(*files, profile=rules.value)
     if report:
         _print_report(translated, as_json)
         return

@@ -13,6 +13,7 @@ import typer
 from zodiac_sql.change.summary import fates
 from zodiac_sql.cli.tables import print_table
 from zodiac_sql.cli.values import as_json, as_text, printable
+from zodiac_sql.cli.wording import in_shell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -179,7 +180,7 @@ def _print_seconds(seconds: Mapping[str, float]) -> None:
 
 def print_notes(notes: Iterable[str]) -> None:
     for note in notes:
-        say(f"note: {note}")
+        say(f"note: {in_shell(note)}")
 
 
 _DIFFERENCES_SHOWN = 3

@@ -14,6 +14,7 @@ import typer
 from zodiac_sql.cli.databases import MEMORY, Wanted, changing
 from zodiac_sql.cli.output import print_json, print_notes
 from zodiac_sql.cli.tables import print_table
+from zodiac_sql.paths import is_there
 
 if TYPE_CHECKING:
     from zodiac_sql.change.plan_sizes import Expected, Plan
@@ -24,7 +25,7 @@ _MOST_DERIVES = 3
 
 def show_plan(db: str, limits: Mapping[str, Any], wanted: Wanted, as_json: bool) -> None:
     """Print what a run is expected to derive. No file is made for that."""
-    if db == MEMORY or Path(db).exists():
+    if db == MEMORY or is_there(db):
         with changing(db, limits) as opened:
             plan = opened.plan(wanted)
     else:

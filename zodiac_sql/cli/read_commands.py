@@ -61,6 +61,7 @@ def query(
     with reading(db) as kb:
         answer = kb.sql(text) if is_sql(text) else kb.query(text)
         _print_answer(answer, kb.prefixes, as_json, as_csv)
+        print_notes(answer.notes)
 
 
 @limited_answer
@@ -238,10 +239,13 @@ def export(
 def _graph_of_change(
     db: str, added: Sequence[Path], dropped: Sequence[str]
 ) -> tuple[Drawing, tuple[str, ...]]:
-    """The HRDG before and after some rules would come and go, and the notes of that preview."""
+    """The HRDG before and after some rules would come and go, and the notes of that preview.
+
+    A picture without the change that was meant would mislead, so what is to go must be there.
+    """
     require_database(db)
     require_files(added)
-    wanted = Wanted(dropped=names_and_files(dropped), rules=added)
+    wanted = Wanted(dropped=names_and_files(dropped), rules=added, drops_known=True)
     with changing(db) as opened:
         change = opened.preview(wanted)
         return opened.kb.graph(change), change.notes

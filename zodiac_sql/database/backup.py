@@ -20,6 +20,7 @@ from pathlib import Path
 from zodiac_sql.database.other_connections import reader_of
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import StoreError
+from zodiac_sql.paths import impossible
 
 _COPY = """
 import os, shutil, sys
@@ -48,6 +49,8 @@ def back_up(store: Store, target: Path) -> None:
     """Copy the database file to a path where there is no file yet. Raises StoreError."""
     if store.in_memory:
         raise StoreError("a knowledge base in memory has no file to copy: export its facts instead")
+    if reason := impossible(target):
+        raise StoreError(f"{target} {reason}.")
     if target.exists():
         raise StoreError(f"{target} exists already, and a backup replaces no file: name another")
     made = target.with_name(f".{target.name}.being-made")

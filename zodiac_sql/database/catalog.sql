@@ -134,11 +134,12 @@ CREATE TABLE zodiac.feed_table (
     types     VARCHAR[] NOT NULL
 );
 
--- What tells a file that was copied without its .wal: migration 11.
+-- What tells a file that was copied without its .wal, or lies beside another's: migrations 11, 15.
 CREATE TABLE zodiac.log (
-    begun TIMESTAMP
+    begun TIMESTAMP,
+    mark  VARCHAR
 );
-INSERT INTO zodiac.log VALUES (NULL);
+INSERT INTO zodiac.log VALUES (NULL, NULL);
 
 -- Kinds: iri, blank, plain (a symbol or a string without datatype), literal (the rest).
 CREATE TABLE zodiac.symbol (

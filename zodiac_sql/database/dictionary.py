@@ -10,13 +10,14 @@ in the table. So looking for symbols settles nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, temp_table
-from zodiac_sql.database.store import KNOWN_SYMBOLS, Store, ids_and_texts
+from zodiac_sql.database.store import KNOWN_SYMBOLS, Store, ids_and_texts, rows_apart
 
 NEW = "zodiac$new_symbol"
 """Temporary table of symbols not yet published: (id, kind, text)."""
@@ -120,8 +121,10 @@ def stands_as_it_is(text: str) -> bool:
     return not text.startswith(("<", '"'))
 
 
-def as_written(store: Store, texts: Collection[str]) -> dict[str, int]:
+def as_written(store: Store, texts: Collection[str], doubtful: bool = False) -> dict[str, int]:
     """The ids of those texts that are symbols just as they are written.
+
+    If it is `doubtful` that they are, blocks of the table without any of them are passed over.
 
     Published symbols never change, so they are remembered: most changes mention symbols that were
     mentioned before, and need not ask. A symbol that waits can still be forgotten.
@@ -134,8 +137,8 @@ def as_written(store: Store, texts: Collection[str]) -> dict[str, int]:
     }
     asked = [text for text in texts if text not in found]
     if asked and not _remembers_all(store):
-        with store.journal.apart():
-            there = dict(store.rows(_FEW if len(asked) <= _FEW_TEXTS else _MANY, [asked]))
+        few = len(asked) <= _FEW_TEXTS and not doubtful
+        there = dict(rows_apart(store, _FEW if few else _MANY, [asked]))
         store.remembered.add(there)
         found |= there
         if store.remembered.should_be_all(store.last_symbol):
@@ -144,6 +147,27 @@ def as_written(store: Store, texts: Collection[str]) -> dict[str, int]:
         found |= dict(store.rows(_WAITING, [asked]))
     return found
 
+
+def alike(store: Store, beginning: str) -> str | None:
+    """A symbol that has nothing but digits after a beginning, if one is found soon."""
+    pattern = f"{re.escape(beginning)}[0-9]+"
+    known = [store.waiting_symbols, store.journal.symbols]
+    if is_all := _remembers_all(store):
+        known.append(store.remembered.ids)
+    matching = re.compile(pattern).fullmatch
+    found = min((text for texts in known for text in texts if matching(text)), default=None)
+    if found is not None or (is_all and not store.symbols_wait):
+        return found
+    limits = [f"{beginning}0", f"{beginning}:", pattern]  # ":" comes after "9"
+    rows = rows_apart(store, _ALIKE_AND_NEW if store.symbols_wait else _ALIKE, limits)
+    return next((text for (text,) in rows), None)
+
+
+_ALIKE = (
+    "SELECT text FROM (SELECT text FROM zodiac.symbol WHERE text >= $1 AND text < $2 LIMIT 1000)"
+    " WHERE regexp_full_match(text, $3) LIMIT 1"
+)
+_ALIKE_AND_NEW = _ALIKE.replace("zodiac.symbol", 'temp."zodiac$known_symbol"')
 
 _FEW_TEXTS = 8
 """At most this many texts are compared with each symbol one by one, which takes no join."""
@@ -165,8 +189,7 @@ def texts_as_written(store: Store, ids: Collection[int]) -> dict[int, str]:
     }
     asked = [number for number in ids if number not in found]
     if asked:
-        with store.journal.apart():
-            there = dict(store.rows(_TEXTS, [asked]))
+        there = dict(rows_apart(store, _TEXTS, [asked]))
         store.remembered.add_texts(there)
         found |= there
     if waits(store) and len(found) < len(ids):
@@ -189,10 +212,8 @@ def _remembers_all(store: Store) -> bool:
 
 def _remember_all(store: Store) -> None:
     """Read all symbols, those that wait in the journal included."""
-    with store.journal.apart():
-        there = dict(store.rows("SELECT text, id FROM zodiac.symbol"))
-    store.remembered.all_to = store.last_symbol
-    store.remembered.add({**there, **store.journal.symbols})
+    there = dict(rows_apart(store, "SELECT text, id FROM zodiac.symbol"))
+    store.remembered.add_all({**there, **store.journal.symbols}, store.last_symbol)
 
 
 def add(store: Store, texts: Sequence[str]) -> dict[str, int]:

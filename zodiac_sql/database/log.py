@@ -8,14 +8,19 @@ first thing in the log takes that back. So a file with its log says nothing, nor
 checkpoint has made whole, and a file that does say something has lost its log. There is one more
 such file: that of a process killed after the checkpoint and before the log, which is a millisecond
 later. Nothing is missing there; so people are warned, and not refused.
+
+Each log has a mark that no other has, which the file and the first thing in the log both hold: so a
+log of another state is told (other_log.py).
 """
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import duckdb
 
@@ -25,6 +30,28 @@ from zodiac_sql.errors import PublishedError, ResourceError, StoreError
 
 if TYPE_CHECKING:
     from zodiac_sql.database.store import Store
+
+BEGINS, AFTER, HAS = "zodiac begins log ", " after ", "zodiac has log "
+"""What stands before marks in the table zodiac.log. "zodiac begins log B after A" says that log B
+begins, where the last was A. "zodiac has log B" takes back that it is missing."""
+
+_LAST = r"max(regexp_extract(mark, 'log (\S+)', 1))"
+
+_BEGIN = f"""
+MERGE INTO zodiac.log USING (
+    SELECT $1::TIMESTAMP AS begun,
+        '{BEGINS}' || $2 || '{AFTER}' || coalesce({_LAST}, 'none') AS mark
+    FROM zodiac.log
+) AS new ON false
+WHEN NOT MATCHED BY SOURCE THEN DELETE
+WHEN NOT MATCHED BY TARGET THEN INSERT (begun, mark) VALUES (new.begun, new.mark)
+"""
+
+# It inserts a row, and only once: so a log that is read a second time leaves two.
+_SETTLE = f"""
+INSERT INTO zodiac.log (mark)
+SELECT '{HAS}' || {_LAST} FROM zodiac.log HAVING count(*) = count(begun)
+"""
 
 
 def has_log(file: Path) -> bool:
@@ -43,23 +70,27 @@ def prepare_log(store: Store) -> None:
     if store.in_memory or (has_log(store.file) and not store.log_unsettled):
         return
     # Settling the journal prepares a log, too: it must not begin here, under the lock.
-    with store.instance.company.closed(), store.journal.apart():
-        try:
+    before, store.journal.is_apart = store.journal.is_apart, True
+    try:
+        with store.instance.company.closed():
             if has_log(store.file):
                 settle_log(store)
             else:
                 _begin_log(store)
-        except PublishedError as error:  # what is published is not the change
-            raise ResourceError(
-                f"The disk is full. Nothing was changed. DuckDB says: {error.__cause__}"
-            ) from error
+    except PublishedError as error:  # what is published is not the change
+        raise ResourceError(
+            f"The disk is full. Nothing was changed. DuckDB says: {error.__cause__}"
+        ) from error
+    finally:
+        store.journal.is_apart = before
 
 
 def _begin_log(store: Store) -> None:
     store.log_unsettled = True
     try:
         # No transaction of the store: its end would end the limits of the change.
-        store.run("UPDATE zodiac.log SET begun = make_timestamp(epoch_us(now()))")
+        now = datetime.now(UTC).replace(tzinfo=None)
+        store.run(_BEGIN, [now, f"{now:%Y-%m-%dT%H:%M:%S}-{uuid4().hex}"])
         with suppress(StoreError):  # somebody reads: then a loss of this log cannot be told
             store.run("CALL checkpoint($1)", [store.database])
     except StoreError:
@@ -71,8 +102,9 @@ def _begin_log(store: Store) -> None:
 
 def settle_log(store: Store) -> None:
     """Let the log say that it is there. No watch is told, so that nothing can interrupt this."""
+    store.watch.ends()
     try:
-        store.connection.execute("UPDATE zodiac.log SET begun = NULL")
+        store.connection.execute(_SETTLE)
     except duckdb.Error as error:
         abandon(store)
         raise explained(error, store.path) from error
@@ -102,7 +134,8 @@ def missing_log(store: Store, had_log: bool) -> str | None:
     The same statement looks whether changes were left in its journal.
     """
     ((begun, left),) = store.rows(
-        "SELECT strftime(max(begun), '%Y-%m-%d %H:%M:%S'),"
+        "SELECT CASE WHEN count(*) = count(begun)"
+        " THEN strftime(max(begun), '%Y-%m-%d %H:%M:%S') END,"
         " (SELECT count(*) FROM zodiac.journal) FROM zodiac.log"
     )
     store.journal.was_left = left > 0

@@ -23,6 +23,7 @@ from zodiac_sql.database.instance import instance_of
 from zodiac_sql.database.log import has_log, missing_log
 from zodiac_sql.database.migrate import migrate
 from zodiac_sql.database.new_files import aside, put_in_place
+from zodiac_sql.database.other_log import require_its_log
 from zodiac_sql.database.settings import (
     NO_EXTENSIONS,
     STORAGE_VERSION,
@@ -32,6 +33,7 @@ from zodiac_sql.database.settings import (
 )
 from zodiac_sql.database.store import SCHEMAS, Store, connect_duckdb
 from zodiac_sql.errors import LockedError, ResourceError, StoreError, ZodiacError
+from zodiac_sql.paths import impossible
 
 
 def open_store(
@@ -52,6 +54,8 @@ def open_store(
     """
     require_storage_version(storage_version)
     _require_a_possible_path(str(path), external_access)
+    if temp_directory is not None and (said := impossible(temp_directory)):
+        raise StoreError(f"temp_directory: {temp_directory} {said}.")
     instance = instance_of(str(path))
     is_made = False
     if not read_only and str(path) != ":memory:" and not os.path.lexists(path):
@@ -69,6 +73,7 @@ def open_store(
     try:
         with instance.changing_hands:
             file = Path(path).resolve()
+            require_its_log(file)
             had_log, identity = has_log(file), identity_of(file)
             store = Store(
                 _connected(str(path), read_only, config), str(path), read_only, settings, instance
@@ -94,6 +99,10 @@ def _connected(path: str, read_only: bool, config: dict[str, Any]) -> duckdb.Duc
 
 def _require_a_possible_path(path: str, external_access: bool) -> None:
     """Refuse a path that DuckDB would not treat as a file, or that cannot be used."""
+    if said := impossible(path):
+        raise StoreError(f"{path} {said}.")
+    if not _is_utf_8(path):
+        raise StoreError(f"{path} is not UTF-8, and DuckDB takes no other names: rename it.")
     if _PREFIXED.match(path) and path != ":memory:":
         raise StoreError(
             f"{path} is no file here: what stands before the colon would be an extension or a "
@@ -114,6 +123,14 @@ def _require_a_possible_path(path: str, external_access: bool) -> None:
             f"{path} was open when this process was forked, and belongs to the other one. Close it "
             'before the fork, or start the process by multiprocessing.get_context("spawn").'
         )
+
+
+def _is_utf_8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:  # Python writes such bytes as halves of surrogate pairs
+        return False
+    return True
 
 
 _PREFIXED = re.compile(r"\w{2,}:|:")

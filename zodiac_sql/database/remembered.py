@@ -39,6 +39,15 @@ class Remembered:
             self.all_to = None
         _forget_oldest(self.ids)
 
+    def add_all(self, published: Mapping[str, int], last: int | None) -> None:
+        """Remember all symbols up to an id. That these are all is noted last: an interruption may
+        come before, and what is not among all symbols is taken for a new one.
+        """
+        self.all_to = None
+        self.add(published)
+        if all(text in self.ids for text in published):
+            self.all_to = last
+
     def add_texts(self, published: Mapping[int, str]) -> None:
         """Remember symbols by their ids."""
         self.texts |= {n: text for n, text in published.items() if len(text) <= LONGEST_REMEMBERED}

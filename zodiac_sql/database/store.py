@@ -339,6 +339,17 @@ class Store:
         self.close()
 
 
+def rows_apart(
+    store: Store, statement: str, parameters: Parameters = None
+) -> list[tuple[Any, ...]]:
+    """As `Store.rows`, where changes that wait in the journal do not matter: they go on waiting."""
+    before, store.journal.is_apart = store.journal.is_apart, True
+    try:
+        return store.rows(statement, parameters)
+    finally:
+        store.journal.is_apart = before
+
+
 def ids_and_texts(symbols: Mapping[str, int]) -> list[list[object]]:
     """The ids and the texts of symbols, as parameters of a statement."""
     return [[*symbols.values()], [*symbols]]
@@ -352,7 +363,9 @@ def end_transaction(store: Store) -> None:
     transaction first.
     """
     if store.open_transaction is not None:
-        with suppress(duckdb.Error):  # a COMMIT that fails has ended the transaction
-            store._end_answer()
-            store.connection.rollback()
+        store.watch.ends()  # the last statement may have been kept from saying so
+        for _ in range(2):  # a ROLLBACK that is interrupted leaves the transaction open
+            with suppress(duckdb.Error):  # no other is open: a COMMIT that fails has ended it
+                store._end_answer()
+                store.connection.rollback()
         store.open_transaction = None

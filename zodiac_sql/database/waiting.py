@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,11 +42,14 @@ class Waiting:
     """The symbols that came with changes that wait, and their ids."""
     texts: dict[int, str] = field(default_factory=dict)
     """The same, the other way round."""
-    _apart: bool = False
+    is_apart: bool = False
+    """Whether the changes that wait do not concern the statements that are run now, so that they
+    go on waiting. Who sets it sets it back in the same frame: after an interruption, the exit of a
+    context manager may come late, and until then nobody would see what waits."""
 
     def comes(self) -> None:
-        """A statement is about to be run: facts that wait come first, unless it is `apart`."""
-        if not self._apart:
+        """A statement is about to be run: facts that wait come first, unless it `is_apart`."""
+        if not self.is_apart:
             if self.facts_wait:
                 self.settle()
             self.asked = True
@@ -62,15 +64,6 @@ class Waiting:
         except BaseException:
             self.settles = settles
             raise
-
-    @contextmanager
-    def apart(self) -> Iterator[None]:
-        """Run statements inside that the changes that wait do not concern."""
-        before, self._apart = self._apart, True
-        try:
-            yield
-        finally:
-            self._apart = before
 
     def add(self, rows: int, symbols: Mapping[str, int]) -> None:
         """Note a change that waits from now on, with new symbols."""

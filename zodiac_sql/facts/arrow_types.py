@@ -13,10 +13,12 @@ expanded. Other types (nested types, times, blobs, ...) are left for the check o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 
 if TYPE_CHECKING:
@@ -56,6 +58,28 @@ def in_types_of_duckdb(
         batches = _converted(predicate, iter(data.to_batches()), wanted, schema)
         return pa.Table.from_batches(list(batches), schema)
     return pa.RecordBatchReader.from_batches(schema, _converted(predicate, data, wanted, schema))
+
+
+def without_row_numbers(predicate: str, schema: pa.Schema, known: Predicate | None) -> list[str]:
+    """The columns of a table without those that pandas makes of an index without a name.
+
+    Such a column counts rows. Raises DataError if it has other values, which may tell rows apart.
+    """
+    import pyarrow as pa
+
+    taken = {column.name for column in known.columns} if known else set()
+    left_out = [name for name in schema.names if _UNNAMED.fullmatch(name) and name not in taken]
+    for name in left_out:
+        if not pa.types.is_integer(schema.field(name).type):
+            raise DataError(
+                f"{predicate}: {name} was the index of a data frame of pandas, without a name, and "
+                f"holds values of type {schema.field(name).type}. Rename the column, or leave it "
+                "out."
+            )
+    return [name for name in schema.names if name not in left_out]
+
+
+_UNNAMED = re.compile(r"__index_level_[0-9]+__")
 
 
 def unsupported(predicate: str, column: str, type_: str) -> str:

@@ -30,6 +30,7 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.symbols import RDF_TYPE
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.urns import predicate_iri
+from zodiac_sql.paths import impossible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +40,7 @@ _MACROS = r"""
 CREATE OR REPLACE TEMP MACRO zodiac_as_object(t) AS
     CASE zodiac.kind(t)
     WHEN 'iri' THEN CASE WHEN starts_with(t, '<') THEN t ELSE '<' || t || '>' END
+    WHEN 'blank' THEN zodiac_as_node(t)
     WHEN 'plain' THEN '"' || zodiac.escape_text(zodiac.lexical(t)) || '"'
     ELSE t END;
 """
@@ -75,6 +77,8 @@ def export_predicates(
     Raises DataError for an unknown format, StoreError where DuckDB cannot write.
     """
     directory, predicates = Path(directory), list(predicates)
+    if said := impossible(directory):
+        raise StoreError(f"{directory} {said}.")
     if format not in ("parquet", "csv", "nt", "ttl"):
         raise DataError(f"Unknown export format {format}. Known are parquet, csv, nt and ttl.")
     for predicate in predicates:
@@ -179,12 +183,24 @@ def _export_turtle(
             pyoxigraph.parse(path=lines, format=pyoxigraph.RdfFormat.N_TRIPLES, lenient=True),
             path,
             format=pyoxigraph.RdfFormat.TURTLE,
-            prefixes={p: iri for p, iri in prefixes.items() if _ABSOLUTE.match(iri)},
+            prefixes={
+                prefix: iri
+                for prefix, iri in prefixes.items()
+                if _ABSOLUTE.match(iri) and _TURTLE_PREFIX.fullmatch(prefix)
+            },
         )
     return Exported((path,), skipped)
 
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+_LETTER = (
+    "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
+    "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_INNER = f"{_LETTER}_0-9\u00b7\u0300-\u036f\u203f-\u2040-"
+_TURTLE_PREFIX = re.compile(f"(?:[{_LETTER}](?:[{_INNER}.]*[{_INNER}])?)?")
+"""PN_PREFIX of Turtle. JSON-LD allows others, such as _, which begins blank nodes there."""
 
 
 def _export_triples(

@@ -57,8 +57,22 @@ def _float(value: exp.Expr, datatype: str) -> exp.Expr:
         exp.Case()
         .when(exp.and_(fits, short), _typed(plain, datatype))
         .when(exp.and_(fits.copy(), kept), _typed(cut, datatype))
+        .when(
+            exp.and_(fits.copy(), _call("contains", plain.copy(), text("e-"))),
+            _typed(_small(value, plain), datatype),
+        )
         .else_(_typed(_double(value.copy()), f"{XSD}double"))
     )
+
+
+def _small(value: exp.Expr, plain: exp.Expr) -> exp.Expr:
+    """A small number without an exponent, which a decimal cannot have."""
+    sign = exp.Case().when(value.copy() < exp.Literal.number(0), text("-")).else_(text(""))
+    zeros = exp.cast(_call("split_part", plain.copy(), text("e-"), exp.convert(2)), "INTEGER")
+    digits = _call("split_part", plain.copy(), text("e"), exp.convert(1))
+    digits = _call("replace", _call("replace", digits, text("."), text("")), text("-"), text(""))
+    before = _call("repeat", text("0"), zeros - exp.convert(1))
+    return _joined(exp.paren(sign), text("0."), before, _call("rtrim", digits, text("0")))
 
 
 def _double(value: exp.Expr) -> exp.Expr:

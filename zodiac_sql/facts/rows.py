@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts.arrow_types import in_types_of_duckdb, unsupported
+from zodiac_sql.facts.arrow_types import in_types_of_duckdb, unsupported, without_row_numbers
+from zodiac_sql.facts.pandas_frames import is_pandas, table_of
+from zodiac_sql.facts.python_values import beyond_64_bits, has_surrogate, in_64_bits, shown
 from zodiac_sql.facts.spark_frames import is_spark, stream
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Type
@@ -53,7 +55,7 @@ def as_arrow(predicate: str, rows: object, known: Predicate | None) -> Offered |
     """
     if isinstance(rows, (str, bytes, Mapping)):
         raise DataError(f"{predicate}: a {type(rows).__name__} is not rows. {_ACCEPTED}")
-    if _is_pandas(rows):
+    if is_pandas(rows):
         return _from_pandas(predicate, rows, known)
     if is_spark(rows):
         return _from_stream(predicate, stream(rows), known)
@@ -64,49 +66,20 @@ def as_arrow(predicate: str, rows: object, known: Predicate | None) -> Offered |
     raise DataError(f"{predicate}: a {type(rows).__name__} is not rows. {_ACCEPTED}")
 
 
-def _is_pandas(rows: object) -> bool:
-    kind = type(rows)
-    return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
-
-
 def _from_pandas(predicate: str, frame: Any, known: Predicate | None) -> Offered:
     """In pandas a missing number is NaN, so here NaN means missing too, and is refused later."""
-    import pyarrow as pa
-
-    try:
-        table = pa.Table.from_pandas(frame, preserve_index=False)
-    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-        said = " ".join(str(part) for part in error.args)
-        raise DataError(
-            f"{predicate}: {_refused_by_pandas(frame)}{said.rstrip('.')}. Each column holds values "
-            "of one type, and integers of 64 bits: convert it first."
-        ) from None
-    _check_names(predicate, table.schema.names)
-    labelled = any(isinstance(label, str) for label in frame.columns)
+    table, labelled = table_of(predicate, frame)
+    check_names(predicate, table.schema.names)
     table = in_types_of_duckdb(predicate, table, _texts(table.schema.names, known))
     return Offered(table, table.num_columns, labelled, _untyped(table.schema))
-
-
-def _refused_by_pandas(frame: Any) -> str:
-    """For a message: the first column that Arrow refuses, with an integer beyond 64 bits if any."""
-    import pyarrow as pa
-
-    for place, label in enumerate(frame.columns):
-        column = frame.iloc[:, place]
-        try:
-            pa.Array.from_pandas(column)
-        except (pa.ArrowException, OverflowError, TypeError, ValueError):
-            large = (v for v in column if isinstance(v, numbers.Integral) and not _in_64_bits(v))
-            value = next(large, None)
-            return f"column {label}{'' if value is None else f' holds {_shown(value)}'}: "
-    return ""
 
 
 def _from_stream(predicate: str, rows: Any, known: Predicate | None) -> Offered:
     import pyarrow as pa
 
     if isinstance(rows, pa.Table) and rows.num_columns:
-        _check_names(predicate, rows.schema.names)
+        rows = rows.select(without_row_numbers(predicate, rows.schema, known))
+        check_names(predicate, rows.schema.names)
         table = in_types_of_duckdb(predicate, rows, _texts(rows.schema.names, known))
         return Offered(table, rows.num_columns, True, _untyped(rows.schema))
     _check_relation(predicate, rows)
@@ -114,11 +87,22 @@ def _from_stream(predicate: str, rows: Any, known: Predicate | None) -> Offered:
         reader = pa.RecordBatchReader.from_stream(rows)
     except (pa.ArrowException, OSError, TypeError, ValueError) as error:
         raise DataError(f"{predicate}: not a table ({error}). {_ACCEPTED}") from None
-    _check_names(predicate, reader.schema.names)
+    check_names(predicate, reader.schema.names)
+    reader = _selected(reader, without_row_numbers(predicate, reader.schema, known))
     if not reader.schema.names:
         raise DataError(f"{predicate}: the table has no columns. Facts without columns are [()].")
     reader = in_types_of_duckdb(predicate, reader, _texts(reader.schema.names, known))
     return Offered(reader, len(reader.schema.names), True, _untyped(reader.schema))
+
+
+def _selected(reader: pa.RecordBatchReader, names: Sequence[str]) -> pa.RecordBatchReader:
+    """A stream with only these columns."""
+    import pyarrow as pa
+
+    if len(names) == len(reader.schema.names):
+        return reader
+    schema = pa.schema([reader.schema.field(name) for name in names])
+    return pa.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in reader))
 
 
 def _check_relation(predicate: str, rows: Any) -> None:
@@ -146,7 +130,7 @@ def _untyped(schema: pa.Schema) -> tuple[str, ...]:
     return tuple(field.name for field in schema if pa.types.is_null(field.type))
 
 
-def _check_names(predicate: str, names: Sequence[str]) -> None:
+def check_names(predicate: str, names: Sequence[str]) -> None:
     """Raise DataError unless column names differ when case is ignored, as in SQL."""
     seen: dict[str, str] = {}
     for name in names:
@@ -154,6 +138,11 @@ def _check_names(predicate: str, names: Sequence[str]) -> None:
             raise DataError(f"{predicate}: a column of the table has no name. Give it one.")
         if "\0" in name:
             raise DataError(f"{predicate}: no column can be called {name!r}: a name has no NUL.")
+        if has_surrogate(name):
+            raise DataError(
+                f"{predicate}: no column can be called {name!r}, with half of a surrogate pair, "
+                "which is no character."
+            )
         if name.lower() in seen:
             raise DataError(
                 f"{predicate}: the columns {seen[name.lower()]} and {name} have the same name "
@@ -191,7 +180,7 @@ def _as_text(column: tuple[Any, ...]) -> tuple[Any, ...]:
     kinds = set(map(type, column))
     if not all(issubclass(kind, (int, decimal.Decimal)) and kind is not bool for kind in kinds):
         return column
-    if decimal.Decimal in kinds or not all(map(_in_64_bits, column)):
+    if decimal.Decimal in kinds or not all(map(in_64_bits, column)):
         return tuple(map(str, column))
     return column
 
@@ -202,7 +191,7 @@ def _check_shape(predicate: str, rows: list[Any], arity: int | None) -> None:
     if strange:
         at = next(i for i, row in enumerate(rows) if type(row) in strange)
         raise DataError(
-            f"{predicate}: row {at + 1} is {_shown(rows[at])}, not a tuple. "
+            f"{predicate}: row {at + 1} is {shown(rows[at])}, not a tuple. "
             "A row with one column is written (value,)."
         )
     width = len(rows[0]) if arity is None else arity
@@ -210,7 +199,7 @@ def _check_shape(predicate: str, rows: list[Any], arity: int | None) -> None:
     if lengths != {width}:
         at = next(i for i, row in enumerate(rows) if len(row) != width)
         raise DataError(
-            f"{predicate}: row {at + 1} has {len(rows[at])} values, {_shown(rows[at])}; "
+            f"{predicate}: row {at + 1} has {len(rows[at])} values, {shown(rows[at])}; "
             f"{'the first row' if arity is None else predicate} has {width}."
         )
 
@@ -235,12 +224,12 @@ def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
             case _:
                 return pa.array(column)
     except OverflowError:
-        at = next(i for i, value in enumerate(column) if not _in_64_bits(value))
-        raise DataError(_beyond_64_bits(where, column[at], at)) from None
+        at = next(i for i, value in enumerate(column) if not in_64_bits(value))
+        raise DataError(beyond_64_bits(where, column[at], at)) from None
     except UnicodeEncodeError:
-        at = next(i for i, value in enumerate(column) if _has_surrogate(str(value)))
+        at = next(i for i, value in enumerate(column) if has_surrogate(str(value)))
         raise DataError(
-            f"{where} cannot be read: {_shown(column[at])} in row {at + 1} holds half of a "
+            f"{where} cannot be read: {shown(column[at])} in row {at + 1} holds half of a "
             "surrogate pair, which is no character."
         ) from None
     except pa.ArrowInvalid as error:
@@ -271,7 +260,7 @@ def _no_value(where: str, column: tuple[Any, ...], kind: type) -> str:
             "fill it, or leave the row out."
         )
     return (
-        f"{where} holds {_shown(column[at])} in row {at + 1}, a {kind.__name__}. A fact's column "
+        f"{where} holds {shown(column[at])} in row {at + 1}, a {kind.__name__}. A fact's column "
         "holds text, numbers, booleans, dates or timestamps."
     )
 
@@ -284,20 +273,9 @@ def _several_types(where: str, column: tuple[Any, ...], kinds: Mapping[type, Typ
         numeric = (Type.INT, Type.FLOAT)
         at = min(_first(column, k) for k, type_ in kinds.items() if type_ not in numeric)
     return (
-        f"{where} holds {_shown(column[at])} in row {at + 1}, of type "
-        f"{kinds[type(column[at])]}, and {_shown(column[0])} in row 1, of type {first}. "
+        f"{where} holds {shown(column[at])} in row {at + 1}, of type "
+        f"{kinds[type(column[at])]}, and {shown(column[0])} in row 1, of type {first}. "
         "A column holds values of one type: convert them first."
-    )
-
-
-def _in_64_bits(value: Any) -> bool:
-    return bool(-(2**63) <= value < 2**63)
-
-
-def _beyond_64_bits(where: str, value: object, at: int) -> str:
-    return (
-        f"{where} holds {_shown(value)} in row {at + 1}, which is beyond 64 bits: "
-        "use floating-point numbers, or text."
     )
 
 
@@ -314,11 +292,11 @@ def _check_exact(where: str, column: tuple[Any, ...], kinds: Mapping[type, Type 
         return
     for at, value in enumerate(column):
         kind = type(value)
-        if kind in large and not _in_64_bits(value):
-            raise DataError(_beyond_64_bits(where, value, at))
+        if kind in large and not in_64_bits(value):
+            raise DataError(beyond_64_bits(where, value, at))
         if kind in others and not _is_double(value):
             raise DataError(
-                f"{where} holds {_shown(value)} in row {at + 1}, which would be rounded: floats "
+                f"{where} holds {shown(value)} in row {at + 1}, which would be rounded: floats "
                 "have 64 bits. Round it first, or make it text."
             )
 
@@ -339,7 +317,7 @@ def _timestamps(where: str, column: tuple[Any, ...]) -> pa.Array:
     for at, value in enumerate(column if of_pandas else ()):
         if getattr(value, "nanosecond", 0) > 0:  # for NaT it is NaN
             raise DataError(
-                f"{where} holds {_shown(value)} in row {at + 1}: timestamps have microseconds. "
+                f"{where} holds {shown(value)} in row {at + 1}: timestamps have microseconds. "
                 "Round it first."
             )
     zones = set(map(operator.attrgetter("tzinfo"), column))
@@ -349,7 +327,7 @@ def _timestamps(where: str, column: tuple[Any, ...]) -> pa.Array:
         zoned = column[0].tzinfo is not None
         at = next(i for i, value in enumerate(column) if (value.tzinfo is not None) != zoned)
         raise DataError(
-            f"{where} holds {_shown(column[at])} in row {at + 1} and {_shown(column[0])} in row 1: "
+            f"{where} holds {shown(column[at])} in row {at + 1} and {shown(column[0])} in row 1: "
             "give all of them a time zone, or none."
         )
     return pa.array(column, type=pa.timestamp("us", tz="UTC"))
@@ -377,14 +355,5 @@ def _type_of(kind: type) -> Type | None:
     return Type.DATE if issubclass(kind, datetime.date) else None
 
 
-def _has_surrogate(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
-
-
 def _first(column: tuple[Any, ...], kind: type) -> int:
     return next(i for i, value in enumerate(column) if type(value) is kind)
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."

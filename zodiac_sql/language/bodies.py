@@ -38,8 +38,14 @@ def as_own_triple(atom: Atom) -> Atom:
 class Bodies(Expressions):
     """Reads what stands in a body."""
 
-    def __init__(self, source: Source, prefixes: Mapping[str, str], plain: bool = False) -> None:
-        super().__init__(source, prefixes, plain)
+    def __init__(
+        self,
+        source: Source,
+        prefixes: Mapping[str, str],
+        plain: bool = False,
+        former: bool = False,
+    ) -> None:
+        super().__init__(source, prefixes, plain, former)
         self._over: tuple[tuple[Literal, ...], tuple[Variable, ...]] | None = None
         """What the aggregate that was just read is over: its body, and its groups."""
 

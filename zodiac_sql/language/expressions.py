@@ -10,15 +10,30 @@ from typing import Any, cast
 from lark import Token, Tree
 
 from zodiac_sql.errors import Problem, Source, Span, shortened
-from zodiac_sql.language import literals, symbols
+from zodiac_sql.language import literals, moments, symbols
 from zodiac_sql.language.alternatives import MOST_PARTS, parts
 from zodiac_sql.language.binding import CUT_DEPTH, DEEPEST
 from zodiac_sql.language.binding import depth as height
+from zodiac_sql.language.datatypes import (
+    float_of,
+    former_value_of,
+    hint_of,
+    value_of,
+    written,
+    xsd_type,
+)
+from zodiac_sql.language.edits import Edits
+from zodiac_sql.language.escapes import unquoted, wrong_escape
 from zodiac_sql.language.places import Places
 from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
 from zodiac_sql.language.syntax import Call, Constant, Expression, Term, Type, Variable
-from zodiac_sql.language.syntax_errors import WHOLE_CHARACTER
 from zodiac_sql.language.values import Values
+
+
+def _is_beyond_ascii(token: Token) -> bool:
+    """Whether a variable begins with a capital beyond ASCII."""
+    return token[0] > "\x7f"
+
 
 _FLATTER = "Each operator counts: X + 1 + 1 is two deep. Name a part of it with BIND."
 
@@ -28,17 +43,29 @@ class Expressions(Places):
 
     If `plain`, no variable stands for a predicate: `?P(X)` is an atom of the predicate "?P". So it
     was once, and so it is in the text of rules that are in a file as rules without such variables.
+
+    If `former`, texts mean what they meant until December 2026 (language/kept_texts.py).
     """
 
-    def __init__(self, source: Source, prefixes: Mapping[str, str], plain: bool = False) -> None:
+    def __init__(
+        self,
+        source: Source,
+        prefixes: Mapping[str, str],
+        plain: bool = False,
+        former: bool = False,
+    ) -> None:
         super().__init__(source)
         self.plain = plain
+        self.former = former
+        self.edits = Edits(source.text)
         self.prefixes = {**WELL_KNOWN_PREFIXES, **prefixes}
         self.used_prefixes: dict[str, str] = {}
         self.values = Values()
         self.anonymous = 0
         self.inexact: list[Problem] = []
         """What is to be said of constants of this clause that are not kept just as written."""
+        self.inexact_moments: list[Problem] = []
+        """What is to be said of dates and moments, which are refused in every text that is new."""
 
     def _varies(self, token: Token) -> bool:
         """Whether a name in front of parentheses is a variable for a predicate."""
@@ -58,6 +85,9 @@ class Expressions(Places):
             return Constant(Type.INT, 0, span)
         match tree.data:
             case "variable":
+                if self.former and _is_beyond_ascii(children[0]):
+                    self._edit(children[0], symbols.quoted(children[0]))
+                    return Constant(Type.SYMBOL, str(children[0]), span)
                 return self._variable(children[0])
             case "arithmetic":
                 left, operator, right = children
@@ -130,6 +160,8 @@ class Expressions(Places):
         if str(token) == "_":
             self.anonymous += 1
             return Variable(f"_:{self.anonymous}", self._token_span(token))
+        if _is_beyond_ascii(token):
+            self._edit(token, f"?{token}")
         return Variable(str(token).lstrip("?$"), self._token_span(token))
 
     def _constant(self, tree: Tree[Token], span: Span) -> Constant:
@@ -160,7 +192,7 @@ class Expressions(Places):
         text = sign + token
         if re.fullmatch(r"\d+", token):
             return self._within(Type.INT, literals.integer(token, sign), span)
-        value = literals.float_of(text)
+        value = float_of(text)
         if math.isinf(value):
             self._problem(f"the number {shortened(text)} is too large for a float", span)
         self._exact(text, span)
@@ -178,27 +210,49 @@ class Expressions(Places):
         return Constant(type_, value, span)
 
     def _typed(self, text: str, datatype: str, span: Span) -> Constant:
-        type_ = literals.xsd_type(datatype)
+        type_ = xsd_type(datatype)
         if type_ is None:
             return Constant(Type.SYMBOL, symbols.literal(text, datatype=datatype), span)
         try:
-            value = literals.value_of(type_, text)
+            value = self._value(type_, text, datatype, span)
         except (ValueError, OverflowError):
             name = datatype.removeprefix(symbols.XSD)
-            self._problem(f'"{shortened(text)}" is not an xsd:{name}', span)
+            said = f'"{shortened(text)}" is not an xsd:{name}'
+            self._problem(said, span, hint_of(datatype))
             return Constant(type_, 0, span)
         if datatype == f"{symbols.XSD}decimal":
             self._exact(text.strip(), span)
-        if type_ is Type.TIMESTAMP and literals.is_finer(text):
-            said = f'"{shortened(text)}" is finer than microseconds'
-            self.inexact.append(Problem(said, span))
+        if type_ in (Type.DATE, Type.TIMESTAMP) and (said := moments.said_of(type_, text.strip())):
+            self.inexact_moments.append(Problem(f'"{shortened(text)}" {said}', span))
         return self._within(type_, value, span)
+
+    def _edit(self, where: Token | Span, text: str) -> None:
+        """Note what is written instead of a part of the text where that is kept."""
+        span = self._token_span(where) if isinstance(where, Token) else where
+        offset = self.source.offset
+        start, end = offset(span.line, span.column), offset(span.end_line, span.end_column)
+        self.edits.note(start, end, text)
+
+    def _value(self, type_: Type, text: str, datatype: str, span: Span) -> Any:
+        """The value of a text. Raises errors as `value_of` does."""
+        try:
+            return value_of(datatype, text)
+        except ValueError:
+            if not self.former:
+                raise
+            value = former_value_of(type_, text)
+            self._edit(span, written(value, type_))
+            return value
 
     def _unquoted(self, token: Token) -> str:
         """The text between the quotes, with its escapes read."""
-        text, bad = literals.unquoted(token)
-        for escape in bad:
-            self._problem(f"there is no character {escape}", token, WHOLE_CHARACTER)
+        text, bad = unquoted(token)
+        if bad and self.former:
+            self._edit(token, symbols.quoted(text))
+        elif bad:
+            place, escape = bad[0]
+            message, hint = wrong_escape(token, escape)
+            self._problem(message, self._inside(token, place, len(escape)), hint)
         return text
 
     # Names and places

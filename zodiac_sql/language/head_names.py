@@ -11,7 +11,7 @@ from zodiac_sql.language.schema import Predicate, default_columns, local_name
 from zodiac_sql.language.syntax import Rule, Term, Variable
 from zodiac_sql.names import RESERVED, is_constraint
 
-_SAYS_NOTHING = re.compile(r"[A-Za-z][0-9]*|_.*")
+_SAYS_NOTHING = re.compile(r"[^\W\d_][0-9]*|_.*")
 """X and Y2 stand in heads for any column; `_x` says itself that it is of no interest."""
 
 

@@ -7,6 +7,7 @@ all syntax problems are reported at once and a correct text pays nothing for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from lark import Lark, UnexpectedInput
 
@@ -15,7 +16,7 @@ from zodiac_sql.language.clauses import clauses
 from zodiac_sql.language.made_parsers import parser
 from zodiac_sql.language.reader import Reader
 from zodiac_sql.language.syntax import Literal, Program
-from zodiac_sql.language.syntax_errors import half_a_character, syntax_problem
+from zodiac_sql.language.syntax_errors import half_a_character, included_files, syntax_problem
 
 
 def parse(
@@ -59,7 +60,7 @@ def parse_what_can_be(
     except UnexpectedInput:
         reader = Reader(source, prefixes or {}, own_triple, plain)
         _read_clause_by_clause(reader, source)
-    return reader.program(), reader.problems
+    return reader.program(), [*included_files(source), *reader.problems]
 
 
 def parse_goals(
@@ -82,6 +83,7 @@ def parse_choices(
 
     Raises ProgramError.
     """
+    text = text.removeprefix("\ufeff")  # the byte order mark of a file
     source = Source(name, text)
     if half := half_a_character(source):
         raise ProgramError([half])
@@ -91,9 +93,23 @@ def parse_choices(
     except UnexpectedInput as error:
         raise ProgramError([syntax_problem(error, source, 0, 0)]) from None
     goals = reader.choices(tree)
-    if reader.problems:
-        raise ProgramError(list(dict.fromkeys(reader.problems)))
+    if problems := [*reader.problems, *reader.inexact_moments]:
+        raise ProgramError(list(dict.fromkeys(problems)))
     return goals
+
+
+def in_other_words(text: str, prefixes: Mapping[str, str], *, former: bool) -> str:
+    """A text as it is kept, or, if it was kept when the language was another, in today's words.
+
+    Parentheses can be missing where it begins (program/state.py). See kept_texts.py.
+    """
+    for lost in range(text.count(")") + 1):
+        source = Source("<kept>", "(" * lost + text)
+        reader = Reader(source, prefixes, former=former)
+        with suppress(UnexpectedInput):
+            reader.read(_parser().parse(source.text, start="start"), 0, 0)
+            return reader.edits.applied(lost, len(source.text))
+    return text
 
 
 def _parser() -> Lark:

@@ -27,6 +27,11 @@ class Places:
             token.line or 1, token.column or 1, token.end_line or 1, token.end_column or 1
         )
 
+    def _inside(self, token: Token, place: int, width: int) -> Span:
+        """The place of a part of a token that stands on one line."""
+        line, column = token.line or 1, (token.column or 1) + place
+        return self._place(line, column, line, column + width)
+
     def _place(self, line: int, column: int, end_line: int, end_column: int) -> Span:
         first = self.column
         return Span(

@@ -23,8 +23,8 @@ WELL_KNOWN_PREFIXES = {
 }
 """Prefixes that need no declaration."""
 
-_WORDS = ("not", "true", "false")
-"""Prefixes that rules would take for words of their own."""
+_WORDS = ("not", "true", "false", "_")
+"""Prefixes that rules would take for words of their own, or for those of blank nodes."""
 
 
 def prefixed(text: str, prefixes: Mapping[str, str]) -> str:

@@ -50,8 +50,9 @@ class Reader(Bodies):
         prefixes: Mapping[str, str],
         own_triple: bool = False,
         plain: bool = False,
+        former: bool = False,
     ) -> None:
-        super().__init__(source, prefixes, plain)
+        super().__init__(source, prefixes, plain, former)
         self.own_triple = own_triple
         self.declared_prefixes: dict[str, str] = {}
         self.rules: list[Rule] = []
@@ -67,7 +68,7 @@ class Reader(Bodies):
         return Program(
             tuple(rule for rule in rules if rule is not None), tuple(self.facts),
             tuple(self.declarations), tuple(self.declared_prefixes.items()),
-            tuple(dict.fromkeys(self.inexact_facts)),
+            tuple(dict.fromkeys((*self.inexact_facts, *self.inexact_moments))),
         )  # fmt: skip
 
     def read(self, tree: Tree[Token], line: int, column: int) -> None:

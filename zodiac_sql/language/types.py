@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.binding import arrange
+from zodiac_sql.language.datatypes import moment_hint
 from zodiac_sql.language.functions import COMPARISONS, Builtin, Functions, result_type, signature
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -28,6 +29,9 @@ from zodiac_sql.language.syntax import (
     Variable,
     atoms_of,
 )
+
+TYPE_CLASH, NOT_SYMBOLS = "type clash", "not symbols"
+"""How problems of types begin, and how one ends that other facts cannot mend."""
 
 Columns = dict[str, list[Type | None]]
 """Types by predicate and column."""
@@ -224,20 +228,21 @@ def _clashes(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Pro
         wanted = columns[rule.head.predicate][index]
         if given and wanted and given != wanted and not (wanted is Type.FLOAT and given.numeric):
             yield Problem(
-                f"type clash: column {index + 1} of {rule.head.predicate} is {wanted}, but rule "
+                f"{TYPE_CLASH}: column {index + 1} of {rule.head.predicate} is {wanted}, but rule "
                 f"{rule.name} gives it {_described(term, given)}",
                 term.span or rule.span,
                 f"Declare it as {given} (or use alter, if it has facts), or let {rule.name} derive "
                 "another predicate."
                 if given.numeric and wanted.numeric
-                else "One column has one type: let one of the two be another predicate.",
+                else moment_hint(term, {wanted})
+                or "One column has one type: let one of the two be another predicate.",
             )
 
     if rule.best and columns[rule.head.predicate][rule.best.place] is Type.SYMBOL:
         function = rule.best.function.upper()
         yield Problem(
-            f"type clash: {function} in the head of {rule.name} takes numbers, dates and times, "
-            "not symbols", rule.head.span,
+            f"{TYPE_CLASH}: {function} in the head of {rule.name} takes numbers, dates and times, "
+            f"{NOT_SYMBOLS}", rule.head.span,
             f"A rule of its own with AGGREGATE(..) WITH {function}(V) takes symbols, too.",
         )  # fmt: skip
 
@@ -276,7 +281,8 @@ class _Typing:
         """Give a term the type of the place where it stands; the two must fit."""
         if isinstance(term, Constant):
             if type_ and not _comparable(term.type, type_):
-                self.clash(f"{where} is {type_}, {term} is {term.type}", term.span)
+                hint = moment_hint(term, {type_})
+                self.clash(f"{where} is {type_}, {term} is {term.type}", term.span, hint)
             return
         known = self.types.get(term.name)
         if known and type_ and not _comparable(known, type_):
@@ -304,6 +310,7 @@ class _Typing:
             self.clash(
                 f"{_described(first, type_)} cannot be compared with "
                 f"{_described(second, other)}", span,
+                moment_hint(first, {other}) or moment_hint(second, {type_}),
             )  # fmt: skip
 
     def expression(self, expression: Expression) -> Type | None:
@@ -325,6 +332,7 @@ class _Typing:
                 self.clash(
                     f"{call.function} takes {wanted}, not {_described(argument, type_)}",
                     argument.span or call.span,
+                    moment_hint(argument, accepted),
                 )
         if builtin.alike is not None:
             compares, first = call.function in COMPARISONS, builtin.alike
@@ -351,15 +359,16 @@ class _Typing:
                 aggregate.argument.span,
             )
         value, other = result_type(builtin, [argument]), aggregate.otherwise
-        self.meet(aggregate.result, value, "the value of the AGGREGATE")
+        else_type = None if other is None else other.type
+        # Before what is aggregated has a type, there is none of it, and ELSE gives the value.
+        self.meet(aggregate.result, value or else_type, "the value of the AGGREGATE")
         if value and other and value is not other.type and value is not Type.FLOAT:
             told = f"the AGGREGATE gives {value}, but ELSE gives {_described(other, other.type)}"
             self.clash(told, other.span)
 
-    def clash(self, message: str, span: Span | None) -> None:
-        self.problems.append(
-            Problem(f"type clash: {message}", span, "One variable or column has one type.")
-        )
+    def clash(self, message: str, span: Span | None, hint: str = "") -> None:
+        hint = hint or "One variable or column has one type."
+        self.problems.append(Problem(f"{TYPE_CLASH}: {message}", span, hint))
 
 
 def _comparable(first: Type, second: Type) -> bool:

@@ -36,8 +36,6 @@ def _quotient(a: _Number, b: _Number) -> float | None:
 
 def _remainder(a: int, b: int) -> int | None:
     """It has the sign of the dividend, as in C."""
-    if b == -1:  # of the least int, that overflows in C
-        raise UnknownValueError
     return None if b == 0 else int(math.copysign(1, a)) * (abs(a) % abs(b))
 
 

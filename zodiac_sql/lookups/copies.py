@@ -16,6 +16,7 @@ from functools import partial
 from zodiac_sql.database.settings import memory_limit_of
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
+from zodiac_sql.language.schema import Schema
 from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.body import Scope
 from zodiac_sql.lookups.groups import is_one_large_group
@@ -59,6 +60,7 @@ class Copies:
     def __init__(self) -> None:
         self._rows: Mapping[tuple[str, str], int] | None = None
         self._hypernodes: Sequence[HypernodeRow] = ()
+        self._schema: Schema | None = None
         self.tops: dict[str, int] = {}
         """A rank that no fact of a copied predicate exceeds."""
         self.worth = Worth()
@@ -123,7 +125,7 @@ class Copies:
         try:
             if not self._shows(before):
                 self.clear()
-            if before.hypernodes is not after.hypernodes:
+            if before.hypernodes is not after.hypernodes or before.schema is not after.schema:
                 self._keep_those_of(before, after, in_rules)
             rows = 0
             for name in sorted(self._copied.keys() & touched.keys(), key=touched.__getitem__):
@@ -140,7 +142,9 @@ class Copies:
         self._note(after)
 
     def _keep_those_of(self, before: State, after: State, in_rules: Collection[str]) -> None:
-        """Drop the copies of predicates that are in no rule now, or in tables of others."""
+        """Drop the copies of predicates that are in no rule now, or in other tables: those of other
+        hypernodes, or with other columns, as the first facts may give them.
+        """
         for name in list(self._copied):
             if name not in in_rules or not have_same_tables(name, before, after):
                 self._drop(name)
@@ -171,11 +175,13 @@ class Copies:
 
     def _note(self, state: State) -> None:
         """Note which state the copies show."""
-        if self._hypernodes is not state.hypernodes:  # other rules or modules may be at work
+        same = self._hypernodes is state.hypernodes and self._schema is state.schema
+        if not same:  # other rules, modules or types may be at work
             self._forms.clear()
             there = {row.id for row in state.hypernodes}
             self._made = {number: made for number, made in self._made.items() if number in there}
         self._rows, self._hypernodes = state.rows, state.hypernodes
+        self._schema = state.schema
 
     def _show(self, state: State) -> None:
         """Show a state, by none of the copies if they are those of another one."""
@@ -190,9 +196,9 @@ class Copies:
         self._indexes.clear()
         self.tops.clear()
         self._rows = None
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
 
     def clear(self) -> None:
         """Forget all copies, because they may be wrong."""

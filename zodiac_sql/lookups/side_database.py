@@ -83,7 +83,7 @@ class SideDatabase:
         """
         self._undo()  # an interruption may have come as the last one ended
         mine = self._latest = object()
-        self._unknown.asked = self._unknown.interrupted = False
+        self._unknown.asked = self._unknown.interrupted = self._unknown.refused = False
         self.run("BEGIN")
         self._steps = 0
         if limited:
@@ -101,9 +101,16 @@ class SideDatabase:
                 raise TooManyStepsError from error
             # Python was interrupted while SQLite said how it gets on, or while it computed a value
             # for SQLite, which hides the error.
-            if stopped or self._unknown.interrupted:
+            if stopped or self._unknown.interrupted or self._was_interrupted(error):
                 raise KeyboardInterrupt from error
             raise
+
+    def _was_interrupted(self, error: BaseException) -> bool:
+        """Whether an interruption came where Python begins to compute a value for SQLite, before
+        anything can note it: nothing else fails there.
+        """
+        is_ours = isinstance(error, sqlite3.OperationalError) and "user-defined" in str(error)
+        return is_ours and not self._unknown.refused
 
     def _undo(self) -> None:
         if self._connection.in_transaction:  # SQLite itself may have ended it

@@ -117,6 +117,8 @@ class Unknown:
     asked: bool = False
     """Whether a value was asked for that is not known."""
     interrupted: bool = False
+    refused: bool = False
+    """Whether Python has raised an error, as it computed a value, that is no interruption."""
 
     def value(self, compute: Callable[..., object], *arguments: object) -> object:
         """What is computed, as DuckDB has it: no NaN, no int of more than 64 bits, and no -0.0."""
@@ -124,6 +126,9 @@ class Unknown:
             return self._found(compute, *arguments)
         except KeyboardInterrupt:
             self.interrupted = True
+            raise
+        except Exception:
+            self.refused = True
             raise
 
     def _found(self, compute: Callable[..., object], *arguments: object) -> object:

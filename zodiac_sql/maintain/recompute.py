@@ -24,6 +24,7 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.set_difference import absent
 from zodiac_sql.storage.edits import Edit
 from zodiac_sql.storage.extensions import apart, comparable, lacking
+from zodiac_sql.storage.same_values import have_same_types, in_types_of
 
 
 def recompute(task: Task) -> Maintained:
@@ -70,9 +71,11 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
     new = Relation(columns, (after,) if after else ())
     if not old.rows or not new.rows or not comparable(new, old):
         inserted, deleted = after, _one(task, predicate, old)
-    elif len(old.parts) > 1:
-        inserted = _minus(task, f"{CHANGE_FACTS}plus_{task.stem(predicate)}", new, old)
-        deleted = _minus(task, f"{CHANGE_FACTS}minus_{task.stem(predicate)}", old, new)
+    elif len(old.parts) > 1 or not have_same_types(new.columns, old.columns):
+        before = in_types_of(task.store, old, new.columns)
+        after_ = in_types_of(task.store, new, old.columns)
+        inserted = _minus(task, f"{CHANGE_FACTS}plus_{task.stem(predicate)}", new, before)
+        deleted = _minus(task, f"{CHANGE_FACTS}minus_{task.stem(predicate)}", old, after_)
     else:
         grows, shrinks = directions(task)
         name = f"{CHANGE_FACTS}plus_{task.stem(predicate)}"
@@ -89,7 +92,7 @@ def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Ed
     """The edits that turn the tables of a partition into those of the new fixpoint."""
     held = task.held(predicate)
     former = held[0].pairs if len(held) == 1 else None
-    if former and not former.between and _comparable(task, predicate, closure.columns):
+    if former and not former.between and _has_same_nodes(task, predicate, closure.columns):
         compare(closure.partition, held[0])
         inserted = closure.partition.part("class", "before")
         deleted = closure.partition.part("before", "class")
@@ -111,7 +114,7 @@ def _condensed_edits(task: Task, predicate: str, condensed: Condensation) -> dic
     held = task.held(predicate)
     former = held[0].pairs if len(held) == 1 else None
     now = condensed.now
-    if former and former.between and _comparable(task, predicate, condensed.columns):
+    if former and former.between and _has_same_nodes(task, predicate, condensed.columns):
         condensed.compare(held[0])
         inserted, deleted = condensed.inserted, condensed.deleted
     else:
@@ -126,10 +129,9 @@ def _condensed_edits(task: Task, predicate: str, condensed: Condensation) -> dic
     return {predicate: Edit(inserted, deleted, None, None, rewritten=True, now=now), **tables}
 
 
-def _comparable(task: Task, predicate: str, columns: tuple[Column, ...]) -> bool:
+def _has_same_nodes(task: Task, predicate: str, columns: tuple[Column, ...]) -> bool:
     """Whether nodes are of the same type as before."""
-    before = Relation(task.before.schema[predicate].columns, ())
-    return comparable(Relation(columns, ()), before)
+    return have_same_types(columns, task.before.schema[predicate].columns)
 
 
 def _one(task: Task, predicate: str, relation: Relation) -> Part | None:

@@ -88,8 +88,9 @@ class ClassGraph:
                 yield Edge(triple.subject, triple.object, "cax-sco", triple)
         for triple in self.graph.uses(f"{v.OWL}equivalentClass"):
             if isinstance(triple.object, str):
-                yield Edge(triple.subject, triple.object, "cax-eqc1", triple)
-                yield Edge(triple.object, triple.subject, "cax-eqc2", triple)
+                labels = ("eq-rep-o",) * 2 if triple.written else ("cax-eqc1", "cax-eqc2")
+                yield Edge(triple.subject, triple.object, labels[0], triple)
+                yield Edge(triple.object, triple.subject, labels[1], triple)
 
     def _structure(self) -> Iterator[Edge]:
         for triple in self.graph.uses(f"{v.OWL}intersectionOf"):

@@ -146,8 +146,8 @@ class Expressions:
     ) -> Iterator[Way]:
         name, value = triple.predicate.removeprefix(v.OWL), triple.object
         if name == "intersectionOf":
-            members = [self.ways(m, x, new, seen) for m in self.graph.items(value)]
-            for chosen in product(*members):
+            members = [self.ways(m, x, new, seen) for m in self.graph.whole(value)]
+            for chosen in product(*members) if members else ():
                 w3c = tuple(label for way in chosen for label in way.w3c)
                 body = tuple(part for way in chosen for part in way.body)
                 axioms = tuple(axiom for way in chosen for axiom in way.axioms)
@@ -259,8 +259,8 @@ class Expressions:
             yield from self._at_most(triple, x, new)
 
     def _at_most(self, triple: Triple, x: Variable, new: Names) -> Iterator[Effect]:
-        most, filler = cardinality(triple.object), self.graph.one(triple.subject, v.ON_CLASS)
-        qualified = triple.predicate == f"{v.OWL}maxQualifiedCardinality"
+        most, qualified = cardinality(triple.object), triple.predicate == _MAX_QUALIFIED
+        filler = self.graph.one(triple.subject, v.ON_CLASS) if qualified else None
         if qualified and (filler is None or self.graph.is_datatype(filler)):
             return
         w3c = _AT_MOST[qualified, most, filler == v.THING] if most in (0, 1) else ""
@@ -289,6 +289,8 @@ class Expressions:
 
 _DEEPEST = 40
 """Rules do not follow expressions into each other deeper than this."""
+
+_MAX_QUALIFIED = f"{v.OWL}maxQualifiedCardinality"
 
 _AT_MOST = {
     (False, 0, False): "cls-maxc1", (False, 1, False): "cls-maxc2",

@@ -69,6 +69,17 @@ class Graph:
             head = self.one(head, v.REST) or v.NIL
         return found
 
+    def whole(self, head: Object) -> list[Object]:
+        """The members of a list of RDF; none if it is empty, broken, or no list."""
+        seen: set[Object] = set()
+        end: Object | None = head
+        while isinstance(end, str) and end != v.NIL and end not in seen:
+            seen.add(end)
+            if self.one(end, v.FIRST) is None:
+                return []
+            end = self.one(end, v.REST)
+        return self.items(head) if end == v.NIL else []
+
     def property(self, node: Object | None) -> Property | None:
         """A property expression; None for what is none."""
         if not isinstance(node, str):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.language import symbols
-from zodiac_sql.language.literals import xsd_type
+from zodiac_sql.language.datatypes import xsd_type
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.graph import Graph

@@ -36,6 +36,10 @@ _ON_THE_LEFT = {
 
 LITERALS = "literals are no members of classes here; the types of columns say what they are"
 
+NO_LIST = (
+    "its members are no whole list, or none: OWL 2 RL has no rule that every thing is a member of "
+    "an intersection of nothing"
+)
 
 _DEEPEST = 100
 """Reasons deeper inside an expression are not looked for."""
@@ -98,6 +102,8 @@ class Limits:
         value = triple.object
         if name in _ON_THE_LEFT:
             yield _ON_THE_LEFT[name]
+        elif name == "intersectionOf" and not self._graph.whole(value):
+            yield NO_LIST
         elif name in ("intersectionOf", "unionOf"):
             for member in self._graph.items(value):
                 yield from self.below(member, seen)

@@ -69,7 +69,8 @@ class PropertyRules:
             if first is None or second is None:
                 continue
             pairs = ((first, second), (second, first))
-            for label, (sub, sup) in zip(w3c, pairs, strict=False):
+            labels = ("eq-rep-p",) * 2 if triple.written else w3c
+            for label, (sub, sup) in zip(labels, pairs, strict=False):
                 if not sup.iri.startswith((f"{v.OWL}top", f"{v.OWL}bottom")):
                     self._rule(label, triple, relates(sup, _X, _Y), relates(sub, _X, _Y))
 
@@ -103,8 +104,8 @@ class PropertyRules:
             self._rule("prp-spo2", triple, relates(head, ends[0], ends[-1]), *body)
 
     def _properties(self, head: Object) -> list[Property]:
-        """The properties of a list; none if something else is in it."""
-        found = [self._graph.property(item) for item in self._graph.items(head)]
+        """The properties of a list; none if something else is in it, or its end is missing."""
+        found = [self._graph.property(item) for item in self._graph.whole(head)]
         return [p for p in found if p is not None] if all(found) else []
 
     def _symmetric(self, axiom: Triple, p: Property) -> None:
@@ -162,7 +163,10 @@ class PropertyRules:
         for triple in self._graph.typed(f"{v.OWL}AllDisjointProperties"):
             for member in self._graph.about(triple.subject):
                 if member.predicate == f"{v.OWL}members":
-                    for pair in combinations(self._properties(member.object), 2):
+                    listed = self._properties(member.object)
+                    if not listed:
+                        self._collector.leave_out(member, "its members are no list of properties")
+                    for pair in combinations(listed, 2):
                         self._never_both("prp-adp", member, *pair)
 
     def _never_both(self, w3c: str, axiom: Triple, first: Property, second: Property) -> None:

@@ -36,6 +36,9 @@ def new_variables() -> Names:
     return lambda: Variable(f"V{next(counted)}")
 
 
+NO_EQUALITY = "rules for equality are left out"
+
+
 @dataclass(slots=True)
 class _Made:
     """A rule without a name, and where it comes from."""
@@ -91,6 +94,11 @@ class Collector:
         """Say why something of an axiom became no rule."""
         self._remarks[axiom][why] = None
 
+    @property
+    def has_axioms(self) -> bool:
+        """Whether any axiom is in the report."""
+        return bool(self._remarks)
+
     def note(self, axiom: Triple) -> None:
         """List an axiom in the report."""
         self._remarks[axiom]
@@ -98,7 +106,7 @@ class Collector:
     def _refused(self, head: Atom, parts: Body) -> str:
         """Why there cannot be a rule."""
         if head.predicate == v.SAME_AS and not self._equality:
-            return "rules for equality are left out"
+            return NO_EQUALITY
         atoms = [head, *(part for part in parts if isinstance(part, Atom))]
         for atom in atoms:
             if why := self.misused(atom.predicate, len(atom.terms)):

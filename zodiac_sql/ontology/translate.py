@@ -14,21 +14,23 @@ nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal as OneOf
 
+from zodiac_sql.errors import DataError
 from zodiac_sql.garbage import uncollected
 from zodiac_sql.language.syntax import Atom, Variable
 from zodiac_sql.ontology import equality, individuals
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.class_graph import ClassGraph
 from zodiac_sql.ontology.class_rules import ClassRules
+from zodiac_sql.ontology.equal_names import equivalences
 from zodiac_sql.ontology.expressions import Expressions
 from zodiac_sql.ontology.graph import Graph
 from zodiac_sql.ontology.property_rules import PropertyRules
-from zodiac_sql.ontology.rules import Collector
+from zodiac_sql.ontology.rules import NO_EQUALITY, Collector
 from zodiac_sql.ontology.translation import ReportRow, Row, TranslatedRule, Translation
 from zodiac_sql.ontology.triples import Document, Triple, is_blank, read
 from zodiac_sql.ontology.wider import wider_expressions
@@ -41,12 +43,13 @@ PROFILES: tuple[Profile, ...] = ("rl", "rdfs", "rl-without-equality")
 
 
 def translate(
-    files: str | Path | Sequence[str | Path],
+    *files: str | Path | Iterable[str | Path],
     profile: Profile = "rl",
-    *,
     given: Collection[str] | None = None,
 ) -> Translation:
     """The rules and facts of one or several ontologies; a report tells what became of each axiom.
+
+    Files are given one by one, or in a list. A profile may also stand behind them.
 
     `profile` "rl" is OWL 2 RL, "rl-without-equality" is the same without owl:sameAs and all that
     leads to it, "rdfs" has subclasses, subproperties, domains and ranges of named things only.
@@ -54,11 +57,25 @@ def translate(
     made for these only. Imports are followed only to the other files. Raises DataError with file
     and line for what cannot be read; ValueError for another profile.
     """
+    if len(files) > 1 and isinstance(files[-1], str) and not Path(files[-1]).suffix:
+        *files, profile = files  # type: ignore[assignment]
     if profile not in PROFILES:
         raise ValueError(f"rules is one of {', '.join(PROFILES)}; not {profile!r}")
-    several = [files] if isinstance(files, str | Path) else files
     with uncollected():
-        return _translated(several, profile, given)
+        return _translated(one_by_one(files), profile, given)
+
+
+def one_by_one(files: Iterable[str | Path | Iterable[str | Path]]) -> list[str | Path]:
+    """Files of which some stand in lists. Raises DataError for what is no file."""
+    found: list[str | Path] = []
+    for file in files:
+        if isinstance(file, str | Path):
+            found.append(file)
+        elif isinstance(file, Iterable) and not isinstance(file, bytes):
+            found += one_by_one(file)
+        else:
+            raise DataError(f"{file!r} is no file: give paths, one by one or in a list.")
+    return found
 
 
 def _translated(
@@ -68,6 +85,9 @@ def _translated(
     prefixes = _prefixes(documents)
     triples = tuple({t.key: t for d in reversed(documents) for t in reversed(d.triples)}.values())
     whole = Graph(triples[::-1])
+    equal = equivalences(whole)
+    if profile == "rl" and equal:
+        whole = Graph([equal.get(triple, triple) for triple in whole.triples])
     graph = whole if profile != "rdfs" else Graph([t for t in whole.triples if _in_rdfs(t)])
     wording = Wording(whole, prefixes)
     arities = {predicate(iri): arity for iri, arity in graph.arities.items()}
@@ -79,10 +99,15 @@ def _translated(
     if profile == "rl":
         equality.make(graph, collector, wording, {*facts, *collector.facts}, given)
     _things(graph, collector)
+    if profile == "rl-without-equality":
+        for triple in equal:
+            collector.leave_out(triple, NO_EQUALITY)
     rules = collector.named()
     if profile == "rdfs":
         rules = tuple(replace(rule, w3c=tuple(_IN_RDFS[w] for w in rule.w3c)) for rule in rules)
-        _outside_rdfs(whole, collector)
+        _outside_rdfs(whole.triples, equal, collector)
+    if not collector.has_axioms and not facts:
+        _require_no_shapes(whole)
     imports = list(_imports(whole, documents))
     return Translation(
         files=tuple(document.path for document in documents),
@@ -142,13 +167,28 @@ def _in_rdfs(triple: Triple) -> bool:
 _DECLARING = ("Class", "ObjectProperty", "DatatypeProperty", "AnnotationProperty", "Ontology")
 
 
-def _outside_rdfs(graph: Graph, collector: Collector) -> None:
-    for triple in graph.triples:
+def _outside_rdfs(
+    triples: Sequence[Triple], equal: Collection[Triple], collector: Collector
+) -> None:
+    for triple in triples:
+        if triple in equal:
+            collector.leave_out(triple, "not in RDFS")
         if is_blank(triple.subject) or triple.predicate == f"{v.OWL}imports" or _in_rdfs(triple):
             continue
         said_by_type = triple.predicate == v.TYPE and triple.object in v.PROPERTY_TYPES
         if said_by_type or triple.predicate in v.SCHEMA_PROPERTIES:
             collector.leave_out(triple, "not in RDFS")
+
+
+def _require_no_shapes(graph: Graph) -> None:
+    """Raise DataError if a graph without axioms and facts has shapes."""
+    for row in individuals.shapes(graph):
+        raise DataError(
+            f"{row.file} has shapes of SHACL, and no ontology. They say what data must look like: "
+            'nothing follows from them. Write a rule for each, as `inconsistent("a reading without '
+            'a time", X, X) :- reading(X), not at(X, _).`, or validate the data by another program.'
+            " (Rules of SHACL, files .srl, are added by add_rules.) Nothing was changed."
+        )
 
 
 # --- the report -----------------------------------------------------------------------------------

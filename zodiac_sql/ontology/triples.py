@@ -1,8 +1,5 @@
 """RDF files -> triples, each with its file and line.
 
-pyoxigraph tells no lines. So it gets the file line by line, and the line of a triple is the last
-one that it has read when it gives the triple.
-
 Blank nodes are called as `kb.load` calls them (facts/load/blanks.py), so facts of an ontology are
 the same facts if its file is loaded, too.
 """
@@ -18,8 +15,11 @@ from typing import IO, TYPE_CHECKING, cast
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.bounds import check_entities, check_nesting
+from zodiac_sql.facts.load.counted_lines import CountedLines
 from zodiac_sql.facts.load.source import SourceFile, opened
+from zodiac_sql.facts.load.xml_root import require_rdf
 from zodiac_sql.names import EXPRESSION, is_expression
+from zodiac_sql.paths import impossible
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -59,6 +59,8 @@ class Triple:
     object: Object
     file: str = ""
     line: int | None = None
+    written: Node = ""
+    """The property that the file has, where the statement is read as one with another."""
 
     @property
     def key(self) -> tuple[Node, Node, Object]:
@@ -82,6 +84,8 @@ def read(path: Path) -> Document:
     if syntax is None:
         known = ", ".join(FORMATS)
         raise DataError(f"{path}: an ontology is a file of RDF: {known}, also with .gz.")
+    if said := impossible(path):
+        raise DataError(f"{path} {said}.")
     try:
         with opened(path) as source:
             return _parsed(source, syntax)
@@ -89,31 +93,16 @@ def read(path: Path) -> Document:
         raise DataError(f"{path} cannot be read: {error}") from error
 
 
-class _Lines:
-    """A file that gives one line at a time, and knows how many it has given."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.line = 0
-        self._inside = False
-
-    def read(self, size: int = -1) -> bytes:
-        """The next line, or the next part of a long one."""
-        part = self._file.readline(size)
-        self.line += not self._inside
-        self._inside = bool(part) and not part.endswith(b"\n")
-        return part
-
-
 def _parsed(source: SourceFile, syntax: str) -> Document:
     import pyoxigraph
 
     if syntax == "RDF_XML":
         check_entities(source)
+        require_rdf(source)
     elif syntax == "JSON_LD":
         check_nesting(source)
     with source.data.open("rb") as file:
-        lines = _Lines(file)
+        lines = CountedLines(file)
         quads = pyoxigraph.parse(
             cast("IO[bytes]", lines),
             format=getattr(pyoxigraph.RdfFormat, syntax),

@@ -24,6 +24,8 @@ _QUANTIFIED = {
     "minQualifiedCardinality": "min", "cardinality": "exactly", "qualifiedCardinality": "exactly",
 }  # fmt: skip
 
+_ON_DATA_RANGE = f"{v.OWL}onDataRange"
+
 _DEEPEST = 50
 """Expressions nested deeper than this are only named: a blank node may be part of itself."""
 
@@ -87,10 +89,9 @@ class Wording:
         words = [self.thing(on, depth) if on else "?", _QUANTIFIED[name]]
         words.append(value.text if isinstance(value, Literal) and "ardinality" in name else
                      self.thing(value, depth))  # fmt: skip
-        if filler := self._graph.one(node, v.ON_CLASS) or self._graph.one(
-            node, f"{v.OWL}onDataRange"
-        ):
-            words.append(self.thing(filler, depth))
+        if "ualified" in name:
+            filler = self._graph.one(node, v.ON_CLASS) or self._graph.one(node, _ON_DATA_RANGE)
+            words += [self.thing(filler, depth)] if filler else []
         return f"({' '.join(words)})"
 
     def _restricted(self, node: str, datatype: Object) -> str:
@@ -127,7 +128,8 @@ class Wording:
         object_ = (
             f"({' '.join(self.things(triple.object))})" if listed else self.thing(triple.object)
         )
-        predicate = "a" if triple.predicate == v.TYPE else self.iri(triple.predicate)
+        written = triple.written or triple.predicate
+        predicate = "a" if written == v.TYPE else self.iri(written)
         return f"{self.thing(triple.subject)} {predicate} {object_}"
 
     def _denial(self, triple: Triple) -> str:

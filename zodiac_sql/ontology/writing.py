@@ -6,9 +6,10 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from zodiac_sql.errors import DataError
+from zodiac_sql.errors import DataError, shortened
 from zodiac_sql.language import symbols
-from zodiac_sql.language.literals import value_of, xsd_type
+from zodiac_sql.language.datatypes import value_of, xsd_type
+from zodiac_sql.language.moments import said_of
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.syntax import Atom, Comparison, Constant, Term, Type, Variable
 from zodiac_sql.language.urns import predicate_name
@@ -30,10 +31,12 @@ def constant(value: Object) -> Constant:
     if type_ is None:
         return Constant(Type.SYMBOL, symbols.literal(value.text, value.language, value.datatype))
     try:
-        found = value_of(type_, value.text)
+        found = value_of(value.datatype, value.text)
     except (ValueError, OverflowError):
         said = value.datatype.removeprefix(symbols.XSD)
         raise DataError(f"{value.text!r} is not an xsd:{said}") from None
+    if type_ in (Type.DATE, Type.TIMESTAMP) and (said := said_of(type_, value.text.strip())):
+        raise DataError(f'"{shortened(value.text)}" {said}')
     if type_ is Type.INT and not -(2**63) <= found < 2**63:
         raise DataError(f"the integer {value.text} has more than 64 bits")
     return Constant(type_, found)

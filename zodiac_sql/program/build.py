@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from zodiac_sql.errors import DataError, Problem, ProgramError, Span
+from zodiac_sql.errors import DataError, Problem, ProgramError
 from zodiac_sql.graph.few_rules import following
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.graph.restructuring import Restructuring, restructure
@@ -29,8 +29,10 @@ from zodiac_sql.language.types import Inferred, infer
 from zodiac_sql.names import DERIVED_SCHEMA, RESERVED, derived, is_constraint, why_not
 from zodiac_sql.program.arrivals import Arrival, Arrived, arrive
 from zodiac_sql.program.check import Candidate, arities, check, in_order
-from zodiac_sql.program.doubts import InData, Surroundings, doubts, notes
+from zodiac_sql.program.doubts import Surroundings, doubts, notes
 from zodiac_sql.program.expand import Expanded, expand
+from zodiac_sql.program.fact_types import settle_facts
+from zodiac_sql.program.lone_variables import Symbols
 from zodiac_sql.program.possible_facts import NO_FACTS, Explicit
 from zodiac_sql.program.rule_sets import Places
 from zodiac_sql.program.state import State, parsed_templates
@@ -49,6 +51,12 @@ class Edited:
     arrivals: Sequence[Arrival]
     dropped: Collection[str] = ()
     places: Places = field(default_factory=Places)
+    passed_over: Sequence[Rule] = ()
+    """Rules that name columns of which nobody knows: they are refused, but derive something."""
+
+    def deriving(self, rules: Sequence[Rule]) -> Sequence[Rule]:
+        """Rules, and those that were passed over."""
+        return (*rules, *self.passed_over)
 
     @property
     def declarations(self) -> tuple[Declaration, ...]:
@@ -90,13 +98,13 @@ def plan_program(
     functions: Functions,
     names: Names,
     after: Explicit = NO_FACTS,
-    in_data: InData = frozenset,
+    symbols: Symbols | None = None,
 ) -> Planned:
     """The program that a change makes of `state`, whose HRDG is `before`, or a ProgramError.
 
     `explicit` are the predicates that have explicit facts, or get some; `after` has the facts after
-    the change, and `in_data` tells which symbols are known. `provisional` is the schema with what
-    declarations and staged facts have settled.
+    the change, and `symbols` tells which are known, if anybody knows. `provisional` is the schema
+    with what declarations and staged facts have settled.
     """
     kept = _kept(state, before, edits)
     new = arrive(edits.arrivals, kept, edits.dropped, edits.places)
@@ -108,7 +116,7 @@ def plan_program(
     known = {**state.functions, **functions}
     added = frozenset(rule.name for rule in new.rules)
     candidate = Candidate(rules, added, edits.declarations, facts, provisional, known, templates)
-    around = Surroundings(rules, facts, explicit, provisional, known, in_data)
+    around = Surroundings(edits.deriving(rules), facts, explicit, provisional, known, symbols)
     doubted, remarks = _doubted(new, before, around)
     problems = [*new.problems, *made.problems, *check(candidate), *doubted]
     if any(arities(candidate)):
@@ -341,48 +349,6 @@ def with_staged(
         names = [c.name for c in known.columns]
     named_columns = tuple(Column(n, t) for n, t in zip(names, settled, strict=True))
     return replace(known, columns=named_columns, settled=settled, datatypes=kept)
-
-
-def settle_facts(
-    schema: Mapping[str, Predicate], facts: Sequence[Atom]
-) -> tuple[dict[str, Predicate], list[Problem]]:
-    """A schema in which the facts of a text have settled types, and those that do not fit."""
-    result = dict(schema)
-    problems = []
-    for fact in facts:
-        predicate = result[fact.predicate]
-        types = []
-        for column, settled, term in zip(
-            predicate.columns, predicate.settled, fact.terms, strict=True
-        ):
-            given = _type_of(term)
-            if (
-                settled is not None
-                and given != settled
-                and not (settled is Type.FLOAT and given is Type.INT)
-            ):
-                problems.append(_fact_clash(fact, column, settled, given, term.span))
-            types.append(settled or given)
-        columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
-        result[fact.predicate] = replace(predicate, columns=columns, settled=tuple(types))
-    return result, problems
-
-
-def _type_of(term: object) -> Type:
-    type_ = getattr(term, "type", Type.SYMBOL)
-    assert isinstance(type_, Type)
-    return type_
-
-
-def _fact_clash(
-    fact: Atom, column: Column, settled: Type, given: Type, span: Span | None
-) -> Problem:
-    return Problem(
-        f"type clash: column {column.name} of {fact.predicate} is {settled}, {fact} gives {given}",
-        span,
-        f".decl {fact.predicate}(..., {column.name}: float) before the first facts makes room for "
-        "both." if settled.numeric and given.numeric else "One column has one type.",
-    )  # fmt: skip
 
 
 def typed(predicate: Predicate, types: Sequence[Type | None]) -> Predicate:

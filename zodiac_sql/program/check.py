@@ -251,8 +251,9 @@ def aggregates(candidate: Candidate) -> Iterator[Problem]:
                 yield Problem(
                     f"{rule.head.predicate} is derived by the aggregate of {rule.name} and also "
                     f"by {other.name}", rule.head.span,
-                    "An aggregate's head predicate belongs to its rule alone: let one of the two "
-                    "derive a predicate of another name.",
+                    _best_instead(rule)
+                    or "An aggregate's head predicate belongs to its rule alone: let one of the "
+                    "two derive a predicate of another name.",
                 )  # fmt: skip
         for second in found[1:]:
             if not _over_the_same(found[0], second):
@@ -267,6 +268,27 @@ def aggregates(candidate: Candidate) -> Iterator[Problem]:
                     "Let a rule of its own derive the inner one.",
                 )  # fmt: skip
         yield from _leaking(rule, found[0])
+
+
+def _best_instead(rule: Rule) -> str:
+    """How a rule is written whose MIN or MAX is over what the rule derives; "" of another one."""
+    for literal in rule.body:
+        if not isinstance(literal, Aggregate) or literal.function not in _BEST:
+            continue
+        if any(atom.predicate == rule.head.predicate for atom in atoms_of(literal.body)):
+            return _best_in_head(literal)
+    return ""
+
+
+def _best_in_head(literal: Aggregate) -> str:
+    function = literal.function.upper()
+    return (
+        f"Recursion over the {_BEST[literal.function]} value is written with {function} in heads: "
+        f"dist(Y, {function}(D + W)) :- dist(X, D), edge(X, Y, W)."
+    )
+
+
+_BEST = {"min": "least", "max": "greatest"}
 
 
 def _over_the_same(first: Aggregate, second: Aggregate) -> bool:
@@ -307,10 +329,16 @@ def stratification(candidate: Candidate) -> Iterator[Problem]:
         ]
         closing = by_name[cycle[0]].head.predicate
         span = next((by_name[n].span for n in cycle if n in candidate.new), by_name[cycle[0]].span)
+        best = (
+            _best_in_head(literal)
+            for name in cycle
+            for literal in by_name[name].body
+            if isinstance(literal, Aggregate) and literal.function in _BEST
+        )
         yield Problem(
             f"negation or aggregation inside a cycle: {''.join(steps)}{closing}", span,
             "What is negated or aggregated must be complete before: it cannot depend on the head. "
-            f"The cycle goes through the rules {', '.join(cycle)}.",
+            f"The cycle goes through the rules {', '.join(cycle)}. {next(best, '')}".rstrip(),
         )  # fmt: skip
 
 

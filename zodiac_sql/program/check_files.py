@@ -6,12 +6,13 @@ the files say nothing of is no error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from zodiac_sql.errors import Problem, ProgramError
 from zodiac_sql.graph.hypergraph import Hypergraph
+from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.named_columns import all_positional
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Program
@@ -19,6 +20,7 @@ from zodiac_sql.program.arrivals import Arrival, arrive
 from zodiac_sql.program.build import Edited, SqlNames, declare, plan_program
 from zodiac_sql.program.check import in_order, unknown_functions
 from zodiac_sql.program.doubts import Surroundings, doubts
+from zodiac_sql.program.lone_variables import NO_SYMBOLS
 from zodiac_sql.program.rule_edits import parsed_text, rule_text
 from zodiac_sql.program.rule_sets import Places
 from zodiac_sql.program.state import State
@@ -41,14 +43,15 @@ def check_files(paths: Sequence[Path]) -> Checked:
     """Check files of rules, as if they were added together to an empty database."""
     programs, problems = _parsed(paths)
     schema, more = _declared(programs)
+    written = [rule for program in programs for rule in program.rules]
     programs, columns = all_positional(programs, schema)
     arrivals = [Arrival(program) for program in programs]
     rules = [rule for program in programs for rule in program.rules]
     unknown = {problem for rule in rules for problem in unknown_functions(rule, {})}
-    refused = _refused(arrivals, schema)
-    errors = [p for p in (*problems, *more, *refused) if p not in unknown]
+    wrong = refused(arrivals, schema, (), {})
+    errors = [p for p in (*problems, *more, *wrong) if p not in unknown]
     facts = [fact for program in programs for fact in program.facts]
-    around = Surroundings(rules, facts, (), schema, {}, frozenset)
+    around = Surroundings(written, facts, (), schema, {}, NO_SYMBOLS)
     doubted = [*unknown, *columns, *(doubt.problem for doubt in doubts(rules, around))]
     remarks = arrive(arrivals, (), (), Places()).remarks
     return Checked(tuple(in_order(errors)), tuple(in_order(doubted)), remarks, len(rules))
@@ -81,13 +84,18 @@ def _declared(programs: Iterable[Program]) -> tuple[dict[str, Predicate], list[P
     return schema, problems
 
 
-def _refused(arrivals: Sequence[Arrival], schema: Mapping[str, Predicate]) -> Sequence[Problem]:
-    """What is wrong with the program that the files make."""
+def refused(
+    arrivals: Sequence[Arrival],
+    schema: Mapping[str, Predicate],
+    explicit: Collection[str],
+    functions: Functions,
+) -> Sequence[Problem]:
+    """What is wrong with the program that texts make by themselves."""
     names = SqlNames(frozenset)
     try:
         plan_program(
             State(), Hypergraph(), Edited(arrivals), schema,
-            explicit=(), functions={}, names=lambda name: names.name(name, {}),
+            explicit=explicit, functions=functions, names=lambda name: names.name(name, {}),
         )  # fmt: skip
     except ProgramError as error:
         return error.problems

@@ -4,6 +4,7 @@
   is told once, with the change that brings the rule.
 - A function in the place of a predicate.
 - Names where other Datalogs have variables: `path(x, z) :- edge(x, y), path(y, z).`
+- Variables in the place of constants: `seen(T) :- log(WEA07, T).` (lone_variables.py)
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from zodiac_sql.errors import Problem
@@ -21,9 +22,13 @@ from zodiac_sql.language.schema import Predicate, local_name
 from zodiac_sql.language.syntax import Atom, Constant, Literal, Rule, Type, atoms_of
 from zodiac_sql.language.templates import fixed_atoms
 from zodiac_sql.language.written import spelled_predicate
-
-InData = Callable[[Collection[str]], Collection[str]]
-"""Which of some symbols are known already."""
+from zodiac_sql.names import is_constraint
+from zodiac_sql.program.lone_variables import (
+    Symbols,
+    lone_variables,
+    meant_as_constants,
+    with_stated,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Surroundings:
     """What new rules are compared with.
 
     `rules` are all rules after the change, `explicit` the predicates that have explicit facts then,
-    and `facts` those that the texts state.
+    and `facts` those that the texts state. If nobody knows which `symbols` there are, it is None.
     """
 
     rules: Sequence[Rule]
@@ -51,7 +56,7 @@ class Surroundings:
     explicit: Collection[str]
     schema: Mapping[str, Predicate]
     functions: Functions
-    in_data: InData
+    symbols: Symbols | None = None
 
     def known(self) -> set[str]:
         """The predicates that rules derive, and those that are declared or stated."""
@@ -65,7 +70,12 @@ def doubts(new: Iterable[Rule], around: Surroundings) -> list[Doubt]:
     written = [rule for rule in new if rule.span is not None and rule.origin is None]
     if not written:
         return []
-    return [*_unknown(written, around), *_like_variables(written, around)]
+    found = list(_unknown(written, around))
+    if around.symbols is not None:
+        symbols = with_stated(around.facts, around.symbols)
+        found += _like_variables(written, symbols)
+        found += _like_constants(written, around.schema, symbols)
+    return found
 
 
 def notes(found: Sequence[Doubt]) -> Iterator[str]:
@@ -158,16 +168,14 @@ _MOST_COMPARED = 50
 # --- names in the place of variables --------------------------------------------------------------
 
 
-def _like_variables(rules: Sequence[Rule], around: Surroundings) -> Iterator[Doubt]:
+def _like_variables(rules: Sequence[Rule], symbols: Symbols) -> Iterator[Doubt]:
     """Each rule with names that join its atoms as variables do, but are in no fact."""
-    suspects = {rule.name: found for rule in rules if (found := _joining(rule))}
+    suspects = [found for rule in rules if (found := _joining(rule))]
     if not suspects:
         return
-    texts = {str(constant.value) for found in suspects.values() for constant in found}
-    stated = {str(term.value) for fact in around.facts for term in fact.terms
-              if isinstance(term, Constant)}  # fmt: skip
-    there = stated.union(around.in_data(texts - stated))
-    for found in suspects.values():
+    texts = {str(constant.value) for found in suspects for constant in found}
+    there = symbols.in_data(texts)
+    for found in suspects:
         left = [constant for constant in found if str(constant.value) not in there]
         if left:
             names = ", ".join(str(constant.value) for constant in left)
@@ -179,6 +187,20 @@ def _like_variables(rules: Sequence[Rule], around: Surroundings) -> Iterator[Dou
                     f"Variables begin with a capital letter: {capitals}.",
                 )
             )  # fmt: skip
+
+
+def _like_constants(
+    rules: Sequence[Rule], schema: Mapping[str, Predicate], symbols: Symbols
+) -> Iterator[Doubt]:
+    """Each variable that occurs once and looks like a symbol."""
+    lone = [
+        variable
+        for rule in rules
+        for variable in lone_variables(
+            None if is_constraint(rule.head.predicate) else rule.head, rule.body, schema
+        )
+    ]
+    yield from map(Doubt, dict.fromkeys(meant_as_constants(lone, symbols)))
 
 
 def _joining(rule: Rule) -> list[Constant]:

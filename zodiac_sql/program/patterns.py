@@ -6,7 +6,7 @@ Arrow has the same library for them as DuckDB (RE2), and needs no database.
 from __future__ import annotations
 
 from zodiac_sql.errors import Problem
-from zodiac_sql.language.literals import unquoted
+from zodiac_sql.language.escapes import unquoted
 from zodiac_sql.language.syntax import Call, Constant, Type
 
 TAKE_A_PATTERN = ("matches", "regex_replace", "regex_extract")

@@ -24,6 +24,7 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Program, Rule
 from zodiac_sql.language.templates import TRIPLE
 from zodiac_sql.language.written import on_one_line
+from zodiac_sql.paths import impossible
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.rule_sets import MAIN, Into, Places, RuleSet, qualified
@@ -46,6 +47,8 @@ class RuleEdits:
     """The sets that were added to or replaced, and from where."""
     prefixes: dict[str, dict[str, str]] = field(default_factory=dict)
     """The prefixes that the texts of sets declare."""
+    passed_over: list[Rule] = field(default_factory=list)
+    """Rules that were left out because they name columns of which nobody knows."""
     _places: Places | None = None
     _has_dropped: bool = False
     _known: tuple[dict[str, Rule], dict[str, list[Rule]]] | None = None
@@ -69,7 +72,12 @@ class RuleEdits:
 
     def put_in_columns(self, schema: Mapping[str, Predicate]) -> list[Problem]:
         """Put named columns of what was added in their places, now that all of them are known."""
-        programs, problems = all_positional([one.program for one in self.arrivals], schema)
+        before = [one.program for one in self.arrivals]
+        programs, problems = all_positional(before, schema)
+        if problems:
+            left = {rule.span for program in programs for rule in program.rules}
+            rules = (rule for program in before for rule in program.rules)
+            self.passed_over += [rule for rule in rules if rule.span not in left]
         self.arrivals = [
             replace(arrival, program=program)
             for arrival, program in zip(self.arrivals, programs, strict=True)
@@ -287,6 +295,9 @@ class RuleEdits:
 
 
 _PATH = re.compile(r"[^\n%()]+\.(rules|dl|srl)")
+_MARK = "\ufeff"
+"""The byte order mark, with which some programs begin all texts."""
+
 _CLAUSE = re.compile(r"[:!]-|<-|←|\)\s*\.")
 
 
@@ -298,7 +309,7 @@ def _is_text(given: str) -> bool:
 def rule_text(rules: str | Path) -> tuple[str, str]:
     """The text of rules given as text or as a file, and the name to call it by."""
     if isinstance(rules, str) and not _PATH.fullmatch(rules.strip()):
-        return rules, "<rules>"
+        return rules.removeprefix(_MARK), "<rules>"
     if not isinstance(rules, str | os.PathLike):
         raise TypeError(
             f"rules are a text, or the path of a file, not a {type(rules).__name__}: of several "
@@ -306,8 +317,10 @@ def rule_text(rules: str | Path) -> tuple[str, str]:
             'drop_rules("r1", "r2")).'
         )
     path = Path(rules)
+    if said := impossible(path):
+        raise ProgramError([Problem(f"{path} {said}")])
     try:
-        return path.read_text(encoding="utf-8"), str(path)
+        return path.read_text(encoding="utf-8-sig"), str(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ProgramError([Problem(f"cannot read {path}: {reason}")]) from error

@@ -7,6 +7,8 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.kept_texts import as_kept
+from zodiac_sql.language.syntax import Rule
 from zodiac_sql.names import VARIES
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import HypernodeRow, State, StoredRule, parsed_templates
@@ -34,7 +36,7 @@ def stored(
         before[rule.name]
         if (other := there.get(rule.name)) is rule or other == rule
         else StoredRule(
-            rule.name, rule.text, rule.prefixes, rule.head.predicate, now, next(following),
+            rule.name, _kept(rule), rule.prefixes, rule.head.predicate, now, next(following),
             rule.origin,
         )
         for rule in planned.rules
@@ -59,9 +61,13 @@ def stored_templates(state: State, planned: Planned) -> tuple[StoredRule, ...]:
     return tuple(
         before[rule.name]
         if there.get(rule.name) == rule
-        else StoredRule(rule.name, rule.text, rule.prefixes, VARIES, now, next(following))
+        else StoredRule(rule.name, _kept(rule), rule.prefixes, VARIES, now, next(following))
         for rule in planned.templates
     )
+
+
+def _kept(rule: Rule) -> str:
+    return as_kept(rule.text, dict(rule.prefixes))
 
 
 def _last_position(state: State) -> int:

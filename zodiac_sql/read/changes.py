@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _OURS = (CHANGE_TYPE, COMMIT, TIME)
 
+MOST_EXACT = 2**53
+"""Up to here, each int is a float."""
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:
@@ -49,8 +52,9 @@ class Changes:
     def table(self, predicate: str) -> pa.Table:
         """All entries of a predicate in the order of changes, in one Arrow table.
 
-        A column that had several types has numbers as float, anything else as text; one that was
-        not there is null. Without entries, the table has no columns of the predicate.
+        A column that had several types has numbers as float, unless one of its ints is too large
+        for that; anything else is text. One that was not there is null. Without entries, the table
+        has no columns of the predicate.
         """
         import pyarrow as pa
 
@@ -86,19 +90,35 @@ def _alike(tables: Sequence[pa.Table]) -> Iterator[pa.Table]:
     """Tables with one type for each column."""
     import pyarrow as pa
 
-    types: dict[str, set[pa.DataType]] = {}
+    found: dict[str, list[pa.ChunkedArray]] = {}
     for table in tables:
-        for column in table.schema:
-            types.setdefault(column.name, set()).add(column.type)
-    numbers = {pa.int64(), pa.float64()}
-    wanted = {
-        name: next(iter(found)) if len(found) == 1
-        else pa.float64() if found <= numbers else pa.string()
-        for name, found in types.items()
-    }  # fmt: skip
+        for name in table.column_names:
+            found.setdefault(name, []).append(table[name])
+    wanted = {name: _one_type(columns) for name, columns in found.items()}
     for table in tables:
         schema = pa.schema([pa.field(name, wanted[name]) for name in table.column_names])
         yield table.cast(schema, safe=False)
+
+
+def _one_type(columns: Sequence[pa.ChunkedArray]) -> pa.DataType:
+    """The type that can hold the values of some columns."""
+    import pyarrow as pa
+
+    types = {column.type for column in columns}
+    if len(types) == 1:
+        return types.pop()
+    is_float = types <= {pa.int64(), pa.float64()} and all(
+        column.type != pa.int64() or _are_floats(column) for column in columns
+    )
+    return pa.float64() if is_float else pa.string()
+
+
+def _are_floats(ints: pa.ChunkedArray) -> bool:
+    """Whether each of some ints is a float, too."""
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(ints)
+    return bool(ends["min"].as_py() >= -MOST_EXACT and ends["max"].as_py() <= MOST_EXACT)
 
 
 def changes(

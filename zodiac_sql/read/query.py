@@ -37,6 +37,7 @@ from zodiac_sql.language.types import body_types
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.check import Candidate, arities, functions, in_order, nesting, safety
 from zodiac_sql.program.state import State
+from zodiac_sql.read.notes_on_goals import notes_on_goals
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import goals_are_empty
 from zodiac_sql.sql.relations import HOLDS
@@ -63,6 +64,8 @@ class Answer:
     """
 
     _table: pa.Table
+    notes: tuple[str, ...] = ()
+    """What looks like a mistake in the goals that are answered."""
 
     def arrow(self) -> pa.Table:
         """The Arrow table."""
@@ -85,7 +88,7 @@ class Answer:
 
     def fetchone(self) -> tuple[Any, ...] | None:
         """The first row, or None."""
-        return next(iter(self), None)
+        return next(iter(Answer(self._table.slice(0, 1)).fetchall()), None)
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """All rows as dictionaries."""
@@ -139,7 +142,8 @@ class Answer:
         console = Console(highlight=False)
         with console.capture() as capture:
             console.print(shown)
-        return f"{capture.get().rstrip()}\n{self._caption()}"
+        notes = "".join(f"\nnote: {note}" for note in self.notes)
+        return f"{capture.get().rstrip()}\n{self._caption()}{notes}"
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -150,7 +154,8 @@ class Answer:
             for row in self._first()
         )
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        return f"{table}<p>{escape(self._caption())}</p>"
+        notes = "".join(f"<p>note: {escape(note)}</p>" for note in self.notes)
+        return f"{table}<p>{escape(self._caption())}</p>{notes}"
 
     def _first(self) -> list[tuple[Any, ...]]:
         return Answer(self._table.slice(0, _ROWS_SHOWN)).fetchall()
@@ -306,10 +311,11 @@ def answer_goals(store: Store, state: State, registered: Functions, text: str) -
         for goals in choices
         if not goals_are_empty(goals, context)
     ]
+    notes = notes_on_goals(store, state, choices)
     if not asked:
-        return _empty(names)
+        return replace(_empty(names), notes=notes)
     try:
-        return Answer(answer(store, exp.union(*asked) if len(asked) > 1 else asked[0]))
+        return Answer(answer(store, exp.union(*asked) if len(asked) > 1 else asked[0]), notes)
     except EvaluationError as error:
         raise EvaluationError(f"the query cannot be answered: {error}") from error
 

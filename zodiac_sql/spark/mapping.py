@@ -143,7 +143,7 @@ def read_mappings(path: str | Path) -> tuple[FactMapping, ...]:
     """
     path = Path(path)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:

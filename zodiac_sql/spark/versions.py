@@ -25,11 +25,16 @@ from pathlib import Path
 from typing import Any
 
 from zodiac_sql.errors import LockedError, NewerFileError, StoreError
+from zodiac_sql.language.kept_texts import as_today
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.spark.planning import Text
 
 FORMAT = 1
 """The format of manifests. Who finds a greater one must not touch the directory."""
+
+LANGUAGE = 2
+"""The language of texts. Manifests that do not tell it have texts of the first one, which
+language/kept_texts.py reads."""
 
 KEPT = 2
 """So many versions are kept: the last one, and those before it that somebody may be reading."""
@@ -243,6 +248,7 @@ def _as_json(version: Version) -> dict[str, Any]:
         "format": FORMAT,
         "number": version.number,
         "texts": version.texts,
+        "language": LANGUAGE,
         "columns": {p: [(c.name, c.type) for c in cs] for p, cs in version.columns.items()},
         "tables": {name: _written(table) for name, table in version.tables.items()},
         "changes": {p: [_written(one) for one in two] for p, two in version.changes.items()},
@@ -260,10 +266,11 @@ def _has_facts(directory: Path) -> bool:
 
 
 def _from_json(told: Mapping[str, Any]) -> Version:
+    is_former = told.get("language", 0) < LANGUAGE
     changes = {p: [_table(one) for one in two] for p, two in told["changes"].items()}
     return Version(
         told["number"],
-        tuple((text, name) for text, name in told["texts"]),
+        tuple((as_today(text, {}) if is_former else text, name) for text, name in told["texts"]),
         {
             p: tuple(Column(name, Type(type_) if type_ else None) for name, type_ in columns)
             for p, columns in told["columns"].items()

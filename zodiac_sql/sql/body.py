@@ -21,11 +21,13 @@ from zodiac_sql.language.syntax import (
     Constant,
     Literal,
     Rule,
+    Variable,
 )
 from zodiac_sql.language.types import body_types
 from zodiac_sql.sql.aggregates import aggregate_query, aggregate_values, alike
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import repeats_solutions
+from zodiac_sql.sql.emptiness import goals_are_open
 from zodiac_sql.sql.functions import is_total
 from zodiac_sql.sql.joins import Joins
 from zodiac_sql.sql.plan import Plan, Scan, Version, join_order
@@ -142,6 +144,11 @@ class Body:
     def _aggregates(self, aggregates: Sequence[Aggregate], groups: Scan | None) -> None:
         """Join the groups of aggregates; a scan of groups limits them to those that it finds."""
         alias, aggregate = self.joins.alias("g"), aggregates[0]
+        there = all(variable.name in self.values.known for variable in aggregate.group)
+        has_other = aggregate.otherwise is not None and there  # a part may not name the groups
+        if has_other and goals_are_open(aggregate.body, self.context, self.state):
+            self._bind_result(aggregate.result, self._other(aggregate))
+            return
         inner = Body(self.context, aggregate.body, self.state)
         inner.build_goals(arrange(aggregate.body), groups)
         types = inner.values.types
@@ -149,8 +156,7 @@ class Body:
         query = aggregate_query(aggregates, inner.values, repeats)
         found = aggregate_values(aggregates, inner.values, alias)
         conditions: list[exp.Expr] = []
-        there = all(variable.name in self.values.known for variable in aggregate.group)
-        if aggregate.otherwise is not None and there:  # a part of a rule may not name the groups
+        if has_other:
             values = [value for _, value in found]
             self._join_or_else(aggregate, query.subquery(alias, copy=False), values)
             return
@@ -170,17 +176,24 @@ class Body:
 
     def _join_or_else(self, aggregate: Aggregate, groups: exp.Expr, found: Sequence[Value]) -> None:
         """Join the groups of an aggregate that has a value for those without solutions, too."""
-        known, result = self.values.known, aggregate.result
         *group, last = (self.values.widened(v, one) for v, one in
-                        zip((*aggregate.group, result), found, strict=True))  # fmt: skip
+                        zip((*aggregate.group, aggregate.result), found, strict=True))  # fmt: skip
         same = [
-            self.values.compared("=", known[variable.name], value)
+            self.values.compared("=", self.values.known[variable.name], value)
             for variable, value in zip(aggregate.group, group, strict=True)
         ]
         self.joins.join(groups, same or [exp.true()], kind="LEFT")
-        other = self.values.widened(result, self.values.of(aggregate.otherwise))  # type: ignore[arg-type]
+        other = self._other(aggregate)
         value = Value(exp.func("coalesce", last.sql.copy(), other.sql.copy()), last.type)
-        before = known.get(result.name)
+        self._bind_result(aggregate.result, value)
+
+    def _other(self, aggregate: Aggregate) -> Value:
+        """The value of an aggregate for groups without solutions."""
+        assert aggregate.otherwise is not None
+        return self.values.widened(aggregate.result, self.values.of(aggregate.otherwise))
+
+    def _bind_result(self, result: Variable, value: Value) -> None:
+        before = self.values.known.get(result.name)
         if before is not None:
             self.joins.where(self.values.compared("=", before, value))
         if before is None or result.name in self._provisional:

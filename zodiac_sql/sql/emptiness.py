@@ -1,6 +1,7 @@
 """Whether a body can have no solution at all, because something that it needs has no facts.
 
-Then no statement is run: this is known from the numbers of rows alone.
+Then no statement is run: this is known from the numbers of rows alone. Where a part of a body is
+empty, but not the whole, its SQL is still made; if it has no types, none can be.
 """
 
 from __future__ import annotations
@@ -24,6 +25,14 @@ def is_empty(plan: Plan, context: Context) -> bool:
         for a in plan.body.aggregates
         if a.otherwise is None
     )
+
+
+def goals_are_open(
+    goals: tuple[Literal, ...], context: Context, state: Version = Version.ALL
+) -> bool:
+    """Whether goals need a predicate that has no types yet: it has no facts, and SQL no columns."""
+    relations = (context.relation(atom.predicate, state) for atom in arrange(goals).atoms)
+    return any(column.type is None for relation in relations for column in relation.columns)
 
 
 def goals_are_empty(

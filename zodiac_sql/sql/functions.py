@@ -81,6 +81,45 @@ def _unless_zero(value: exp.Expr) -> exp.Expr:
     return exp.Nullif(this=value, expression=exp.Literal.number(0))
 
 
+def _remainder_whole(a: exp.Expr, b: exp.Expr) -> exp.Expr:
+    """The remainder of integers. By 1 it is that by -1, of which DuckDB takes the least integer for
+    an overflow.
+    """
+
+    def without(value: exp.Expr) -> exp.Expr:
+        case = exp.Case(this=value).when(exp.Literal.number(0), exp.null())
+        return case.when(exp.Neg(this=exp.Literal.number(1)), exp.Literal.number(1)).else_(
+            value.copy()
+        )
+
+    size = _size(b)
+    divisor = exp.Literal.number(1) if size == 1 else b if size else _once(without, b)
+    return exp.paren(exp.Mod(this=a, expression=divisor), copy=False)
+
+
+def _power(base: exp.Expr, exponent: exp.Expr) -> exp.Expr:
+    """A power, where there is one: 0 has none that is negative, and a negative number only whole
+    ones.
+    """
+
+    def build(a: exp.Expr, b: exp.Expr) -> exp.Expr:
+        zero = exp.Literal.number(0)
+        infinite = exp.cast(exp.Literal.string("-Infinity"), "DOUBLE")
+        whole = exp.cast(exp.Anonymous(this="floor", expressions=[b.copy()]), "DOUBLE")
+        of_zero = exp.and_(a.copy().eq(zero), b.copy() < zero.copy())
+        root = exp.and_(
+            a.copy() < zero.copy(), a.copy() > infinite, exp.NEQ(this=b.copy(), expression=whole)
+        )
+        none = exp.or_(of_zero, root)
+        power = exp.Anonymous(this="power", expressions=[a, b])
+        return exp.case().when(none, exp.null()).else_(power)
+
+    size = _size(exponent)
+    if size is not None and size.is_integer() and not exponent.find(exp.Neg):
+        return exp.Anonymous(this="power", expressions=[base, exponent])
+    return _once(build, *(exp.cast(value, "DOUBLE") for value in (base, exponent)))
+
+
 def _function(name: str) -> Callable[..., exp.Expr]:
     return lambda *arguments: exp.Anonymous(this=name, expressions=list(arguments))
 
@@ -259,6 +298,7 @@ BUILT: Mapping[str, Callable[..., exp.Expr]] = {
     "*": _binary(exp.Mul),
     "/": _divided(exp.Div),
     "%": _divided(exp.Mod),
+    "power": _power,
     "sqrt": _where(exp.GTE, "sqrt"),
     "ln": _where(exp.GT, "ln"),
     "round": _rounded,
@@ -280,7 +320,7 @@ BUILT: Mapping[str, Callable[..., exp.Expr]] = {
     **{
         name: _function(name)
         for name in (
-            "abs", "floor", "ceil", "power", "exp", "least", "greatest",
+            "abs", "floor", "ceil", "exp", "least", "greatest",
             "length", "lower", "upper", "trim", "replace", "contains", "starts_with",
             "ends_with", "year", "month", "day", "hour", "minute", "second",
         )
@@ -288,7 +328,7 @@ BUILT: Mapping[str, Callable[..., exp.Expr]] = {
 }  # fmt: skip
 
 OF_INTEGERS: Mapping[str, Callable[..., exp.Expr]] = {
-    "floor": _whole, "ceil": _whole, "round": _rounded_whole,
+    "floor": _whole, "ceil": _whole, "round": _rounded_whole, "%": _remainder_whole,
 }  # fmt: skip
 """Functions that need other SQL where they make an integer from integers."""
 
@@ -323,7 +363,7 @@ POSITIVE = frozenset(("+", "-", "abs", "floor", "sqrt", "exp", "ln", "least", "g
 
 
 PARTIAL = frozenset(
-    ("/", "%", "sqrt", "ln", "int", "float", "regex_extract", "add_days", "add_seconds")
+    ("/", "%", "sqrt", "ln", "power", "int", "float", "regex_extract", "add_days", "add_seconds")
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import LockedError, StoreError
 from zodiac_sql.language.functions import Function
+from zodiac_sql.language.kept_texts import as_today
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Origin, Type
 from zodiac_sql.names import DERIVED_SCHEMA, VARIES
@@ -117,7 +118,7 @@ def _rule(row: tuple[Any, ...]) -> StoredRule:
     name, text, prefixes, head, _, added_at, position, template, predicates = row
     return StoredRule(
         name=name,
-        text=text,
+        text=as_today(text, prefixes),
         prefixes=tuple(sorted(prefixes.items())),
         head=head,
         added_at=added_at,
@@ -132,7 +133,14 @@ def _load_templates(store: Store) -> tuple[StoredRule, ...]:
         " FROM zodiac.template ORDER BY position"
     )
     return tuple(
-        StoredRule(name, text, tuple(sorted(prefixes.items())), VARIES, added_at, position)
+        StoredRule(
+            name,
+            as_today(text, prefixes),
+            tuple(sorted(prefixes.items())),
+            VARIES,
+            added_at,
+            position,
+        )
         for name, text, prefixes, added_at, position in rows
     )
 

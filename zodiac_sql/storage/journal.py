@@ -114,8 +114,7 @@ def note(store: Store, tables: Sequence[TableRows], positions: Mapping[str, int]
         store.unsure = True
         store.journal.facts_wait = True
         _add_to_what_waits(store, tables, symbols)
-        with store.journal.apart():
-            _write_and_commit(store, entry)
+        _write_and_commit(store, entry)
     return True
 
 
@@ -145,6 +144,7 @@ def _write_and_commit(store: Store, entry: str) -> None:
     """
     require_undamaged(store)
     store.watch.hold()
+    before, store.journal.is_apart = store.journal.is_apart, True
     try:
         store.run(NOTE, [store.journal.number, entry])
     except BaseException:
@@ -152,6 +152,8 @@ def _write_and_commit(store: Store, entry: str) -> None:
         if not store.in_memory:
             abandon(store)
         raise
+    finally:
+        store.journal.is_apart = before
 
 
 def _text(

@@ -26,10 +26,11 @@ def rdf_predicates(state: State) -> tuple[Predicate, ...]:
     """
     of_sets = set(chain.from_iterable(state.of_sets().values()))
     schema: Mapping[str, Predicate] = state.schema
-    return tuple(p for name, p in schema.items() if name not in of_sets and _is_rdf(p))
+    return tuple(p for name, p in schema.items() if name not in of_sets and is_rdf(p))
 
 
-def _is_rdf(known: Predicate) -> bool:
+def is_rdf(known: Predicate) -> bool:
+    """Whether a predicate is a class or a property."""
     if is_expression(known.name) or is_constraint(known.name):
         return False
     return known.arity in (1, 2) and not known.open and predicate_iri(known.name) == known.name

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.paths import impossible
 from zodiac_sql.stream.channel import Channel, UpdateQueue
 from zodiac_sql.stream.updates import Item
 
@@ -118,6 +119,8 @@ def require_source(updates: object, queue: int | None) -> None:
         if queue is not None:
             raise ValueError("an UpdateQueue has a size of its own: leave `queue` out")
     elif isinstance(updates, str | Path):
+        if said := impossible(updates):
+            raise DataError(f"{updates} {said}.")
         if not Path(updates).exists():
             raise DataError(f"{updates}: there is no such file.")
         if Path(updates).is_dir():
@@ -174,11 +177,17 @@ def _lines_of(path: str | Path) -> Generator[Item, None, None]:
 
 def _lines(file: Iterable[str | bytes], name: str) -> Iterator[Item]:
     for number, line in enumerate(file, 1):
-        if line.strip():
+        if not _is_blank(line):
             yield Item(line, f"{name}:{number}")
 
 
 def _count(path: str | Path) -> int:
     """How many lines of a file are not blank."""
     with open(path, "rb") as file:
-        return sum(1 for line in file if line.strip())
+        return sum(not _is_blank(line) for line in file)
+
+
+def _is_blank(line: str | bytes) -> bool:
+    """Whether a line is no update: it has nothing but spaces, and perhaps a byte order mark."""
+    rest = line.strip()
+    return not rest or rest in ("\ufeff", b"\xef\xbb\xbf")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
 from zodiac_sql.errors import DataError, shortened
 from zodiac_sql.language.literals import loses_digits
+from zodiac_sql.language.moments import FinerError, date_of, moment_of
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.program.rule_sets import MAIN
@@ -162,8 +162,10 @@ def step_of(given: object) -> Step:
 def _parsed(line: object) -> Any:
     """The value of a line of JSON."""
     try:
-        text = line.decode("utf-8-sig") if isinstance(line, bytes) else str(line)
-        return json.loads(text, parse_float=_exact)
+        text = line.decode() if isinstance(line, bytes) else str(line)
+        return json.loads(
+            text.removeprefix("\ufeff"), parse_float=_exact, object_pairs_hook=_unrepeated
+        )
     except (ValueError, RecursionError) as error:
         raise DataError(f"not JSON: {error}. A line is an update such as {_EXAMPLE}") from None
 
@@ -178,6 +180,18 @@ def _exact(text: str) -> float:
     return float(text)
 
 
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Raises DataError for a key that stands twice: one would be passed over."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for at, key in enumerate(keys) if key in keys[:at])
+        raise DataError(
+            f'the key "{shortened(twice)}" stands twice in one object: put both values under one'
+        )
+    return found
+
+
 def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object]:
     """Rows by predicate, with ISO texts parsed in columns of dates or timestamps."""
     changed = {}
@@ -185,15 +199,21 @@ def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object
         known = state.schema.get(resolve(given, state.schema, state.prefixes))
         readers = [_READERS.get(column.type) for column in known.columns] if known else []
         if any(readers) and isinstance(rows, list):
-            read = [_read(row, readers) for row in rows]
+            try:
+                read = [_read(row, readers) for row in rows]
+            except FinerError as error:
+                raise DataError(
+                    f"{given}: {shortened(str(error))} is finer than microseconds, which a "
+                    "timestamp has. Round it first, or make the column a symbol."
+                ) from None
             if any(new is not row for new, row in zip(read, rows, strict=True)):
                 changed[given] = read
     return {**facts, **changed} if changed else facts
 
 
 _READERS: dict[Type | None, Callable[[str], object]] = {
-    Type.DATE: datetime.date.fromisoformat,
-    Type.TIMESTAMP: datetime.datetime.fromisoformat,
+    Type.DATE: date_of,
+    Type.TIMESTAMP: moment_of,
 }
 
 
@@ -204,6 +224,8 @@ def _read(row: object, readers: Sequence[Callable[[str], object] | None]) -> obj
     try:
         pairs = zip(row, readers, strict=True)
         values = [read(v) if read and isinstance(v, str) else v for v, read in pairs]
+    except FinerError:
+        raise
     except ValueError:
         return row
     return row if all(new is old for new, old in zip(values, row, strict=True)) else values

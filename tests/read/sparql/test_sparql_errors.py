@@ -28,7 +28,33 @@ REFUSED = {
     ),
     "SELECT * { ?x ?p }": "SPARQL: Expected",
     "SELECT * { ?x nope:p ?y }": "nope",
-    "INSERT DATA { <http://e/a> <http://e/b> 1 }": "SPARQL: Expected",
+    "SELECT * { SERVICE ?s { SERVICE <http://e/s> { ?x ?p ?y } } }": "SERVICE is not supported",
+    "INSERT DATA { <http://e/a> <http://e/b> 1 }": "INSERT is SPARQL Update",
+    "# change\nPREFIX e: <http://e/> BASE <http://e/> delete where { ?x e:p 1 }": (
+        "DELETE is SPARQL Update, which is not supported. Facts are changed by insert, delete"
+    ),
+    "SELECT * { ?x ?p ?y FILTER(<http://e/f>()) }": "<http://e/f>",
+    "SELECT ?p (COUNT(?y) AS ?c) { ?x ?p ?y } GROUP BY ?x": "?p is neither grouped nor aggregated",
+    "SELECT ((?y + 1) AS ?z) (COUNT(?y) AS ?c) { ?x ?p ?y } GROUP BY (?y + 1)": (
+        "?y is neither grouped nor aggregated"
+    ),
+    "SELECT ?x { { SELECT ?x { ?x ?p ?y } GROUP BY ?y } }": "?x is neither grouped",
+    "SELECT * { ?x ?p ?y } GROUP BY ?x": "SELECT * shows all variables",
+    "SELECT ?x (COUNT(*) AS ?c) { ?x ?p ?y } GROUP BY ?x HAVING(?c > 1)": "names ?c",
+    "SELECT (COUNT(SUM(?y)) AS ?c) { ?x ?p ?y }": "inside of another",
+    "SELECT * { ?x ?p ?y FILTER(COUNT(?y) > 1) }": "FILTER cannot aggregate",
+    "SELECT (1 AS ?x) (2 AS ?x) { }": "SELECT names a value ?x",
+    "SELECT (1 AS ?x) { ?x ?p ?y }": "SELECT names a value ?x",
+    "SELECT (1 AS ?x) { { SELECT (2 AS ?x) { } } }": "SELECT names a value ?x",
+    "SELECT ?x { ?x ?p ?y } GROUP BY ?x (1 AS ?y)": "GROUP BY names a value ?y",
+    "SELECT * { ?x ?p ?y BIND(1 AS ?y) }": "BIND gives a value to ?y",
+    "SELECT * { { ?x ?p ?z } UNION { ?x ?p ?y } BIND(1 AS ?y) }": "BIND gives a value to ?y",
+    "SELECT * { VALUES (?a ?b) { (1 2) (1 2 3) } }": "row 2 of VALUES has 3 values for 2",
+    "SELECT * { } VALUES ?a { 1 } VALUES ?b { 1 }": "SPARQL: Expected",
+    "SELECT * { } VALUES (?a ?b) { (1) }": "row 1 of VALUES has 1",
+    "ASK { } VALUES (?a ?b) { (1) }": "row 1 of VALUES has 1",
+    "SELECT * { _:a ?p ?y OPTIONAL { _:a ?q ?z } }": "the blank node _:a",
+    "SELECT * { ?x ?p '\\uD800' }": "U+D800",
 }
 
 

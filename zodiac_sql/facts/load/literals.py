@@ -5,7 +5,7 @@ every value fits without loss:
 
     INT        xsd:integer and what is derived from it, within 64 bits and the datatype's own range
     FLOAT      xsd:decimal, xsd:double, xsd:float, also mixed with integers; integers and decimals
-               of at most 15 significant digits, which a double keeps
+               that are what their doubles are written as, such as all of at most 15 digits
     BOOL       xsd:boolean
     DATE       xsd:date without a time zone
     TIMESTAMP  xsd:dateTime, all without a time zone, or all with one (then converted to UTC)
@@ -17,23 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from zodiac_sql.facts.load import cells
+from zodiac_sql.language.datatypes import INTEGER_BOUNDS
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 
 ZONED = f"{XSD}dateTimeZ"
 """In Predicate.datatypes: xsd:dateTime with a time zone, kept in UTC and written with a Z."""
 
-_INTEGER_BOUNDS: dict[str, tuple[int | None, int | None]] = {
-    "integer": (None, None), "long": (None, None), "int": (-(2**31), 2**31 - 1),
-    "short": (-(2**15), 2**15 - 1), "byte": (-128, 127),
-    "nonNegativeInteger": (0, None), "positiveInteger": (1, None),
-    "nonPositiveInteger": (None, 0), "negativeInteger": (None, -1),
-    "unsignedLong": (0, None), "unsignedInt": (0, 2**32 - 1),
-    "unsignedShort": (0, 2**16 - 1), "unsignedByte": (0, 255),
-}  # fmt: skip
-
 TYPES: Mapping[str, Type] = {
-    **dict.fromkeys((XSD + local for local in _INTEGER_BOUNDS), Type.INT),
+    **dict.fromkeys((XSD + local for local in INTEGER_BOUNDS), Type.INT),
     XSD + "decimal": Type.FLOAT, XSD + "double": Type.FLOAT, XSD + "float": Type.FLOAT,
     XSD + "boolean": Type.BOOL,
     XSD + "date": Type.DATE,
@@ -41,10 +34,24 @@ TYPES: Mapping[str, Type] = {
 }  # fmt: skip
 """The native type of each datatype that has one."""
 
-MACROS = r"""
-CREATE OR REPLACE TEMP MACRO zodiac_significant(v) AS
-    length(ltrim(
-        replace(CASE WHEN contains(v, '.') THEN rtrim(v, '0') ELSE v END, '.', ''), '+-0'));
+MACROS = (
+    cells.WRITTEN_AS
+    + r"""
+-- The datatype of a literal; 'node' and 'text' for objects without one.
+CREATE OR REPLACE TEMP MACRO zodiac_datatype(o) AS
+    CASE WHEN NOT starts_with(o, '"') THEN 'node'
+         WHEN ends_with(o, '>') THEN regexp_extract(o, '"\^\^<([^<>]*)>$', 1)
+         ELSE 'text' END;
+
+CREATE OR REPLACE TEMP MACRO zodiac_value(o, datatype) AS
+    substring(o, 2, length(o) - length(datatype) - 6);
+
+-- Whether a decimal has the digits with which its double d is written, which are the fewest.
+CREATE OR REPLACE TEMP MACRO zodiac_shortest(v, d) AS
+    CASE WHEN NOT isfinite(d) THEN false
+         WHEN d = 0 THEN zodiac_digits(v) = ''
+         WHEN length(v) <= 15 THEN true
+         ELSE rtrim(zodiac_digits(CAST(d AS VARCHAR)), '0') = rtrim(zodiac_digits(v), '0') END;
 
 CREATE OR REPLACE TEMP MACRO zodiac_zoned(v) AS regexp_matches(v, '(Z|[+-][0-9]{2}:[0-9]{2})$');
 
@@ -57,19 +64,34 @@ CREATE OR REPLACE TEMP MACRO zodiac_moment_fits(v) AS
                          || '(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?')
     AND NOT starts_with(v, '0000') AND zodiac_moment(v) IS NOT NULL;
 
+-- Whether the value may be there in another spelling. (Of decimals and doubles it is not asked.)
+CREATE OR REPLACE TEMP MACRO zodiac_respelled(v, form) AS
+    CASE form
+    WHEN 'integer' THEN starts_with(v, '+') OR (starts_with(v, '0') AND v <> '0')
+                        OR starts_with(v, '-0')
+    WHEN 'boolean' THEN length(v) = 1
+    WHEN 'date' THEN false
+    ELSE form LIKE '%moment'
+         AND (contains(v, '.') OR (zodiac_zoned(v) AND NOT ends_with(v, 'Z'))) END;
+
 -- A form is what a literal must look like to enter a column of a type.
 CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     CASE form
     WHEN 'integer' THEN regexp_full_match(v, '[+-]?[0-9]+') AND TRY_CAST(v AS BIGINT) IS NOT NULL
+    WHEN 'short integer' THEN regexp_full_match(v, '[+-]?[0-9]+')
+                              AND length(zodiac_digits(v)) <= 15
     WHEN 'decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
-                        AND zodiac_significant(v) <= 15
-                        AND NOT regexp_matches(v, '[.][0-9]{15}[0-9]*[1-9]')
+                        AND zodiac_shortest(v, TRY_CAST(v AS DOUBLE))
     WHEN 'known decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
                               AND zodiac_written_as(v, TRY_CAST(v AS DOUBLE))
     WHEN 'double' THEN v IN ('INF', '+INF', '-INF', 'NaN')
                        OR (regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)'
                                                 || '([eE][+-]?[0-9]+)?')
                            AND isfinite(TRY_CAST(v AS DOUBLE)))
+    WHEN 'single' THEN v IN ('INF', '+INF', '-INF', 'NaN')
+                       OR (regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)'
+                                                || '([eE][+-]?[0-9]+)?')
+                           AND isfinite(TRY_CAST(v AS FLOAT)))
     WHEN 'boolean' THEN v IN ('true', 'false', '1', '0')
     WHEN 'date' THEN regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}')
                      AND NOT starts_with(v, '0000') AND TRY_CAST(v AS DATE) IS NOT NULL
@@ -78,6 +100,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     WHEN 'local moment' THEN zodiac_moment_fits(v) AND NOT zodiac_zoned(v)
     ELSE false END, false);
 """
+)
 
 
 def common_type(datatypes: Collection[str]) -> Type:
@@ -91,8 +114,19 @@ def common_type(datatypes: Collection[str]) -> Type:
 def form_of_free(datatype: str, type_: Type) -> str:
     """The form that a literal must have if the data decide the type: nothing may be lost."""
     if type_ is Type.FLOAT:
-        return "decimal" if datatype not in (XSD + "double", XSD + "float") else "double"
+        if TYPES[datatype] is Type.INT:
+            return "short integer"
+        return "decimal" if datatype == f"{XSD}decimal" else "double"
     return "zoned moment" if datatype == f"{XSD}dateTimeStamp" else _FORMS[type_]
+
+
+def beside_doubles(forms: Mapping[str, str]) -> dict[str, str]:
+    """The forms of the literals of a column: an xsd:float beside doubles is promoted to one.
+
+    Then it is the number that the 32 bits of xsd:float hold, so "0.1"^^xsd:float is not 0.1e0.
+    """
+    promoted = {f"{XSD}float": "single"} if {f"{XSD}double", f"{XSD}float"} <= set(forms) else {}
+    return {**forms, **promoted}
 
 
 def form_of_known(datatype: str, type_: Type, known: str | None) -> str | None:
@@ -122,11 +156,16 @@ def is_zoned(datatype: str | None) -> bool:
     return datatype in (ZONED, f"{XSD}dateTimeStamp")
 
 
+def bounds(datatype: str) -> tuple[int | None, int | None]:
+    """The least and the greatest integer of a datatype; None where there is no limit."""
+    return INTEGER_BOUNDS.get(datatype.removeprefix(XSD), (None, None))
+
+
 def within_bounds(datatype: str, low: int | None, high: int | None) -> bool:
     """Whether integers from low to high are of the datatype."""
     if low is None or high is None:
         return True
-    least, most = _INTEGER_BOUNDS.get(datatype.removeprefix(XSD), (None, None))
+    least, most = bounds(datatype)
     return (least is None or least <= low) and (most is None or high <= most)
 
 
@@ -134,6 +173,8 @@ def common_datatype(datatypes: Collection[str], type_: Type, zoned: bool) -> str
     """The entry of a column in Predicate.datatypes; None stands for the default of its type."""
     if len(datatypes) == 1:
         (only,) = datatypes
+        if type_ is Type.FLOAT and TYPES.get(only) is Type.INT:
+            return f"{XSD}decimal"
         return ZONED if zoned and only == f"{XSD}dateTime" else only
     if type_ is Type.TIMESTAMP and zoned:
         return ZONED

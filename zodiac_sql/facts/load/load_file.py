@@ -12,7 +12,9 @@ from zodiac_sql.facts.load import rdf, tables
 from zodiac_sql.facts.load.options import DEFAULTS, Options
 from zodiac_sql.facts.load.result import Loaded, listed
 from zodiac_sql.facts.load.source import opened
+from zodiac_sql.facts.rows import check_names
 from zodiac_sql.language.schema import Predicate
+from zodiac_sql.paths import impossible
 
 __all__ = ["Loaded", "load_file"]
 
@@ -37,6 +39,7 @@ def load_file(
     path = Path(path)
     suffix = _suffix(path, predicate)
     options.require_fitting(path, suffix)
+    check_names(str(path), [*(options.columns or {}).values()])
     with opened(path) as file:
         if suffix in rdf.SUFFIXES:
             loaded = rdf.load_rdf(store, file, suffix, known, skip_bad)
@@ -67,6 +70,8 @@ def _suffix(path: Path, predicate: str | None) -> str:
     Raises DataError if it tells none, or for a predicate that is given although RDF has its own.
     """
     accepted = f"Known are {' '.join((*rdf.SUFFIXES, *tables.SUFFIXES))}, all but Parquet also .gz."
+    if said := impossible(path):
+        raise DataError(f"{path} {said}.")
     if not path.exists():
         raise DataError(f"{path}: there is no such file.")
     if not path.is_file():

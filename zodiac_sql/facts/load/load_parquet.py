@@ -10,6 +10,7 @@ from sqlglot import exp
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.arrow_types import without_row_numbers
 from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.options import Options
 from zodiac_sql.facts.load.prepare import notes_on, require_columns
@@ -43,9 +44,11 @@ def load_parquet(
         _require_different(file, names)
         told = (pruned if options.prunes else of_predicate)(options, file.path, names, known)
         options = told.options
-        taken = options.columns or {name: name for name in names}
+        taken = options.columns or {
+            column: column for column in without_row_numbers(name, source.schema_arrow, known)
+        }
         require_columns(file.path, names, [*taken])
-        some = [*taken] if options.columns else None
+        some = None if len(taken) == len(names) else [*taken]
         read = source.iter_batches(_BATCH_ROWS, columns=some)
         fields = [source.schema_arrow.field(old).with_name(new) for old, new in taken.items()]
         schema = pa.schema(fields)

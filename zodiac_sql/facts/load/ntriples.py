@@ -14,6 +14,7 @@ from typing import Literal
 from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.load import statement_lines, triple_terms
 from zodiac_sql.facts.load.lines import LINES, lines_of, true_lines
 from zodiac_sql.facts.load.result import MOST_LISTED, Skipped, listed
 from zodiac_sql.facts.load.source import SourceFile, check_lines
@@ -25,6 +26,9 @@ _EXPECTED = {
     "nq": 'N-Quads has one statement a line: <subject> <predicate> <object or "literal"> <graph> .',
 }
 
+_NAMES = {"nt": "N_TRIPLES", "nq": "N_QUADS"}
+"""How pyoxigraph calls these syntaxes."""
+
 # --- the grammar, as regular expressions --------------------------------------------------------
 
 _HEX = "[0-9A-Fa-f]"
@@ -32,7 +36,7 @@ _HEX = "[0-9A-Fa-f]"
 _BMP = f"(?:[0-9A-CE-Fa-ce-f]{_HEX}{{3}}|[Dd][0-7]{_HEX}{{2}})"
 _CODE = f"u{_BMP}|U00(?:10{_HEX}{{4}}|0(?:[1-9A-Fa-f]{_HEX}{{4}}|0{_BMP}))"
 _LETTER = (
-    r"A-Za-z_:\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{2FF}\x{370}-\x{37D}\x{37F}-\x{1FFF}"
+    r"A-Za-z_\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{2FF}\x{370}-\x{37D}\x{37F}-\x{1FFF}"
     r"\x{200C}-\x{200D}\x{2070}-\x{218F}\x{2C00}-\x{2FEF}\x{3001}-\x{D7FF}\x{F900}-\x{FDCF}"
     r"\x{FDF0}-\x{FFFD}\x{10000}-\x{EFFFF}0-9"
 )
@@ -43,20 +47,34 @@ def _iri(escape: str) -> str:
     return rf'<[A-Za-z][A-Za-z0-9+.-]*:(?:[^\x00-\x20<>"{{}}|^`\\]{escape})*>'
 
 
+# A tag as BCP 47 has it (RFC 5646, 2.1), and a base direction.
+_LANGUAGE = (
+    "(?:[A-Za-z]{2,3}(?:-[A-Za-z]{3}){0,3}|[A-Za-z]{4}|[A-Za-z]{5,8})(?:-[A-Za-z]{4})?"
+    "(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
+    "(?:-[0-9A-WYZa-wyz](?:-[A-Za-z0-9]{2,8})+)*(?:-[xX](?:-[A-Za-z0-9]{1,8})+)?"
+    "|[xX](?:-[A-Za-z0-9]{1,8})+"
+    "|(?i:en-GB-oed|i-(?:ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)"
+    "|sgn-BE-FR|sgn-BE-NL|sgn-CH-DE|art-lojban|cel-gaulish|no-bok|no-nyn|zh-guoyu|zh-hakka|zh-min"
+    "|zh-min-nan|zh-xiang)"
+)
+_ANY_LANGUAGE = f"(?:{_LANGUAGE})(?:--(?:ltr|rtl))?"
+_USUAL_LANGUAGE = "[a-z][a-z][a-z]?(?:-[a-z][a-z](?:[a-z][a-z])?)?"
+
+
 def _literal(characters: str, language: str, iri: str) -> str:
     return rf'"(?:{characters})*"(?:\^\^{iri}|@{language})?'
 
 
 # All that the grammar allows, ...
 _ANY_IRI = _iri(rf"|\\(?:{_CODE})")
-_ANY_LITERAL = _literal(
-    rf'[^"\\\n\r]|\\(?:[tbnrf"\x27\\]|{_CODE})', "[A-Za-z]+(?:-+[A-Za-z0-9]+)*", _ANY_IRI
-)
-_ANY_BLANK = rf"_:[{_LETTER}](?:[.{_INNER}]*[{_INNER}])?"
+_ANY_LITERAL = _literal(rf'[^"\\\n\r]|\\(?:[tbnrf"\x27\\]|{_CODE})', _ANY_LANGUAGE, _ANY_IRI)
+ANY_BLANK = rf"_:[{_LETTER}](?:[.{_INNER}]*[{_INNER}])?"
+# Labels that pyoxigraph writes for JSON-LD have colons. They are numbered then.
+_CONVERTED_BLANK = rf"_:[:{_LETTER}](?:[:.{_INNER}]*[:{_INNER}])?"
 # ... and terms that have the right spelling already. Here each character decides how the match goes
 # on, so that RE2 finds all terms in one pass: ten times faster.
 _USUAL_IRI = _iri("")
-_USUAL_LITERAL = _literal(r'[^"\\\n\r\t]|\\[tnr"\\]', "[a-z]+(?:-+[a-z0-9]+)*", _USUAL_IRI)
+_USUAL_LITERAL = _literal(r'[^"\\\n\r\t]|\\[tnr"\\]', _USUAL_LANGUAGE, _USUAL_IRI)
 _USUAL_BLANK = "_:[A-Za-z0-9_]+"
 
 
@@ -65,16 +83,24 @@ def _statement(iri: str, blank: str, literal: str, graph: str) -> str:
     return rf"^[ \t]*{s}[ \t]*{p}[ \t]*{o}[ \t]*{graph}\.[ \t]*(?:#.*)?$"
 
 
-_ANY = (_ANY_IRI, _ANY_BLANK, _ANY_LITERAL)
+_ANY = (_ANY_IRI, ANY_BLANK, _ANY_LITERAL)
 _USUAL = (_USUAL_IRI, _USUAL_BLANK, _USUAL_LITERAL)
+# A blank graph name after a blank object is not usual: its match is not decided at once.
+_USUAL_QUAD = _statement(*_USUAL, rf"(?:({_USUAL_IRI})[ \t]*)?")
+
+
+def _any_quad(blank: str) -> str:
+    return _statement(_ANY_IRI, blank, _ANY_LITERAL, rf"(?:({_ANY_IRI}|{blank})[ \t]*)?")
+
+
 _PATTERNS = {
     "nt": {"usual": _statement(*_USUAL, "()"), "any": _statement(*_ANY, "()")},
-    # A blank graph name after a blank object is not among these: its match is not decided at once.
-    "nq": {
-        "usual": _statement(*_USUAL, rf"(?:({_USUAL_IRI})[ \t]*)?"),
-        "any": _statement(*_ANY, rf"(?:({_ANY_IRI}|{_ANY_BLANK})[ \t]*)?"),
-    },
+    "nq": {"usual": _USUAL_QUAD, "any": _any_quad(ANY_BLANK)},
+    "converted": {"usual": _USUAL_QUAD, "any": _any_quad(_CONVERTED_BLANK)},
 }
+
+_UNTAGGED = r'"\^\^<http://www\.w3\.org/1999/02/22-rdf-syntax-ns#(?:langString|dirLangString)>$'
+"""Literals of these types have a tag, and one of the second a direction, instead of the type."""
 
 # --- the statements -----------------------------------------------------------------------------
 
@@ -117,8 +143,9 @@ CREATE OR REPLACE TEMP MACRO zodiac_nt_object(t) AS
 
 # Each level has one step, because a macro repeats the text of its argument wherever it uses it.
 _TERMS = (
-    "SELECT {number} line, s, p, named, CASE WHEN usual OR NOT starts_with(o, '\"') THEN o"
-    " ELSE zodiac_nt_literal(o) END AS o FROM ("
+    "SELECT {number} line, s, p, named, CASE WHEN ends_with(o, 'angString>')"
+    " AND regexp_matches(o, $untagged) THEN ''"
+    " WHEN usual OR NOT starts_with(o, '\"') THEN o ELSE zodiac_nt_literal(o) END AS o FROM ("
     "SELECT {number} line, usual, t.g <> '' AS named,"
     " CASE WHEN usual THEN t.s ELSE zodiac_nt_node(t.s) END AS s,"
     " CASE WHEN usual THEN t.p ELSE zodiac_nt_node(t.p) END AS p,"
@@ -148,18 +175,26 @@ class Reading:
     graphs: bool
     skipped: tuple[Skipped, ...]
     skipped_count: int
+    gone: tuple[int, ...] = ()
+    """The rows that were not even read."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineFile:
     """A file of N-Triples or N-Quads.
 
-    `written` tells that a user wrote the file, so that its line numbers are useful in errors.
+    If it was made of another file, `original` has the syntax of that one, as pyoxigraph calls it,
+    and the file: errors then name no lines of this one.
     """
 
     source: SourceFile
     syntax: Syntax
-    written: bool = True
+    original: tuple[str, SourceFile] | None = None
+
+    @property
+    def written(self) -> bool:
+        """Whether a user wrote the file."""
+        return self.original is None
 
     @property
     def name(self) -> str:
@@ -167,7 +202,7 @@ class LineFile:
 
     @property
     def parameters(self) -> dict[str, object]:
-        return dict(_PATTERNS[self.syntax])
+        return {"untagged": _UNTAGGED, **_PATTERNS[self.syntax if self.written else "converted"]}
 
 
 def read(store: Store, file: LineFile, skip_bad: bool) -> Reading:
@@ -188,16 +223,41 @@ def read(store: Store, file: LineFile, skip_bad: bool) -> Reading:
     count = malformed + len(unreadable)
     skipped: tuple[Skipped, ...] = ()
     if count:
-        bad = [(row, text, "malformed") for row, text in _rows_where(store, file, _MALFORMED, {})]
+        found = _rows_where(store, file, _MALFORMED, {})
+        bad = [(row, text, triple_terms.reason(text, _NAMES[file.syntax])) for row, text in found]
         skipped = _as_skipped(file, bad + unreadable)
+        if file.original is not None:
+            skipped = triple_terms.triple_terms(*file.original) or skipped
     if count and not skip_bad:
-        raise DataError(refusal(file, skipped, count, _EXPECTED[file.syntax]))
-    return Reading(triples - malformed, bool(graphs), skipped, count)
+        raise DataError(refusal(file, skipped, count, _expected(file, skipped)))
+    gone = tuple(row for row, _, _ in unreadable)
+    return Reading(triples - malformed, bool(graphs), skipped, count, gone)
+
+
+def line_of(file: LineFile, row: int, reading: Reading) -> int | None:
+    """The line of a row of zodiac_triple in the file that a user wrote; None if that takes long."""
+    if file.original is not None:
+        near = row <= _MOST_COUNTED
+        return statement_lines.lines_of(*file.original, [row]).get(row) if near else None
+    row = _shifted(row, [*reading.gone])
+    return true_lines(file.source.data, [row])[row]
+
+
+_MOST_COUNTED = 100_000
+"""So many statements of a file without lines of its own are read again to tell the line of one."""
+
+
+def _expected(file: LineFile, bad: tuple[Skipped, ...]) -> str:
+    """What would be right instead of some bad lines."""
+    if any(one.reason == triple_terms.REASON for one in bad):
+        return triple_terms.EXPECTED
+    return _EXPECTED[file.syntax] if file.written else "These terms cannot be kept: correct them."
 
 
 def refusal(file: LineFile, bad: tuple[Skipped, ...], count: int, expected: str) -> str:
     """The message about the lines of a file that were refused, and what would be right."""
-    lines = "line" if count == 1 else "lines"
+    noun = "line" if file.written else "statement"
+    lines = noun if count == 1 else f"{noun}s"
     hint = f"{expected} Nothing was loaded; skip_bad loads the rest."
     return f"{file.name}: {count} bad {lines}.\n{listed(bad, count)}\n{hint}"
 
@@ -247,7 +307,8 @@ def _shifted(row: int, gone: list[int]) -> int:
 
 def _as_skipped(file: LineFile, bad: list[tuple[int, str, str]]) -> tuple[Skipped, ...]:
     bad = sorted(bad)[:MOST_LISTED]
-    if not file.written:
-        return tuple(Skipped(None, text, reason) for _, text, reason in bad)
+    if file.original is not None:
+        places = statement_lines.lines_of(*file.original, [row for row, _, _ in bad])
+        return tuple(Skipped(places.get(row), text, reason) for row, text, reason in bad)
     lines = true_lines(file.source.data, [row for row, _, _ in bad])
     return tuple(Skipped(lines[row], text, reason) for row, text, reason in bad)

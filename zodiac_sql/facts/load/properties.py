@@ -17,15 +17,6 @@ MACROS = r"""
 CREATE OR REPLACE TEMP MACRO zodiac_is_class(p, o) AS
     p = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>' AND starts_with(o, '<');
 
--- The datatype of a literal; 'node' and 'text' for objects without one.
-CREATE OR REPLACE TEMP MACRO zodiac_datatype(o) AS
-    CASE WHEN NOT starts_with(o, '"') THEN 'node'
-         WHEN ends_with(o, '>') THEN regexp_extract(o, '"\^\^<([^<>]*)>$', 1)
-         ELSE 'text' END;
-
-CREATE OR REPLACE TEMP MACRO zodiac_value(o, datatype) AS
-    substring(o, 2, length(o) - length(datatype) - 6);
-
 -- What zodiac_triple holds without comments and bad lines; term is the property or the class.
 CREATE OR REPLACE TEMP MACRO zodiac_statements() AS TABLE
     SELECT s, o, zodiac_is_class(p, o) AS class,
@@ -48,6 +39,7 @@ class Property:
 
     `kinds` counts its objects by datatype (or 'node', 'text'). `forms` has the form that a literal
     of a datatype must have to enter a native column. `misfits` counts objects without it.
+    `respelled` tells that a value may be written in several ways.
     """
 
     number: int
@@ -60,6 +52,7 @@ class Property:
     forms: Mapping[str, str] = field(default_factory=dict)
     datatype: str | None = None
     misfits: int = 0
+    respelled: bool = False
 
     @property
     def arity(self) -> int:
@@ -157,14 +150,13 @@ def _with_forms(property_: Property) -> Property:
             datatype: literals.form_of_known(datatype, known_type, before)
             for datatype in property_.kinds
         }
-        return replace(
-            property_, type=known_type, forms={d: form for d, form in forms.items() if form}
-        )
+        kept = {d: form for d, form in forms.items() if form}
+        return replace(property_, type=known_type, forms=literals.beside_doubles(kept))
     type_ = literals.common_type(property_.kinds)
     if type_ is Type.SYMBOL:
         return property_
     forms_free = {d: literals.form_of_free(d, type_) for d in property_.kinds}
-    return replace(property_, type=type_, forms=forms_free)
+    return replace(property_, type=type_, forms=literals.beside_doubles(forms_free))
 
 
 def _create_forms(store: Store, found: list[Property]) -> None:
@@ -188,6 +180,7 @@ class _Fitting:
     low: int | None
     high: int | None
     zoned: int
+    respelled: bool
 
 
 def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
@@ -195,7 +188,8 @@ def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
         "SELECT term, datatype, count_if(zodiac_fits(value, form)),"
         " min(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
         " max(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
-        " count_if(form LIKE '%moment' AND zodiac_zoned(value))"
+        " count_if(form LIKE '%moment' AND zodiac_zoned(value)),"
+        " bool_or(zodiac_respelled(value, form))"
         " FROM (SELECT term, datatype, form, zodiac_value(o, datatype) AS value"
         " FROM zodiac_statements() JOIN temp.zodiac_form USING (term, datatype) WHERE NOT class)"
         " GROUP BY ALL"
@@ -217,4 +211,5 @@ def _decided(property_: Property, fits: Mapping[tuple[str, str], _Fitting]) -> P
             return replace(property_, type=Type.SYMBOL, forms={})
     datatype = literals.common_datatype(property_.forms, property_.type, zoned > 0)
     before = property_.known.datatypes[1] if property_.known is not None else None
-    return replace(property_, datatype=before or datatype, misfits=misfits)
+    respelled = any(fitting.respelled for fitting in found.values())
+    return replace(property_, datatype=before or datatype, misfits=misfits, respelled=respelled)

@@ -15,15 +15,24 @@ from dataclasses import replace
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.column_types import TEXT_TYPES
-from zodiac_sql.database.statements import create_temp, temp_table, without_sign_of_zero
+from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts.load import blanks, cells, literals, ntriples, properties, syntaxes, urns
+from zodiac_sql.facts.load import (
+    blanks,
+    kept_as_text,
+    literals,
+    ntriples,
+    properties,
+    same_value,
+    syntaxes,
+    urns,
+)
 from zodiac_sql.facts.load.ntriples import LineFile
 from zodiac_sql.facts.load.properties import Property
 from zodiac_sql.facts.load.result import MOST_LISTED, Loaded, Skipped
 from zodiac_sql.facts.load.source import SourceFile
+from zodiac_sql.facts.rdf_values import native_value
 from zodiac_sql.facts.stage import scratch
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Type
@@ -34,10 +43,13 @@ _TABLES = ("zodiac_triple", "zodiac_key", "zodiac_form", "zodiac_fact", "zodiac_
 
 _FACTS = """
 CREATE OR REPLACE TEMP TABLE zodiac_fact AS
-SELECT number, s, CASE WHEN symbolic THEN o ELSE s END AS o, value
+SELECT number, s, CASE WHEN symbolic THEN o ELSE s END AS o,
+       CASE WHEN form = 'single' THEN CAST(CAST(CAST(value AS FLOAT) AS DOUBLE) AS VARCHAR)
+            ELSE value END AS value
 FROM (
     SELECT number, doubtful, symbolic, form,
-           zodiac_scoped(zodiac_from_urn(s), $tag) AS s, zodiac_scoped(o, $tag) AS o,
+           zodiac_scoped(zodiac_from_urn(s), $tag) AS s,
+           zodiac_scoped(zodiac_blank_from_urn(o), $tag) AS o,
            CASE WHEN native THEN zodiac_value(o, datatype) END AS value
     FROM zodiac_statements() AS statement
     JOIN temp.zodiac_key USING (term, class)
@@ -57,7 +69,7 @@ def load_rdf(
     if suffix == ".nq":
         return _load(store, LineFile(source, "nq"), source, known, skip_bad)
     with syntaxes.as_nquads(source, suffix, skip_bad) as (converted, prefixes):
-        file = LineFile(converted, "nq", written=False)
+        file = LineFile(converted, "nq", (syntaxes.FORMATS[suffix], source))
         return replace(_load(store, file, source, known, skip_bad), prefixes=prefixes)
 
 
@@ -71,11 +83,13 @@ def _load(
     """Stage the facts of the statements in `file`, which are those of `source`."""
     with scratch(store, *_TABLES):
         reading = ntriples.read(store, file, skip_bad)
-        store.run(
-            properties.MACROS + cells.WRITTEN_AS + literals.MACROS + urns.MACROS + blanks.MACROS
-        )
+        store.run(literals.MACROS + properties.MACROS + urns.MACROS + blanks.MACROS)
         found = properties.profiled(store, file.name, known)
         misfits = _misfits(store, file, found, skip_bad)
+        remarks = (
+            *kept_as_text.notes(store, file, found, reading),
+            *same_value.notes(store, file.name, found),
+        )
         tag = blanks.tag(store, source, numbered=not file.written)
         store.run(_FACTS, {"tag": tag})
         store.run("DROP TABLE temp.zodiac_triple")
@@ -83,7 +97,7 @@ def _load(
         staged = tuple(_staged(store, property_) for property_ in found)
     dropped = sum(property_.misfits for property_ in found)
     skipped = sorted({*reading.skipped, *misfits}, key=lambda bad: bad.line or 0)[:MOST_LISTED]
-    notes = ("graph names were ignored",) if reading.graphs else ()
+    notes = (*remarks, *(("graph names were ignored",) if reading.graphs else ()))
     return Loaded(
         staged, reading.triples - dropped, tuple(skipped), reading.skipped_count + dropped, notes
     )
@@ -133,15 +147,6 @@ def _staged(store: Store, property_: Property) -> Staged:
 
 def _object(type_: Type) -> exp.Expr:
     """The object of a fact of zodiac_fact_id, which has a form that fits the type."""
-    value = exp.column("value")
-    match type_:
-        case Type.SYMBOL:
-            return exp.column("o")
-        case Type.BOOL:
-            return value.isin("true", "1")
-        case Type.TIMESTAMP:
-            return exp.func("zodiac_moment", value, dialect="duckdb")
-        case Type.FLOAT:
-            return without_sign_of_zero(exp.cast(value, TEXT_TYPES[type_]))
-        case _:
-            return exp.cast(value, TEXT_TYPES[type_])
+    if type_ is Type.SYMBOL:
+        return exp.column("o")
+    return native_value(exp.column("value"), type_)

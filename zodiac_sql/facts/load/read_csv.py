@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from sqlglot import exp
+
 from zodiac_sql.database.other_connections import connect_outside
+from zodiac_sql.database.statements import temp_table
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import DataError
+from zodiac_sql.errors import DataError, shortened
 from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.buffers import BUFFERS, sized
 from zodiac_sql.facts.load.lines import read_into
@@ -73,6 +77,8 @@ def read_csv(
             "nulls": options.null_string or "",
         }
         rows = _read_rows(store, outside, read)
+    if options.header:
+        _require_width(store, file, names, [message for _, _, message in rows])
     rejected = tuple(
         Skipped(line, text.strip("\r\n"), message.splitlines()[0]) for line, text, message in rows
     )
@@ -108,6 +114,26 @@ def _require_first(file: SourceFile, before: int, names: Sequence[str]) -> None:
             f"{stand} before it, empty, a comment or of another width. The first line must name "
             "them: take out what is before it. Nothing was loaded."
         )
+
+
+def _require_width(
+    store: Store, file: SourceFile, names: Sequence[str], refused: Sequence[str]
+) -> None:
+    """Refuse a file whose first line has fewer cells than most others: a title, no header."""
+    widths = [found.groups() for message in refused if (found := _WIDTH.search(message))]
+    wider = sum(int(found) > int(expected) for expected, found in widths)
+    if not wider:
+        return
+    if wider > store.count(exp.select(exp.Count(this=exp.Star())).from_(temp_table(ROWS))):
+        raise DataError(
+            f"{file.path}: line 1 ({shortened(', '.join(names))}) does not name the columns: it "
+            f"has {len(names)} of them, and most lines have more. The first line must name them: "
+            "take out what is before it, or if none does, say header=False, or --no-header. "
+            "Nothing was loaded."
+        )
+
+
+_WIDTH = re.compile(r"Expected Number of Columns: ([0-9]+) Found: ([0-9]+)")
 
 
 def _names(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import gzip
 import mmap
+import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -47,13 +48,15 @@ def opened(path: Path) -> Iterator[SourceFile]:
     """Open a file, and unpack it if it is packed. Raises DataError if it is damaged."""
     if path.suffix.lower() != ".gz":
         _require_plain(path, path)
-        yield SourceFile(path, path)
+        with _without_mark(path, path) as data:
+            yield SourceFile(path, data)
         return
     with tempfile.TemporaryDirectory(prefix="zodiac_sql_") as folder:
         target = Path(folder) / "unpacked"
         _unpack(path, target)
         _require_plain(path, target)
-        yield SourceFile(path, target)
+        with _without_mark(path, target) as data:
+            yield SourceFile(path, data)
 
 
 _OTHER_FORMS = {
@@ -72,6 +75,33 @@ def _require_plain(path: Path, data: Path) -> None:
         for other, said in _OTHER_FORMS.items():
             if begin.startswith(other):
                 raise DataError(f"{path} cannot be read: it is {said}. Nothing was loaded.")
+
+
+_MARK = b"\xef\xbb\xbf"
+"""The byte order mark of UTF-8, with which some programs begin all texts."""
+
+
+@contextmanager
+def _without_mark(path: Path, data: Path) -> Iterator[Path]:
+    """The data without a byte order mark, which few readers take: a temporary copy, if need be."""
+    if not _is_marked(data):
+        yield data
+        return
+    with tempfile.TemporaryDirectory(prefix="zodiac_sql_") as folder:
+        target = Path(folder) / "unmarked"
+        try:
+            with data.open("rb") as source, target.open("wb") as plain:
+                source.seek(len(_MARK))
+                shutil.copyfileobj(source, plain, _BLOCK_BYTES)
+        except OSError as error:
+            raise _not_copied(path, target, error) from error
+        yield target
+
+
+def _is_marked(data: Path) -> bool:
+    with suppress(OSError), data.open("rb") as file:  # who reads it tells what is wrong
+        return file.read(len(_MARK)) == _MARK
+    return False
 
 
 def _unpack(path: Path, target: Path) -> None:
@@ -94,12 +124,17 @@ def _unpack(path: Path, target: Path) -> None:
             "it anew, or fetch it again."
         ) from None
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise ResourceError(
-                f"{path}: the disk is full where it was to be unpacked ({target.parent.parent}). "
-                "Nothing was changed. Make room, or set the environment variable TMPDIR."
-            ) from error
-        raise DataError(f"{path} cannot be read: {error}") from error
+        raise _not_copied(path, target, error) from error
+
+
+def _not_copied(path: Path, target: Path, error: OSError) -> DataError | ResourceError:
+    """What to raise where the bytes of a file could not be written to a temporary one."""
+    if error.errno == errno.ENOSPC:
+        return ResourceError(
+            f"{path}: the disk is full where it was to be unpacked ({target.parent.parent}). "
+            "Nothing was changed. Make room, or set the environment variable TMPDIR."
+        )
+    return DataError(f"{path} cannot be read: {error}")
 
 
 def check_lines(file: SourceFile) -> None:

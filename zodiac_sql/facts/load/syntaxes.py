@@ -16,16 +16,17 @@ from typing import IO, TYPE_CHECKING, cast
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.bounds import check_entities, check_nesting
 from zodiac_sql.facts.load.source import SourceFile
+from zodiac_sql.facts.load.xml_root import require_rdf
 
 if TYPE_CHECKING:
     import pyoxigraph
 
-_FORMATS = {
+FORMATS = {
     ".ttl": "TURTLE", ".trig": "TRIG", ".rdf": "RDF_XML", ".owl": "RDF_XML", ".xml": "RDF_XML",
     ".jsonld": "JSON_LD",
 }  # fmt: skip
 
-SUFFIXES = tuple(_FORMATS)
+SUFFIXES = tuple(FORMATS)
 
 
 _MOST_CONVERTED_BYTES = 256 << 20
@@ -45,11 +46,12 @@ def as_nquads(
     import pyoxigraph
 
     path = source.path
-    if _FORMATS[suffix] == "RDF_XML":
+    if FORMATS[suffix] == "RDF_XML":
         check_entities(source)
-    elif _FORMATS[suffix] == "JSON_LD":
+        require_rdf(source)
+    elif FORMATS[suffix] == "JSON_LD":
         check_nesting(source)
-    syntax = getattr(pyoxigraph.RdfFormat, _FORMATS[suffix])
+    syntax = getattr(pyoxigraph.RdfFormat, FORMATS[suffix])
     with tempfile.TemporaryDirectory(prefix="zodiac_sql_") as folder:
         target = Path(folder) / "converted.nq"
         most = max(_MOST_CONVERTED_BYTES, _MOST_TIMES * source.data.stat().st_size)
@@ -95,7 +97,8 @@ class _Bounded:
 
 
 def _prefixes(quads: pyoxigraph.QuadParser) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(quads.prefixes.items()))
+    """The prefixes of a file, without _, which JSON-LD may have and which begins blank nodes."""
+    return tuple(sorted((p, iri) for p, iri in quads.prefixes.items() if p != "_"))
 
 
 def _said(path: Path, error: SyntaxError, skip_bad: bool) -> str:

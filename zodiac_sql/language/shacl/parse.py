@@ -7,7 +7,6 @@ alternative. What stands in NOT, if it is more than one triple, is derived by a 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -20,6 +19,7 @@ from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES, prefixed
 from zodiac_sql.language.shacl.expressions import alternatives, joined, value
 from zodiac_sql.language.shacl.patterns import Patterns
 from zodiac_sql.language.shacl.terms import Node, Terms, variables_in
+from zodiac_sql.language.shacl.unsupported import named
 from zodiac_sql.language.syntax import Atom, Constant, Program, Rule, Term
 from zodiac_sql.language.syntax_errors import half_a_character, syntax_problem
 from zodiac_sql.language.urns import predicate_name
@@ -39,8 +39,7 @@ def parse_shacl_rules(
     try:
         tree = parser("zodiac_sql.language.shacl", "start", placeholders=False).parse(text)
     except UnexpectedInput as error:
-        problem = syntax_problem(error, source, 0, 0)
-        return Program(), [replace(problem, hint=_unsupported(problem, source) or problem.hint)]
+        return Program(), [named(syntax_problem(error, source, 0, 0), source)]
     reading = _Reading(source, prefixes)
     for part in tree.children:
         if isinstance(part, Tree):
@@ -48,33 +47,6 @@ def parse_shacl_rules(
     declared = tuple(reading.declared.items())
     program = Program(tuple(reading.rules), tuple(reading.facts), prefixes=declared)
     return program, reading.terms.problems
-
-
-_UNSUPPORTED = {
-    "<": "Triple terms and reification, `<<..>>`, are not supported.",
-    "~": "Reification, `~`, is not supported.",
-    "{": "Annotations, `{|..|}`, are not supported.",
-    "(": "Lists, `( .. )`, are not supported as nodes: write their triples.",
-    "*": "A path has `/`, `^` and parentheses; for more steps, let a rule derive them.",
-    "+": "A path has `/`, `^` and parentheses; for more steps, let a rule derive them.",
-    "|": "A path has `/`, `^` and parentheses; for alternatives, write several rules.",
-}
-
-
-def _unsupported(problem: Problem, source: Source) -> str:
-    """What is said of something that the draft, or SPARQL, has, and that cannot be read."""
-    if problem.span is None:
-        return ""
-    at = source.offset(problem.span.line, problem.span.column)
-    found = re.match(r"[A-Za-z]+|.?", source.text[at:], re.DOTALL)
-    word = found[0].upper() if found else ""
-    if word in _OF_SPARQL:
-        return f"{word} is of SPARQL. A body has triples, FILTER, NOT {{ .. }} and SET."
-    return _UNSUPPORTED.get(word[:1], "")
-
-
-_OF_SPARQL = ("NOT", "EXISTS", "OPTIONAL", "UNION", "MINUS", "VALUES", "GRAPH", "SERVICE", "SELECT")
-"""Words that the draft has not, or not where they were found."""
 
 
 class _Reading:
@@ -139,7 +111,7 @@ class _Reading:
 
     def _fact(self, text: str, part: Node) -> None:
         program, problems = parse_rules(f"{text}.", self._called(part))
-        self.terms.problems += problems
+        self.terms.problems += [*problems, *program.inexact]
         self.facts += (
             replace(fact, terms=tuple(map(_node, fact.terms)), span=None) for fact in program.facts
         )
@@ -172,7 +144,7 @@ class _Reading:
             return
         text = prefixed(f"{head} :- {', '.join(body)}.", self.terms.prefixes)
         program, problems = parse_rules(text, self._called(part), self.terms.prefixes)
-        self.terms.problems += problems
+        self.terms.problems += [*problems, *program.inexact]
         self.rules += (replace(rule, span=self.terms.span(part)) for rule in program.rules)
 
     def _called(self, part: Node) -> str:

@@ -11,7 +11,7 @@ from lark import Token, Tree
 
 from zodiac_sql.errors import Problem, Source, Span
 from zodiac_sql.language import symbols
-from zodiac_sql.language.literals import unquoted
+from zodiac_sql.language.escapes import ESCAPES_OF_RDF, unquoted, wrong_escape
 from zodiac_sql.language.urns import predicate_name
 
 Node = Tree[Token]
@@ -47,7 +47,7 @@ class Terms:
 
     def iri_of(self, token: Token) -> str:
         if token.type == "IRIREF":
-            iri = unescaped(token[1:-1])
+            iri = str(token[1:-1])
             return urljoin(self.base, iri) if self.base else iri
         prefix, _, local = str(token).partition(":")
         if prefix not in self.prefixes:
@@ -80,18 +80,21 @@ class Terms:
         token = tree.children[0]
         assert isinstance(token, Token)
         marks = 3 if token[:3] in ('"""', "'''") else 1
-        text, bad = unquoted(f'"{token[marks:-marks]}"')
-        for escape in bad:
-            self.problem(f"there is no character {escape}", token)
+        text, bad = unquoted(f'"{token[marks:-marks]}"', ESCAPES_OF_RDF)
+        if bad:
+            place, escape = bad[0]
+            message, hint = wrong_escape(token, escape)
+            self.problems.append(Problem(message, self._inside(token, marks - 1 + place), hint))
         return text
+
+    def _inside(self, token: Token, place: int) -> Span:
+        """The place of an escape in a text, which may have several lines."""
+        start = self.source.offset(token.line or 1, token.column or 1) + place
+        line, column = self.source.place(start)
+        return Span(self.source, line, column, line, column + len(r"\d"))
 
 
 _ESCAPED = re.compile(r"\\(.)")
-
-
-def unescaped(iri: str) -> str:
-    """An IRI with its numeric escapes read."""
-    return unquoted(f'"{iri}"')[0] if "\\" in iri else iri
 
 
 def symbol(iri: str) -> str:

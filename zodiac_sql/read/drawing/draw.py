@@ -14,6 +14,7 @@ from pathlib import Path
 from zodiac_sql.change.change import AtWork
 from zodiac_sql.errors import QueryError
 from zodiac_sql.graph.hypergraph import Hypergraph
+from zodiac_sql.paths import impossible
 from zodiac_sql.read.drawing.dot import dot_lines
 from zodiac_sql.read.drawing.mermaid import mermaid_lines
 from zodiac_sql.read.drawing.panel import Panel, compared
@@ -63,12 +64,15 @@ class Drawing:
     def save(self, path: str | Path) -> None:
         """Write the drawing in the format that the suffix names: .svg, .mmd or .dot.
 
-        Raises QueryError for another suffix, OSError if the file cannot be written.
+        Raises QueryError for another suffix, or a path that no file can have, OSError if the file
+        cannot be written.
         """
         formats = {".svg": self.svg, ".mmd": self.mermaid, ".dot": self.dot}
         suffix = Path(path).suffix.lower()
         if suffix not in formats:
             raise QueryError(f"cannot draw to {str(path)!r}: the suffix must be .svg, .mmd or .dot")
+        if said := impossible(path):
+            raise QueryError(f"{path} {said}")
         Path(path).write_text(formats[suffix](), encoding="utf-8", newline="\n")
 
     def _repr_svg_(self) -> str:

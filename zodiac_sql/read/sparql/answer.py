@@ -1,9 +1,8 @@
-"""A SPARQL query -> an Answer: parsed by rdflib, and made one SELECT over the tables of facts."""
+"""A SPARQL query -> an Answer: parsed, and made one SELECT over the tables of facts."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from sqlglot import exp
@@ -15,20 +14,19 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError, QueryError, StoreError
 from zodiac_sql.program.state import State
 from zodiac_sql.read.query import Answer
-from zodiac_sql.read.sparql.context import Context, context_of, refused
+from zodiac_sql.read.sparql.context import Context, context_of
 from zodiac_sql.read.sparql.macros import MACROS
+from zodiac_sql.read.sparql.parse import parsed
 from zodiac_sql.read.sparql.patterns import Patterns
+from zodiac_sql.read.sparql.prepare import HIDDEN
 from zodiac_sql.read.sparql.solutions import ID, ORDER, TEXT, Solutions, column, in_form
 from zodiac_sql.sql.relations import HOLDS
 
 
 def answer_sparql(store: Store, state: State, text: str) -> Answer:
     """Answer a SELECT or ASK query. Raises QueryError for one that is wrong or not supported."""
+    text = text.removeprefix("\ufeff")  # the byte order mark of a file
     algebra = parsed(text, tuple(sorted(state.prefixes.items())))
-    if algebra.name not in ("SelectQuery", "AskQuery"):
-        raise refused(algebra.name.removesuffix("Query").upper())
-    if algebra.datasetClause:
-        raise refused("FROM")
     context = context_of(store, state, algebra)
     solutions = Patterns(context).solutions(algebra.p)
     if algebra.name == "AskQuery":
@@ -51,44 +49,9 @@ def answer_sparql(store: Store, state: State, text: str) -> Answer:
         raise QueryError(f"SPARQL: {error}") from error
 
 
-@lru_cache(maxsize=100)
-def parsed(text: str, prefixes: tuple[tuple[str, str], ...]) -> Any:
-    """The algebra of a query, as rdflib has it. Nobody may modify it."""
-    try:
-        from rdflib.plugins.sparql.algebra import translateQuery
-        from rdflib.plugins.sparql.parser import parseQuery
-    except ImportError as error:
-        raise QueryError(
-            "SPARQL needs rdflib, which is not installed: pip install 'zodiac-sql[sparql]'"
-        ) from error
-    try:
-        return _translated(translateQuery(parseQuery(text), initNs=dict(prefixes)).algebra)
-    except RecursionError:
-        raise QueryError("SPARQL: the query is nested too deeply.") from None
-    except Exception as error:  # rdflib raises exceptions of many kinds, even plain ones
-        raise QueryError(f"SPARQL: {error}") from error
-
-
-def _translated(part: Any) -> Any:
-    """The algebra with the patterns of all EXISTS as its items.
-
-    rdflib has translated them, but keeps that as an attribute beside the item.
-    """
-    if isinstance(part, list | tuple):
-        for each in part:
-            _translated(each)
-    elif isinstance(part, dict):
-        if getattr(part, "name", "") in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
-            part["graph"] = getattr(part, "graph")  # noqa: B009
-        for key, value in part.items():
-            if key != "_vars":
-                _translated(value)
-    return part
-
-
 def _in_order(text: str, algebra: Any) -> list[str]:
     """The variables of the answer in the order of the text. (Of * rdflib has them in no order.)"""
-    names = [str(variable) for variable in algebra.PV]
+    names = [name for name in map(str, algebra.PV) if not name.startswith(HIDDEN)]
     places = {
         n: found.start() if (found := re.search(rf"[?$]{re.escape(n)}\b", text)) else -1
         for n in names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -90,7 +90,8 @@ def compiled(expression: Any, scope: Scope) -> Value:
     if name == "Builtin_BOUND":
         return _bound(expression.arg, scope)
     if name == "Function":
-        return functions.cast_to(str(expression.iri), [compiled(e, scope) for e in expression.expr])
+        given = [compiled(each, scope) for each in expression.expr or ()]
+        return functions.cast_to(str(expression.iri), given)
     return functions.builtin(name, _arguments(expression, scope), expression)
 
 
@@ -101,11 +102,16 @@ def condition(expression: Any, scope: Scope) -> exp.Expr:
 
 def _arguments(expression: Any, scope: Scope) -> list[Value]:
     """The arguments of a function, in order."""
+    if expression.name in _OF_LISTS and not isinstance(expression.arg, list):
+        return []  # rdflib has rdf:nil for no argument
     names = ["arg", "arg1", "arg2", "arg3", "text", "pattern", "start", "length", "replacement"]
     names.append("flags")
     found = [expression[name] for name in names if getattr(expression, name) is not None]
     flat = [e for item in found for e in (item if isinstance(item, list) else [item])]
     return [compiled(argument, scope) for argument in flat]
+
+
+_OF_LISTS = ("Builtin_CONCAT", "Builtin_COALESCE")
 
 
 def _bound(variable: Any, scope: Scope) -> Value:
@@ -155,7 +161,7 @@ def _negative(expression: Any, scope: Scope) -> Value:
 
 
 def _positive(expression: Any, scope: Scope) -> Value:
-    return as_number(compiled(expression.expr, scope))
+    return replace(as_number(compiled(expression.expr, scope)), written=None)
 
 
 _SQL_OPERATORS: dict[str, type[exp.Binary]] = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul}

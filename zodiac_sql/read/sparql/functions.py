@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from zodiac_sql.database.statements import text
+from zodiac_sql.facts.load.literals import is_zoned
 from zodiac_sql.facts.native_text import written_datatype
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
@@ -205,9 +206,15 @@ def _strlen(arguments: Values) -> Value:
 
 def _if(arguments: Values) -> Value:
     test, yes, no = arguments
-    if yes.kind == no.kind and yes.form == no.form and yes.rank is None and no.rank is None:
+    if _are_alike((yes, no)):
         return Value(yes.kind, _chosen(test, yes.copy, no.copy), yes.form)
     return term(_chosen(test, as_term(yes), as_term(no)))
+
+
+def _are_alike(values: Values) -> bool:
+    """Whether values have one form, in which one can take the place of another."""
+    forms = {(value.kind, value.form) for value in values}
+    return len(forms) == 1 and not any(value.rank or value.offset for value in values)
 
 
 def _chosen(test: Value, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
@@ -215,8 +222,10 @@ def _chosen(test: Value, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
 
 
 def _coalesce(arguments: Values) -> Value:
-    first = arguments[0] if arguments else error()
-    if all((v.kind, v.form, v.rank) == (first.kind, first.form, None) for v in arguments):
+    if not arguments:
+        return error()
+    first = arguments[0]
+    if _are_alike(arguments):
         return Value(first.kind, call("coalesce", *(v.sql for v in arguments)), first.form)
     return term(call("coalesce", *(as_term(value) for value in arguments)))
 
@@ -231,12 +240,16 @@ def _lang_matches(arguments: Values) -> Value:
 
 
 def _part(name: str) -> Callable[[Values], Value]:
+    timed = name in ("hour", "minute", "second")
+
     def apply(arguments: Values) -> Value:
         (value,) = arguments
-        if value.kind in ("date", "moment"):
+        if value.kind == "date" and timed:
+            return error()
+        if value.kind in ("date", "moment") and not value.offset:
             moment = value.copy
         else:
-            moment = sparql("moment", as_term(value))
+            moment = sparql("wall", as_term(value), exp.convert(timed))
         if name == "second":
             micros = exp.cast(call("microsecond", moment), "DOUBLE")
             return number(exp.Div(this=micros, expression=exp.Literal.number("1e6")), 1)
@@ -250,35 +263,52 @@ def cast_to(iri: str, arguments: Values) -> Value:
     local = iri.removeprefix(XSD)
     if not iri.startswith(XSD) or local not in _CASTS or len(arguments) != 1:
         raise refused(f"the function <{iri}>")
-    value = arguments[0]
-    written = _str([value]).sql
-    if local == "string":
-        return string(written)
-    if value.kind == "bool" and local != "boolean":
-        written = exp.cast(exp.cast(value.copy, "INTEGER"), "VARCHAR")
-    if local == "boolean" and value.kind == "number":
+    return _CASTS[local](arguments[0])
+
+
+def _to_string(value: Value) -> Value:
+    return value if value.kind == "string" else string(sparql("to_string", as_term(value)))
+
+
+def _to_boolean(value: Value) -> Value:
+    if value.kind in ("bool", "number"):
         return boolean(truth(value))
-    type_, rank = _CASTS[local]
-    if type_ is Type.INT and value.kind == "number":
-        whole = exp.cast(call("trunc", exp.cast(value.copy, "DOUBLE")), "BIGINT")
-        return number(call("try", whole) if value.static_rank else value.copy, 0)
-    if type_ in (Type.INT, Type.FLOAT):
-        digits = exp.DPipe(this=text('"'), expression=written)
-        quoted = exp.DPipe(this=digits, expression=text(f'"^^<{XSD}{local}>'))
-        sql = sparql("number", exp.paren(quoted))
-        return number(
-            exp.TryCast(this=sql, to=exp.DataType.build("BIGINT")) if rank == 0 else sql, rank
-        )
-    result = exp.TryCast(this=written, to=exp.DataType.build(_SQL[local], dialect="duckdb"))
-    return native(result, Form(type_, iri))
+    return boolean(sparql("to_boolean", as_term(value)))
 
 
-_SQL = {"boolean": "BOOLEAN", "date": "DATE"}
+def _to_integer(value: Value) -> Value:
+    if value.kind != "number":
+        return number(sparql("to_integer", as_term(value)), 0)
+    if value.static_rank == 0:
+        return number(value.copy, 0)
+    whole = exp.cast(call("trunc", exp.cast(value.copy, "DOUBLE")), "BIGINT")
+    return number(call("try", whole), 0)
 
-_CASTS = {
-    "string": (Type.SYMBOL, 0), "integer": (Type.INT, 0), "decimal": (Type.FLOAT, 1),
-    "float": (Type.FLOAT, 2), "double": (Type.FLOAT, 3), "boolean": (Type.BOOL, 0),
-    "date": (Type.DATE, 0),
+
+def _to_number(datatype: str, rank: int) -> Callable[[Value], Value]:
+    def cast(value: Value) -> Value:
+        if value.kind != "number":
+            return number(sparql("to_number", as_term(value), text(datatype)), rank)
+        found: exp.Expr = exp.cast(value.copy, "DOUBLE")
+        if rank == 1:
+            found = exp.Case().when(call("isfinite", found), found.copy())
+        return number(found, rank)
+
+    return cast
+
+
+def _to_date(value: Value) -> Value:
+    if value.kind == "date":
+        return value
+    if value.kind == "moment" and not is_zoned(value.form.datatype):
+        return native(exp.cast(value.copy, "DATE"), Form(Type.DATE, f"{XSD}date"))
+    return term(sparql("to_date", as_term(value)))
+
+
+_CASTS: dict[str, Callable[[Value], Value]] = {
+    "string": _to_string, "boolean": _to_boolean, "integer": _to_integer, "date": _to_date,
+    "decimal": _to_number("decimal", 1), "float": _to_number("float", 2),
+    "double": _to_number("double", 3),
 }  # fmt: skip
 
 _BUILTINS: dict[str, Callable[[Values], Value]] = {

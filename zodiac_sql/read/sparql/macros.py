@@ -1,7 +1,7 @@
 """SQL macros for terms as texts: what they are, their values, how they compare.
 
 NULL stands for an unbound value and for an error. A class is iri, blank, string, lang (a literal
-with a language), number, bool, date, moment, zoned (a moment in a time zone), or other.
+with a language), number, bool, date, zoned date, moment, zoned (a moment in a time zone), or other.
 
 A macro repeats the text of an argument wherever it uses it, and nested macros would grow without
 bound. So each puts its arguments into a list of one element, of which a lambda computes the value.
@@ -26,12 +26,15 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_moment_of(v, zoned) AS
     CASE WHEN zoned THEN make_timestamp(epoch_us(TRY_CAST(v AS TIMESTAMPTZ)))
          ELSE TRY_CAST(v AS TIMESTAMP) END;
 
--- The number, and the moment, of a literal with a datatype of XSD.
+-- The number, and the moment, of a literal with a datatype of XSD. A date is its first moment.
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_read(v, d) AS
     CASE WHEN d = 'dateTime' OR d = 'date'
          THEN {'n': NULL::DOUBLE,
-               'm': CASE WHEN d = 'date' AND regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}')
-                         THEN TRY_CAST(v AS TIMESTAMP)
+               'm': CASE WHEN d = 'date' AND regexp_full_match(
+                             v, '[0-9]{4}-[0-9]{2}-[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})?')
+                         THEN zodiac_sparql_moment_of(
+                             v[1:10] || 'T00:00:00' || v[11:],
+                             regexp_matches(v, '(Z|[+-][0-9]{2}:[0-9]{2})$'))
                          WHEN d = 'dateTime' AND regexp_full_match(
                              v, '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,}(Z|[+-][0-9]{2}:[0-9]{2})?')
                          THEN zodiac_sparql_moment_of(
@@ -42,9 +45,9 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_class_of(c, v, d, r) AS
     CASE WHEN c IS NULL OR c <> 'typed' THEN c
          WHEN r.n IS NOT NULL THEN 'number'
          WHEN d = 'boolean' AND v IN ('true', 'false', '0', '1') THEN 'bool'
-         WHEN r.m IS NOT NULL AND d = 'date' THEN 'date'
-         WHEN r.m IS NOT NULL AND regexp_matches(v, '(Z|[+-][0-9]{2}:[0-9]{2})$') THEN 'zoned'
-         WHEN r.m IS NOT NULL THEN 'moment'
+         WHEN r.m IS NOT NULL AND regexp_matches(v, '(Z|[+-][0-9]{2}:[0-9]{2})$')
+         THEN CASE d WHEN 'date' THEN 'zoned date' ELSE 'zoned' END
+         WHEN r.m IS NOT NULL THEN CASE d WHEN 'date' THEN 'date' ELSE 'moment' END
          ELSE 'other' END;
 
 -- All of a term: text t, class c, characters v, local name of an XSD datatype d, number n, and
@@ -72,8 +75,12 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_class(t) AS
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_number(t) AS
     struct_extract(zodiac_sparql_parsed(t), 'n');
 
-CREATE OR REPLACE TEMP MACRO zodiac_sparql_moment(t) AS
-    struct_extract(zodiac_sparql_parsed(t), 'm');
+-- What a clock shows at a moment, and a calendar at a date, in the zone that is written.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_wall(given, timed) AS
+    list_transform([zodiac_sparql_parsed(given)], lambda t:
+        CASE WHEN t.c IN ('moment', 'zoned') OR (NOT timed AND t.c IN ('date', 'zoned date'))
+             THEN TRY_CAST(regexp_replace(t.v, '(Z|[+-][0-9]{2}:[0-9]{2})$', '') AS TIMESTAMP)
+             END)[1];
 
 -- 0 integer, 1 decimal, 2 float, 3 double
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_rank(given) AS
@@ -130,19 +137,6 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_truth(given) AS
                  WHEN 'string' THEN t.v <> ''
                  WHEN 'number' THEN t.n <> 0 AND NOT isnan(t.n) END)[1];
 
-CREATE OR REPLACE TEMP MACRO zodiac_sparql_equal(first, second) AS
-    list_transform([[zodiac_sparql_parsed(first), zodiac_sparql_parsed(second)]], lambda p:
-        CASE WHEN p[1].t IS NULL OR p[2].t IS NULL THEN NULL
-             WHEN p[1].c = 'number' AND p[2].c = 'number' THEN p[1].n = p[2].n AND NOT isnan(p[1].n)
-             WHEN p[1].t = p[2].t THEN true
-             WHEN p[1].c IN ('iri', 'blank') OR p[2].c IN ('iri', 'blank') THEN false
-             WHEN p[1].c = 'other' OR p[2].c = 'other' THEN NULL
-             WHEN p[1].c IN ('moment', 'zoned') AND p[2].c IN ('moment', 'zoned')
-             THEN CASE WHEN p[1].c = p[2].c THEN p[1].m = p[2].m END
-             WHEN p[1].c = 'bool' AND p[2].c = 'bool'
-             THEN (p[1].v IN ('true', '1')) = (p[2].v IN ('true', '1'))
-             ELSE false END)[1];
-
 -- -1, 0, 1; 2 where one is no number (NaN); NULL where there is no order.
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_sign(first, second) AS
     list_transform([[first, second]], lambda s:
@@ -153,22 +147,54 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_number_order(first, second) AS
         CASE WHEN isnan(s[1]) OR isnan(s[2]) THEN 2
              WHEN s[1] < s[2] THEN -1 WHEN s[1] > s[2] THEN 1 WHEN s[1] = s[2] THEN 0 END)[1];
 
+-- -1 or 1 for an instant and a moment in no time zone, if they are more than 14 hours apart. Else
+-- nobody knows which is first, and whether they are equal.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_apart(instant, local) AS
+    list_transform([[instant, local]], lambda m:
+        CASE WHEN m[1] < m[2] - INTERVAL 14 HOUR THEN -1
+             WHEN m[1] > m[2] + INTERVAL 14 HOUR THEN 1 END)[1];
+
+-- The same for two of the classes that have moments.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_moments(first, second) AS
+    list_transform([[first, second]], lambda p:
+        CASE WHEN p[1].c = p[2].c THEN zodiac_sparql_sign(p[1].m, p[2].m)
+             WHEN p[1].c IN ('date', 'zoned date') <> p[2].c IN ('date', 'zoned date') THEN NULL
+             WHEN p[1].c IN ('zoned', 'zoned date') THEN zodiac_sparql_apart(p[1].m, p[2].m)
+             ELSE -zodiac_sparql_apart(p[2].m, p[1].m) END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_equal(first, second) AS
+    list_transform([[zodiac_sparql_parsed(first), zodiac_sparql_parsed(second)]], lambda p:
+        CASE WHEN p[1].t IS NULL OR p[2].t IS NULL THEN NULL
+             WHEN p[1].c = 'number' AND p[2].c = 'number' THEN p[1].n = p[2].n AND NOT isnan(p[1].n)
+             WHEN p[1].t = p[2].t THEN true
+             WHEN p[1].c IN ('iri', 'blank', 'lang') OR p[2].c IN ('iri', 'blank', 'lang')
+             THEN false
+             WHEN p[1].c = 'other' OR p[2].c = 'other' THEN NULL
+             WHEN p[1].m IS NOT NULL AND p[2].m IS NOT NULL
+                  AND p[1].c IN ('date', 'zoned date') = p[2].c IN ('date', 'zoned date')
+             THEN zodiac_sparql_moments(p[1], p[2]) = 0
+             WHEN p[1].c = 'bool' AND p[2].c = 'bool'
+             THEN (p[1].v IN ('true', '1')) = (p[2].v IN ('true', '1'))
+             ELSE false END)[1];
+
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_order(first, second) AS
     list_transform([[zodiac_sparql_parsed(first), zodiac_sparql_parsed(second)]], lambda p:
-        CASE WHEN p[1].c <> p[2].c THEN NULL
+        CASE WHEN p[1].m IS NOT NULL AND p[2].m IS NOT NULL
+             THEN zodiac_sparql_moments(p[1], p[2])
+             WHEN p[1].c <> p[2].c THEN NULL
              WHEN p[1].c = 'number' THEN zodiac_sparql_number_order(p[1].n, p[2].n)
              WHEN p[1].c = 'string' THEN zodiac_sparql_sign(p[1].v, p[2].v)
              WHEN p[1].c = 'bool'
-             THEN zodiac_sparql_sign(p[1].v IN ('true', '1'), p[2].v IN ('true', '1'))
-             WHEN p[1].c IN ('date', 'moment', 'zoned') THEN zodiac_sparql_sign(p[1].m, p[2].m)
-             END)[1];
+             THEN zodiac_sparql_sign(p[1].v IN ('true', '1'), p[2].v IN ('true', '1')) END)[1];
 
--- What to sort a term by: blank nodes, IRIs, literals.
+-- What to sort a term by: blank nodes, IRIs, literals. What is unbound has nothing to sort by.
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_place(given) AS
-    list_transform([zodiac_sparql_parsed(given)], lambda t: {
+    list_transform([zodiac_sparql_parsed(given)], lambda t: CASE WHEN t.t IS NOT NULL THEN {
         'place': list_position(['blank', 'iri', 'number', 'bool', 'string', 'lang', 'date',
-                                'moment', 'zoned', 'other'], t.c),
-        'number': t.n, 'moment': t.m, 'text': t.v, 'term': t.t})[1];
+                                'moment', 'other'],
+                               CASE t.c WHEN 'zoned' THEN 'moment' WHEN 'zoned date' THEN 'date'
+                                        ELSE t.c END),
+        'number': t.n, 'moment': t.m, 'text': t.v, 'term': t.t} END)[1];
 
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_double_text(x) AS
     CASE WHEN isnan(x) THEN 'NaN' WHEN isinf(x) AND x > 0 THEN 'INF' WHEN isinf(x) THEN '-INF'
@@ -194,4 +220,66 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_quotient(first, second, exact) AS
              WHEN p[1] = 0 OR isnan(p[1]) THEN 'nan'::DOUBLE
              WHEN p[1] > 0 THEN 'inf'::DOUBLE
              ELSE '-inf'::DOUBLE END)[1];
+
+-- Casts. What XPath does not cast has no value.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_number(given, datatype) AS
+    list_transform(list_transform([zodiac_sparql_parsed(given)], lambda t:
+        CASE t.c WHEN 'number' THEN t.n
+                 WHEN 'bool' THEN (t.v IN ('true', '1'))::INTEGER::DOUBLE
+                 WHEN 'string' THEN zodiac_sparql_digits(t.v, datatype) END),
+        lambda n: CASE WHEN datatype <> 'decimal' OR isfinite(n) THEN n END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_integer(given) AS
+    list_transform([zodiac_sparql_parsed(given)], lambda t:
+        CASE WHEN t.c IN ('number', 'string') AND regexp_full_match(t.v, '[+-]?[0-9]+')
+             THEN TRY_CAST(t.v AS BIGINT)
+             WHEN t.c = 'number' THEN TRY_CAST(trunc(t.n) AS BIGINT)
+             WHEN t.c = 'bool' THEN (t.v IN ('true', '1'))::INTEGER::BIGINT END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_boolean(given) AS
+    list_transform([zodiac_sparql_parsed(given)], lambda t:
+        CASE WHEN t.c = 'number' THEN t.n <> 0 AND NOT isnan(t.n)
+             WHEN t.c IN ('bool', 'string') AND t.v IN ('true', '1') THEN true
+             WHEN t.c IN ('bool', 'string') AND t.v IN ('false', '0') THEN false END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_date(given) AS
+    list_transform(list_transform([zodiac_sparql_parsed(given)], lambda t:
+        CASE WHEN t.c IN ('date', 'zoned date', 'moment', 'zoned')
+             THEN t.v[1:10] || regexp_extract(t.v, '(Z|[+-][0-9]{2}:[0-9]{2})$')
+             WHEN t.c = 'string' THEN t.v END),
+        lambda v: CASE WHEN struct_extract(zodiac_sparql_read(v, 'date'), 'm') IS NOT NULL
+                       THEN '"' || v || '"^^<http://www.w3.org/2001/XMLSchema#date>' END)[1];
+
+-- The digits of a decimal without zeros that say nothing.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_short(v) AS
+    list_transform(list_transform([ltrim(v, '+-')], lambda b:
+        CASE WHEN contains(b, '.') THEN rtrim(rtrim(b, '0'), '.') ELSE b END),
+        lambda b: CASE WHEN ltrim(b, '0.') = '' THEN '0' ELSE
+            CASE WHEN v[1] = '-' THEN '-' ELSE '' END ||
+            CASE WHEN ltrim(b, '0')[1] = '.' THEN '0' ELSE '' END || ltrim(b, '0') END)[1];
+
+-- The canonical digits of a double: 1, 0.5, 1.0E6.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_double_digits(given) AS
+    list_transform(list_transform([given], lambda x: {
+        'x': abs(x), 'sign': CASE WHEN x < 0 THEN '-' ELSE '' END,
+        'digits': rtrim(replace(regexp_extract(abs(x)::VARCHAR, '^[^e]*'), '.', ''), '0'),
+        'exponent': TRY_CAST(regexp_extract(format('{:e}', abs(x)), 'e(.*)$', 1) AS INTEGER)}),
+        lambda p: CASE WHEN NOT isfinite(p.x) THEN p.sign || zodiac_sparql_double_text(p.x)
+            WHEN p.x = 0 THEN '0'
+            WHEN p.x >= 1e6 OR p.x < 1e-6
+            THEN p.sign || ltrim(p.digits, '0')[1] || '.'
+                 || CASE WHEN ltrim(p.digits, '0')[2:] = '' THEN '0'
+                         ELSE ltrim(p.digits, '0')[2:] END || 'E' || p.exponent
+            WHEN p.x = trunc(p.x) THEN p.sign || p.x::BIGINT
+            WHEN p.x < 1e-4
+            THEN p.sign || '0.' || repeat('0', -p.exponent - 1) || p.digits
+            ELSE p.sign || p.x::VARCHAR END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_string(given) AS
+    list_transform([zodiac_sparql_parsed(given)], lambda t:
+        CASE WHEN t.c = 'number' AND t.d IN ('double', 'float')
+             THEN zodiac_sparql_double_digits(t.n)
+             WHEN t.c = 'number' THEN zodiac_sparql_short(t.v)
+             WHEN t.c = 'bool' THEN (t.v IN ('true', '1'))::VARCHAR
+             WHEN t.c <> 'blank' THEN t.v END)[1];
 """

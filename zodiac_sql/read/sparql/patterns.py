@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from zodiac_sql.database.statements import text
+from zodiac_sql.facts.native_text import literal_text
 from zodiac_sql.read.sparql import aggregates
 from zodiac_sql.read.sparql.context import Context, refused
 from zodiac_sql.read.sparql.expressions import (
@@ -27,12 +28,13 @@ from zodiac_sql.read.sparql.solutions import (
     column,
     forms_in_common,
     in_form,
+    none_of,
     select,
     unbound,
     united,
     with_texts,
 )
-from zodiac_sql.read.sparql.terms import symbol
+from zodiac_sql.read.sparql.terms import has_offset, native, symbol
 from zodiac_sql.read.sparql.triples import as_text
 from zodiac_sql.read.sparql.values import Value, as_term
 
@@ -210,13 +212,13 @@ class Patterns:
 
     def _multiset(self, part: Any) -> Solutions:
         """VALUES, or a subquery."""
+        if part.p == []:  # VALUES without a row
+            return none_of(())
         if part.p.name != "values":
             found = Patterns(self.context).solutions(part.p)
             return Solutions(found.query, found.columns)
         rows = list(part.p.res)
         variables = dict.fromkeys(v for row in rows for v in row)
-        if not rows:
-            return united([Solutions(select(()).where(exp.false()), {})], self._names)
         parts = []
         for row in rows:
             values = {self._names.column(str(v)): self._listed(row.get(v)) for v in variables}
@@ -232,7 +234,13 @@ class Patterns:
         number = self.context.ids.get(found)
         if number is not None:
             return exp.cast(exp.convert(number), "INTEGER"), Column(ID, True)
-        return exp.cast(text(found), "VARCHAR"), Column(TEXT, True)
+        known = native(term)
+        if known is None or has_offset(term):
+            return exp.cast(text(found), "VARCHAR"), Column(TEXT, True)
+        # No fact has it in this spelling, but a native column may have its value.
+        form, value = known
+        assert form.type is not None
+        return literal_text(value, form.type, form.datatype), Column(TEXT, True)
 
     # What a SELECT makes of solutions
 
@@ -329,7 +337,7 @@ def _exists(graph: Any, scope: Scope) -> exp.Expr:
 
 def _as_column(value: Value) -> tuple[exp.Expr, Column]:
     """A value as a column: native values stay what they are."""
-    if value.form.type is not None and value.rank is None:
+    if value.form.type is not None and value.rank is None and not value.offset:
         return value.sql, Column(value.form, value.known)
     return as_term(value), Column(TEXT, value.known)
 
@@ -374,4 +382,4 @@ def _both_bound(name: str, one: str, other: str) -> exp.Expr:
     return exp.and_(*(exp.not_(column(name, alias).is_(exp.null())) for alias in (one, other)))
 
 
-_WORDS = {"Graph": "GRAPH", "ServiceGraphPattern": "SERVICE"}
+_WORDS = {"Graph": "GRAPH"}

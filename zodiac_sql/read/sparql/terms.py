@@ -12,6 +12,7 @@ from sqlglot import exp
 from zodiac_sql.database.statements import text
 from zodiac_sql.facts.load.literals import TYPES, ZONED, is_zoned
 from zodiac_sql.language import symbols
+from zodiac_sql.language.moments import date_of
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.sparql.solutions import Form
 
@@ -40,6 +41,12 @@ def native(term: Any) -> tuple[Form, exp.Expr] | None:
         datatype = ZONED
     value = _VALUES[type_](written)
     return None if value is None else (Form(type_, datatype), value)
+
+
+def has_offset(term: Any) -> bool:
+    """Whether a term is a moment in another time zone than UTC."""
+    found = _ZONE.search(str(term).strip(" \t\r\n"))
+    return found is not None and found[0] not in ("Z", "+00:00", "-00:00")
 
 
 _ZONE = re.compile(r"(?:Z|[+-][0-9]{2}:[0-9]{2})$")
@@ -73,7 +80,7 @@ def _bool(written: str) -> exp.Expr | None:
 
 def _date(written: str) -> exp.Expr | None:
     try:
-        return exp.cast(text(datetime.date.fromisoformat(written).isoformat()), "DATE")
+        return exp.cast(text(date_of(written).isoformat()), "DATE")
     except ValueError:
         return None
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from sqlglot import exp
 
 from zodiac_sql.database.statements import text
+from zodiac_sql.facts.load.literals import is_zoned
 from zodiac_sql.facts.native_text import literal_text
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
@@ -42,6 +43,10 @@ class Value:
     rank: exp.Expr | None = None
     known: bool = False
     """Whether it is a constant, or a variable that every solution has."""
+    written: exp.Expr | None = None
+    """The term as the query has it, if it is a constant: 01 and 1 are one number and two terms."""
+    offset: bool = False
+    """Whether it is a constant in another time zone than UTC, which only `written` tells."""
 
     @property
     def static_rank(self) -> int | None:
@@ -112,7 +117,8 @@ def native(sql: exp.Expr, form: Form, known: bool = False) -> Value:
 def constant(given: Any) -> Value:
     """The value of an IRI or a literal of rdflib."""
     if (found := terms.native(given)) is not None:
-        return native(found[1], found[0], known=True)
+        value = native(found[1], found[0], known=True)
+        return replace(value, written=text(terms.symbol(given)), offset=terms.has_offset(given))
     from rdflib import Literal
 
     plain = isinstance(given, Literal) and not given.language
@@ -125,6 +131,8 @@ def as_term(value: Value) -> exp.Expr:
     """The text of the term that a value is."""
     if value.kind == "term":
         return value.copy
+    if value.written is not None:
+        return value.written.copy()
     if value.kind == "string":
         return catalogued("quote_where_needed", value.sql)
     if value.rank is not None:
@@ -171,7 +179,7 @@ def equal(first: Value, second: Value) -> exp.Expr:
     if first.kind != second.kind:
         return _unless_null(first, second, exp.false())
     if _mixed_zones(first, second):
-        return exp.cast(exp.null(), "BOOLEAN")
+        return exp.paren(_apart(first, second).eq(exp.convert(0)))
     if _may_be_nan(first, second):
         return exp.paren(sparql("number_order", first.sql, second.sql).eq(exp.convert(0)))
     return exp.paren(first.copy.eq(second.copy))
@@ -189,8 +197,10 @@ def ordered(op: str, first: Value, second: Value) -> exp.Expr:
         first, second = as_number(first), as_number(second)
     if "term" in (first.kind, second.kind):
         sign = sparql("order", as_term(first), as_term(second))
-    elif first.kind != second.kind or _mixed_zones(first, second):
+    elif first.kind != second.kind:
         return exp.cast(exp.null(), "BOOLEAN")
+    elif _mixed_zones(first, second):
+        sign = _apart(first, second)
     elif _may_be_nan(first, second):
         sign = sparql("number_order", first.sql, second.sql)
     else:
@@ -206,10 +216,15 @@ def _may_be_nan(first: Value, second: Value) -> bool:
 
 def _mixed_zones(first: Value, second: Value) -> bool:
     """Whether one of two moments is an instant, and the other is in no time zone."""
-    from zodiac_sql.facts.load.literals import is_zoned
-
     zones = {is_zoned(value.form.datatype) for value in (first, second)}
     return first.kind == "moment" and len(zones) == 2
+
+
+def _apart(first: Value, second: Value) -> exp.Expr:
+    """The order of an instant and a moment in no time zone; NULL unless they are far apart."""
+    if is_zoned(first.form.datatype):
+        return sparql("apart", first.sql, second.sql)
+    return exp.Neg(this=sparql("apart", second.sql, first.sql))
 
 
 def _unless_null(first: Value, second: Value, result: exp.Expr) -> exp.Expr:

@@ -42,8 +42,7 @@ def compare_feed(work: Work) -> None:
 
 def _kind(column: Column) -> object:
     """What the values of a column can be compared with."""
-    type_ = column.type or Type.SYMBOL
-    return "number" if type_.numeric else type_
+    return "number" if _type(column).numeric else _type(column)
 
 
 def _compare(work: Work, tables: Sequence[FeedTable]) -> None:
@@ -51,11 +50,11 @@ def _compare(work: Work, tables: Sequence[FeedTable]) -> None:
     newest = tables[-1]
     known = work.state.schema.get(newest.predicate)
     columns = _common([*(table.columns for table in tables), *([known.columns] if known else [])])
-    facts = Relation(columns or Relation(newest.columns, ()).stored, ())
-    extension = relation_query(facts)
+    there = Relation(newest.columns, ())
     if known is not None and columns is not None:
         there = work.there.relation(newest.predicate)
-        extension = _renamed(relation_query(there), there.stored, facts.columns)
+    facts = Relation(columns or there.stored, ())
+    extension = _renamed(relation_query(there), there.stored, facts.columns)
     entries = union_all([_entries(table, facts.columns) for table in tables])
     last = exp.func("arg_max", _column(INSERTED), _column(COMMIT), dialect="duckdb")
     rows = exp.select(*columns_of(facts, "e"), last.as_(_LAST, quoted=True))
@@ -77,17 +76,22 @@ def _with_last(rows: exp.Select, facts: Relation, inserted: bool) -> exp.Select:
 
 
 def _common(layouts: Sequence[Sequence[Column]]) -> tuple[Column, ...] | None:
-    """Columns that all values fit into, with floats where some are int and others float; None if
-    there are none.
+    """Columns that all values fit into, without a type where some are int and others float; None
+    if there are none.
     """
     stored = [Relation(tuple(layout), ()).stored for layout in layouts]
     kinds = {tuple(_kind(column) for column in layout) for layout in stored}
     if len(kinds) > 1:
         return None
+    types = ({_type(column) for column in one} for one in zip(*stored, strict=True))
     return tuple(
-        one[0] if len({column.type for column in one}) == 1 else replace(one[0], type=Type.FLOAT)
-        for one in zip(*stored, strict=True)
+        replace(column, type=next(iter(some)) if len(some) == 1 else None)
+        for column, some in zip(stored[0], types, strict=True)
     )
+
+
+def _type(column: Column) -> Type:
+    return column.type or Type.SYMBOL
 
 
 def _entries(table: FeedTable, columns: Sequence[Column]) -> exp.Select:
@@ -111,9 +115,22 @@ def _renamed(query: exp.Query, there: Sequence[Column], columns: Sequence[Column
 
 
 def _value(value: exp.Expr, column: Column, wanted: Column) -> exp.Expr:
-    if column.type is not wanted.type:
-        value = exp.cast(value, "DOUBLE")
+    if wanted.type is None:
+        value = _text_of_number(value, column)
     return exp.alias_(value, wanted.name, quoted=True)
+
+
+def _text_of_number(value: exp.Expr, column: Column) -> exp.Expr:
+    """A text that an int and a float have in common if they are the same number exactly.
+
+    As floats they would be compared inexactly: 2^53 + 1 would be the same as 2^53.
+    """
+    text = exp.cast(value, "VARCHAR")
+    if column.type is Type.INT:
+        return text
+    whole = exp.TryCast(this=value.copy(), to=exp.DataType.build("BIGINT", dialect="duckdb"))
+    is_whole = exp.cast(whole, "DOUBLE").eq(value.copy())
+    return exp.case().when(is_whole, exp.cast(whole.copy(), "VARCHAR")).else_(text)
 
 
 def _column(name: str) -> exp.Column:

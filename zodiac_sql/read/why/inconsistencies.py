@@ -11,12 +11,13 @@ from typing import Any
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError
+from zodiac_sql.language.escapes import unquoted
 from zodiac_sql.language.functions import Functions
-from zodiac_sql.language.literals import unquoted
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.syntax import Atom, Type, Variable
 from zodiac_sql.names import INCONSISTENT
 from zodiac_sql.program.state import State
+from zodiac_sql.read.query import Answer
 from zodiac_sql.read.why.asked import Key
 from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
 from zodiac_sql.read.why.proof import Explanation
@@ -62,11 +63,13 @@ class Inconsistency:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Inconsistencies:
+@dataclass(frozen=True, repr=False)
+class Inconsistencies(Answer):
     """What contradicts itself, in the order of axioms. It is true if anything does.
 
-    `total` counts all; there can be more than were to be explained.
+    A table `axiom: string, individuals: list<string>, rule: string`, as `rules` and its like are.
+    Iterated over, it gives an `Inconsistency` for each row, with its proof. `total` counts all;
+    there can be more than were to be explained.
     """
 
     found: tuple[Inconsistency, ...] = ()
@@ -75,10 +78,7 @@ class Inconsistencies:
     def __bool__(self) -> bool:
         return self.total > 0
 
-    def __len__(self) -> int:
-        return len(self.found)
-
-    def __iter__(self) -> Iterator[Inconsistency]:
+    def __iter__(self) -> Iterator[Inconsistency]:  # type: ignore[override]
         return iter(self.found)
 
     def __str__(self) -> str:
@@ -101,12 +101,23 @@ def inconsistencies(
         raise QueryError(f"at most {limit} inconsistencies cannot be explained")
     columns = state.schema.get(INCONSISTENT)
     if columns is None or [c.type for c in columns.columns] != [Type.SYMBOL] * 3:
-        return Inconsistencies()
+        return _listed((), 0)
     known = known_of(store, state, functions)
     total = count(store, known.sources.relation(INCONSISTENT))
     search = search_in(state, known)
     goals = answers(search, state, _ATOM, limit) if total else []
-    return Inconsistencies(tuple(_explained(search, state, goal) for goal in goals), total)
+    return _listed(tuple(_explained(search, state, goal) for goal in goals), total)
+
+
+def _listed(found: tuple[Inconsistency, ...], total: int) -> Inconsistencies:
+    import pyarrow as pa
+
+    columns = {
+        "axiom": pa.array([one.axiom for one in found], pa.string()),
+        "individuals": pa.array([one.individuals for one in found], pa.list_(pa.string())),
+        "rule": pa.array([one.rule for one in found], pa.string()),
+    }
+    return Inconsistencies(pa.table(columns), found=found, total=total)
 
 
 def _explained(search: Search, state: State, goal: Key) -> Inconsistency:

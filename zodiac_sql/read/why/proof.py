@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zodiac_sql.errors import QueryError
 from zodiac_sql.language.syntax import Type, Value
 from zodiac_sql.language.written import spelled_predicate
+from zodiac_sql.paths import impossible
 from zodiac_sql.read.why.spelling import spelled
 
 if TYPE_CHECKING:
@@ -149,6 +150,10 @@ class Explanation:
     A proof rests on such a value only where the best one follows from nothing else but itself."""
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Prefixes, each with its IRI: what people read has them, to_dict, json and arrow have not."""
+    asked: tuple[str | None, ...] = field(default=(), compare=False)
+    """For each column of the goals, the name of the variable that was asked for; None if none."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What looks like a mistake in what was asked."""
 
     def facts(self) -> Iterator[Fact]:
         """All facts, each once: the goals first, then what they rest on."""
@@ -162,6 +167,14 @@ class Explanation:
             steps = self.derivations.get(fact, ())
             waiting += [use for step in reversed(steps) for use in reversed(step.uses)]
         yield from seen
+
+    def bound(self, goal: Fact) -> dict[str, str]:
+        """The variables that were asked for, each with its value in a goal as rules write it."""
+        return {
+            name: spelled(value, type_)
+            for name, value, type_ in zip(self.asked, goal.values, goal.types, strict=False)
+            if name is not None
+        }
 
     @property
     def height(self) -> int:
@@ -242,13 +255,16 @@ class Explanation:
     def save(self, path: str | Path) -> None:
         """Write it in the format that the suffix names: .svg, .mmd, .dot or .json.
 
-        Raises QueryError for another suffix, OSError if the file cannot be written.
+        Raises QueryError for another suffix, or a path that no file can have, OSError if the file
+        cannot be written.
         """
         formats = {".svg": self.svg, ".mmd": self.mermaid, ".dot": self.dot, ".json": self.json}
         suffix = Path(path).suffix.lower()
         if suffix not in formats:
             named = "the suffix must be .svg, .mmd, .dot or .json"
             raise QueryError(f"cannot write an explanation to {str(path)!r}: {named}")
+        if said := impossible(path):
+            raise QueryError(f"{path} {said}")
         Path(path).write_text(formats[suffix](), encoding="utf-8", newline="\n")
 
     def _repr_html_(self) -> str:

@@ -35,6 +35,7 @@ def as_dict(explanation: Explanation) -> dict[str, Any]:
         "goals": [names[goal] for goal in explanation.goals],
         "nodes": [_node(fact, name, explanation) for fact, name in names.items()],
         "steps": [_step(fact, step, names) for fact, step in steps],
+        **({"notes": list(explanation.notes)} if explanation.notes else {}),
     }
 
 
@@ -54,6 +55,7 @@ def _named(explanation: Explanation) -> list[Fact]:
 
 def _node(fact: Fact, name: str, explanation: Explanation) -> dict[str, Any]:
     now = explanation.passed.get(fact)
+    bound = explanation.bound(fact) if fact in explanation.goals else {}
     return {
         "id": name,
         "text": str(fact),
@@ -63,6 +65,7 @@ def _node(fact: Fact, name: str, explanation: Explanation) -> dict[str, Any]:
         "explained": fact in explanation.derivations or fact in explanation.explicit,
         "more": fact in explanation.cut,
         **({} if now is None else {"passed": str(now)}),
+        **({"bound": bound} if bound else {}),
     }
 
 

@@ -71,7 +71,11 @@ class _Place:
 def outline(explanation: Explanation, limits: Limits) -> Iterator[Line]:
     """The lines from top to bottom."""
     writer = _Writer(explanation, limits, _nearest(explanation, limits))
-    waiting: list[_Place | Line] = [_Place(0, goal) for goal in reversed(explanation.goals)]
+    entries: list[_Place | Line] = [
+        *(_Place(0, goal, _bound(goal, explanation)) for goal in explanation.goals),
+        *(Line(0, "fold", f"note: {note}") for note in explanation.notes),
+    ]
+    waiting = entries[::-1]
     while waiting:
         entry = waiting.pop()
         if isinstance(entry, Line):
@@ -80,6 +84,13 @@ def outline(explanation: Explanation, limits: Limits) -> Iterator[Line]:
         line, below = writer.place(entry)
         yield line
         waiting += reversed(below)
+
+
+def _bound(goal: Fact, explanation: Explanation) -> str:
+    """What is said of a goal that was asked for with variables."""
+    values = explanation.bound(goal).items()
+    texts = (f"{name} = {shown(value, explanation)}" for name, value in values)
+    return f"with {', '.join(texts)}" if values else ""
 
 
 def _nearest(explanation: Explanation, limits: Limits) -> frozenset[Fact]:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from sqlglot import exp
 
 from zodiac_sql.database.dictionary import as_written
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import QueryError, StoreError
+from zodiac_sql.errors import ProgramError, QueryError, StoreError
 from zodiac_sql.garbage import uncollected
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.parse import parse_goals
-from zodiac_sql.language.syntax import Atom, Constant, Type, Variable
+from zodiac_sql.language.schema import Schema
+from zodiac_sql.language.syntax import Atom, Column, Comparison, Constant, Term, Type, Variable
+from zodiac_sql.language.types import body_types
+from zodiac_sql.program.check import in_order
 from zodiac_sql.program.state import State
+from zodiac_sql.read.notes_on_goals import notes_on_goals
 from zodiac_sql.read.query import resolved_atom
 from zodiac_sql.read.why.asked import Key, Known, one_nan, places
 from zodiac_sql.read.why.better import of_group
@@ -47,13 +51,20 @@ def why(
     atom = goal_of(state, goal)
     search = search_in(state, known)
     goals = answers(search, state, atom)
+    notes = notes_on_goals(store, state, [(atom,)])
     if not goals:
-        raise QueryError(f"{goal.strip()} does not hold: ask why_not")
+        raise QueryError("\n".join((f"{goal.strip()} does not hold: ask why_not", *notes)))
     if every or limit is not None:
         told = _every(search, goals, MOST_DERIVATIONS if limit is None else limit)
     else:
         told = proof_of(search, goals)
-    return replace(told, prefixes=prefixes_of(state))
+    asked = tuple(map(written_name, atom.terms))
+    return replace(told, prefixes=prefixes_of(state), asked=asked, notes=notes)
+
+
+def written_name(term: Term) -> str | None:
+    """The name of a variable that a user wrote; None for all else."""
+    return term.name if isinstance(term, Variable) and term.written else None
 
 
 def proof_of(search: Search, goals: list[Key]) -> Explanation:
@@ -89,7 +100,7 @@ def _passed(known: Known, needed: Iterable[Key]) -> dict[Key, Key]:
 
 
 def goal_of(state: State, goal: str) -> Atom:
-    """The one atom that a goal consists of. Raises ProgramError or QueryError."""
+    """The one atom that a goal consists of. Raises ProgramError or QueryError, as a query does."""
     literals = parse_goals(goal, state.prefixes)
     if len(literals) != 1 or not isinstance(literals[0], Atom):
         raise QueryError(f"{goal.strip()}: a fact is explained by its name, as in anomaly(wt2)")
@@ -98,14 +109,23 @@ def goal_of(state: State, goal: str) -> Atom:
     if len(atom.terms) != arity:
         said = "1 column" if arity == 1 else f"{arity} columns"
         raise QueryError(f"{atom.predicate} has {said}, and {goal.strip()} has not")
+    require_types(atom, state.schema)
     return atom
+
+
+def require_types(atom: Atom, schema: Schema) -> None:
+    """Raise ProgramError if an atom's terms cannot be values of its columns."""
+    columns = {atom.predicate: [column.type for column in schema[atom.predicate].columns]}
+    if problems := body_types((atom,), columns, {}).problems:
+        raise ProgramError(in_order(problems))
 
 
 def answers(search: Search, state: State, atom: Atom, most: int = FIRST_ANSWERS) -> list[Key]:
     """The facts that a goal means: itself, or its first answers."""
     known = search.known
     columns = state.schema[atom.predicate].columns
-    if all(isinstance(term, Constant) for term in atom.terms):
+    pairs = zip(atom.terms, columns, strict=True)
+    if all(isinstance(term, Constant) and not _rounds(term, column) for term, column in pairs):
         key = key_of(known, atom)
         if key is None:
             return []
@@ -114,13 +134,20 @@ def answers(search: Search, state: State, atom: Atom, most: int = FIRST_ANSWERS)
     named = replace(
         atom,
         terms=tuple(
-            Variable(f"V{place}") if isinstance(t, Variable) and t.anonymous else t
-            for place, t in enumerate(atom.terms)
+            Variable(f"_:{place}")
+            if (isinstance(t, Variable) and t.anonymous) or _rounds(t, column)
+            else t
+            for place, (t, column) in enumerate(zip(atom.terms, columns, strict=True))
         ),
     )
+    same = [
+        Comparison(here, "=", asked)
+        for here, asked in zip(named.terms, atom.terms, strict=True)
+        if isinstance(asked, Constant) and here is not asked
+    ]
     names = sorted({t.name for t in named.terms if isinstance(t, Variable)})
     found: list[Key] = []
-    for row in _first_solutions(known, named, names, most):
+    for row in _first_solutions(known, (named, *same), names, most):
         values = dict(zip(names, row, strict=True))
         terms = tuple(
             Constant(column.type or Type.SYMBOL, values[t.name]) if isinstance(t, Variable) else t
@@ -132,20 +159,29 @@ def answers(search: Search, state: State, atom: Atom, most: int = FIRST_ANSWERS)
     return found
 
 
+def _rounds(term: Term, column: Column) -> bool:
+    """Whether a term is a float, which may equal an int of a column, but is not stored there."""
+    return column.type is Type.INT and isinstance(term, Constant) and term.type is Type.FLOAT
+
+
 def _first_solutions(
-    known: Known, atom: Atom, names: list[str], most: int
+    known: Known, goals: tuple[Atom | Comparison, ...], names: list[str], most: int
 ) -> list[tuple[Any, ...]]:
+    atom = goals[0]
+    assert isinstance(atom, Atom)
     if not known.sources.relation(atom.predicate).rows:
         return []
     columns = [exp.column(name, quoted=True) for name in names]
-    query = exp.select(*columns).from_(solutions(known, (atom,), names).subquery("q", copy=False))
+    query = exp.select(*columns).from_(solutions(known, goals, names).subquery("q", copy=False))
     return known.store.rows(query.order_by(*(column.copy() for column in columns)).limit(most))
 
 
 def key_of(known: Known, atom: Atom) -> Key | None:
-    """A fact as it is stored; None if it has a symbol that the dictionary does not know.
+    """A fact as it is stored; None if it cannot be: the dictionary does not know a symbol, or a
+    float is none of the ints of its column.
 
     None, too, if the predicate has no facts at all, so that the types of its columns are unknown.
+    Its constants have types that fit the columns (`require_types`).
     """
     if known.schema[atom.predicate].open:
         return None
@@ -155,18 +191,27 @@ def key_of(known: Known, atom: Atom) -> Key | None:
     columns = known.schema[atom.predicate].columns
     values: list[object] = []
     for constant, column in zip(constants, columns, strict=True):
-        if (constant.type is Type.SYMBOL) != (column.type is Type.SYMBOL):
-            raise QueryError(
-                f"{atom.predicate}: the column {column.name} has values of type {column.type}, and "
-                f"{constant} is of type {constant.type}"
-            )
         if constant.type is Type.SYMBOL:
             if str(constant.value) not in ids:
                 return None
             values.append(ids[str(constant.value)])
+        elif _rounds(constant, column):
+            exact = _as_int(constant.value)
+            if exact is None:
+                return None
+            values.append(exact)
+        elif column.type is Type.FLOAT:
+            values.append(one_nan(float(cast(float, constant.value))))
         else:
-            values.append(one_nan(constant.value))
+            values.append(constant.value)
     return atom.predicate, tuple(values)
+
+
+def _as_int(value: object) -> int | None:
+    """A float as the int that it equals; None if there is none of 64 bits."""
+    assert isinstance(value, float)
+    whole = value.is_integer() and -(2.0**63) <= value < 2.0**63
+    return int(value) if whole else None
 
 
 def _needed(

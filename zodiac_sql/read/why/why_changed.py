@@ -20,7 +20,7 @@ from zodiac_sql.database.dictionary import as_written
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import parameter
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import QueryError, StoreError
+from zodiac_sql.errors import ProgramError, QueryError, StoreError
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.named_columns import goal as in_columns
@@ -35,7 +35,7 @@ from zodiac_sql.read.why.explain import Words, step_of, words
 from zodiac_sql.read.why.known import prefixes_of
 from zodiac_sql.read.why.moved_groups import moved_in_group
 from zodiac_sql.read.why.search import Derivation
-from zodiac_sql.read.why.why import key_of
+from zodiac_sql.read.why.why import key_of, require_types
 from zodiac_sql.read.why.why_best_moved import steps_below, with_all_values
 from zodiac_sql.sql.forms import is_text
 from zodiac_sql.sql.relations import columns_of, relation_query
@@ -120,6 +120,7 @@ def _goal(ways: Mapping[str, _Way], state: State, goal: str) -> _Event:
     atom = literals[0]
     if not all(isinstance(term, Constant) for term in atom.terms):
         raise QueryError(f"{goal.strip()}: only a fact without variables has a reason to move")
+    clash: ProgramError | None = None
     for name, way in ways.items():
         predicate = resolve(atom.predicate, way.known.schema, state.prefixes)
         if predicate not in way.known.schema:
@@ -128,11 +129,18 @@ def _goal(ways: Mapping[str, _Way], state: State, goal: str) -> _Event:
         asked = in_columns(replace(atom, predicate=predicate), known)
         if known.arity != len(asked.terms):
             continue
+        try:
+            require_types(asked, way.known.schema)
+        except ProgramError as error:  # on the other side, its columns may have other types
+            clash = error
+            continue
         key = key_of(way.known, asked)
         if key is not None:
             way.look_up([key])
             if way.found[key]:
                 return name, key
+    if clash is not None:
+        raise clash
     raise QueryError(
         f"{goal.strip()} neither entered nor left its extension with this change: ask why, or "
         "why_not"

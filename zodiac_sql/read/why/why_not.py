@@ -33,6 +33,7 @@ from zodiac_sql.language.types import body_types
 from zodiac_sql.language.written import on_one_line, spelled_predicate
 from zodiac_sql.names import VARIES
 from zodiac_sql.program.state import State, parsed_templates
+from zodiac_sql.read.notes_on_goals import notes_on_goals
 from zodiac_sql.read.why.absence import Attempt, Kind, WhyNot
 from zodiac_sql.read.why.asked import Known
 from zodiac_sql.read.why.better import is_better, of_group
@@ -40,7 +41,7 @@ from zodiac_sql.read.why.explain import solutions, words
 from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
 from zodiac_sql.read.why.search import Search
 from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
-from zodiac_sql.read.why.why import answers, goal_of, key_of, proof_of
+from zodiac_sql.read.why.why import answers, goal_of, key_of, proof_of, written_name
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import goals_are_empty
 
@@ -56,13 +57,17 @@ def why_not(store: Store, state: State, functions: Functions, goal: str, depth: 
     known = known_of(store, state, functions)
     atom = goal_of(state, goal)
     search = search_in(state, known)
+    notes = notes_on_goals(store, state, [(atom,)])
     if found := answers(search, state, atom):
-        proof = replace(proof_of(search, found), prefixes=prefixes_of(state))
+        asked = tuple(map(written_name, atom.terms))
+        proof = replace(
+            proof_of(search, found), prefixes=prefixes_of(state), asked=asked, notes=notes
+        )
         return WhyNot(shown(atom, {}), (), (), proof, proof.prefixes)
     if better := _better(search, state, atom):
-        return WhyNot(shown(atom, {}), (), (better,), prefixes=prefixes_of(state))
+        return WhyNot(shown(atom, {}), (), (better, *notes), prefixes=prefixes_of(state))
     told = _Tried(known, prefixes_of(state)).absent(atom, depth)
-    return replace(told, notes=(*told.notes, *_not_made(state, told, atom)))
+    return replace(told, notes=(*told.notes, *_not_made(state, told, atom), *notes))
 
 
 def _better(search: Search, state: State, atom: Atom) -> str | None:

@@ -1,0 +1,49 @@
+"""The types that facts in texts of rules give to columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from zodiac_sql.errors import Problem
+from zodiac_sql.language.datatypes import moment_hint
+from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.syntax import Atom, Column, Constant, Term, Type
+from zodiac_sql.language.types import TYPE_CLASH
+
+
+def settle_facts(
+    schema: Mapping[str, Predicate], facts: Sequence[Atom]
+) -> tuple[dict[str, Predicate], list[Problem]]:
+    """A schema in which the facts of a text have settled types, and those that do not fit."""
+    result = dict(schema)
+    problems = []
+    for fact in facts:
+        predicate = result[fact.predicate]
+        types = []
+        for column, settled, term in zip(
+            predicate.columns, predicate.settled, fact.terms, strict=True
+        ):
+            given = term.type if isinstance(term, Constant) else Type.SYMBOL
+            if (
+                settled is not None
+                and given != settled
+                and not (settled is Type.FLOAT and given is Type.INT)
+            ):
+                problems.append(_fact_clash(fact, column, settled, term))
+            types.append(settled or given)
+        columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
+        result[fact.predicate] = replace(predicate, columns=columns, settled=tuple(types))
+    return result, problems
+
+
+def _fact_clash(fact: Atom, column: Column, settled: Type, term: Term) -> Problem:
+    given = term.type if isinstance(term, Constant) else Type.SYMBOL
+    name = fact.predicate
+    return Problem(
+        f"{TYPE_CLASH}: column {column.name} of {name} is {settled}, {fact} gives {given}",
+        term.span,
+        f".decl {name}(..., {column.name}: float) before the first facts makes room for both."
+        if settled.numeric and given.numeric
+        else moment_hint(term, {settled}) or "One column has one type.",
+    )
