@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from zodiac_sql.database.guard import exclusive
+from zodiac_sql.database.settings import require_storage_version
 from zodiac_sql.questions import Questions
 
 if TYPE_CHECKING:
@@ -94,13 +95,17 @@ class FileVerbs(Questions):
         return describe_feed(self._session.current())
 
     @exclusive
-    def compact(self) -> Compacted:
+    def compact(self, *, storage_version: str | None = None) -> Compacted:
         """Write the file anew: as small as it can be, in order, without symbols that nothing uses.
 
-        Nobody else may have it open. A kill leaves it as it was, or as it is then. The facts of the
-        last `Change` cannot be asked for any more. Raises BusyError, LockedError or StoreError.
+        `storage_version` is the form of DuckDB's in which it is written, such as "v1.5.0" for all
+        clients from 1.5 on; without it, the file keeps its own (see `connect`). Nobody else may
+        have it open. A kill leaves it as it was, or as it is then. The facts of the last `Change`
+        cannot be asked for any more. Raises BusyError, LockedError, StoreError or ValueError.
         """
-        return self._session.compact()
+        if storage_version is not None:
+            require_storage_version(storage_version)
+        return self._session.compact(storage_version)
 
     @exclusive
     def backup(self, path: str | Path) -> None:

@@ -10,6 +10,7 @@ from typing import Literal
 from zodiac_sql.change.settings import Settings
 from zodiac_sql.database.limits import Limits
 from zodiac_sql.database.open_store import open_store
+from zodiac_sql.database.settings import STORAGE_VERSION
 from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.language.functions import Function
 from zodiac_sql.session import Session
@@ -23,6 +24,7 @@ def connect(
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     external_access: bool = False,
+    storage_version: str = STORAGE_VERSION,
     functions: Iterable[Function] = (),
     strategy: str = "auto",
     modules: bool = True,
@@ -34,10 +36,9 @@ def connect(
     """Open a knowledge base: a DuckDB file, created if it does not exist, or memory.
 
     `memory_limit` ("512MB"), `threads` and `temp_directory` (where to spill) go to DuckDB. Without
-    `external_access`, no SQL in a query or in the file reaches other files or the network.
-    `functions` are Python functions that the file's rules use (see `register_function`). A file
-    that was copied in use, without its .wal, is a MissingLogWarning.
-
+    `external_access`, no SQL in a query or in the file reaches other files or the network. A new
+    file is for clients of DuckDB from `storage_version` on; one that was copied in use, without its
+    .wal, is a MissingLogWarning. `functions` are those that its rules use (`register_function`).
     A change or a question that takes longer than `timeout` seconds is a LimitError, and changes
     nothing. So is a change in which the rules of one hypernode derive more than `max_rows` facts
     beyond those that they have derived before, or are applied more than `max_iterations` times, and
@@ -49,7 +50,6 @@ def connect(
     for streams "bf_marking" and "dred_marking", are to compare. With `modules`, other algorithms
     compute transitive and symmetric-transitive relations. `hypertree` says which cyclic rules are
     evaluated by a tree of smaller joins: "auto" those that should gain by it, True all, False none.
-
     Raises LockedError, NewerFileError or StoreError; ValueError for an unknown setting.
     """
     settings = Settings(strategy, modules, hypertree)
@@ -63,5 +63,6 @@ def connect(
         memory_limit=memory_limit,
         temp_directory=temp_directory,
         external_access=external_access,
+        storage_version=storage_version,
     )
     return KnowledgeBase(Session(opened, functions, settings, limits))

@@ -339,7 +339,7 @@ class Session:
 
     # Life
 
-    def compact(self) -> Compacted:
+    def compact(self, storage_version: str | None) -> Compacted:
         """Write the file anew, while it is closed, and open it again."""
         from zodiac_sql.database.compact import compact
         from zodiac_sql.database.forks import is_open
@@ -356,7 +356,7 @@ class Session:
         store.journal.settle()  # close would leave it in the file if it fails
         store.close()
         try:
-            return compact(store.file, store.settings)
+            return compact(store.file, store.settings, storage_version)
         finally:
             self._open_again()
 

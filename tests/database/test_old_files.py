@@ -83,7 +83,11 @@ TABLES = """
       AND NOT regexp_full_match(table_name, 'feed_[0-9]+') ORDER BY 1
 """
 MACROS = """
-    SELECT function_name, parameters, replace(macro_definition, 'lambda ', '')
+    SELECT function_name, parameters,
+      replace(
+        replace(macro_definition, '(NOT (t[1] IN (''<'', ''"'')))', '(t[1] NOT IN (''<'', ''"''))'),
+        '(lambda piece: ', '(piece -> '
+      )
     FROM duckdb_functions() WHERE database_name = $1 AND schema_name = 'zodiac' ORDER BY 1
 """
 SCHEMAS = "SELECT schema_name FROM duckdb_schemas() WHERE database_name = $1 ORDER BY 1"

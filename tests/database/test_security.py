@@ -188,6 +188,20 @@ def test_a_file_that_is_not_as_we_made_it_is_not_read(
     assert file.read_bytes() == written
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_file_with_a_trigger_is_not_read(tmp_path: Path, read_only: bool) -> None:
+    """Only files of DuckDB 2 can have them."""
+    file = tmp_path / "x.duckdb"
+    with zodiac_sql.connect(file, storage_version="v2.0.0") as kb:
+        kb.insert("p", [(1,)])
+    with duckdb.connect(file) as stranger:
+        stranger.execute(
+            "CREATE TRIGGER t AFTER INSERT ON edb.p FOR EACH STATEMENT DELETE FROM zodiac.symbol"
+        )
+    with pytest.raises(StoreError, match="it has the trigger edb.t. "):
+        zodiac_sql.connect(file, read_only=read_only)
+
+
 def test_a_view_of_ours_that_was_replaced_is_not_read(
     open_kb: OpenKb, tmp_path: Path, place: Path
 ) -> None:

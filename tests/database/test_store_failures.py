@@ -108,13 +108,13 @@ def test_memory_that_spills(tmp_path: Path) -> None:
         kb.add_rules("square(X, Y) :- n(X), n(Y).")
         assert kb.insert("n", [(i,) for i in range(2000)]).inserted["square"] == 4_000_000
     with duckdb.connect(path) as connection:
-        assert connection.sql("SELECT count(*), sum(s) FROM square").fetchone() == (
+        assert connection.execute("SELECT count(*), sum(s) FROM square").fetchone() == (
             4_000_000, 2000 * (1999 * 2000 // 2)
         )  # fmt: skip
 
 
 def test_what_duckdb_takes_for_the_same_in_a_union(tmp_path: Path) -> None:
-    """DuckDB 1.5.6 finds (0, 2) and (0, 3), too, where its optimizer is left alone."""
+    """DuckDB 1.5.6 found (0, 2) and (0, 3), too, where its optimizer was left alone."""
     union = (
         "SELECT p.b, p.a FROM p JOIN e AS x ON x.s = p.b JOIN e AS y ON y.s = x.o AND y.o = p.a"
         " UNION ALL "
@@ -131,7 +131,7 @@ def test_what_duckdb_takes_for_the_same_in_a_union(tmp_path: Path) -> None:
 
 
 def test_what_duckdb_does_to_rows_of_a_new_table(tmp_path: Path) -> None:
-    """DuckDB 2.0.0 shows no row until COMMIT, and never makes the last change (ARCHITECTURE.md)."""
+    """DuckDB 2.0.0 showed no row until COMMIT, and never made the last change; 2.0.1 does."""
     path = tmp_path / "rows.duckdb"
     with duckdb.connect(path, config={"threads": 2}) as connection:
         connection.execute("CREATE TABLE r AS SELECT range AS i FROM range(200_000)")

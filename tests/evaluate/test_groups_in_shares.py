@@ -41,14 +41,15 @@ def readings() -> pa.Table:
 )
 def test_shares_have_the_values_of_the_whole(tmp_path: Path, readings: pa.Table, rule: str) -> None:
     tables = []
-    for name, limit in (("small", "128MB"), ("large", "4GB")):
+    for name, limit in (("small", "64MB"), ("large", "4GB")):
         kb = zodiac_sql.connect(tmp_path / f"{name}.duckdb", memory_limit=limit)
         texts: list[str] = []
         kb.trace(lambda text, _, texts=texts: texts.append(text))
         with kb.update() as update:
             update.add_rules(DECL + rule)
             update.insert("reading", readings)
-        assert any("zodiac$shares" in text for text in texts) == (name == "small")
+        shared = any("zodiac$shares" in text for text in texts)
+        assert shared == (name == "small" and "SUM" in rule)  # DuckDB 2 spills what one value needs
         tables.append(sorted(kb.table("a").fetchall()))
         kb.delete("reading", [("sensor 7", 0, math.sin(7))])
         assert kb.verify()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from zodiac_sql.database.settings import StorageVersion
+
 if TYPE_CHECKING:
     from zodiac_sql.facts.load.options import TableOptions
 
@@ -32,6 +34,10 @@ class What(enum.StrEnum):
     FEED = "feed"
 
 
+WrittenFor = Annotated[
+    StorageVersion | None,
+    typer.Option("--storage-version", help="The oldest DuckDB that is to read the file."),
+]
 Database = Annotated[str, typer.Argument(metavar="DB", help="The database file.")]
 NewDatabase = Annotated[
     str, typer.Argument(metavar="DB", help="The database file, made if it is missing.")

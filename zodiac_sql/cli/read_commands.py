@@ -19,7 +19,7 @@ from zodiac_sql.cli.databases import (
 )
 from zodiac_sql.cli.exporting import export_to
 from zodiac_sql.cli.limiting import limited_answer
-from zodiac_sql.cli.options import Database, ExportFormat, Format, Json, What
+from zodiac_sql.cli.options import Database, ExportFormat, Format, Json, What, WrittenFor
 from zodiac_sql.cli.output import (
     exported_as_json,
     print_exported,
@@ -283,7 +283,7 @@ def backup(
     print_text(f"{path}: a copy of {db}")
 
 
-def compact(db: Database) -> None:
+def compact(db: Database, storage_version: WrittenFor = None) -> None:
     """Write a database anew, so that it takes less space.
 
     Facts stand in order then, and symbols that nothing uses are gone. It needs room for a second
@@ -292,7 +292,8 @@ def compact(db: Database) -> None:
     \b
     Example:
       zodiac compact farm.duckdb
+      zodiac compact farm.duckdb --storage-version v1.5.0
     """
     require_database(db)
     with changing(db) as opened:
-        print_text(f"{db}: {opened.kb.compact()}")
+        print_text(f"{db}: {opened.kb.compact(storage_version=storage_version)}")

@@ -1,8 +1,8 @@
 """Checks that a file is as we make it, before anything in it is read by name.
 
 A file may come from anybody, and DuckDB would run code that it holds: a view or a macro in place of
-ours, a column with a default or an expression, a check, an index over an expression. So our schemas
-may hold only tables of plain types, and the macros of the catalog as we made them.
+ours, a trigger, a column with a default or an expression, a check, an index over an expression. So
+our schemas may hold only tables of plain types, and the macros of the catalog as we made them.
 
 The checks call only DuckDB's own functions, and compare texts: they call nothing of the file.
 """
@@ -34,6 +34,11 @@ SELECT database_name, schema_name, view_name
 FROM system.main.duckdb_views() WHERE lower(schema_name) IN {_OURS}
 """
 
+_TRIGGERS = f"""
+SELECT database_name, schema_name, trigger_name
+FROM system.main.duckdb_triggers() WHERE lower(schema_name) IN {_OURS}
+"""
+
 _NAME = r'(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")'
 
 _FACT = (
@@ -44,7 +49,7 @@ _FACT = (
 
 # The first column for modules had a default that calls a function. Nothing uses it: migration 6
 # makes the table anew.
-_DEFAULT = r"[0-9]+|'\[\]'|CAST\('[ft]' AS BOOLEAN\)|main\.list_value\(\)"
+_DEFAULT = r"[0-9]+|'\[\]'|CAST\('[ft]' AS BOOLEAN\)|true|false|main\.list_value\(\)"
 
 _PLAIN = (
     r"(?:VARCHAR|INTEGER|BIGINT|BOOLEAN|TIMESTAMP)(?:\[\])?|MAP\(VARCHAR, VARCHAR\)"
@@ -63,12 +68,13 @@ _MADE = re.compile(
 
 def require_our_tables(store: Database) -> None:
     """Raise StoreError if something in our schemas is not as we make it, except for macros."""
-    listed, shown = store.rows(_TABLES), store.rows(_VIEWS)
+    listed, shown, triggers = (store.rows(asked) for asked in (_TABLES, _VIEWS, _TRIGGERS))
     tables = [
         (s, name, text, more) for file, s, name, text, more in listed if file == store.database
     ]
     views = [(s, view) for file, s, view in shown if file == store.database]
-    _refuse(store, [*_wrong_tables(tables), *_wrong_views(tables, views)])
+    wrong = [f"the trigger {s}.{name}" for file, s, name in triggers if file == store.database]
+    _refuse(store, [*_wrong_tables(tables), *_wrong_views(tables, views), *wrong])
 
 
 def _wrong_tables(tables: list[tuple[str, str, str, bool]]) -> Iterator[str]:
@@ -162,8 +168,13 @@ _SCHEMAS = ("zodiac", "edb", "idb", "hd")
 
 
 def _body(macro: Listed) -> tuple[tuple[str, ...], str]:
-    """What a macro computes. If it was read from a file, its lambdas are written the older way."""
-    return macro.parameters, re.sub(r"\(lambda (\w+): ", r"(\1 -> ", macro.definition or "")
+    """What a macro computes, written the older way wherever versions of DuckDB differ.
+
+    The text depends on which version has made the file, and on whether the macro was read from it.
+    """
+    text = macro.definition or ""
+    text = re.sub(r"\(lambda (\w+): ", r"(\1 -> ", text)
+    return macro.parameters, re.sub(r"\(NOT \((t\[1\]) (IN \([^()]*\))\)\)", r"(\1 NOT \2)", text)
 
 
 _EXPECTED = "zodiac_expected_"

@@ -18,13 +18,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
 from sqlglot import exp
 
 from zodiac_sql.database.new_files import aside, log_of
 from zodiac_sql.database.settings import NO_EXTENSIONS, Settings
 from zodiac_sql.database.statements import union_all
-from zodiac_sql.database.store import Store
+from zodiac_sql.database.store import Store, connect_duckdb
 from zodiac_sql.errors import StoreError
 
 _SOURCE, _MADE = "zodiac_source", "zodiac_made"
@@ -46,8 +45,11 @@ class Compacted:
         return f"{sizes}; {self.symbols:,} symbols that nothing used are gone"
 
 
-def compact(file: Path, settings: Settings) -> Compacted:
-    """Write a file anew that this process has not open. Raises StoreError: then it is as before."""
+def compact(file: Path, settings: Settings, storage_version: str | None = None) -> Compacted:
+    """Write a file anew that this process has not open. Raises StoreError: then it is as before.
+
+    Without `storage_version`, it keeps the form that it has.
+    """
     log = log_of(file)
     if log.exists() and log.stat().st_size:
         raise StoreError(
@@ -58,7 +60,7 @@ def compact(file: Path, settings: Settings) -> Compacted:
     before = file.stat().st_size
     try:
         with aside(file) as made, _helper(file, made, settings) as store:
-            _open_both(store, file, made)
+            _open_both(store, file, made, storage_version)
             symbols = _copy(store)
             store.run("CHECKPOINT zodiac_made")
             store.run("DETACH zodiac_made")
@@ -74,10 +76,10 @@ def compact(file: Path, settings: Settings) -> Compacted:
 def _helper(file: Path, made: Path, settings: Settings) -> Store:
     """A database in memory that copies from one file to another."""
     config = {**settings, **NO_EXTENSIONS, "temp_directory": str(made.parent)}
-    return Store(duckdb.connect(config=config), str(file), False)
+    return Store(connect_duckdb(config=config), str(file), False)
 
 
-def _open_both(store: Store, file: Path, made: Path) -> None:
+def _open_both(store: Store, file: Path, made: Path, storage_version: str | None) -> None:
     """Open the old file and the new one, and let no view or macro reach another one."""
     for setting, places in (
         ("allowed_paths", [file, log_of(file)]),
@@ -88,12 +90,22 @@ def _open_both(store: Store, file: Path, made: Path) -> None:
         store.run(exp.Set(expressions=[item]))
     store.run("SET enable_external_access = false")
     store.run("SET lock_configuration = true")
-    for path, name, options in (
-        (file, _SOURCE, [exp.AttachOption(this=exp.Var(this="READ_ONLY"))]),
-        (made, _MADE, []),
-    ):
-        named = exp.alias_(exp.Literal.string(str(path)), name, quoted=True)
-        store.run(exp.Attach(this=named, expressions=options))
+    _attach(store, file, _SOURCE, exp.AttachOption(this=exp.var("READ_ONLY")))
+    form = exp.Literal.string(storage_version or _form(store))
+    _attach(store, made, _MADE, exp.AttachOption(this=exp.var("STORAGE_VERSION"), expression=form))
+
+
+def _attach(store: Store, path: Path, name: str, option: exp.AttachOption) -> None:
+    named = exp.alias_(exp.Literal.string(str(path)), name, quoted=True)
+    store.run(exp.Attach(this=named, expressions=[option]))
+
+
+def _form(store: Store) -> str:
+    """The storage version of the old file. DuckDB adds a + to it."""
+    ((version,),) = store.rows(
+        "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = $1", [_SOURCE]
+    )
+    return str(version).removesuffix("+")
 
 
 def _copy(store: Store) -> int:

@@ -36,6 +36,10 @@ class PatternError(EvaluationError):
     """A regular expression that is none: a mistake in the text of a rule or a query, or in data."""
 
 
+class ReadOnlyError(StoreError):
+    """A statement in a transaction that only reads would have written."""
+
+
 class Opened(Protocol):
     """What is needed of a store."""
 
@@ -174,6 +178,8 @@ def explained(error: duckdb.Error, path: str) -> ZodiacError:
         return PublishedError(_PUBLISHED.format(path=path, text=text))
     if DISK_FULL.search(text):
         return ResourceError(f"The disk is full. Nothing was changed. DuckDB says: {text}")
+    if "transaction is launched in read-only mode" in text:
+        return ReadOnlyError(text)
     if "Python exception occurred while executing the UDF" in text:
         return FunctionError(f"a registered function failed. Nothing was changed. {text}")
     if "not a valid DuckDB database file" in text:

@@ -24,8 +24,14 @@ from zodiac_sql.database.log import has_log, missing_log
 from zodiac_sql.database.migrate import migrate
 from zodiac_sql.database.new_files import aside, put_in_place
 from zodiac_sql.database.other_log import require_its_log
-from zodiac_sql.database.settings import NO_EXTENSIONS, WRONG_OPTIMIZER, Settings
-from zodiac_sql.database.store import SCHEMAS, Store
+from zodiac_sql.database.settings import (
+    NO_EXTENSIONS,
+    STORAGE_VERSION,
+    WRONG_OPTIMIZER,
+    Settings,
+    require_storage_version,
+)
+from zodiac_sql.database.store import SCHEMAS, Store, connect_duckdb
 from zodiac_sql.errors import LockedError, ResourceError, StoreError, ZodiacError
 from zodiac_sql.paths import impossible
 
@@ -38,20 +44,22 @@ def open_store(
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     external_access: bool = False,
+    storage_version: str = STORAGE_VERSION,
 ) -> Store:
-    """Open a database file, and bring its catalog up to date.
+    """Open a database file, and bring its catalog up to date. A new one gets `storage_version`.
 
     Without `external_access`, no statement can then reach another file or the network, load an
     extension or change a setting, whatever is in the file. Raises LockedError, NewerFileError, or
     StoreError if the file is not a database, or not as we make them.
     """
+    require_storage_version(storage_version)
     _require_a_possible_path(str(path), external_access)
     if temp_directory is not None and (said := _refused(str(temp_directory))):
         raise StoreError(f"temp_directory: {temp_directory} {said}.")
     instance = instance_of(str(path))
     is_made = False
     if not read_only and str(path) != ":memory:" and not os.path.lexists(path):
-        is_made = _make(Path(path))
+        is_made = _make(Path(path), storage_version)
     settings: Settings = {}
     if threads is not None:
         settings["threads"] = threads
@@ -84,7 +92,7 @@ def open_store(
 
 def _connected(path: str, read_only: bool, config: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     try:
-        return duckdb.connect(path, read_only=read_only, config=config)
+        return connect_duckdb(path, read_only, config)
     except duckdb.Error as error:
         raise explained(error, path) from error
 
@@ -153,7 +161,7 @@ def _prepare(store: Store, external_access: bool, is_made: bool) -> None:
     store.look_in(*SCHEMAS)
 
 
-def _make(path: Path) -> bool:
+def _make(path: Path, storage_version: str) -> bool:
     """Make a new database file with a catalog in another place, so that a kill leaves no partial
     file.
 
@@ -163,7 +171,8 @@ def _make(path: Path) -> bool:
     """
     try:
         with aside(path) as new:
-            with Store(duckdb.connect(str(new)), str(path), False) as store:
+            form: Settings = {"storage_compatibility_version": storage_version}
+            with Store(connect_duckdb(str(new), config=form), str(path), False) as store:
                 store.look_in()
                 store.database = _require_a_database_file(store)
                 store.run("PRAGMA disable_checkpoint_on_shutdown")
@@ -192,6 +201,8 @@ def _configure(store: Store, external_access: bool) -> None:
 
 _NOT_LOCKED = (
     "disabled_optimizers",  # see Store.run
+    "enable_progress_bar",  # see connect_duckdb
+    "threads",  # see one_thread.py
     "memory_limit",  # see other_connections.py
     "TimeZone",  # a setting of the session; nothing of ours depends on it
     "current_transaction_invalidation_policy",  # DuckDB sets it itself, to alter a table

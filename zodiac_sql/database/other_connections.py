@@ -11,11 +11,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import duckdb
-
 from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.settings import NO_EXTENSIONS, Settings
-from zodiac_sql.database.store import SCHEMAS, Store
+from zodiac_sql.database.store import SCHEMAS, Store, connect_duckdb
 from zodiac_sql.errors import ResourceError
 
 
@@ -74,7 +72,7 @@ def connect_outside(store: Store) -> Iterator[Store]:
         with _spill() as spill:
             settings["temp_directory"] = spill
             with Store(
-                duckdb.connect(config=settings), store.path, False, settings, watch=store.watch
+                connect_duckdb(config=settings), store.path, False, settings, watch=store.watch
             ) as other:
                 other.tracer = store.tracer
                 other.run("SET arrow_lossless_conversion = true")

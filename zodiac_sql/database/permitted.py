@@ -62,6 +62,8 @@ _PRAGMAS = frozenset(
     )
 )
 
+_PRAGMA = re.compile(r"\s*PRAGMA\s+(\w+)", re.IGNORECASE)
+
 _FILES = re.compile(r"read_.*|parquet_.*|sniff_csv|glob")
 """Table functions that may be called only with external access."""
 
@@ -118,6 +120,12 @@ def require_permitted(store: Store, text: str, statement: str) -> None:
             f"sql() does not read {name}: what it calls reaches outside of the knowledge base, or "
             "has effects that stay. Somebody else has put it into this file."
         )
+
+
+def is_listing_pragma(statement: str) -> bool:
+    """Whether a PRAGMA only lists something."""
+    found = _PRAGMA.match(statement)
+    return found is not None and found[1].lower() in _PRAGMAS
 
 
 def require_harmless(store: Store, view: str) -> None:

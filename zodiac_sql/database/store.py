@@ -12,7 +12,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+from weakref import ref
 
 import duckdb
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 Parameters = Sequence[object] | Mapping[str, object] | None
 Tracer = Callable[[str, Parameters], None]
+_Result = TypeVar("_Result")
 
 KNOWN_SYMBOLS = "zodiac$known_symbol"
 """Temporary view of every symbol, published and new (dictionary.py)."""
@@ -52,11 +54,25 @@ SCHEMAS = ("zodiac", EXPLICIT_SCHEMA, DERIVED_SCHEMA, NODE_SCHEMA)
 """Our schemas in a database file."""
 
 
+def connect_duckdb(
+    path: str = ":memory:", read_only: bool = False, config: Settings | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Connect to DuckDB, without its own progress bar.
+
+    In a process without a script, it would write that to stdout, amid the output of the program.
+    """
+    connection = duckdb.connect(path, read_only=read_only, config=config or {})
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
 class Store:
     """An open database. `tracer`, if set, sees every statement and its parameters first.
 
     `connection`, `instance`, `settings` and `reader` are for the files of this room only.
     """
+
+    _streamed: ref[pa.RecordBatchReader] | None = None
 
     def __init__(
         self,
@@ -155,19 +171,35 @@ class Store:
 
         Changes that wait in the journal come first.
         """
+        return self._run(self.connection.execute, statement, parameters)
+
+    def _run(
+        self,
+        execute: Callable[[str, Parameters], _Result],
+        statement: str | exp.Expr,
+        parameters: Parameters,
+    ) -> _Result:
         self.journal.comes()
         text = statement if isinstance(statement, str) else render(statement)
         if self.waiting_symbols and KNOWN_SYMBOLS in text:
             self._settle_symbols()
         if self.tracer:
             self.tracer(text, parameters)
+        self._end_answer()
         with explaining(self):
             try:
-                return self.connection.execute(text, parameters)
+                return execute(text, parameters)
             except duckdb.InternalException as error:
                 if not any(said in str(error) for said in NOT_PLANNED):
                     raise
-                return self._replanned(text, parameters)
+                return self._replanned(execute, text, parameters)
+
+    def _end_answer(self) -> None:
+        """Give up an answer that is still streamed: DuckDB refuses other statements meanwhile."""
+        if self._streamed is not None:
+            reader, self._streamed = self._streamed(), None
+            if reader is not None:
+                reader.close()
 
     def _settle_symbols(self) -> None:
         """Put the symbols that wait in memory into the dictionary's table."""
@@ -175,12 +207,14 @@ class Store:
         self.run(_INTO_TABLE, ids_and_texts(self.waiting_symbols))
         self.waiting_symbols.clear()
 
-    def _replanned(self, text: str, parameters: Parameters) -> duckdb.DuckDBPyConnection:
-        """Run a statement that DuckDB 1.5.6 cannot plan: it loses columns of some cyclic joins."""
+    def _replanned(
+        self, execute: Callable[[str, Parameters], _Result], text: str, parameters: Parameters
+    ) -> _Result:
+        """Run a statement that DuckDB cannot plan: it loses columns of some cyclic joins."""
         without = ",".join((WRONG_OPTIMIZER, *LOSING_OPTIMIZERS))
         self.connection.execute(f"SET disabled_optimizers = '{without}'")
         try:
-            return self.connection.execute(text, parameters)
+            return execute(text, parameters)
         finally:
             self.connection.execute(f"SET disabled_optimizers = '{WRONG_OPTIMIZER}'")
 
@@ -206,17 +240,27 @@ class Store:
 
     def arrow(self, statement: str | exp.Expr, parameters: Parameters = None) -> pa.Table:
         """Run a statement and fetch its answer as an Arrow table."""
-        result = self.run(statement, parameters)
-        with explaining(self):
-            return result.to_arrow_table()
+        return self._run(self._fetched, statement, parameters)
 
     def batches(
         self, statement: str | exp.Expr, rows: int, parameters: Parameters = None
     ) -> pa.RecordBatchReader:
         """Run a statement, and stream its answer. The next statement ends the stream."""
-        result = self.run(statement, parameters)
-        with explaining(self):
-            return result.to_arrow_reader(rows)
+
+        def streamed(text: str, parameters: Parameters) -> pa.RecordBatchReader:
+            return self._asked(text, parameters).to_arrow_reader(rows)
+
+        reader = self._run(streamed, statement, parameters)
+        self._streamed = ref(reader)
+        return reader
+
+    def _fetched(self, text: str, parameters: Parameters) -> pa.Table:
+        return self._asked(text, parameters).to_arrow_table()
+
+    def _asked(self, text: str, parameters: Parameters) -> duckdb.DuckDBPyRelation:
+        """The answer of a statement as a relation: Arrow then gets its rows without a copy."""
+        self._give_up_rows()
+        return self.connection.sql(text, params=parameters)
 
     @contextmanager
     def transaction(self, read_only: bool = False) -> Iterator[None]:
@@ -244,11 +288,18 @@ class Store:
     @contextmanager
     def offered(self, name: str, data: object) -> Iterator[None]:
         """Let statements inside read an Arrow table or stream, data frame or relation by name."""
+        self._give_up_rows()
         self.connection.register(name, data)
         try:
             yield
         finally:
+            self._give_up_rows()
             self.connection.unregister(name)
+
+    def _give_up_rows(self) -> None:
+        """Give up all rows that nobody has fetched: DuckDB would refuse what comes next."""
+        self._end_answer()
+        self.connection.abort()
 
     def statement_kinds(self, text: str) -> list[str]:
         """The kind of each statement in a text that a user gave: SELECT, INSERT, ..."""
@@ -315,5 +366,6 @@ def end_transaction(store: Store) -> None:
         store.watch.ends()  # the last statement may have been kept from saying so
         for _ in range(2):  # a ROLLBACK that is interrupted leaves the transaction open
             with suppress(duckdb.Error):  # no other is open: a COMMIT that fails has ended it
+                store._end_answer()
                 store.connection.rollback()
         store.open_transaction = None

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from zodiac_sql.database.answers import answer
+from zodiac_sql.database.duckdb_errors import ReadOnlyError
 from zodiac_sql.database.other_connections import connect_aside, reader_of
-from zodiac_sql.database.permitted import require_harmless, require_permitted
+from zodiac_sql.database.permitted import is_listing_pragma, require_harmless, require_permitted
 from zodiac_sql.database.statements import shown
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError, ProgramError, QueryError, ResourceError, StoreError
@@ -190,20 +191,24 @@ def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> 
     if kinds[0] == "EXPLAIN":
         statement = _explained(text)
         kinds = reader.statement_kinds(statement)
-    if kinds != ["SELECT"]:
-        raise QueryError(
-            f"sql() only reads (and takes CHECKPOINT), and this is {_kind(kinds)}. Facts and rules "
-            "change through insert, delete, load, add_rules and drop_rules; files are written by "
-            "export."
-        )
+    if kinds != ["SELECT"] and not (kinds == ["PRAGMA"] and is_listing_pragma(statement)):
+        raise QueryError(_ONLY_READS.format(_kind(kinds)))
     require_permitted(reader, text, statement)
     try:
         with reader.transaction(read_only=True):
             return Answer(answer(reader, text, parameters))
     except ResourceError:
         raise
+    except ReadOnlyError as error:
+        raise QueryError(_ONLY_READS.format("one whose WITH writes")) from error
     except (EvaluationError, StoreError) as error:
         raise QueryError(str(error)) from error
+
+
+_ONLY_READS = (
+    "sql() only reads (and takes CHECKPOINT), and this is {}. Facts and rules change through "
+    "insert, delete, load, add_rules and drop_rules; files are written by export."
+)
 
 
 def _kind(kinds: Sequence[str]) -> str:

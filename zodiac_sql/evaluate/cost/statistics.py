@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlglot import exp
 
@@ -105,7 +105,7 @@ class Statistics:
                 for c in relation.columns
             ]
             found = self.store.rows(exp.select(*stats).from_(table(largest)).limit(1))
-            values = [_unique(text, relation.rows) for text in (found[0] if found else ())]
+            values = [_unique(told, relation.rows) for told in (found[0] if found else ())]
         rows = float(relation.rows)
         by_name: dict[str, float] = {}
         for term, value in zip(atom.terms, values, strict=True):
@@ -145,9 +145,9 @@ def _end(atom: Atom, name: str) -> End:
     return pattern_of(atom), _names(atom).index(name)
 
 
-def _unique(text: str, rows: int) -> float:
-    found = re.search(r"Approx Unique: (\d+)", text)
-    return float(found[1]) if found else float(rows) ** 0.5
+def _unique(told: Mapping[str, Any], rows: int) -> float:
+    """How many values a column has, by DuckDB's statistics; some types have none."""
+    return float(told.get("approx_unique", rows**0.5))
 
 
 def _side(atom: Atom, names: Sequence[str], context: Context) -> exp.Select:
