@@ -11,6 +11,8 @@ and not;
 `ontology [lubm lubm10 brick]` are ontologies with data, against other reasoners, and one axiom that
 moves;
 `paths [single-100 single-300 all-12 all-24]` are shortest paths, by MIN in heads, on grids;
+`deep [chain csda editing flow andersen ..]` are recursions of thousands of rounds, or over dense
+relations, from scratch and after one fact has moved;
 `spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure,
 spark:fleet);
 `scale [lubm closure joins spark] [--share S]` is more than fits 2 GB of memory: only if named;
@@ -28,6 +30,8 @@ from statistics import median
 import duckdb
 
 from . import (
+    deep_runs,
+    deep_tables,
     device,
     hypertree_runs,
     hypertree_tables,
@@ -61,13 +65,14 @@ def main() -> None:
     every = [
         *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES,
         *hypertree_tables.NAMES, *marking_tables.NAMES, *rate_tables.NAMES, *why_tables.NAMES,
-        *ontology_tables.NAMES, *paths_tables.NAMES, *device.NAMES, *spark.NAMES, *scale.NAMES,
-        predict.COMMAND,
+        *ontology_tables.NAMES, *paths_tables.NAMES, *deep_tables.NAMES, *device.NAMES,
+        *spark.NAMES, *scale.NAMES, predict.COMMAND,
     ]  # fmt: skip
     commands = (
         "updates", rule_tables.COMMAND, module_tables.COMMAND, hypertree_tables.COMMAND,
         marking_tables.COMMAND, rate_tables.COMMAND, why_tables.COMMAND,
-        ontology_tables.COMMAND, paths_tables.COMMAND, device.COMMAND, spark.COMMAND, scale.COMMAND,
+        ontology_tables.COMMAND, paths_tables.COMMAND, deep_tables.COMMAND, device.COMMAND,
+        spark.COMMAND, scale.COMMAND,
     )  # fmt: skip
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
@@ -139,6 +144,8 @@ def main() -> None:
         device.report()
     if paths := [name for name in chosen if name in paths_tables.NAMES]:
         paths_tables.report(paths, runs, arguments.timeout)
+    if deep := [name for name in chosen if name in deep_tables.NAMES]:
+        deep_tables.report(deep, runs, arguments.timeout)
     if clustered := [name for name in chosen if name in spark.NAMES]:
         spark.report(clustered, runs)
     if scaled := [name for name in chosen if name in scale.NAMES]:
@@ -167,6 +174,8 @@ def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
         ontology_runs.run_one(engine, name.removeprefix(ontology_tables.PREFIX), timeout)
     elif name.startswith(paths_tables.PREFIX):
         paths_runs.run_one(engine, name.removeprefix(paths_tables.PREFIX))
+    elif name.startswith(deep_tables.PREFIX):
+        deep_runs.run_one(engine, name.removeprefix(deep_tables.PREFIX), timeout)
     else:
         print(scratch.run_one(engine, name))
 
@@ -185,7 +194,7 @@ def _is_quick(name: str) -> bool:
         return False
     tables = (
         update_tables, rule_tables, module_tables, hypertree_tables, marking_tables, rate_tables,
-        why_tables, ontology_tables, paths_tables, device,
+        why_tables, ontology_tables, paths_tables, deep_tables, device,
     )  # fmt: skip
     return next(table.quick(name) for table in tables if name in table.NAMES)
 
