@@ -28,6 +28,8 @@ kb = zodiac_sql.connect(path, threads=4)
 kb.register_function("slow", lambda x: time.sleep(0.05) or x, ["int"], "int")
 kb.insert("e", [(i, i + 1) for i in range(200)])
 kb.insert("m", [(0,)])
+if kind == "best":
+    kb.insert("arc", [(i, i + 1) for i in range(150_000)])
 before = sorted(kb.predicates().fetchall())
 endless = "m(Y) :- m(X), Y = X + 1."
 explodes = "p(A, B, C, D) :- e(A, _), e(B, _), e(C, _), e(D, _)."
@@ -37,6 +39,8 @@ try:
         kb.add_rules(endless)
     if kind == "loop":
         kb.add_rules(endless + "m(X) :- k(X). k(X) :- m(X), k(Y). k(Y) :- m(X), Y = X + 2.")
+    if kind == "best":
+        kb.add_rules("b(0, MIN(D)) :- D = 0. b(Y, MIN(E)) :- b(X, D), arc(X, Y), E = D + 1.")
     if kind == "join":
         kb.add_rules(explodes)
     if kind == "preview":
@@ -65,7 +69,7 @@ kb.close()
 print("usable", flush=True)
 """
 
-KINDS = ["recursion", "loop", "join", "preview", "function", "goals", "sql", "rows"]
+KINDS = ["recursion", "best", "loop", "join", "preview", "function", "goals", "sql", "rows"]
 
 
 def struck(kind: str, path: Path, delay: float) -> float:

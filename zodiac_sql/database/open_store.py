@@ -192,6 +192,7 @@ def _configure(store: Store, external_access: bool) -> None:
 
 _NOT_LOCKED = (
     "disabled_optimizers",  # see Store.run
+    "threads",  # see one_thread.py
     "memory_limit",  # see other_connections.py
     "TimeZone",  # a setting of the session; nothing of ours depends on it
     "current_transaction_invalidation_policy",  # DuckDB sets it itself, to alter a table
