@@ -33,7 +33,6 @@ from zodiac_sql.evaluate.cost import choose_components
 from zodiac_sql.evaluate.cost.choose_components import Sizes, sizes_of
 from zodiac_sql.evaluate.partition.condensation import Components
 from zodiac_sql.evaluate.partition.strong import graph_of, strong_components
-from zodiac_sql.maintain.steps import cascade
 from zodiac_sql.read.verify import compare_views, expected
 
 OpenKb = Callable[..., KnowledgeBase]
@@ -175,7 +174,6 @@ def test_edges_that_close_a_large_cycle_make_components_of_pairs(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(choose_components, "LEAST_PAIRS", 90_000)
-    monkeypatch.setattr(cascade, "LARGEST_CASCADED", -1)
     kb = open_kb()
     kb.insert("edge", ring(0)[:-1])
     kb.add_rules(PATH)

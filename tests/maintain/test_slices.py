@@ -10,7 +10,7 @@ import pytest
 
 from zodiac_sql.graph.handed_on import handed_on
 from zodiac_sql.language.parse import parse
-from zodiac_sql.maintain.steps import cascade, find_candidates, slices
+from zodiac_sql.maintain.steps import find_candidates, one_statement, slices
 from zodiac_sql.sql import set_difference as unknown
 
 if TYPE_CHECKING:
@@ -54,8 +54,9 @@ def test_shortcuts_change_nothing(
     monkeypatch.setattr(slices, "SMALLEST_SLICED", 0 if sliced else 10**9)
     monkeypatch.setattr(find_candidates, "SMALLEST_JOINED_IN_TWO_STEPS", 0 if sliced else 10**9)
     monkeypatch.setattr(unknown, "SEMI_JOIN_ROWS", 0 if sliced else 10**9)
-    monkeypatch.setattr(cascade, "LARGEST_CASCADED", 10**9 if cascaded else -1)
-    monkeypatch.setattr(cascade, "LATER", 2 if shortcut == "late" else 10**9)
+    monkeypatch.setattr(one_statement, "PLAN", 0 if cascaded or shortcut == "late" else 10**18)
+    monkeypatch.setattr(one_statement, "ROUND", 0)
+    monkeypatch.setattr(one_statement, "HASHED", 0 if cascaded else 2)
     chance = random.Random(f"{rules}{shortcut}")
     with open_kb(strategy="support") as kb:
         kb.add_rules(rules)

@@ -22,6 +22,9 @@ WRONG_OPTIMIZER = "common_subplan"
 of the same tables as one, although they used different columns (duckdb/duckdb#25819). 2.0.1 has
 that mended, but this optimizer has been wrong in other ways before."""
 
+SIDES_OPTIMIZER = "build_side_probe_side"
+"""The optimizer that swaps the sides of joins by the numbers of their rows (Store.run)."""
+
 LOSING_OPTIMIZERS = ("column_lifetime", "compressed_materialization")
 """Optimizers of DuckDB 1.5.6 that sometimes lose columns of cyclic joins, and end in an internal
 error. A statement for which they do is planned without them."""

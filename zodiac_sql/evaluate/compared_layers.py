@@ -239,7 +239,7 @@ def _layers(store: Store, after: Form, stored: Part, most: int) -> tuple[int, bo
     if depth <= layers.MOST_LAYERS and not store.count(_COUNT_FALLING):
         return depth, True
     most = min(layers.MOST_LAYERS, most)
-    store.run(FIND_LAYERS, {"most": most})
+    store.run(FIND_LAYERS, {"most": most}, as_written=True)
     depth = store.count(COUNT_LAYERS)
     if depth > most:
         return None

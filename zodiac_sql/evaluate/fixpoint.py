@@ -13,7 +13,7 @@ one of its rules derives them too (ARCHITECTURE.md, "Invariants").
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -40,7 +40,7 @@ from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import has_duplicates
 from zodiac_sql.sql.emptiness import is_empty, lacks_facts
-from zodiac_sql.sql.plan import Version, whole
+from zodiac_sql.sql.plan import Plan, Version, delta_variants, whole
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.select import compile_rule, makes_text
 from zodiac_sql.sql.tagged import layout_of, typed
@@ -261,17 +261,17 @@ def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context
     (predicate,) = hypernode.derives
     context = _with_tables(store, hypernode, context)
     columns = schema[predicate].columns
-    own = Relation(columns, (Part("", "r", context.relation(predicate, Version.ALL).rows),))
-    inside = replace(
-        context,
-        relation=lambda p, v: own if p == predicate else context.relation(p, v),
-    )
+    outside = context.relation(predicate, Version.ALL)
+    own = Relation(columns, (Part("", "r", outside.rows),))
+    before = replace(context, relation=_instead(context, {predicate: outside}))
+    inside = replace(context, relation=_instead(context, {predicate: own}))
     rules = [rule for rule in hypernode.rules if not is_empty(whole(rule), context)]
     if not rules:
         return Fixpoint({}, 0, "linear")
     names = [column.name for column in own.stored]
-    seeds = {r.name: compile_rule(whole(r), columns, context).query for r in rules}
-    steps = {r.name: compile_rule(whole(r), columns, inside).query for r in rules}
+    plans = {rule.name: _begins_inside(rule, hypernode) for rule in rules}
+    seeds = {name: compile_rule(plan, columns, before).query for name, plan in plans.items()}
+    steps = {name: compile_rule(plan, columns, inside).query for name, plan in plans.items()}
     name = table_name(hypernode, predicate, schema)
     kept = kept_column(hypernode, columns)
     inputs = sum(context.relation(p, Version.ALL).rows for p in hypernode.reads)
@@ -286,8 +286,23 @@ def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context
         rows = in_shares(store, name, recursion)
     else:
         query = _recursion(names, union_all([*seeds.values()]), union_all([*steps.values()]))
-        rows = store.count(create_temp(name, query))
+        rows = store.count(create_temp(name, query), as_written=True)
     return Fixpoint({predicate: Part("temp", name, rows, ranked=True)} if rows else {}, 1, "linear")
+
+
+def _begins_inside(rule: Rule, hypernode: Hypernode) -> Plan:
+    """The plan of a rule that begins with its recursive atom, if it has one.
+
+    A recursive statement looks up what stands after it (Store.run).
+    """
+    return next(iter(delta_variants(rule, hypernode.derives)), whole(rule))
+
+
+def _instead(
+    context: Context, others: Mapping[str, Relation]
+) -> Callable[[str, Version], Relation]:
+    """What scans read, with other relations in the place of some predicates."""
+    return lambda name, version: others.get(name) or context.relation(name, version)
 
 
 def _is_small(hypernode: Hypernode, context: Context) -> bool:
@@ -304,29 +319,31 @@ def _linear_of_several(
     context = _with_tables(store, hypernode, _with_united(store, hypernode, context))
     layout = layout_of({p: typed(_of(p, schema).stored, False) for p in hypernode.derives})
 
-    def found(name: str, version: Version) -> Relation:
-        if name not in hypernode.derives:
-            return context.relation(name, version)
-        return Relation(schema[name].columns, (Part("", "r", 1, picked=layout.picked[name]),))
-
     def tagged(rule: Rule, around: Context) -> exp.Query:
         head = rule.head.predicate
-        rows = compile_rule(whole(rule), schema[head].columns, around).query
+        plan = _begins_inside(rule, hypernode)
+        rows = compile_rule(plan, schema[head].columns, around).query
         names = columns_of(_of(head, schema), "h")
         return layout.put(head, exp.select(*names).from_(rows.subquery("h", copy=False)))
 
-    inside = replace(context, relation=found)
+    def found(name: str) -> Relation:
+        return Relation(schema[name].columns, (Part("", "r", 1, picked=layout.picked[name]),))
+
+    own = hypernode.derives
+    outside = {name: context.relation(name, Version.ALL) for name in own}
+    before = replace(context, relation=_instead(context, outside))
+    inside = replace(context, relation=_instead(context, {name: found(name) for name in own}))
     seeds = [r for r in hypernode.rules if not is_empty(whole(r), context)]
     if not seeds:
         return Fixpoint({}, 0, "linear")
     steps = [r for r in hypernode.rules if not is_empty(whole(r), inside)]
     query = _recursion(
         layout.columns,
-        union_all([tagged(rule, context) for rule in seeds]),
+        union_all([tagged(rule, before) for rule in seeds]),
         union_all([tagged(rule, inside) for rule in steps]),
     )
     whole_table = f"found_{hypernode.name}"
-    store.run(create_temp(whole_table, query))
+    store.run(create_temp(whole_table, query), as_written=True)
     parts = {}
     for predicate in hypernode.derives:
         picked = layout.picked[predicate]

@@ -66,14 +66,14 @@ def pays(store: Store, inputs: int) -> bool:
 
 def in_shares(store: Store, name: str, recursion: Recursion) -> int:
     """Create a table of what a recursion derives, and return its rows."""
-    rows = store.count(create_temp(name, recursion(0, 1)))
+    rows = store.count(create_temp(name, recursion(0, 1)), as_written=True)
     fitting = most_rows(store) // max(rows, 1)
     most = PARTS if store.watch.listener is None or rows < LONG else PARTS // TOLD
     together = min(max(fitting, 1), most)
     for first in range(1, PARTS, together):
         store.watch.tell(first, PARTS)
         query = recursion(first, min(first + together, PARTS))
-        rows += store.count(exp.insert(query, temp_table(name)))
+        rows += store.count(exp.insert(query, temp_table(name)), as_written=True)
     return rows
 
 

@@ -221,7 +221,7 @@ def _prepare(store: Store, form: Form) -> int | None:
     if CHEAPER_BY * cost > heads * HEAD:
         return None
     most = min(MOST_LAYERS, heads // max(many * LEAST_HEADS_TO_AN_EDGE, 1))
-    store.run(FIND_LAYERS, {"most": most})
+    store.run(FIND_LAYERS, {"most": most}, as_written=True)
     depth = store.count(COUNT_LAYERS)
     if depth > most or CHEAPER_BY * (cost + depth * LAYER) > heads * HEAD:
         return None

@@ -23,16 +23,18 @@ def make_table(
     name: str,
     query: Callable[[], exp.Query],
     parameters: Parameters = None,
+    as_written: bool = False,
 ) -> int:
     """Create a temporary table with the rows of a query. Returns how many there are.
 
-    `key` has all that the statement depends on, except the table's name.
+    `key` has all that the statement depends on, except the table's name. `as_written` is for
+    recursions (Store.run).
     """
 
     def statement() -> str:
         return render(create_temp(name, query()))
 
-    return store.count(cache.get((key, name), statement), parameters)
+    return store.count(cache.get((key, name), statement), parameters, as_written)
 
 
 def make_part(

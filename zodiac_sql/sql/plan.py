@@ -233,20 +233,23 @@ SMALL_VERSIONS = (
 def join_order(scans: Iterable[Scan]) -> tuple[Scan, ...]:
     """The delta first, then the atom with most bound terms (paper 1, section 4.6).
 
-    A term is bound if it is a constant or a variable of an atom placed before. DuckDB reorders
-    inner joins by its statistics; this order decides where those are equal, and avoids cross
-    products that a body written in another order would suggest.
+    A term is bound if it is a constant or a variable of an atom placed before; an atom with such a
+    variable comes before one with constants alone. DuckDB reorders inner joins by its statistics;
+    this order decides where those are equal, and avoids cross products that a body written in
+    another order would suggest.
     """
     waiting = list(scans)
     placed: list[Scan] = []
     bound: set[str] = set()
     while waiting:
-        best = max(waiting, key=lambda scan: (scan.version in SMALL_VERSIONS, _bound(scan, bound)))
+        best = max(waiting, key=lambda scan: _first_of(scan, bound))
         waiting.remove(best)
         placed.append(best)
         bound |= {term.name for term in best.atom.terms if isinstance(term, Variable)}
     return tuple(placed)
 
 
-def _bound(scan: Scan, bound: Collection[str]) -> int:
-    return sum(isinstance(t, Constant) or t.name in bound for t in scan.atom.terms)
+def _first_of(scan: Scan, bound: Collection[str]) -> tuple[bool, bool, int]:
+    joined = [isinstance(t, Variable) and t.name in bound for t in scan.atom.terms]
+    constants = sum(isinstance(term, Constant) for term in scan.atom.terms)
+    return scan.version in SMALL_VERSIONS, any(joined), constants + sum(joined)

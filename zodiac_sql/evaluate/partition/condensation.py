@@ -367,8 +367,9 @@ def _regroup(store: Store, text: str) -> None:
 def _closed(found: Condensation) -> Condensation:
     """The relation, now that the class of each node is known."""
     store = found.store
-    for text in (_MEMBERS, _CLASS_ARCS, _BETWEEN):
+    for text in (_MEMBERS, _CLASS_ARCS):
         store.run(text)
+    store.run(_BETWEEN, as_written=True)
     found.rows = store.count(_COUNT)
     found._gives_names()
     return found

@@ -14,7 +14,13 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import anti_join, joining, temp_table, union_all
+from zodiac_sql.database.statements import (
+    anti_join,
+    joining,
+    parameter,
+    temp_table,
+    union_all,
+)
 from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
 from zodiac_sql.evaluate.fixpoint import counts_rounds, has_linear_rules
 from zodiac_sql.evaluate.in_shares import most_rows
@@ -22,8 +28,15 @@ from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.graph.handed_on import Positions
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.steps.one_statement import pays
 from zodiac_sql.maintain.steps.slices import positions_of
-from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, add, context_of
+from zodiac_sql.maintain.steps.working_table import (
+    WorkingTable,
+    WorkingTables,
+    add,
+    context_of,
+    take_out,
+)
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
@@ -42,14 +55,6 @@ from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.sql.set_difference import absent, unknown
 from zodiac_sql.sql.tagged import Layout, layout_of, typed
 
-LARGEST_CASCADED = 300_000
-"""Cascade only if the hypernode's tables have at most this many rows: exploring too much at once is
-then cheaper than checking round by round."""
-
-MOST_CASCADED = 3
-"""Cascade only if the hypernode has at most this many predicates: of more, a change mostly reaches
-a few, and planning a statement about all of them takes longer than some rounds about these."""
-
 _R = "r"
 """What the recursive statement has found."""
 
@@ -57,54 +62,34 @@ _KNOWN = "k"
 """What it knows from the start."""
 
 
-LARGEST_LATER, LATER = 5_000_000, 8
-"""With at most so many rows, cascade after so many rounds, where the rules hand an argument on: as
-many may follow, and the statement costs at most an evaluation then. (Three links of a deep tree
-with a million pairs came in 1.5 to 8.5 s, by rounds until starting over; now in 0.6.)"""
-
-
-def can_cascade(task: Task, owns: WorkingTables, rounds: int = 1) -> bool:
-    """Whether one statement will do for what is left of the work, after some rounds."""
-    if rounds not in (1, LATER) or task.closures or len(owns) > MOST_CASCADED:
+def can_cascade(task: Task, owns: WorkingTables, rounds: int) -> bool:
+    """Whether one statement is to do what is left of the work, after some rounds."""
+    if task.closures or counts_rounds(task.store, task.hypernode.rules):
         return False
-    if (len(owns) > 1 and task.marking.next) or counts_rounds(task.store, task.hypernode.rules):
+    if len(owns) > 1 and task.marking.next:
         return False
-    base = sum(own.base.rows for own in owns.values() if own.base)
-    if rounds == LATER and not _pays_later(task, owns, base):
+    there = sum(own.base.rows for own in owns.values() if own.base)
+    read = sum(task.inputs(name, Version.ALL).rows for name in task.hypernode.reads)
+    if not pays(rounds, there + read, len(task.hypernode.rules)):
         return False
-    if rounds == 1 and base > LARGEST_CASCADED:
-        return False
-    return task.cache.get(
+    linear = task.cache.get(
         ("linear", task.hypernode.id),
         lambda: has_linear_rules(task.hypernode, task.context(task.inputs)),
     )
-
-
-def _pays_later(task: Task, owns: WorkingTables, base: int) -> bool:
-    """Whether the statement needs not more time and memory than an evaluation.
-
-    If the hypernode is a closure that may be kept as components, and a new edge closes a cycle,
-    further rounds shall tell that much is new: then it is evaluated as components.
-    """
-    if base > LARGEST_LATER or _handed_on(task, owns) is None:
-        return False
-    if task.reconsiders and any(_closes_a_cycle(task, own) for own in owns.values()):
-        return False
-    return base <= most_rows(task.store)
-
-
-def _closes_a_cycle(task: Task, own: WorkingTable) -> bool:
-    """Whether some node is newly reached from itself."""
-    columns = columns_of(own.outside, "t")
-    rows = exp.select(exp.Literal.number(1)).from_(temp_table(own.plus_table).as_("t"))
-    loops = rows.where(columns[0].eq(columns[-1]), copy=False).limit(1)
-    return bool(own.plus and task.store.rows(loops))
+    return linear and (rounds == 1 or there <= most_rows(task.store))
 
 
 def cascade_lost(
-    task: Task, owns: WorkingTables, lost: Mapping[str, Part | None], supported: bool
-) -> None:
-    """Create each `gone_*`: some facts and all that they may support, directly or not."""
+    task: Task,
+    owns: WorkingTables,
+    lost: Mapping[str, Part | None],
+    supported: bool,
+    most: int | None,
+) -> int:
+    """Take out some facts and all that they may support, directly or not.
+
+    Returns how many these are. If they are more than `most`, the search has ended before its end.
+    """
     found = _found(task, owns, supported, with_ranks=True)
     applied = found.applied(undeleted=True)
 
@@ -115,26 +100,38 @@ def cascade_lost(
             for one in applied
             if one.own.base
         ]
-        return found.query(seeds, steps)
+        return found.query(seeds, steps, limited=most is not None)
 
-    bases = tuple(own.base and (own.base.table, own.ranked) for own in owns.values())
+    bases = tuple((relation_key(own.known), own.ranked, bool(own.gone)) for own in owns.values())
     key = ("cascade lost", _names(owns, lost), bases, supported, *(one.key for one in applied))
-    for own, rows in found.split(key, query, "gone"):
-        own.loses(rows)
+    taken = 0
+    for own, rows in found.split(key, query, "gone", most):
+        if own.gone and rows:
+            take_out(task, own, Part("temp", _table(own, "gone"), rows, ranked=own.ranked))
+        elif rows:
+            own.loses(rows)
+        taken += rows
+    return taken
 
 
-def cascade_new(task: Task, owns: WorkingTables, new: Mapping[str, Part | None]) -> None:
-    """Add some new facts and all that follows from them to each `plus_*`."""
+def cascade_new(
+    task: Task, owns: WorkingTables, new: Mapping[str, Part | None], most: int | None
+) -> int:
+    """Add some new facts and all that follows from them to each `plus_*`.
+
+    Returns how many these are. If they are more than `most`, the search has ended before its end.
+    """
     found = _found(task, owns, False, with_ranks=False)
     applied = found.applied(undeleted=False)
     positions = _handed_on(task, owns) if applied else None
 
     def query() -> exp.Query:
         if positions is not None:
-            return _beside_known(found, new, applied, positions)
+            rows: exp.Query = _beside_known(found, new, applied, positions)
+            return rows.limit(_limit(), copy=False) if most is not None else rows
         seeds = [found.put(own, _new_rows(own, part)) for own, part in _there(owns, new)]
         steps = [found.put(one.own, _unknown_heads(one.own, one.heads(False))) for one in applied]
-        rows = found.query(seeds, steps)
+        rows = found.query(seeds, steps, limited=most is not None)
         (own, *others) = owns.values()
         if own.marks and not others:  # one row for a fact found with a mark and without
             rows = unknown(rows, Relation(own.known.columns, ()), marked=True)
@@ -151,11 +148,19 @@ def cascade_new(task: Task, owns: WorkingTables, new: Mapping[str, Part | None])
         positions is None,
         *(one.key for one in applied),
     )
-    for own, rows in found.split(key, query, "added"):
+    added = 0
+    for own, rows in found.split(key, query, "added", most):
         if own.plus:
             add(task, own, Part("temp", _table(own, "added"), rows, ranked=own.ranked))
         else:
             own.gains(rows)
+        added += rows
+    return added
+
+
+def _limit() -> exp.Expr:
+    """One row more than there may be."""
+    return parameter("most") + exp.Literal.number(1)
 
 
 def _there(
@@ -186,7 +191,10 @@ def _stored_among(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.S
     if supported:
         same.append(rank_of("t") >= rank_of("h"))
     query = exp.select(*own.names("t")).from_(heads.subquery("h", copy=False), copy=False)
-    return query.join(table(own.base).as_("t"), on=exp.and_(*same), copy=False)
+    query = query.join(table(own.base).as_("t"), on=exp.and_(*same), copy=False)
+    if own.gone:
+        query = anti_join(query, columns_of(own.outside, "t"), temp_table(own.gone_table), "g")
+    return query
 
 
 def _unknown_heads(own: WorkingTable, heads: exp.Query) -> exp.Select:
@@ -357,24 +365,34 @@ class _Found:
         part = Part("", _R, 1, ranked=self.ranked, marks=own.marks, picked=picked)
         return Relation(own.columns, (part,), self.ranked, own.passes_on)
 
-    def query(self, seeds: Sequence[exp.Query], steps: Sequence[exp.Query]) -> exp.Query:
-        """All that follows from the seeds."""
-        if not steps:
-            return union_all(seeds)
-        recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
-        return exp.select(exp.Star()).from_(_R).with_(_R, as_=recursion, recursive=True, copy=False)
+    def query(
+        self, seeds: Sequence[exp.Query], steps: Sequence[exp.Query], limited: bool
+    ) -> exp.Query:
+        """All that follows from the seeds, or one more than parameter `most` tells."""
+        everything: exp.Expr = union_all(seeds).subquery("s", copy=False)
+        recursion = None
+        if steps:
+            recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
+            everything = exp.table_(_R)
+        rows = exp.select(exp.Star()).from_(everything, copy=False)
+        if recursion:
+            rows = rows.with_(_R, as_=recursion, recursive=True, copy=False)
+        return rows.limit(_limit(), copy=False) if limited else rows
 
     def split(
-        self, key: Hashable, query: Callable[[], exp.Query], kind: str
+        self, key: Hashable, query: Callable[[], exp.Query], kind: str, most: int | None
     ) -> Iterator[tuple[WorkingTable, int]]:
         """Make the table of each predicate for what is "gone" or "added". Yields how many rows."""
         store, cache = self.task.store, self.task.cache
+        given = None if most is None else {"most": most}
+        key = (key, most is None)
         if self.layout is None:
             (own,) = self.owns.values()
-            yield own, make_table(store, cache, key, _table(own, kind), query)
+            name = _table(own, kind)
+            yield own, make_table(store, cache, key, name, query, given, as_written=True)
             return
         name = f"{kind}_{self.task.hypernode.name}"
-        make_table(store, cache, key, name, query)
+        make_table(store, cache, key, name, query, given, as_written=True)
         for own in self.owns.values():
             picked = self.layout.picked[own.predicate]
             if own.ranked and RANK not in dict(picked.columns):
@@ -386,7 +404,7 @@ class _Found:
 
 def _table(own: WorkingTable, kind: str) -> str:
     if kind == "gone":
-        return own.gone_table
+        return f"fallen_{own.stem}" if own.gone else own.gone_table
     return f"more_{own.stem}" if own.plus else own.plus_table
 
 

@@ -32,6 +32,10 @@ from zodiac_sql.sql.relations import Part
 FEWEST_READ_OFTEN = 500_000
 """With at least so many facts, rounds that read all of them are weighed against evaluation."""
 
+SHARE_EXPLORED = 0.7
+"""One statement may take out this share of the facts, which may come back: then starting over
+would have cost less."""
+
 MOST_ROUNDS = 6
 """After so many of these, a round for each tenth of an evaluation, starting over is not slower."""
 
@@ -79,13 +83,22 @@ def overdelete(
         )  # fmt: skip
         if taken and budget is not None:
             _stop_if_slow(task, owns, work.iterations)
-        if taken and rounds is None and can_cascade(task, owns):
-            cascade_lost(task, owns, lost, supported)
-            return work.plus(overdeleted=sum(own.gone for own in owns.values()) - taken)
+        if taken and rounds is None and can_cascade(task, owns, work.iterations):
+            most = _most(owns, budget)
+            all_taken = cascade_lost(task, owns, lost, supported, most)
+            if most is not None and all_taken > most:
+                raise TooMuch(f"more than {most:,} facts may have lost their support")
+            return work.plus(overdeleted=all_taken - taken)
         for own in owns.values():
             _take_out(task, own, lost[own.predicate])
         lose_fed(task, owns)
         plans = all_onwards(task, owns)
+
+
+def _most(owns: WorkingTables, budget: int | None) -> int | None:
+    """How many facts one statement may take out. It takes as long for each as an evaluation."""
+    there = sum(own.base.rows for own in owns.values() if own.base)
+    return None if budget is None else max(budget, int(SHARE_EXPLORED * there))
 
 
 def _stop_if_slow(task: Task, owns: WorkingTables, rounds: int) -> None:
