@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from zodiac_sql.evaluate import one_statement
 from zodiac_sql.graph.handed_on import handed_on
 from zodiac_sql.language.parse import parse
-from zodiac_sql.maintain.steps import find_candidates, one_statement, slices
+from zodiac_sql.maintain.steps import find_candidates, slices
 from zodiac_sql.sql import set_difference as unknown
 
 if TYPE_CHECKING:

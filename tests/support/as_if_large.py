@@ -31,9 +31,9 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("maintain.auto", "LARGEST_NOT_WEIGHED", 0),
     ("maintain.auto", "SHARE_IN_SETS", 0.2),
     ("maintain.steps.compared_products", "FEWEST_CHANGED", 0),
-    ("maintain.steps.one_statement", "ROUND", 0),
-    ("maintain.steps.one_statement", "PLAN", 0),
-    ("maintain.steps.one_statement", "HASHED", 3),  # so that it takes three rounds
+    ("evaluate.one_statement", "ROUND", 0),
+    ("evaluate.one_statement", "PLAN", 0),
+    ("evaluate.one_statement", "HASHED", 3),  # so that it takes three rounds
     ("maintain.steps.find_candidates", "SMALLEST_JOINED_IN_TWO_STEPS", 0),
     ("maintain.steps.one_edge", "FEWEST", 0),
     ("maintain.steps.overdelete", "FEWEST_READ_OFTEN", 0),

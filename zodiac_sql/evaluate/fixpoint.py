@@ -26,13 +26,13 @@ from zodiac_sql.evaluate.copied import copied, shared
 from zodiac_sql.evaluate.improve import best_values
 from zodiac_sql.evaluate.in_shares import among, in_shares, kept_column, pays
 from zodiac_sql.evaluate.layers import forget, in_layers
+from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules
 from zodiac_sql.evaluate.make_tables import in_one_table
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
 from zodiac_sql.evaluate.partition.condensation import Condensation, condense
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive, table_name
 from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.language.binding import functions_in, used_functions
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.names import RANK, given, is_node
@@ -42,7 +42,7 @@ from zodiac_sql.sql.duplicates import has_duplicates
 from zodiac_sql.sql.emptiness import is_empty, lacks_facts
 from zodiac_sql.sql.plan import Plan, Version, delta_variants, whole
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
-from zodiac_sql.sql.select import compile_rule, makes_text
+from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.sql.tagged import layout_of, typed
 
 LARGEST_COPIED = 5_000_000
@@ -202,17 +202,6 @@ def _single(
     return Fixpoint({predicate: Part("temp", name, rows)} if rows else {}, 1, "rule")
 
 
-def counts_rounds(store: Store, rules: Sequence[Rule]) -> bool:
-    """Whether limits need rounds to be counted, so that one statement must not do them all.
-
-    With a timeout only, that is so for rules that compute values: they may never end.
-    """
-    bounds = store.watch.bounds
-    return bounds is not None and (
-        store.watch.counts or any(any(functions_in(r.body)) for r in rules)
-    )
-
-
 def _as_they_are(heads: exp.Query | None) -> exp.Query:
     assert heads is not None
     return heads
@@ -237,18 +226,6 @@ def _in_layers(
 def is_linear(hypernode: Hypernode, context: Context) -> bool:
     """Whether one recursive statement will do: it can hold one predicate."""
     return len(hypernode.derives) == 1 and has_linear_rules(hypernode, context)
-
-
-def has_linear_rules(hypernode: Hypernode, context: Context) -> bool:
-    """Whether each rule has one recursive atom (if it has any), and neither makes text that must be
-    encoded nor calls a Python function.
-    """
-    return all(
-        sum(atom.predicate in hypernode.derives for atom in rule.positive_atoms()) <= 1
-        and not makes_text(rule, context)
-        and not used_functions([rule]).intersection(context.functions)
-        for rule in hypernode.rules
-    )
 
 
 def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:

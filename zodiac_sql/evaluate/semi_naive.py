@@ -27,9 +27,12 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules
+from zodiac_sql.evaluate.one_statement import pays
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.evaluate.partition.partition import count_since_change
+from zodiac_sql.evaluate.rest_at_once import rest_at_once
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.evaluate.stepping import Stepping, begin_stepping
 from zodiac_sql.graph.hypergraph import Hypernode
@@ -164,7 +167,7 @@ def semi_naive(
     recursive = {*owns, *closures}
     first = [cache.get(("whole", rule.name), partial(whole, rule)) for rule in hypernode.rules]
     plans = [plan for plan in first if not is_empty(plan, inside)]
-    iteration = 0
+    iteration = highest = 0
     while plans:
         iteration += 1
         _round(loop, owns, stepping, plans, iteration)
@@ -173,12 +176,15 @@ def semi_naive(
             closure.add(None, fed.relation(Version.DELTA) if fed else None)
         variants = stepping.variants(hypernode.rules, recursive, cache)
         plans = [plan for plan in variants if not is_empty(plan, inside)]
+        if plans and not closures and _pays_at_once(loop, hypernode, iteration, len(variants)):
+            highest = _rest(loop, owns, variants, iteration)
+            break
         if plans and store.watch.bounds is not None:
             store.watch.bounds.iterated()
     _complete(loop, hypernode, owns, stepping)
     stepping.finish(store)
     for own in owns.values():
-        _finish(loop, own, iteration)
+        _finish(loop, own, max(iteration, highest))
     parts = {o.predicate: o.derived_part for o in owns.values() if o.derived}
     for closure in closures.values():
         count_since_change(closure.partition)
@@ -186,6 +192,25 @@ def semi_naive(
     if closures:
         return Fixpoint(parts, max(iteration, 1), "modules", closures)
     return Fixpoint(parts, iteration, "loop")
+
+
+def _pays_at_once(loop: _Loop, hypernode: Hypernode, rounds: int, plans: int) -> bool:
+    """Whether one statement is to do all rounds that are left."""
+    if counts_rounds(loop.store, hypernode.rules):
+        return False
+    read = sum(loop.context.relation(name, Version.ALL).rows for name in hypernode.reads)
+    return pays(rounds, read, plans) and has_linear_rules(hypernode, loop.context)
+
+
+def _rest(loop: _Loop, owns: Mapping[str, _Own], plans: Sequence[Plan], iteration: int) -> int:
+    """Find all that follows from the last round at once. Returns the highest rank then."""
+    rest = rest_at_once(loop.store, plans, owns, loop.context, iteration)
+    for own in owns.values():
+        if own.also < own.outside:
+            own.also += loop.store.count(rest.also(own, _also(own)))
+        own.derived += loop.store.count(rest.fresh(own))
+    rest.drop()
+    return iteration + rest.rows
 
 
 def _round(

@@ -22,13 +22,13 @@ from zodiac_sql.database.statements import (
     union_all,
 )
 from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
-from zodiac_sql.evaluate.fixpoint import counts_rounds, has_linear_rules
 from zodiac_sql.evaluate.in_shares import most_rows
+from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules
 from zodiac_sql.evaluate.make_tables import make_table
+from zodiac_sql.evaluate.one_statement import pays
 from zodiac_sql.graph.handed_on import Positions
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.one_statement import pays
 from zodiac_sql.maintain.steps.slices import positions_of
 from zodiac_sql.maintain.steps.working_table import (
     WorkingTable,
