@@ -1,0 +1,80 @@
+"""Decides where a proof goes on down through a recursive hypernode at once.
+
+The first facts are asked about level by level, as most proofs are low. When as many questions have
+been asked as it takes to go all the way down, that is done: by reading the facts of the hypernode
+that are older, if they are few (all_facts.py), or by one recursive statement (descent_query.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from zodiac_sql.read.why.all_facts import (
+    MOST_READ, Derived, Tables, chosen, count_older, tables_of,
+)  # fmt: skip
+from zodiac_sql.read.why.asked import Instance, Key, Known
+from zodiac_sql.read.why.descent_query import can_descend, descend
+
+SCANNED = 30_000
+"""DuckDB puts about so many facts into a hash table in the time that a question takes."""
+
+
+@dataclass(slots=True)
+class Descents:
+    """The hypernodes that a proof goes through."""
+
+    known: Known
+    closed: Collection[tuple[int, str]]
+    """The predicates that are closed, with their hypernodes: paths lead to their facts."""
+    asked: Counter[int] = field(default_factory=Counter)
+    """How many questions were about the facts of each hypernode."""
+    _tables: dict[int, Tables] = field(default_factory=dict)
+    _derived: dict[int, Derived] = field(default_factory=dict)
+    _down: set[int] = field(default_factory=set)
+
+    def goes_down(self, hypernode: int) -> bool:
+        """Whether a hypernode is gone down at once."""
+        return hypernode in self._down
+
+    def instance(self, hypernode: int, fact: Key) -> Instance | None:
+        """The instance that derives a fact, if it has been read."""
+        derived = self._derived.get(hypernode)
+        several = derived.instances(fact) if derived else ()
+        return several[0] if several else None
+
+    def below(self, hypernode: int, facts: Mapping[Key, int]) -> dict[Key, int]:
+        """What some facts of a hypernode rest on there, with ranks, if it is time to go down."""
+        if not self.asked[hypernode] or not self.known.graph[hypernode].recursive:
+            return {}
+        tables = self._of(hypernode)
+        mine = {fact: rank for fact, rank in facts.items() if fact[0] in tables.parts}
+        if not mine or self.asked[hypernode] < len(tables.rules):
+            return {}
+        if derived := self._derived.get(hypernode):
+            return self._read(derived, mine)
+        highest = max(mine.values())
+        older = tables.rows
+        if older > MOST_READ:
+            older = count_older(self.known, tables, highest)
+        if older <= MOST_READ:
+            self._down.add(hypernode)
+            self._derived[hypernode] = chosen(self.known, tables, highest)
+            return self._read(self._derived[hypernode], mine)
+        if not can_descend(self.known, tables):
+            return {}
+        if self.asked[hypernode] < len(tables.rules) + older // SCANNED:
+            return {}
+        self._down.add(hypernode)
+        return descend(self.known, tables, mine)
+
+    def _read(self, derived: Derived, facts: Mapping[Key, int]) -> dict[Key, int]:
+        reached = derived.below(self.known, list(facts))
+        return {fact: derived.ranks[fact] for fact in reached if fact in derived.ranks}
+
+    def _of(self, hypernode: int) -> Tables:
+        if hypernode not in self._tables:
+            closed = {name for owner, name in self.closed if owner == hypernode}
+            self._tables[hypernode] = tables_of(self.known, hypernode, closed)
+        return self._tables[hypernode]
