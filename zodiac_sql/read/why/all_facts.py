@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import inf
 
 from sqlglot import exp
 
@@ -22,7 +23,14 @@ from zodiac_sql.language.functions import require
 from zodiac_sql.language.syntax import Atom, Column, Rule, Type, Variable
 from zodiac_sql.names import RANK
 from zodiac_sql.read.why.asked import (
-    Instance, Key, Kinds, Known, least, one_nan, read, uses,
+    Instance,
+    Key,
+    Kinds,
+    Known,
+    least,
+    one_nan,
+    read,
+    uses,
 )  # fmt: skip
 from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.sql.context import Context
@@ -83,6 +91,8 @@ class Derived:
     """Facts of a hypernode with the instances that derive them, in the order of the rules."""
 
     tables: Tables
+    highest: float = inf
+    """The highest rank of facts that were asked about."""
     ranks: dict[Key, int] = field(default_factory=dict)
     """The facts, with their ranks if they were asked for."""
     found: dict[Key, list[tuple[_Asking, Sequence[object]]]] = field(default_factory=dict)
@@ -120,7 +130,7 @@ def chosen(known: Known, tables: Tables, rank: int) -> Derived:
 
     It is the one that is found if the rules are asked one after the other for that of lowest rank.
     """
-    derived = Derived(tables)
+    derived = Derived(tables, rank)
     for rule in tables.rules:
         asking = _asking(known, tables, rule, ranked=True)
         if asking is None:
@@ -232,7 +242,9 @@ def _statement(
             stub.replace(_facts_of(own, stored, ranked).subquery(stub.alias, copy=False))
     has_floats = any(type_ is Type.FLOAT for type_, _ in compiled.kinds.values())
     kinds = dict(list(compiled.kinds.items())[leading:])
-    return _Asking(rule, tuple(plan.rule.positive_atoms()), render(query), kinds, leading - 1, has_floats)
+    return _Asking(
+        rule, tuple(plan.rule.positive_atoms()), render(query), kinds, leading - 1, has_floats
+    )
 
 
 def _facts_of(own: Part, stored: Sequence[Column], ranked: bool) -> exp.Select:

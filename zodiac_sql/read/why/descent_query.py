@@ -110,11 +110,10 @@ class _Ways:
 
     # The statement
 
-    def statement(self, predicates: Sequence[str]) -> exp.Select:
+    def statement(self, predicates: Iterable[str]) -> exp.Select:
         """SELECT some facts, which are asked about, and all that they rest on."""
         seeds = [self.layout.put(p, asked(self.known, p, ranked=True)) for p in predicates]
-        steps = [self._step(predicate) for predicate in self.tables.parts]
-        steps = [step for step in steps if step is not None]
+        steps = [step for p in self.tables.parts if (step := self._step(p)) is not None]
         found = union_all(seeds)
         if steps:
             found = exp.union(found, union_all(steps), distinct=True, copy=False)
@@ -161,9 +160,7 @@ class _Ways:
     def _row(self, predicate: str, names: Sequence[str]) -> exp.Expr:
         """A used fact as the statement finds it, and its rank once more."""
         picked = self.layout.picked[predicate]
-        there = {
-            column: name for (_, column), name in zip(picked.columns, names, strict=True)
-        }
+        there = {column: name for (_, column), name in zip(picked.columns, names, strict=True)}
         values: list[exp.Expr] = [exp.Literal.number(picked.tag)]
         for column, type_ in self.layout.types.items():
             value = exp.column(there[column], quoted=True) if column in there else exp.null()
@@ -176,10 +173,10 @@ class _Ways:
     def facts(self, rows: Iterable[Sequence[object]]) -> Iterator[tuple[Key, int]]:
         """The facts that were found, with their ranks."""
         places = {column: place for place, column in enumerate(self.layout.columns)}
-        told = {}
+        told: dict[object, tuple[str, list[int], int]] = {}
         for name, picked in self.layout.picked.items():
             *values, rank = (places[column] for _, column in picked.columns)
-            told[picked.tag] = name, values if self.known.schema[name].columns else (), rank
+            told[picked.tag] = name, values if self.known.schema[name].columns else [], rank
         for row in rows:
             name, values, rank = told[row[0]]
             number = row[rank]

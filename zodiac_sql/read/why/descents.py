@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from math import inf
 
-from zodiac_sql.read.why.all_facts import (
-    MOST_READ, Derived, Tables, chosen, count_older, tables_of,
-)  # fmt: skip
+from zodiac_sql.read.why import all_facts
+from zodiac_sql.read.why.all_facts import Derived, Tables, chosen, count_older, tables_of
 from zodiac_sql.read.why.asked import Instance, Key, Known
 from zodiac_sql.read.why.descent_query import can_descend, descend
 
@@ -46,32 +46,42 @@ class Descents:
 
     def below(self, hypernode: int, facts: Mapping[Key, int]) -> dict[Key, int]:
         """What some facts of a hypernode rest on there, with ranks, if it is time to go down."""
-        if not self.asked[hypernode] or not self.known.graph[hypernode].recursive:
+        asked = self.asked[hypernode]
+        if not asked or not self.known.graph[hypernode].recursive:
             return {}
+        return self.go_down(hypernode, facts, asked)
+
+    def go_down(
+        self, hypernode: int, facts: Mapping[Key, int], asked: float = inf
+    ) -> dict[Key, int]:
+        """The same, if it takes not longer than some questions."""
         tables = self._of(hypernode)
         mine = {fact: rank for fact, rank in facts.items() if fact[0] in tables.parts}
-        if not mine or self.asked[hypernode] < len(tables.rules):
+        if not mine or asked < len(tables.rules):
             return {}
-        if derived := self._derived.get(hypernode):
-            return self._read(derived, mine)
         highest = max(mine.values())
-        older = tables.rows
-        if older > MOST_READ:
-            older = count_older(self.known, tables, highest)
-        if older <= MOST_READ:
-            self._down.add(hypernode)
-            self._derived[hypernode] = chosen(self.known, tables, highest)
-            return self._read(self._derived[hypernode], mine)
-        if not can_descend(self.known, tables):
-            return {}
-        if self.asked[hypernode] < len(tables.rules) + older // SCANNED:
+        derived = self._derived.get(hypernode)
+        if derived is None or derived.highest < highest:
+            derived = self._read_older(tables, highest)
+        if derived:
+            self._derived[hypernode] = derived
+            reached = derived.below(self.known, list(mine))
+            return {fact: derived.ranks[fact] for fact in reached if fact in derived.ranks}
+        older = count_older(self.known, tables, highest)
+        if asked < len(tables.rules) + older // SCANNED or not can_descend(self.known, tables):
             return {}
         self._down.add(hypernode)
         return descend(self.known, tables, mine)
 
-    def _read(self, derived: Derived, facts: Mapping[Key, int]) -> dict[Key, int]:
-        reached = derived.below(self.known, list(facts))
-        return {fact: derived.ranks[fact] for fact in reached if fact in derived.ranks}
+    def _read_older(self, tables: Tables, rank: int) -> Derived | None:
+        """The facts up to some rank with the instances that derive them, if these are few."""
+        older = tables.rows
+        if older > all_facts.MOST_READ:
+            older = count_older(self.known, tables, rank)
+        if older > all_facts.MOST_READ:
+            return None
+        self._down.add(tables.hypernode)
+        return chosen(self.known, tables, rank)
 
     def _of(self, hypernode: int) -> Tables:
         if hypernode not in self._tables:

@@ -29,10 +29,11 @@ def downwards(
     Where ranks are missing, hypernodes are evaluated again. None if that is not allowed.
     """
     found: dict[Key, Derivation] = {}
-    descents = Descents(search.known, {one for one in search.closures})
+    descents = Descents(search.known, search.closures.keys())
     frontier = list(dict.fromkeys(goals))
     seen = set(frontier)
     while frontier or (again and again.waits()):
+        search.locate_used(frontier)
         groups = _groups(search, [fact for fact in frontier if fact not in found])
         if groups is None:
             return None
@@ -73,13 +74,14 @@ def _groups(search: Search, facts: Sequence[Key]) -> Groups | None:
 
 def _further(search: Search, descents: Descents, groups: Groups) -> list[Key]:
     """Add all facts further down in hypernodes that are gone down at once. Returns them."""
-    by_owner: dict[int, dict[Key, int | None]] = defaultdict(dict)
+    by_owner: dict[int, dict[Key, int]] = defaultdict(dict)
     for (owner, _), ranks in groups.items():
-        by_owner[owner] |= ranks
+        by_owner[owner] |= {fact: rank for fact, rank in ranks.items() if rank is not None}
     added: list[Key] = []
     for owner, facts in by_owner.items():
-        ranks = {fact: rank for fact, rank in facts.items() if rank is not None}
-        below = descents.below(owner, ranks)
+        below = descents.below(owner, facts)
+        if not below:
+            continue
         search.locate_own(owner, below)
         new = [fact for fact in below if fact not in facts]
         more = _groups(search, new)

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from math import inf
 
 from zodiac_sql.language.syntax import Rule
@@ -199,10 +200,9 @@ def _best(search: Search, seen: _Seen) -> dict[Key, tuple[int, Derivation]]:
     best: dict[Key, tuple[int, Derivation]] = {}
     settled: set[Key] = set()
     above: dict[Key, list[Key]] = defaultdict(list)
-    for fact, derivations in seen.derivations.items():
-        for derivation in derivations:
-            for use in derivation.uses:
-                above[use].append(fact)
+    for fact, several in seen.derivations.items():
+        for use in chain.from_iterable(one.uses for one in several):
+            above[use].append(fact)
         for edge in seen.edges[fact][1] if fact in seen.edges else ():
             above[edge].append(fact)
     new = [fact for fact in seen.derivations if search.is_explicit(fact)]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.program.state import State
-from zodiac_sql.read.why.all_facts import MOST_READ, Derived, every, tables_of
+from zodiac_sql.read.why import all_facts
+from zodiac_sql.read.why.all_facts import Derived, every, tables_of
 from zodiac_sql.read.why.asked import Instance, Key, Known, Place, places
 from zodiac_sql.read.why.paths import (
     MOST_EDGES,
@@ -142,7 +143,7 @@ class Search:
         if hypernode not in self.instances:
             closed = {name for owner, name in self.closures if owner == hypernode}
             tables = tables_of(self.known, hypernode, closed)
-            self.instances[hypernode] = every(self.known, tables, MOST_READ)
+            self.instances[hypernode] = every(self.known, tables, all_facts.MOST_READ)
         return self.instances[hypernode]
 
     def beside(self, closure: Closure) -> list[Rule]:
