@@ -63,7 +63,7 @@ def derive(
 
     variants = [Variant(rule, everything) for rule in rules]
     texts: dict[Hashable, str | None] = {}
-    rounds, goes_on = 0, _can_go_on_at_once(store, program, rules, heads)
+    rounds, goes_on = 0, can_go_on_at_once(store, program, rules, heads)
     while variants:
         if goes_on and rounds and _is_deep(rules, own, everything, rounds):
             if _derive_the_rest(store, program, rules, own, everything):
@@ -87,7 +87,7 @@ def derive(
 # --- all rounds that are left, in one statement ---------------------------------------------------
 
 
-def _can_go_on_at_once(
+def can_go_on_at_once(
     store: Store, program: Program, rules: Sequence[Rule], heads: Collection[str]
 ) -> bool:
     """Whether one recursive statement can hold the rules: each reads one of its facts at most."""

@@ -31,6 +31,8 @@ class Descents:
     asked: Counter[int] = field(default_factory=Counter)
     """How many questions were about the facts of each hypernode."""
     _tables: dict[int, Tables] = field(default_factory=dict)
+    _older: dict[int, int] = field(default_factory=dict)
+    """How many facts of a hypernode had at most the rank of the first that were asked about."""
     _derived: dict[int, Derived] = field(default_factory=dict)
     _down: set[int] = field(default_factory=set)
 
@@ -62,26 +64,31 @@ class Descents:
         highest = max(mine.values())
         derived = self._derived.get(hypernode)
         if derived is None or derived.highest < highest:
-            derived = self._read_older(tables, highest)
-        if derived:
-            self._derived[hypernode] = derived
-            reached = derived.below(self.known, list(mine))
-            return {fact: derived.ranks[fact] for fact in reached if fact in derived.ranks}
-        older = count_older(self.known, tables, highest)
-        if asked < len(tables.rules) + older // SCANNED or not can_descend(self.known, tables):
-            return {}
-        self._down.add(hypernode)
-        return descend(self.known, tables, mine)
+            older = self._count(tables, highest, asked)
+            if older > all_facts.MOST_READ:
+                return self._by_statement(
+                    tables, mine, asked >= len(tables.rules) + older / SCANNED
+                )
+            self._down.add(hypernode)
+            derived = self._derived[hypernode] = chosen(self.known, tables, highest)
+        reached = derived.below(self.known, list(mine))
+        return {fact: derived.ranks[fact] for fact in reached if fact in derived.ranks}
 
-    def _read_older(self, tables: Tables, rank: int) -> Derived | None:
-        """The facts up to some rank with the instances that derive them, if these are few."""
-        older = tables.rows
-        if older > all_facts.MOST_READ:
-            older = count_older(self.known, tables, rank)
-        if older > all_facts.MOST_READ:
-            return None
+    def _count(self, tables: Tables, rank: int, asked: float) -> float:
+        """How many facts of some tables are older; too many while it does not pay to count them."""
+        if tables.rows <= all_facts.MOST_READ:
+            return tables.rows
+        if asked < 2 * len(tables.rules):
+            return inf
+        if tables.hypernode not in self._older:
+            self._older[tables.hypernode] = count_older(self.known, tables, rank)
+        return self._older[tables.hypernode]
+
+    def _by_statement(self, tables: Tables, facts: Mapping[Key, int], pays: bool) -> dict[Key, int]:
+        if not pays or not can_descend(self.known, tables):
+            return {}
         self._down.add(tables.hypernode)
-        return chosen(self.known, tables, rank)
+        return descend(self.known, tables, facts)
 
     def _of(self, hypernode: int) -> Tables:
         if hypernode not in self._tables:
