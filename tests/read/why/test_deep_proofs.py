@@ -88,7 +88,7 @@ def test_all_forms_of_a_deep_proof(open_kb: Callable[..., KnowledgeBase]) -> Non
     assert found.arrow().num_rows == 3_001
     for form in (str, lambda one: one.json(), lambda one: one.svg(), lambda one: one.dot()):
         assert form(found)
-    assert kb.why_not("p(3000)").proof == found
+    assert kb.why_not("p(3000)").holds == found
     assert kb.why_not("p(3001)", depth=3).attempts
 
 
@@ -97,14 +97,15 @@ def test_why_deep_facts_moved(goal: str, open_kb: Callable[..., KnowledgeBase]) 
     kb = open_kb()
     kb.add_rules(PROGRAMS[goal])
     chain(kb, 500)
-    for change in (kb.delete("arc", [(1, 2)]), kb.insert("arc", [(1, 2)])):
+    for act in (kb.delete, kb.insert):
+        change = act("arc", [(1, 2)])
         with told(kb) as statements:
             why = change.why(goal.format(n=500))
         assert len(statements) <= MOST_STATEMENTS
         assert len(list(why.events())) >= 499
 
 
-@pytest.mark.parametrize("goal", PROGRAMS)
+@pytest.mark.parametrize("goal", [goal for goal in PROGRAMS if "other" not in PROGRAMS[goal]])
 def test_deep_recursions_are_verified(goal: str) -> None:
     kb = zodiac_sql.connect(modules=False, threads=1)
     kb.add_rules(PROGRAMS[goal])
