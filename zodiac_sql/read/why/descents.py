@@ -20,6 +20,9 @@ from zodiac_sql.read.why.descent_query import can_descend, descend
 SCANNED = 30_000
 """DuckDB puts about so many facts into a hash table in the time that a question takes."""
 
+ASKED_FIRST = 10
+"""To count older facts takes as long as a question. It is done after so many: most proofs are low."""
+
 
 @dataclass(slots=True)
 class Descents:
@@ -78,7 +81,7 @@ class Descents:
         """How many facts of some tables are older; too many while it does not pay to count them."""
         if tables.rows <= all_facts.MOST_READ:
             return tables.rows
-        if asked < 2 * len(tables.rules):
+        if asked < max(ASKED_FIRST, len(tables.rules)):
             return inf
         if tables.hypernode not in self._older:
             self._older[tables.hypernode] = count_older(self.known, tables, rank)
