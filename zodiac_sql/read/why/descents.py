@@ -21,7 +21,7 @@ SCANNED = 30_000
 """DuckDB puts about so many facts into a hash table in the time that a question takes."""
 
 ASKED_FIRST = 10
-"""To count older facts takes as long as a question. It is done after so many: most proofs are low."""
+"""Older facts are counted after so many questions, as that is one more, and most proofs are low."""
 
 
 @dataclass(slots=True)
