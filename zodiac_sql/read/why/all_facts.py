@@ -7,7 +7,7 @@ then in memory, where going down costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf
@@ -86,10 +86,15 @@ def count_older(known: Known, tables: Tables, rank: int) -> int:
     return known.store.count(query, {"rank": rank})
 
 
+Way = tuple[Instance, tuple[Key, ...]]
+"""An instance that derives a fact, and the facts that it uses."""
+
+
 @dataclass(slots=True)
 class Derived:
     """Facts of a hypernode with the instances that derive them, in the order of the rules."""
 
+    known: Known
     tables: Tables
     highest: float = inf
     """The highest rank of facts that were asked about."""
@@ -97,28 +102,27 @@ class Derived:
     """The facts, with their ranks if they were asked for."""
     found: dict[Key, list[tuple[_Asking, Sequence[object]]]] = field(default_factory=dict)
     """The statements that have found them, with the values of the rules' variables."""
-    made: dict[Key, list[Instance]] = field(default_factory=dict)
-    """The instances that were asked for."""
+    made: dict[Key, list[Way]] = field(default_factory=dict)
+    """What `ways` has made."""
 
-    def instances(self, fact: Key) -> list[Instance]:
+    def ways(self, fact: Key) -> list[Way]:
         """The instances that derive a fact."""
         made = self.made.get(fact)
         if made is None:
-            made = [asking.instance(values) for asking, values in self.found.get(fact, ())]
+            several = [asking.instance(values) for asking, values in self.found.get(fact, ())]
+            made = [(instance, tuple(uses(self.known, instance))) for instance in several]
             self.made[fact] = made
         return made
 
-    def below(
-        self, known: Known, facts: Sequence[Key], most: int | None = None
-    ) -> dict[Key, list[Instance]]:
+    def below(self, facts: Iterable[Key], most: int | None = None) -> dict[Key, list[Way]]:
         """Some facts and those of the hypernode that they rest on, at most about so many."""
-        reached: dict[Key, list[Instance]] = {}
+        reached: dict[Key, list[Way]] = {}
         waiting = dict.fromkeys(facts)
         while waiting and (most is None or len(reached) <= most):
             new: dict[Key, None] = {}
             for fact in waiting:
-                reached[fact] = self.instances(fact)
-                for use in chain.from_iterable(uses(known, one) for one in reached[fact]):
+                reached[fact] = self.ways(fact)
+                for use in chain.from_iterable(its_uses for _, its_uses in reached[fact]):
                     if use in self.found:
                         new[use] = None
             waiting = {fact: None for fact in new if fact not in reached}
@@ -130,7 +134,7 @@ def chosen(known: Known, tables: Tables, rank: int) -> Derived:
 
     It is the one that is found if the rules are asked one after the other for that of lowest rank.
     """
-    derived = Derived(tables, rank)
+    derived = Derived(known, tables, rank)
     for rule in tables.rules:
         asking = _asking(known, tables, rule, ranked=True)
         if asking is None:
@@ -147,7 +151,7 @@ def chosen(known: Known, tables: Tables, rank: int) -> Derived:
 
 def every(known: Known, tables: Tables, most: int) -> Derived | None:
     """All instances that derive facts of some tables; None if they are more than some."""
-    derived = Derived(tables)
+    derived = Derived(known, tables)
     for rule in tables.rules:
         asking = _asking(known, tables, rule, ranked=False)
         if asking is None:

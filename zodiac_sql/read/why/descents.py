@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from math import inf
 
 from zodiac_sql.read.why import all_facts
-from zodiac_sql.read.why.all_facts import Derived, Tables, chosen, count_older, tables_of
-from zodiac_sql.read.why.asked import Instance, Key, Known
+from zodiac_sql.read.why.all_facts import Derived, Tables, Way, chosen, count_older, tables_of
+from zodiac_sql.read.why.asked import Key, Known
 from zodiac_sql.read.why.descent_query import can_descend, descend
 
 SCANNED = 30_000
@@ -43,10 +43,10 @@ class Descents:
         """Whether a hypernode is gone down at once."""
         return hypernode in self._down
 
-    def instance(self, hypernode: int, fact: Key) -> Instance | None:
-        """The instance that derives a fact, if it has been read."""
+    def way(self, hypernode: int, fact: Key) -> Way | None:
+        """The instance that derives a fact, and what it uses, if it has been read."""
         derived = self._derived.get(hypernode)
-        several = derived.instances(fact) if derived else ()
+        several = derived.ways(fact) if derived else ()
         return several[0] if several else None
 
     def below(self, hypernode: int, facts: Mapping[Key, int]) -> dict[Key, int]:
@@ -74,7 +74,7 @@ class Descents:
                 )
             self._down.add(hypernode)
             derived = self._derived[hypernode] = chosen(self.known, tables, highest)
-        reached = derived.below(self.known, list(mine))
+        reached = derived.below(mine)
         return {fact: derived.ranks[fact] for fact in reached if fact in derived.ranks}
 
     def _count(self, tables: Tables, rank: int, asked: float) -> float:

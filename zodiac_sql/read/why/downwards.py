@@ -118,8 +118,8 @@ def _one_each(
             rules = search.rules(owner, predicate)
             wanted.append(((owner, predicate), Wanted(owner, rules, waiting)))
             for fact in waiting:
-                if instance := descents.instance(owner, fact):
-                    found[fact] = _derivation_by(search, instance)
+                if way := descents.way(owner, fact):
+                    found[fact] = Derivation(*way)
     found |= copied(search, [one for _, one in wanted if not descents.goes_down(one.hypernode)])
     for table, one in wanted:
         if left := _by_asking(search, one, descents, found):

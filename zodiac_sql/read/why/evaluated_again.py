@@ -120,8 +120,8 @@ class Order:
         found: dict[Key, By] = {}
         known = self.known
         if self._descents:
-            read = {fact: self._descents.instance(self.hypernode, fact) for fact in facts}
-            found |= {fact: instance for fact, instance in read.items() if instance}
+            read = {fact: self._descents.way(self.hypernode, fact) for fact in facts}
+            found |= {fact: way[0] for fact, way in read.items() if way}
         if self.histories and facts:
             known = self._stage(max(facts.values()) - 1).known
         for rule in self._rules(predicate):

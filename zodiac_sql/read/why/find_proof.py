@@ -59,7 +59,7 @@ def find_proofs(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] |
     if found is None or not is_small or height(search, goals, found) <= unseen + HIGHER:
         return found
     other, _ = least(search, goals, MOST_FACTS)
-    return min(found, other or found, key=partial(height, search, goals))
+    return min(found, other, key=partial(height, search, goals)) if other else found
 
 
 def height(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> int:
@@ -157,16 +157,13 @@ def _follow_down(
             continue
         mine = [key for key in groups if key[0] == owner and key[1] in derived.tables.parts]
         facts = [fact for key in mine for fact in groups.pop(key)]
-        reached = derived.below(search.known, facts, most - len(seen.derivations))
+        reached = derived.below(facts, most - len(seen.derivations))
         search.locate_used(reached)
-        for fact, instances_ in reached.items():
+        for fact, ways in reached.items():
             known = seen.derivations.setdefault(fact, [])
-            if search.is_explicit(fact):
-                continue
-            for instance in instances_:
-                derivation = Derivation(instance, tuple(uses(search.known, instance)))
-                known.append(derivation)
-                below += derivation.uses
+            if not search.is_explicit(fact):
+                known += [Derivation(*way) for way in ways]
+                below += chain.from_iterable(way[1] for way in ways)
     return below
 
 

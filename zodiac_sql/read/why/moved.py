@@ -54,7 +54,7 @@ class Way:
     ) -> Iterator[tuple[Key, Instance]]:
         """The instances by which a hypernode derives some facts of one predicate."""
         if derived := self.all_moved(hypernode):
-            yield from ((fact, one) for fact in facts for one in derived.instances(fact))
+            yield from ((fact, one) for fact in facts for one, _ in derived.ways(fact))
             return
         for rule in hypernode.rules:
             if rule.head.predicate == facts[0][0]:
@@ -82,4 +82,4 @@ class Way:
         for derived in self.read.values():
             if derived is not None:
                 mine = [fact for fact in facts if fact in derived.found]
-                yield from derived.below(self.known, mine, all_facts.MOST_READ)
+                yield from derived.below(mine, all_facts.MOST_READ)
