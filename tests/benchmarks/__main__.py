@@ -6,7 +6,8 @@
 and not;
 `marking [trans seq roads sensors] [--sizes N...]` are streams of updates with marking and without;
 `rate [--updates N]` are single-fact updates, one by one and several at once;
-`why [rs2 lubm closure-small closure tc-small tc rs2-not xclingo]` are explanations of random facts;
+`why [rs2 lubm closure-small closure tc-small tc chain long-paths rs2-not xclingo]` are explanations
+of random facts;
 `device` is how much memory a small device must have;
 `ontology [lubm lubm10 brick]` are ontologies with data, against other reasoners, and one axiom that
 moves;

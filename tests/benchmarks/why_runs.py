@@ -25,7 +25,27 @@ from zodiac_sql.read.why.proof import Fact
 from .module_workloads import MODULES
 from .peers import _plain
 from .session import build, connect, explicit_facts
-from .workloads import RS2, WORKLOADS, Workload, wind_turbines
+from .workloads import RS2, WORKLOADS, Facts, Workload, table_of, wind_turbines
+
+
+def _arcs(length: int) -> Callable[[], Facts]:
+    """A chain of so many arcs, and its start."""
+    arcs = [(n, n + 1) for n in range(length)]
+    return lambda: {"start": table_of([(0,)], "n"), "arc": table_of(arcs, "n")}
+
+
+CHAIN = Workload(
+    "chain",
+    "a chain of 6,000 arcs",
+    "reach(X) :- start(X). reach(Y) :- reach(X), arc(X, Y).",
+    _arcs(6_000),
+)
+LONG_PATHS = Workload(
+    "long-paths",
+    "all paths in a chain of 1,200 arcs",
+    "path(X, Y) :- arc(X, Y). path(X, Z) :- path(X, Y), arc(Y, Z).",
+    _arcs(1_200),
+)
 
 WHY, WHY_NOT, XCLINGO = "why", "why-not", "xclingo"
 WORKLOAD_OF = {
@@ -35,6 +55,8 @@ WORKLOAD_OF = {
     "closure": WORKLOADS["closure"],
     "tc-small": MODULES["dag-small"].base,
     "tc": MODULES["dag"].base,
+    "chain": CHAIN,
+    "long-paths": LONG_PATHS,
     "rs2-not": WORKLOADS["rs2"],
 }
 """What is asked about; each is asked why, but `rs2-not` why not."""

@@ -75,6 +75,8 @@ class Way:
     """Whether tables are treated as large ones."""
     high: bool
     """Whether proofs are looked for as in a large database."""
+    read: int
+    """How many facts are read at most to go down through a recursive hypernode."""
 
     @classmethod
     def of(cls, rng: Random) -> Way:
@@ -84,6 +86,7 @@ class Way:
             rng.choice((True, True, False, "auto")),
             chance(rng, 30),
             chance(rng, 40),
+            rng.choice((3, 20_000)),
         )
 
     @contextmanager
@@ -93,7 +96,7 @@ class Way:
         note(f"% {self}{', read only' * read_only}")
         with (
             as_if_large(self.large),
-            searched_as_if_large(self.high),
+            searched_as_if_large(self.high, self.read),
             zodiac_sql.connect(
                 path,
                 strategy=self.strategy,

@@ -114,10 +114,10 @@ def test_each_fact_has_a_proof(shape: str, seed: int) -> None:
     rules = SHAPES[shape]
     facts = {name: _edges(rng, size) for name in "euv"}
     strategy, hypertree = rng.choice(STRATEGIES), rng.choice((True, False))
-    large = rng.random() < 0.7
-    note(f"{strategy}, hypertree {hypertree}, large {large}")
+    large, read = rng.random() < 0.7, rng.choice((3, 20_000))
+    note(f"{strategy}, hypertree {hypertree}, large {large}, read {read}")
     with (
-        searched_as_if_large(large),
+        searched_as_if_large(large, read),
         zodiac_sql.connect(strategy=strategy, hypertree=hypertree, threads=1) as kb,
     ):
         kb.add_rules("\n".join(map(str, rules)))

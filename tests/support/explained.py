@@ -30,11 +30,15 @@ HIGHER = 2
 
 
 @contextmanager
-def searched_as_if_large(really: bool) -> Iterator[None]:
-    """Proofs are found as in a large database, or not: then they need not be low."""
-    from zodiac_sql.read.why import evaluated_again, find_proof, paths, search
+def searched_as_if_large(really: bool, read: int = 20_000) -> Iterator[None]:
+    """Proofs are found as in a large database, or not: then they need not be low.
+
+    At most so many facts of a recursive hypernode are read to go down there.
+    """
+    from zodiac_sql.read.why import all_facts, evaluated_again, find_proof, paths, search
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(all_facts, "MOST_READ", read)
         if really:
             patch.setattr(find_proof, "SMALL", -1)
             patch.setattr(find_proof, "FEW_FACTS", 5)

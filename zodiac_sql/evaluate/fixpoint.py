@@ -94,7 +94,7 @@ def evaluate(
     if is_linear(hypernode, context):
         return _linear(store, hypernode, schema, context)
     if _is_small(hypernode, context) and has_linear_rules(hypernode, context):
-        return _linear_of_several(store, hypernode, schema, context)
+        return linear_of_several(store, hypernode, schema, context)
     return semi_naive(store, hypernode, schema, context=context, cache=cache, closures={})
 
 
@@ -289,7 +289,7 @@ def _is_small(hypernode: Hypernode, context: Context) -> bool:
     return sum(context.relation(p, Version.ALL).rows for p in hypernode.reads) <= LARGEST_IN_ONE
 
 
-def _linear_of_several(
+def linear_of_several(
     store: Store, hypernode: Hypernode, schema: Schema, context: Context
 ) -> Fixpoint:
     """The same for several predicates: the statement finds the facts of all, with tags."""

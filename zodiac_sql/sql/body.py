@@ -43,6 +43,7 @@ class Body:
 
     Negations and aggregates read `state`. A provisional variable has the value that a driving scan
     gave it (a candidate, a group); the body's own literals must agree, and their value replaces it.
+    `ranks` are those of the facts of ranked relations, in the order of their scans.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Body:
         types = body_types(literals, context.columns, context.functions).types
         self.values = Values(context, types, self.joins)
         self._provisional: set[str] = set()
-        self._ranks: list[exp.Expr] = []
+        self.ranks: list[exp.Expr] = []
         self._marks: list[exp.Expr] = []
         self._below: exp.Expr | None = None
 
@@ -84,9 +85,9 @@ class Body:
 
     def next_rank(self) -> exp.Expr:
         """One more than the highest rank in the body."""
-        if not self._ranks:
+        if not self.ranks:
             return exp.cast(exp.Literal.number(OUTSIDE + 1), "BIGINT")
-        highest = exp.func("greatest", *self._ranks) if len(self._ranks) > 1 else self._ranks[0]
+        highest = exp.func("greatest", *self.ranks) if len(self.ranks) > 1 else self.ranks[0]
         return exp.Add(this=highest.copy(), expression=exp.Literal.number(1))
 
     def some_marked(self) -> exp.Expr:
@@ -105,7 +106,7 @@ class Body:
         if relation.ranked and scan.version is Version.CANDIDATE:
             self._below = rank_of(alias)
         elif relation.ranked:
-            self._ranks.append(rank_of(alias))
+            self.ranks.append(rank_of(alias))
             if self._below is not None:
                 conditions.append(rank_of(alias) < self._below.copy())
         if relation.marked:
@@ -263,7 +264,7 @@ class Body:
         alias = self.joins.close(
             [
                 *(value.sql.copy().as_(names[variable]) for variable, value in known.items()),
-                *([self.next_rank().as_("k")] if self._ranks else []),
+                *(rank.copy().as_(f"k{place}") for place, rank in enumerate(self.ranks)),
                 *([self.some_marked().as_("m")] if self._marks else []),
             ]
         )
@@ -276,5 +277,5 @@ class Body:
         }  # fmt: skip
         self.joins.where(*(values[name].sql.is_(exp.null()).not_() for name in partial))
         self.values.replace(values)
-        self._ranks = [exp.column("k", table=alias) - 1] if self._ranks else []
+        self.ranks = [exp.column(f"k{place}", table=alias) for place in range(len(self.ranks))]
         self._marks = [exp.column("m", table=alias)] if self._marks else []

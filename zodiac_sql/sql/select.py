@@ -19,7 +19,7 @@ from zodiac_sql.names import MARK, RANK
 from zodiac_sql.sql.body import Body
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import has_duplicates
-from zodiac_sql.sql.plan import Plan
+from zodiac_sql.sql.plan import Plan, Version
 from zodiac_sql.sql.relations import HOLDS
 
 
@@ -111,6 +111,48 @@ def compile_instances(plan: Plan, context: Context) -> Instances:
     query = body.joins.query.select(*columns, copy=False)
     query = query.select(body.next_rank().as_(RANK, quoted=True), copy=False)
     return Instances(query, {name: (value.type, value.text) for name, value in known.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """The SELECT of a rule's instances with some facts of their bodies.
+
+    It has a column for each of the `variables`, that of ranks, and those of each fact: `facts` has
+    a predicate and the names of the columns, the last of which is the fact's rank if it has one.
+    """
+
+    query: exp.Select
+    variables: tuple[str, ...]
+    facts: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def compile_uses(plan: Plan, predicates: Collection[str], context: Context) -> Uses:
+    """The SELECT of all instances of a plan's rule, with the facts of some predicates."""
+    body = Body(context, plan.rule.body, plan.state)
+    body.build(plan)
+    known = body.values.known
+    columns = [value.sql.copy().as_(name, quoted=True) for name, value in known.items()]
+    query = body.joins.query.select(*columns, body.next_rank().as_(RANK, quoted=True), copy=False)
+    ranks = iter(body.ranks)
+    facts = []
+    for place, scan in enumerate(plan.scans):
+        if scan.version is Version.CANDIDATE:
+            continue
+        relation = context.relation(scan.atom.predicate, scan.version)
+        rank = next(ranks) if relation.ranked else None
+        if scan.atom.predicate not in predicates:
+            continue
+        values: list[exp.Expr] = [
+            body.values.stored(body.values.of(term), column)
+            for term, column in zip(scan.atom.terms, relation.columns, strict=True)
+        ]
+        values += [] if relation.columns else [exp.true()]
+        values += [] if rank is None else [rank.copy()]
+        names = tuple(f"zodiac$use{place}_{number}" for number in range(len(values)))
+        named = [v.as_(name, quoted=True) for v, name in zip(values, names, strict=True)]
+        query = query.select(*named, copy=False)
+        facts.append((scan.atom.predicate, names))
+    return Uses(query, tuple(known), tuple(facts))
 
 
 def makes_text(rule: Rule, context: Context) -> bool:

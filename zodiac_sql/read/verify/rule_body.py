@@ -53,10 +53,16 @@ class Program:
     functions: Functions
     ids: Mapping[str, int]
     share: tuple[int, int] | None = None
+    at_once: bool = False
+    """Whether queries are parts of a recursive statement: then no table can be made on the way."""
 
     @property
     def columns(self) -> dict[str, list[Type | None]]:
         return {name: [c.type for c in known.columns] for name, known in self.schema.items()}
+
+
+class NotAtOnce(Exception):
+    """A query needs a table that is made on the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +126,8 @@ class Body:
         """The query so far as subquery b. After some levels it reads a table, to limit nesting."""
         self.nested += 1
         if self.nested % _NESTED_AT_MOST == 0:
+            if self.program.at_once:
+                raise NotAtOnce
             table = self.store.fresh("level")
             self.store.run(create_temp(table, self.query))
             self.query = exp.select(exp.Star()).from_(temp_table(table))

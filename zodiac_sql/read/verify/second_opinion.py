@@ -3,13 +3,14 @@
 An error in how rules become SQL must not stand on both sides of a comparison. So this module shares
 neither plans nor joins nor strategies with evaluation, only the parsed rules, their types and the
 SQL of single functions. It applies a hypernode's rules to the facts of the last round until a round
-finds none, without modules, trees, products, ranks or join orders. rule_body.py makes a query of
+finds none, without modules, trees, products, ranks or join orders; many rounds are one recursive
+statement. rule_body.py makes a query of
 the body of a rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -29,11 +30,14 @@ from zodiac_sql.database.statements import (
     union_all,
 )
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.fixpoint import counts_rounds
 from zodiac_sql.evaluate.groups_in_shares import SHARES, divisible
+from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
-from zodiac_sql.read.verify.rule_body import Body, Program, Reads
+from zodiac_sql.read.verify.rule_body import Body, NotAtOnce, Program, Reads
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
+from zodiac_sql.sql.tagged import layout_of, typed
 
 
 def derive(
@@ -59,7 +63,13 @@ def derive(
 
     variants = [Variant(rule, everything) for rule in rules]
     texts: dict[Hashable, str | None] = {}
+    rounds, goes_on = 0, can_go_on_at_once(store, program, rules, heads)
     while variants:
+        if goes_on and rounds and _is_deep(rules, own, everything, rounds):
+            if _derive_the_rest(store, program, rules, own, everything):
+                break
+            goes_on = False
+        rounds += 1
         tables = tuple((one.delta.table, bool(one.known.rows)) for one in own.values())
         for name, one in own.items():
             those = [variant for variant in variants if variant.rule.head.predicate == name]
@@ -72,6 +82,72 @@ def derive(
         deltas = {name: one.delta for name, one in own.items()}
         variants = delta_rounds(rules, everything, deltas)
     return {name: one.known for name, one in own.items() if one.known.rows}
+
+
+# --- all rounds that are left, in one statement ---------------------------------------------------
+
+
+def can_go_on_at_once(
+    store: Store, program: Program, rules: Sequence[Rule], heads: Collection[str]
+) -> bool:
+    """Whether one recursive statement can hold the rules: each reads one of its facts at most."""
+    return not counts_rounds(store, rules) and all(
+        sum(atom.predicate in heads for atom in rule.positive_atoms()) <= 1
+        and not used_functions([rule]).intersection(program.functions)
+        for rule in rules
+    )
+
+
+def _is_deep(rules: Sequence[Rule], own: Mapping[str, _Own], reads: Reads, rounds: int) -> bool:
+    """Whether the rounds so far took as long as a statement does that reads everything at once."""
+    rows = sum(reads(0, atom).rows for rule in rules for atom in rule.positive_atoms())
+    rows += sum(one.known.rows for one in own.values())
+    return rounds * len(own) >= len(rules) + rows // _ROWS
+
+
+_ROWS = 30_000
+"""DuckDB puts about so many facts into a hash table in the time that a small statement takes."""
+
+_R = "r"
+"""What the recursive statement has found."""
+
+
+def _derive_the_rest(
+    store: Store,
+    program: Program,
+    rules: Sequence[Rule],
+    own: Mapping[str, _Own],
+    reads: Reads,
+) -> bool:
+    """Add all that follows from the last round to what is known. Returns False if it cannot."""
+    layout = layout_of({name: typed(one.relation.stored, False) for name, one in own.items()})
+    found = {name: Part("", _R, 1, picked=layout.picked[name]) for name in own}
+    seeds, steps = [], []
+    try:
+        for name, one in own.items():
+            if one.delta.rows:
+                last = exp.select(exp.Star()).from_(temp_table(one.delta.table))
+                seeds.append(layout.put(name, last))
+            mine = [rule for rule in rules if rule.head.predicate == name]
+            variants = delta_rounds(mine, reads, found)
+            facts = _facts(store, replace(program, at_once=True), variants, one.relation)
+            if facts is not None:
+                steps.append(layout.put(name, one.unknown(facts.query)))
+        query = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
+        whole = exp.select(exp.Star()).from_(_R).with_(_R, as_=query, recursive=True, copy=False)
+        table = store.fresh("rest")
+        store.run(create_temp(table, whole))
+    except (NotAtOnce, OutOfMemoryError):
+        return False
+    for name, one in own.items():
+        part = Part("temp", table, 1, picked=layout.picked[name])
+        rows = relation_query(replace(one.relation, parts=(part,)))
+        one.add(store, rows)
+    store.run(drop(table))
+    return True
+
+
+# --- one round ------------------------------------------------------------------------------------
 
 
 def _derive_at_once(
@@ -210,18 +286,27 @@ class _Own:
             text = texts[key]
         else:
             found = facts()
-            text = self._new(found.query) if found else None
+            text = render(create_temp(self.next.table, self.new(found.query))) if found else None
             if found is None or found.lasts:
                 texts[key] = text
         self.next = replace(self.next, rows=store.count(text) if text else 0)
 
-    def _new(self, found: exp.Query) -> str:
-        """The statement that makes a delta of what is found and not known."""
+    def new(self, found: exp.Query) -> exp.Select:
+        """What is found and not known, each fact once."""
+        return self.unknown(distinct(found))
+
+    def unknown(self, found: exp.Query) -> exp.Select:
+        """What is found and not known."""
         columns = columns_of(self.relation, "c")
-        new = exp.select(*columns).from_(distinct(found).subquery("c", copy=False), copy=False)
-        if self.known.rows:
-            new = anti_join(new, columns, temp_table(self.known.table))
-        return render(create_temp(self.next.table, new))
+        new = exp.select(*columns).from_(found.subquery("c", copy=False), copy=False)
+        return anti_join(new, columns, temp_table(self.known.table)) if self.known.rows else new
+
+    def add(self, store: Store, found: exp.Query) -> None:
+        """Add what is found and not known."""
+        self.next = replace(
+            self.next, rows=store.count(create_temp(self.next.table, self.new(found)))
+        )
+        self.finish_round(store)
 
     def finish_round(self, store: Store) -> None:
         """Add the new facts to the known ones; the next round reads them as its delta."""
@@ -252,6 +337,8 @@ def heads_of(
     query, texts = body.head(rule.head, head, ranked)
     if not texts:
         return Heads(query, lasts=True)
+    if program.at_once:
+        raise NotAtOnce
     raw, encoded = store.fresh("raw"), store.fresh("encoded")
     store.run(create_temp(raw, query))
     dictionary.encode(store, raw, texts, encoded)

@@ -95,7 +95,7 @@ _ASKED = "zodiac$asked"
 """Stands for the facts that are asked about, until their parameters take its place."""
 
 
-def _asked(known: Known, predicate: str, ranked: bool = False) -> exp.Subquery:
+def asked(known: Known, predicate: str, ranked: bool = False) -> exp.Select:
     """The facts of a predicate that are asked about, with their numbers, and maybe ranks.
 
     They are parameters, because to fill a table would take as long as the question itself.
@@ -107,7 +107,7 @@ def _asked(known: Known, predicate: str, ranked: bool = False) -> exp.Subquery:
         selected.append(unnested(predicate, f"v{place}", type_).as_(column.name, quoted=True))
     if ranked:
         selected.append(unnested(predicate, "r", "BIGINT").as_(RANK, quoted=True))
-    return exp.select(*selected, copy=False).subquery(copy=False)
+    return exp.select(*selected, copy=False)
 
 
 def unnested(of: str, name: str, type_: str) -> exp.Cast:
@@ -121,16 +121,16 @@ def parameter_name(of: str, name: str) -> str:
     return f"p{of.encode().hex()}_{name}"
 
 
-def _given(
+def given(
     predicate: str, facts: Sequence[Key], ranks: Sequence[int] | None = None
 ) -> dict[str, object]:
-    """The parameters of `_asked`."""
+    """The parameters of `asked`."""
     columns = zip(*(fact[1] or (True,) for fact in facts), strict=True)
-    given: dict[str, object] = {f"v{place}": listed(one) for place, one in enumerate(columns)}
-    given["n"] = list(range(len(facts)))
+    values: dict[str, object] = {f"v{place}": listed(one) for place, one in enumerate(columns)}
+    values["n"] = list(range(len(facts)))
     if ranks is not None:
-        given["r"] = list(ranks)
-    return {parameter_name(predicate, name): values for name, values in given.items()}
+        values["r"] = list(ranks)
+    return {parameter_name(predicate, name): one for name, one in values.items()}
 
 
 def listed(values: Sequence[object]) -> list[object]:
@@ -163,10 +163,10 @@ def places(known: Known, facts: Mapping[str, Sequence[Key]]) -> dict[Key, list[P
         return found
     key = tuple((name, relation_key(Relation((), (part,)))) for name, _, part in tables)
     text = known.cache.get(("places", key), partial(_places, known, tables))
-    given: dict[str, object] = {}
+    parameters: dict[str, object] = {}
     for predicate in {name for name, _, _ in tables}:
-        given |= _given(predicate, facts[predicate])
-    for table_, number, rank in known.store.rows(text, given):
+        parameters |= given(predicate, facts[predicate])
+    for table_, number, rank in known.store.rows(text, parameters):
         predicate, owner, _ = tables[table_]
         found[facts[predicate][number]].append(Place(owner, rank))
     return found
@@ -185,7 +185,7 @@ def _present(known: Known, place: int, predicate: str, there: Part) -> exp.Selec
     columns = columns_of(relation, "f")
     number = exp.column(NUMBER, table="f", quoted=True)
     query = exp.select(exp.Literal.number(place), number, copy=False)
-    query = query.from_(exp.alias_(_asked(known, predicate), "f", table=True), copy=False)
+    query = query.from_(asked(known, predicate).subquery("f", copy=False), copy=False)
     rank: exp.Expr = exp.Cast(this=exp.null(), to=data_type("BIGINT"))
     if there.pairs is not None:
         query = query.select(rank, copy=False)
@@ -224,12 +224,12 @@ def instances(
     columns = (Column(NUMBER, Type.INT), *Relation(known.schema[predicate].columns, ()).stored)
     if not known.schema[predicate].columns:
         columns = columns[:1]
-    asked = Relation(columns, (part,), ranked=part.ranked)
+    facts_asked = Relation(columns, (part,), ranked=part.ranked)
     ranked = below.hypernode if below else None
     if not all(known.sources.relation(atom.predicate).rows for atom in rule.positive_atoms()):
         return [[] for _ in facts]
     context = Context(
-        lambda name, version: asked if version is Version.CANDIDATE else _read(known, name, ranked),
+        lambda n, version: facts_asked if version is Version.CANDIDATE else read(known, n, ranked),
         known.types,
         known.functions,
         known.ids,
@@ -238,9 +238,9 @@ def instances(
         "instances", rule.name, most, ranked, plan_key(candidate_check(exact, _NUMBER), context)
     )  # fmt: skip
     asking = known.cache.get(key, lambda: _statement(known, exact, context, most, below))
-    given = _given(predicate, facts, below.ranks if below else None)
+    parameters = given(predicate, facts, below.ranks if below else None)
     with evaluating([rule]):
-        rows = known.store.rows(asking.text, given)
+        rows = known.store.rows(asking.text, parameters)
     found: list[list[Instance]] = [[] for _ in facts]
     atoms = tuple(exact.positive_atoms())
     for number, values in asking.values(rows):
@@ -273,7 +273,7 @@ class _Asking:
             yield number, values
 
 
-def _read(known: Known, name: str, ranked: int | None) -> Relation:
+def read(known: Known, name: str, ranked: int | None) -> Relation:
     """An extension; with ranks, if the hypernode derives it, in that hypernode's table alone."""
     relation = known.sources.relation(name)
     if ranked is None or name not in known.graph[ranked].derives:
@@ -293,24 +293,27 @@ def _statement(
     if is_one:
         query = compiled.query  # a fact has one instance at most, which may be found repeatedly
     elif most == 1:
-        query = _least(compiled)
+        query = least(compiled, [_NUMBER.name])
     else:
         query = _first(compiled, most)
     for stub in list(query.find_all(exp.Table)):
         if stub.name == _ASKED:
-            given = _asked(known, rule.head.predicate, below is not None)
-            stub.replace(exp.alias_(given, stub.alias, table=True))
+            facts = asked(known, rule.head.predicate, below is not None)
+            stub.replace(facts.subquery(stub.alias, copy=False))
     has_floats = any(type_ is Type.FLOAT for type_, _ in compiled.kinds.values())
     return _Asking(render(query), compiled.kinds, is_one, most == 1 and not is_one, has_floats)
 
 
-def _least(compiled: Instances) -> exp.Select:
-    """One instance for each fact, of lowest rank, as one value: a row begins with the rank."""
+def least(compiled: Instances, fact: Sequence[str]) -> exp.Select:
+    """One instance for each fact, of lowest rank, as one value: a row begins with the rank.
+
+    Some columns tell which fact it is.
+    """
     columns = [exp.column(name, quoted=True) for name in (RANK, *compiled.kinds)]
     least = exp.Min(this=exp.Anonymous(this="row", expressions=columns))
     query = exp.select(least, copy=False)
     query = query.from_(compiled.query.subquery("i", copy=False), copy=False)
-    return query.group_by(exp.column(_NUMBER.name, quoted=True), copy=False)
+    return query.group_by(*(exp.column(name, quoted=True) for name in fact), copy=False)
 
 
 def _first(compiled: Instances, most: int) -> exp.Select:

@@ -2,8 +2,8 @@
 
 Such tables keep no ranks: the iteration in which a value was found says nothing of the values that
 it came from, which may have got better since. So the rules are applied once more, as rules without
-MIN or MAX that derive only what is in the tables: a fact gets the rank of the iteration in which it
-first follows from facts of lower ranks.
+MIN or MAX that derive only what is in the tables: a fact gets a rank when it first follows from
+facts of lower ranks.
 
 A fact may follow from itself alone: if p(a) is the least of p(b) and 5, and p(b) is the least of
 100 and p(a), then both are 5, and that is so because p(b) was 100 first. So the second way is to
@@ -22,6 +22,7 @@ from sqlglot import exp
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.fixpoint import has_linear_rules, linear_of_several
 from zodiac_sql.evaluate.improve import beginning, each_round, first_plans
 from zodiac_sql.evaluate.improving import Improving
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive
@@ -54,6 +55,8 @@ def ranked_best(
 
     columns = {_there(name): context.columns[name] for name in there}
     around = replace(context, relation=relation, columns={**context.columns, **columns})
+    if has_linear_rules(plain, around):
+        return linear_of_several(store, plain, dict(schema), around)
     return semi_naive(store, plain, dict(schema), around, StatementCache(), {})
 
 

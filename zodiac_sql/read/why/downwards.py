@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from zodiac_sql.read.why.asked import Below, Instance, Key, instances, uses
 from zodiac_sql.read.why.copies import Wanted, copied
+from zodiac_sql.read.why.descents import Descents
 from zodiac_sql.read.why.evaluated_again import Again
 from zodiac_sql.read.why.paths import Path
 from zodiac_sql.read.why.search import Derivation, Search
@@ -28,14 +29,18 @@ def downwards(
     Where ranks are missing, hypernodes are evaluated again. None if that is not allowed.
     """
     found: dict[Key, Derivation] = {}
+    descents = Descents(search.known, search.closures.keys())
     frontier = list(dict.fromkeys(goals))
     seen = set(frontier)
     while frontier or (again and again.waits()):
-        groups = _groups(search, frontier)
+        search.locate_used(frontier)
+        groups = _groups(search, [fact for fact in frontier if fact not in found])
         if groups is None:
             return None
+        further = _further(search, descents, groups)
+        seen.update(further)
         new: dict[Key, Derivation] = {}
-        for (owner, predicate), left in _one_each(search, groups, again, new):
+        for (owner, predicate), left in _one_each(search, groups, again, descents, new):
             if not (again and again.take(owner, predicate, left)):
                 return None
         for order in again.orders.values() if again else ():
@@ -67,12 +72,36 @@ def _groups(search: Search, facts: Sequence[Key]) -> Groups | None:
     return groups
 
 
+def _further(search: Search, descents: Descents, groups: Groups) -> list[Key]:
+    """Add all facts further down in hypernodes that are gone down at once. Returns them."""
+    by_owner: dict[int, dict[Key, int]] = defaultdict(dict)
+    for (owner, _), ranks in groups.items():
+        by_owner[owner] |= {fact: rank for fact, rank in ranks.items() if rank is not None}
+    added: list[Key] = []
+    for owner, facts in by_owner.items():
+        below = descents.below(owner, facts)
+        if not below:
+            continue
+        search.locate_own(owner, below)
+        new = [fact for fact in below if fact not in facts]
+        more = _groups(search, new)
+        assert more is not None, "they were read from a table"
+        for group, several in more.items():
+            groups.setdefault(group, {}).update(several)
+        added += new
+    return added
+
+
 def _derivation_by(search: Search, by: Instance | Path) -> Derivation:
     return Derivation(by, by.uses if isinstance(by, Path) else tuple(uses(search.known, by)))
 
 
 def _one_each(
-    search: Search, groups: Groups, again: Again | None, found: dict[Key, Derivation]
+    search: Search,
+    groups: Groups,
+    again: Again | None,
+    descents: Descents,
+    found: dict[Key, Derivation],
 ) -> Iterator[tuple[tuple[int, str], list[Key]]]:
     """Find one derivation for each fact of some tables. Yields those that have none, by table."""
     wanted: list[tuple[tuple[int, str], Wanted]] = []
@@ -88,9 +117,12 @@ def _one_each(
         elif waiting:
             rules = search.rules(owner, predicate)
             wanted.append(((owner, predicate), Wanted(owner, rules, waiting)))
-    found |= copied(search, [one for _, one in wanted])
+            for fact in waiting:
+                if way := descents.way(owner, fact):
+                    found[fact] = Derivation(*way)
+    found |= copied(search, [one for _, one in wanted if not descents.goes_down(one.hypernode)])
     for table, one in wanted:
-        if left := _by_asking(search, one, found):
+        if left := _by_asking(search, one, descents, found):
             yield table, left
 
 
@@ -117,7 +149,9 @@ def _by_paths(
     return waiting, closure.row.fed or not search.beside(closure)
 
 
-def _by_asking(search: Search, one: Wanted, found: dict[Key, Derivation]) -> list[Key]:
+def _by_asking(
+    search: Search, one: Wanted, descents: Descents, found: dict[Key, Derivation]
+) -> list[Key]:
     """Ask each rule for instances that derive facts. Returns those that have none."""
     waiting = {fact: rank for fact, rank in one.waiting.items() if fact not in found}
     recursive = search.known.graph[one.hypernode].recursive
@@ -127,6 +161,7 @@ def _by_asking(search: Search, one: Wanted, found: dict[Key, Derivation]) -> lis
         some = list(waiting)
         ranks = tuple(rank for rank in waiting.values() if rank is not None)
         below = Below(one.hypernode, ranks) if recursive else None
+        descents.asked[one.hypernode] += 1
         for fact, several in zip(some, instances(search.known, rule, some, 1, below), strict=True):
             if several:
                 found[fact] = _derivation_by(search, several[0])

@@ -33,6 +33,7 @@ from zodiac_sql.read.verify.expected import as_evaluated
 from zodiac_sql.read.why.asked import Below, Instance, Key, Known, Place, instances, places
 from zodiac_sql.read.why.best_ranks import every_best, ranked_best
 from zodiac_sql.read.why.class_history import History, history_of, remembered
+from zodiac_sql.read.why.descents import Descents
 from zodiac_sql.read.why.paths import (
     MOST_EDGES,
     Closure,
@@ -63,6 +64,7 @@ class Order:
     waiting: dict[Key, int] = field(default_factory=dict)
     """Facts with their ranks."""
     _after: Stage | None = None
+    _descents: Descents | None = None
 
     def take(self, predicate: str, facts: Sequence[Key]) -> bool:
         """Let facts wait. Returns whether the hypernode derives them all."""
@@ -85,8 +87,12 @@ class Order:
     def next(self) -> dict[Key, By] | None:
         """Derivations of waiting facts: of all, or if closures are fed, of those of highest rank.
 
-        None if there is no derivation for one of them.
+        None if there is no derivation for one of them. Unless closures are fed, there are also
+        derivations of all facts of the hypernode further down.
         """
+        if self.waiting and not self.histories:
+            self._descents = self._descents or Descents(self.known, ())
+            self.waiting |= self._descents.go_down(self.hypernode, self.waiting)
         highest = max(self.waiting.values(), default=0)
         chosen = {f: r for f, r in self.waiting.items() if r == highest or not self.histories}
         found: dict[Key, By] = {}
@@ -113,6 +119,9 @@ class Order:
     def _by_rules(self, predicate: str, facts: Mapping[Key, int]) -> dict[Key, By]:
         found: dict[Key, By] = {}
         known = self.known
+        if self._descents:
+            read = {fact: self._descents.way(self.hypernode, fact) for fact in facts}
+            found |= {fact: way[0] for fact, way in read.items() if way}
         if self.histories and facts:
             known = self._stage(max(facts.values()) - 1).known
         for rule in self._rules(predicate):

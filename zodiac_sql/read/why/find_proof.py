@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from math import inf
 
 from zodiac_sql.language.syntax import Rule
@@ -58,7 +59,7 @@ def find_proofs(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] |
     if found is None or not is_small or height(search, goals, found) <= unseen + HIGHER:
         return found
     other, _ = least(search, goals, MOST_FACTS)
-    return min(found, other or found, key=partial(height, search, goals))
+    return min(found, other, key=partial(height, search, goals)) if other else found
 
 
 def height(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> int:
@@ -106,7 +107,7 @@ def least(
     level = 0
     while True:
         level += 1
-        below = _follow(search, frontier, seen)
+        below = _follow(search, frontier, seen, most)
         frontier = [use for use in dict.fromkeys(below) if use not in seen.derivations]
         best = _best(search, seen)
         highest = max((best[goal][0] for goal in goals if goal in best), default=0)
@@ -117,7 +118,7 @@ def least(
             return found if is_proven else None, level if frontier else inf
 
 
-def _follow(search: Search, facts: Sequence[Key], seen: _Seen) -> list[Key]:
+def _follow(search: Search, facts: Sequence[Key], seen: _Seen, most: int) -> list[Key]:
     """Find all that facts can be derived from; returns it."""
     search.locate_used(facts)
     groups: dict[tuple[int, str], list[Key]] = defaultdict(list)
@@ -126,7 +127,7 @@ def _follow(search: Search, facts: Sequence[Key], seen: _Seen) -> list[Key]:
         if not search.is_explicit(fact):
             for owner, _ in search.owners(fact):
                 groups[owner, fact[0]].append(fact)
-    below: list[Key] = []
+    below = _follow_down(search, groups, seen, most)
     for (owner, predicate), some in groups.items():
         rules = search.rules(owner, predicate)
         if closure := search.closures.get((owner, predicate)):
@@ -135,9 +136,34 @@ def _follow(search: Search, facts: Sequence[Key], seen: _Seen) -> list[Key]:
             rules = beside if closure.row.fed or not beside else rules
             for fact in some:
                 below += _follow_edges(search, closure, fact, seen)
+        search.questions[owner] += len(rules)
         for fact, derivation in by_rules(search, rules, some, MOST_INSTANCES):
             seen.derivations[fact].append(derivation)
             below += derivation.uses
+    return below
+
+
+def _follow_down(
+    search: Search, groups: dict[tuple[int, str], list[Key]], seen: _Seen, most: int
+) -> list[Key]:
+    """Follow facts of recursive hypernodes down to the end, if their instances have been read.
+
+    Takes these out of the groups, and returns what they are derived from.
+    """
+    below: list[Key] = []
+    for owner in dict.fromkeys(owner for owner, _ in groups):
+        derived = search.read_instances(owner)
+        if derived is None:
+            continue
+        mine = [key for key in groups if key[0] == owner and key[1] in derived.tables.parts]
+        facts = [fact for key in mine for fact in groups.pop(key)]
+        reached = derived.below(facts, most - len(seen.derivations))
+        search.locate_used(reached)
+        for fact, ways in reached.items():
+            known = seen.derivations.setdefault(fact, [])
+            if not search.is_explicit(fact):
+                known += [Derivation(*way) for way in ways]
+                below += chain.from_iterable(way[1] for way in ways)
     return below
 
 
@@ -165,21 +191,31 @@ def by_rules(
 def _best(search: Search, seen: _Seen) -> dict[Key, tuple[int, Derivation]]:
     """The derivation of least height for each fact that has one down to explicit facts.
 
-    Heights are settled in ascending order, so no derivation rests on its own fact.
+    Heights are settled in ascending order, so no derivation rests on its own fact. A fact is looked
+    at again when something is settled that it can be derived from.
     """
     best: dict[Key, tuple[int, Derivation]] = {}
-    settled = {fact for fact in seen.derivations if search.is_explicit(fact)}
+    settled: set[Key] = set()
+    above: dict[Key, list[Key]] = defaultdict(list)
+    for fact, several in seen.derivations.items():
+        for use in chain.from_iterable(one.uses for one in several):
+            above[use].append(fact)
+        for edge in seen.edges[fact][1] if fact in seen.edges else ():
+            above[edge].append(fact)
+    new = [fact for fact in seen.derivations if search.is_explicit(fact)]
     level = 0
+    waiting: Iterable[Key] = seen.derivations
     while True:
+        settled.update(new)
         level += 1
-        new = {}
-        for fact in seen.derivations:
+        new = []
+        for fact in waiting:
             if fact not in settled and (derivation := _derivation(fact, seen, settled)):
-                new[fact] = (level, derivation)
+                best[fact] = (level, derivation)
+                new.append(fact)
         if not new:
             return best
-        best |= new
-        settled |= new.keys()
+        waiting = dict.fromkeys(one for fact in new for one in above[fact])
 
 
 def _derivation(fact: Key, seen: _Seen, settled: set[Key]) -> Derivation | None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.program.state import State
+from zodiac_sql.read.why import all_facts
+from zodiac_sql.read.why.all_facts import Derived, every, tables_of
 from zodiac_sql.read.why.asked import Instance, Key, Known, Place, places
 from zodiac_sql.read.why.paths import (
     MOST_EDGES,
@@ -56,6 +58,10 @@ class Search:
     """All edges of closures that have more; None where they are too many."""
     asked: Counter[EdgesOf] = field(default_factory=Counter)
     """How often edges near a fact were read."""
+    questions: Counter[int] = field(default_factory=Counter)
+    """How often a rule of each hypernode was asked about facts of a level."""
+    instances: dict[int, Derived | None] = field(default_factory=dict)
+    """All instances of the rules of hypernodes; None where they are too many."""
     deriving: dict[str, list[Rule]] = field(default_factory=dict)
     """What `rules_of` has found."""
 
@@ -81,6 +87,19 @@ class Search:
                 del new[predicate]
         if new:
             self._found(places(self.known, new))
+
+    def locate_own(self, hypernode: int, ranks: Mapping[Key, int]) -> None:
+        """Say where facts of a hypernode's tables are, if no others can have them."""
+        alone = {name for name in {name for name, _ in ranks} if self._is_alone(hypernode, name)}
+        self._found({
+            fact: [Place(hypernode, rank)]
+            for fact, rank in ranks.items()
+            if fact[0] in alone and fact not in self.places
+        })  # fmt: skip
+
+    def _is_alone(self, hypernode: int, predicate: str) -> bool:
+        owners = self.known.sources.owners(predicate)
+        return not any(part.rows for o, parts in owners.items() if o != hypernode for part in parts)
 
     def _found(self, located: Mapping[Key, list[Place]]) -> None:
         self.places |= located
@@ -113,6 +132,19 @@ class Search:
         assert isinstance(owner, int)
         closure = self.closures.get((owner, predicate))
         return Place(owner, None) if closure and not self.beside(closure) else None
+
+    def read_instances(self, hypernode: int) -> Derived | None:
+        """All instances of a recursive hypernode's rules, as soon as it was asked so often that to
+        read them takes no longer; None before, or if they are too many.
+        """
+        graph = self.known.graph[hypernode]
+        if not graph.recursive or self.questions[hypernode] < len(graph.rules):
+            return None
+        if hypernode not in self.instances:
+            closed = {name for owner, name in self.closures if owner == hypernode}
+            tables = tables_of(self.known, hypernode, closed)
+            self.instances[hypernode] = every(self.known, tables, all_facts.MOST_READ)
+        return self.instances[hypernode]
 
     def beside(self, closure: Closure) -> list[Rule]:
         """The rules of a closure's hypernode that derive its facts, and do not close it."""

@@ -8,8 +8,10 @@ own, and so on, down to what the user did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from sqlglot import exp
 
@@ -28,20 +30,17 @@ from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.language.syntax import Aggregate, Atom, Constant, Negation, Rule
 from zodiac_sql.program.state import State
-from zodiac_sql.read.why.asked import Instance, Key, Known, instances, one_nan, places, stored, uses
+from zodiac_sql.read.why.asked import Instance, Key, Known, one_nan, stored, uses
 from zodiac_sql.read.why.better import is_better, of_group
-from zodiac_sql.read.why.evaluated_again import Order
 from zodiac_sql.read.why.explain import Words, step_of, words
 from zodiac_sql.read.why.known import prefixes_of
+from zodiac_sql.read.why.moved import Way
 from zodiac_sql.read.why.moved_groups import moved_in_group
 from zodiac_sql.read.why.search import Derivation
 from zodiac_sql.read.why.why import key_of, require_types
 from zodiac_sql.read.why.why_best_moved import steps_below, with_all_values
 from zodiac_sql.sql.forms import is_text
 from zodiac_sql.sql.relations import columns_of, relation_query
-
-MOST_INSTANCES = 60
-"""So many instances of a rule are looked at for each fact."""
 
 MOST_EVENTS = 20_000
 """If more facts than this take part, no explanation is given."""
@@ -57,31 +56,6 @@ class _Cause:
     instance: Instance | None
     rule_moved: bool = False
     because: tuple[_Event, ...] = ()
-
-
-@dataclass(slots=True)
-class _Way:
-    """One way facts move: the side that alone has them, and the other."""
-
-    known: Known
-    side: Side
-    other: Side
-    found: dict[Key, bool] = field(default_factory=dict)
-    """Which facts are on this side alone, as far as that was asked."""
-    explicit: dict[Key, bool] = field(default_factory=dict)
-    orders: dict[int, Order] = field(default_factory=dict)
-    """Hypernodes that were evaluated again (why_best_moved.py)."""
-
-    def look_up(self, facts: Sequence[Key]) -> None:
-        """Find out which facts are on this side alone, and which of those as explicit facts."""
-        for known, sources in ((self.found, self.side.alone), (self.explicit, self.side.explicit)):
-            new = [fact for fact in dict.fromkeys(facts) if fact not in known]
-            there = replace(self.known, sources=sources)
-            grouped: dict[str, list[Key]] = {}
-            for fact in new:
-                grouped.setdefault(fact[0], []).append(fact)
-            located = places(there, grouped) if grouped else {}
-            known.update((fact, bool(located.get(fact))) for fact in new)
 
 
 def why_changed(
@@ -102,7 +76,7 @@ def why_changed(
         known = Known(
             store, side.facts.schema, side.graph, side.facts, functions, ids, StatementCache()
         )
-        ways[name] = _Way(known, side, other)
+        ways[name] = Way(known, side, other)
     event = _goal(ways, state, goal)
     causes = _causes(ways, event)
     if causes is None:
@@ -113,7 +87,7 @@ def why_changed(
     return replace(_told(ways, event, causes), prefixes=prefixes_of(state))
 
 
-def _goal(ways: Mapping[str, _Way], state: State, goal: str) -> _Event:
+def _goal(ways: Mapping[str, Way], state: State, goal: str) -> _Event:
     literals = parse_goals(goal, state.prefixes)
     if len(literals) != 1 or not isinstance(literals[0], Atom):
         raise QueryError(f"{goal.strip()}: a fact is explained by its name, as in anomaly(wt2)")
@@ -150,12 +124,18 @@ def _goal(ways: Mapping[str, _Way], state: State, goal: str) -> _Event:
 # --- the search -----------------------------------------------------------------------------------
 
 
-def _causes(ways: Mapping[str, _Way], goal: _Event) -> dict[_Event, _Cause] | None:
+def _causes(ways: Mapping[str, Way], goal: _Event) -> dict[_Event, _Cause] | None:
     """A cause for each event that a goal goes back to; None if that is too much."""
     found: dict[_Event, list[_Cause]] = {}
     proven: set[_Event] = set()
     frontier = [goal]
     while frontier:
+        further = [
+            (name, fact)
+            for name, way in ways.items()
+            for fact in way.further([key for kind, key in frontier if kind == name])
+        ]
+        frontier = [one for one in dict.fromkeys((*frontier, *further)) if one not in found]
         for event in frontier:
             found[event] = []
         for event, cause in _possible(ways, frontier):
@@ -179,7 +159,7 @@ def _causes(ways: Mapping[str, _Way], goal: _Event) -> dict[_Event, _Cause] | No
 
 
 def _by_proof(
-    ways: Mapping[str, _Way],
+    ways: Mapping[str, Way],
     found: Mapping[_Event, Sequence[_Cause]],
     settled: Mapping[_Event, _Cause],
     proven: set[_Event],
@@ -202,7 +182,7 @@ def _by_proof(
 
 
 def _of_proof(
-    ways: Mapping[str, _Way], event: _Event, steps: Mapping[Key, Instance]
+    ways: Mapping[str, Way], event: _Event, steps: Mapping[Key, Instance]
 ) -> dict[_Event, _Cause]:
     """The cause of an event by the rule instances that derive its fact, and what is below it.
 
@@ -233,23 +213,27 @@ def _of_proof(
 def _settled(found: Mapping[_Event, Sequence[_Cause]]) -> dict[_Event, _Cause]:
     """The events that go back to the change itself, each with a cause that does so soonest."""
     settled: dict[_Event, _Cause] = {}
+    above: dict[_Event, list[_Event]] = defaultdict(list)
+    for event, causes in found.items():
+        for other in chain.from_iterable(cause.because for cause in causes):
+            above[other].append(event)
+    waiting: Iterable[_Event] = found
     while True:
         new = {}
-        for event, causes in found.items():
+        for event in waiting:
             if event in settled:
                 continue
-            for cause in causes:
+            for cause in found[event]:
                 if all(other in settled for other in cause.because):
                     new[event] = cause
                     break
         if not new:
             return settled
         settled |= new
+        waiting = dict.fromkeys(chain.from_iterable(above[event] for event in new))
 
 
-def _possible(
-    ways: Mapping[str, _Way], events: Sequence[_Event]
-) -> Iterator[tuple[_Event, _Cause]]:
+def _possible(ways: Mapping[str, Way], events: Sequence[_Event]) -> Iterator[tuple[_Event, _Cause]]:
     """All that can have made some events."""
     for name, way in ways.items():
         facts = [key for kind, key in events if kind == name]
@@ -260,13 +244,16 @@ def _possible(
         by_predicate: dict[str, list[Key]] = {}
         for key in facts:
             by_predicate.setdefault(key[0], []).append(key)
-        for predicate, some in by_predicate.items():
-            for rule in _rules(way.side, predicate):
-                several = instances(way.known, rule, some, MOST_INSTANCES)
-                for key, own in zip(some, several, strict=True):
-                    for instance in own:
-                        if cause := _cause(ways, name, instance, key):
-                            yield (name, key), cause
+        derived = [
+            one
+            for predicate, some in by_predicate.items()
+            for hypernode in way.side.graph.derivers.get(predicate, ())
+            for one in way.instances(hypernode, some)
+        ]
+        way.look_up([use for _, instance in derived for use in uses(way.known, instance)])
+        for key, instance in derived:
+            if cause := _cause(ways, name, instance, key):
+                yield (name, key), cause
 
 
 def _rules(side: Side, predicate: str) -> list[Rule]:
@@ -274,7 +261,7 @@ def _rules(side: Side, predicate: str) -> list[Rule]:
     return [rule for h in hypernodes for rule in h.rules if rule.head.predicate == predicate]
 
 
-def _cause(ways: Mapping[str, _Way], name: str, instance: Instance, fact: Key) -> _Cause | None:
+def _cause(ways: Mapping[str, Way], name: str, instance: Instance, fact: Key) -> _Cause | None:
     """An instance as the cause of a move; None if nothing in it has changed."""
     way, opposite = ways[name], "left" if name == "entered" else "entered"
     body = uses(way.known, instance)
@@ -298,7 +285,7 @@ def _has_rule(side: Side, rule: Rule) -> bool:
     return any(other == rule for other in _rules(side, rule.head.predicate))
 
 
-def _in_group(ways: Mapping[str, _Way], aggregate: Aggregate, instance: Instance) -> list[_Event]:
+def _in_group(ways: Mapping[str, Way], aggregate: Aggregate, instance: Instance) -> list[_Event]:
     """The first fact that moved in a group that is aggregated."""
     for name, opposite in (("left", "entered"), ("entered", "left")):
         here, there = ways[name], ways[opposite]
@@ -310,7 +297,7 @@ def _in_group(ways: Mapping[str, _Way], aggregate: Aggregate, instance: Instance
     return []
 
 
-def _matching(way: _Way, name: str, atom: Atom, instance: Instance) -> list[_Event]:
+def _matching(way: Way, name: str, atom: Atom, instance: Instance) -> list[_Event]:
     """The first fact that moved this way and is an instance of an atom."""
     relation = way.side.alone.relation(atom.predicate) if atom.predicate in (
         way.side.alone.schema
@@ -342,7 +329,7 @@ def _matching(way: _Way, name: str, atom: Atom, instance: Instance) -> list[_Eve
 
 
 def _told(
-    ways: Mapping[str, _Way], goal: _Event, causes: Mapping[_Event, _Cause]
+    ways: Mapping[str, Way], goal: _Event, causes: Mapping[_Event, _Cause]
 ) -> ChangeExplanation:
     needed: dict[_Event, _Cause] = {}
     waiting = [goal]
@@ -372,7 +359,7 @@ def _told(
 
 
 def _cause_told(
-    way: _Way, said: Words, name: str, cause: _Cause, because: tuple[Event, ...]
+    way: Way, said: Words, name: str, cause: _Cause, because: tuple[Event, ...]
 ) -> Cause:
     if cause.instance is None:
         return Cause("inserted" if name == "entered" else "deleted")
