@@ -11,8 +11,8 @@ from __future__ import annotations
 from zodiac_sql.database.statements import create_temp, union_all
 from zodiac_sql.evaluate import layers
 from zodiac_sql.evaluate.compared_layers import Compared, compared, forget
-from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.evaluate.layers import form_of
+from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.evaluate.semi_naive import table_name
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.steps.closure_form import directions, is_closure, was_in_layers

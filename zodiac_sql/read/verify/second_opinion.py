@@ -30,8 +30,8 @@ from zodiac_sql.database.statements import (
     union_all,
 )
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.fixpoint import counts_rounds
 from zodiac_sql.evaluate.groups_in_shares import SHARES, divisible
+from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
