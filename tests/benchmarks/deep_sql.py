@@ -36,7 +36,9 @@ def derive(con: duckdb.DuckDBPyConnection, program: str | Loop) -> None:
     while True:
         for name, steps in program.steps.items():
             found = " UNION ".join(steps)
-            con.execute(f"CREATE TABLE n_{name} AS FROM ({found}) ANTI JOIN {name} USING (a, b)")
+            con.execute(
+                f"CREATE TABLE n_{name} AS FROM ({found}) AS f(a, b) ANTI JOIN {name} USING (a, b)"
+            )
         if not sum(
             map(len, (con.sql(f"FROM n_{name} LIMIT 1").fetchall() for name in program.steps))
         ):

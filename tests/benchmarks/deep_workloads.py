@@ -215,9 +215,9 @@ def _cspa() -> dict[str, Rows]:
 
 
 def _family() -> dict[str, Rows]:
-    """A tree of 6,000 people."""
+    """A tree of 2,500 people."""
     chance = Random(6)
-    return {"parent": [(chance.randrange(max(1, n // 3), n), n) for n in range(2, 6_001)]}
+    return {"parent": [(chance.randrange(max(1, n // 3), n), n) for n in range(2, 2_501)]}
 
 
 # --------------------------------------------------------------------------------------------------
