@@ -85,8 +85,6 @@ def explaining(opened: Opened) -> Iterator[None]:
             raise
         if "interrupted" in str(error).lower():  # this is how DuckDB reports Ctrl-C
             raise KeyboardInterrupt from error
-        if "Unable to cast Python instance of type <class 'str'>" in str(error):
-            raise DataError(HALF_A_CHARACTER) from error
         raise
     finally:
         watch.ends()
@@ -129,7 +127,8 @@ _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: by user .+?)?\.
 
 
 _STREAM_FAILED = re.compile(
-    r"arrow_scan: get_next failed\(\): (?:Invalid: |Unknown error: )*(.*?)(?:\. Detail: |\Z)",
+    r"(?:arrow_scan: get_next failed\(\)|reading [\w ]+ registered as '[^']*' failed): "
+    r"(?:Invalid: |Unknown error: )*(.*?)(?:\. Detail: |\Z)",
     re.DOTALL,
 )
 
@@ -182,6 +181,8 @@ def explained(error: duckdb.Error, path: str) -> ZodiacError:
         return ReadOnlyError(text)
     if "Python exception occurred while executing the UDF" in text:
         return FunctionError(f"a registered function failed. Nothing was changed. {text}")
+    if "cannot encode str as UTF-8" in text:
+        return DataError(HALF_A_CHARACTER)
     if "not a valid DuckDB database file" in text:
         return StoreError(f"{path} is not a DuckDB database file. Nothing was changed.")
     if "newer DuckDB version" in text or "version number" in text:
