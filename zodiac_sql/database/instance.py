@@ -28,6 +28,12 @@ class Instance:
     changing_hands: LockType = field(default_factory=Lock)
     """Held by who opens or closes it: only the first can make settings, before they are locked, and
     DuckDB does not open a file that the last one is about to close."""
+    threads: int | None = None
+    """How many DuckDB has, but for statements that must have one (one_thread.py), once asked."""
+    with_one_thread: set[object] = field(default_factory=set)
+    """What stands for such statements that run, of all connections."""
+    setting_threads: LockType = field(default_factory=Lock)
+    """Held by who sets the number."""
 
 
 _instances: WeakValueDictionary[str, Instance] = WeakValueDictionary()

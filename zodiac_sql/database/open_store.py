@@ -62,11 +62,8 @@ def open_store(
     is_made = False
     if not read_only and str(path) != ":memory:" and not os.path.lexists(path):
         is_made = _make(Path(path), storage_version)
-    settings: Settings = {}
-    if threads is not None:
-        settings["threads"] = threads
-    if memory_limit is not None:
-        settings["memory_limit"] = memory_limit
+    given = {"threads": threads, "memory_limit": memory_limit}
+    settings: Settings = {name: value for name, value in given.items() if value is not None}
     locks = {} if external_access else NO_EXTENSIONS
     places = {} if temp_directory is None else {"temp_directory": str(temp_directory)}
     config: dict[str, Any] = {**settings, **locks, **places}
