@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -143,3 +145,46 @@ def test_what_duckdb_does_to_rows_of_a_new_table(tmp_path: Path) -> None:
         assert connection.execute("DELETE FROM d WHERE i >= 10").fetchall() == [(199_990,)]
         connection.execute("COMMIT")
         assert connection.execute("SELECT count(i) FROM d").fetchall() == [(11,)]
+
+
+INTERRUPTED = """
+import os, random, sys, threading, time
+import duckdb
+
+THREADS, MOST = map(int, sys.argv[1:])
+connection, chance = duckdb.connect(config={"threads": THREADS}), random.Random(5)
+connection.execute("CREATE TABLE arc AS SELECT range AS s, range + 1 AS o FROM range(20000)")
+for _ in range(MOST):
+    ended = threading.Event()
+
+    def strike():
+        time.sleep(chance.uniform(0.01, 0.1))
+        begun = time.monotonic()
+        while not ended.wait(0.005):
+            connection.interrupt()
+            if time.monotonic() - begun > 3:
+                os._exit(3)
+
+    thread = threading.Thread(target=strike)
+    thread.start()
+    try:
+        connection.execute(
+            "WITH RECURSIVE r(s) USING KEY (s) AS (SELECT -range FROM range(3000) UNION SELECT a.o"
+            " FROM r JOIN arc AS a ON a.s = r.s ANTI JOIN recurring.r AS k ON k.s = a.o)"
+            " SELECT count(*) FROM r"
+        )
+    except duckdb.InterruptException:
+        ended.set()
+    thread.join()
+"""
+
+
+@pytest.mark.parametrize(("threads", "ended"), [(1, 0), (2, 3)])
+def test_what_duckdb_does_when_a_recursion_is_interrupted(threads: int, ended: int) -> None:
+    """DuckDB 2.0.1 waits for ever if a recursion reads what it has found, and has two threads.
+
+    So such recursions have one (database/one_thread.py). It hung at the first to the 13th of all
+    interruptions that were tried; if it does not any more, one_thread.py has done its duty.
+    """
+    command = [sys.executable, "-c", INTERRUPTED, str(threads), "40"]
+    assert subprocess.run(command, timeout=60, check=False).returncode == ended
