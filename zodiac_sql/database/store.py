@@ -25,6 +25,7 @@ from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.instance import Instance
 from zodiac_sql.database.log import abandon, require_undamaged, settle_log
+from zodiac_sql.database.one_thread import threads_for
 from zodiac_sql.database.remembered import Remembered
 from zodiac_sql.database.render import render
 from zodiac_sql.database.settings import LOSING_OPTIMIZERS, NOT_PLANNED, WRONG_OPTIMIZER, Settings
@@ -171,16 +172,17 @@ class Store:
 
         Changes that wait in the journal come first.
         """
-        return self._run(self.connection.execute, statement, parameters)
+        text = _text(statement)
+        with threads_for(self, text):
+            return self._run(self.connection.execute, text, parameters)
 
     def _run(
         self,
         execute: Callable[[str, Parameters], _Result],
-        statement: str | exp.Expr,
+        text: str,
         parameters: Parameters,
     ) -> _Result:
         self.journal.comes()
-        text = statement if isinstance(statement, str) else render(statement)
         if self.waiting_symbols and KNOWN_SYMBOLS in text:
             self._settle_symbols()
         if self.tracer:
@@ -223,9 +225,11 @@ class Store:
 
         `temporary_rows` is told the number, because the rows may be in a temporary table.
         """
-        result = self.run(statement, parameters)
-        with explaining(self):
-            row = result.fetchone()
+        text = _text(statement)
+        with threads_for(self, text):
+            result = self.run(text, parameters)
+            with explaining(self):
+                row = result.fetchone()
         number = int(row[0]) if row else 0
         self.temporary_rows.written(number)
         return number
@@ -234,13 +238,17 @@ class Store:
         self, statement: str | exp.Expr, parameters: Parameters = None
     ) -> list[tuple[Any, ...]]:
         """Run a statement and fetch all its rows: for catalog-sized answers."""
-        result = self.run(statement, parameters)
-        with explaining(self):
-            return result.fetchall()
+        text = _text(statement)
+        with threads_for(self, text):
+            result = self.run(text, parameters)
+            with explaining(self):
+                return result.fetchall()
 
     def arrow(self, statement: str | exp.Expr, parameters: Parameters = None) -> pa.Table:
         """Run a statement and fetch its answer as an Arrow table."""
-        return self._run(self._fetched, statement, parameters)
+        text = _text(statement)
+        with threads_for(self, text):
+            return self._run(self._fetched, text, parameters)
 
     def batches(
         self, statement: str | exp.Expr, rows: int, parameters: Parameters = None
@@ -250,7 +258,7 @@ class Store:
         def streamed(text: str, parameters: Parameters) -> pa.RecordBatchReader:
             return self._asked(text, parameters).to_arrow_reader(rows)
 
-        reader = self._run(streamed, statement, parameters)
+        reader = self._run(streamed, _text(statement), parameters)
         self._streamed = ref(reader)
         return reader
 
@@ -337,6 +345,10 @@ class Store:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _text(statement: str | exp.Expr) -> str:
+    return statement if isinstance(statement, str) else render(statement)
 
 
 def rows_apart(
