@@ -16,7 +16,7 @@ import pytest
 from support import budget, long_recursions
 from support.long_recursions import LONG
 
-KINDS = budget.either(ci=4, fuzz=len(LONG))
+KINDS = budget.either(ci=2, fuzz=len(LONG))
 STRIKES = budget.either(ci=1, fuzz=4)
 SECONDS = budget.either(ci=1, fuzz=4)
 LONGEST = 120
