@@ -441,6 +441,7 @@ def test_one_thread_while_an_answer_is_not_fetched(file: Path) -> None:
 def test_sql_that_reads_what_its_recursion_has_found(file: Path) -> None:
     with connect(file, threads=3) as kb:
         assert kb.sql(SQUARES).fetchall() == [(25, 1)]
+        assert kb.sql(SQUARES, max_rows=5).fetchall() == [(25, 1)]
         assert kb.sql(THREADS).fetchall() == [(3,)]
         with pytest.raises(LimitError):
             kb.sql("SELECT * FROM range(100000)", max_rows=10)

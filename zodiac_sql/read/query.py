@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from zodiac_sql.database.answers import answer
 from zodiac_sql.database.duckdb_errors import ReadOnlyError
-from zodiac_sql.database.one_thread import threads_for_sql
 from zodiac_sql.database.other_connections import connect_aside, reader_of
 from zodiac_sql.database.permitted import is_listing_pragma, require_harmless, require_permitted
 from zodiac_sql.database.statements import shown
@@ -196,7 +195,7 @@ def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> 
         raise QueryError(_ONLY_READS.format(_kind(kinds)))
     require_permitted(reader, text, statement)
     try:
-        with threads_for_sql(reader, text), reader.transaction(read_only=True):
+        with reader.transaction(read_only=True):
             return Answer(answer(reader, text, parameters))
     except ResourceError:
         raise
