@@ -15,6 +15,7 @@ from support.paths_with_all import EDGES, RULES
 
 from zodiac_sql import (
     KnowledgeBase,
+    LimitError,
     LockedError,
     NewerFileError,
     QueryError,
@@ -394,15 +395,54 @@ def test_the_name_of_a_file_is_no_sql(name: str, tmp_path: Path) -> None:
         assert sorted(kb.table("p")) == [("a",), ("b",)] and kb.verify()
 
 
+THREADS = "SELECT current_setting('threads')"
+SQUARES = """
+WITH RECURSIVE r(n, square) USING KEY (n) AS (
+    SELECT 1, 1
+    UNION SELECT r.n + 1, (r.n + 1) * (r.n + 1) FROM r ANTI JOIN RECURRING.r AS k ON k.n = r.n + 1
+    WHERE r.n < 5
+) SELECT max(square), any_value(current_setting('threads')) FROM r
+"""
+
+
 def test_one_thread_for_a_while(file: Path) -> None:
     """An interrupted recursion of DuckDB's may never end with more (ARCHITECTURE.md)."""
-    asked = "SELECT current_setting('threads')"
     with connect(file, threads=3) as kb:
         store = kb._session.store
         with pytest.raises(KeyboardInterrupt), one_thread(store):
-            assert store.rows(asked) == [(1,)]
+            assert store.rows(THREADS) == [(1,)]
             raise KeyboardInterrupt
-        assert store.rows(asked) == [(3,)]
+        assert store.rows(THREADS) == [(3,)]
         with store.transaction(), one_thread(store):
-            assert store.rows(asked) == [(1,)]
-        assert store.rows(asked) == [(3,)]
+            assert store.rows(THREADS) == [(1,)]
+        assert store.rows(THREADS) == [(3,)]
+
+
+def test_one_thread_for_several_at_once(file: Path) -> None:
+    with connect(file, threads=3) as first, connect(file, threads=3) as second:
+        one, other = first._session.store, second._session.store
+        with one_thread(one):
+            with one_thread(other):
+                pass
+            assert one.rows(THREADS) == [(1,)]
+        assert one.rows(THREADS) == [(3,)]
+
+
+def test_one_thread_while_an_answer_is_not_fetched(file: Path) -> None:
+    with connect(file, threads=3) as kb:
+        kb.insert("n", [(i,) for i in range(5000)])
+        with kb.batches("n", rows=100) as batches:
+            next(batches)
+            with one_thread(kb._session.store):
+                assert sum(batch.num_rows for batch in batches) == 4900
+        assert kb.sql(THREADS).fetchall() == [(3,)]
+
+
+def test_sql_that_reads_what_its_recursion_has_found(file: Path) -> None:
+    with connect(file, threads=3) as kb:
+        assert kb.sql(SQUARES).fetchall() == [(25, 1)]
+        assert kb.sql(SQUARES, max_rows=5).fetchall() == [(25, 1)]
+        assert kb.sql(THREADS).fetchall() == [(3,)]
+        with pytest.raises(LimitError):
+            kb.sql("SELECT * FROM range(100000)", max_rows=10)
+        assert kb.sql(SQUARES).fetchall() == [(25, 1)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -143,3 +145,54 @@ def test_what_duckdb_does_to_rows_of_a_new_table(tmp_path: Path) -> None:
         assert connection.execute("DELETE FROM d WHERE i >= 10").fetchall() == [(199_990,)]
         connection.execute("COMMIT")
         assert connection.execute("SELECT count(i) FROM d").fetchall() == [(11,)]
+
+
+INTERRUPTED = """
+import os, random, sys, threading, time
+import duckdb
+
+threads, most, recursion = sys.argv[1:]
+connection = duckdb.connect(config={"threads": int(threads)})
+chance = random.Random(5)
+for _ in range(int(most)):
+    ended = threading.Event()
+
+    def strike():
+        time.sleep(chance.uniform(0.01, 0.1))
+        begun = time.monotonic()
+        while not ended.wait(0.005):
+            connection.interrupt()
+            if time.monotonic() - begun > 3:
+                os._exit(3)
+
+    thread = threading.Thread(target=strike)
+    thread.start()
+    try:
+        connection.execute(f"WITH RECURSIVE {recursion} SELECT count(*) FROM r").fetchall()
+    except duckdb.InterruptException:
+        ended.set()
+    thread.join()
+"""
+
+WIDE = {
+    "distinct": "r AS (SELECT range AS n, 0 AS k FROM range(30000)"
+    " UNION SELECT n, k + 1 FROM r WHERE k < 100000)",
+    "all": "r AS (SELECT range AS n, 0 AS k FROM range(30000)"
+    " UNION ALL SELECT n, k + 1 FROM r WHERE k < 100000)",
+    "best": "r(n, k) USING KEY (n) AS (SELECT range, 0 FROM range(3000) UNION SELECT r.n, r.k - 1"
+    " FROM r ANTI JOIN recurring.r AS o ON o.n = r.n AND o.k < r.k)",
+}
+
+
+@pytest.mark.parametrize("form", WIDE)
+@pytest.mark.parametrize(("threads", "ended"), [(1, 0), (2, 3)])
+def test_what_duckdb_does_when_a_wide_recursion_is_interrupted(
+    form: str, threads: int, ended: int
+) -> None:
+    """DuckDB 2.0.1 waits for ever if rounds read more than a thousand rows with two threads.
+
+    So recursions have one (database/one_thread.py). They hung at the first to the 18th of all
+    interruptions that were tried; if they do not any more, one_thread.py has done its duty.
+    """
+    command = [sys.executable, "-c", INTERRUPTED, str(threads), "30", WIDE[form]]
+    assert subprocess.run(command, timeout=60, check=False).returncode == ended

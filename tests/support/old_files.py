@@ -1,4 +1,5 @@
-"""Files of every catalog that ever was: tests/old_files has one of each change of migrations/.
+"""Files of every catalog that ever was: tests/old_files has one of each change of migrations/,
+and the last that DuckDB 1.5 wrote.
 
     python old_files.py FILE     with the zodiac_sql of a commit, whose name the file then has
 

@@ -49,7 +49,9 @@ try:
     if kind == "function":
         kb.add_rules("g(Y) :- e(X, _), Y = slow(X).")
     if kind == "goals":
-        kb.query("e(A, _), e(B, _), e(C, _), e(D, _), A * B * C * D + A = -1")
+        kb.query(
+            "e(A, _), e(B, _), e(C, _), e(D, _), e(E, _), A * B + C * D + E % (A + 1) < 0"
+        )
     if kind == "sql":
         kb.sql("SELECT count(*) FROM range(9999999) a, range(999999) b")
     if kind == "rows":

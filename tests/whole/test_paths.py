@@ -85,6 +85,47 @@ def test_a_file_whose_name_is_not_utf_8(kb: KnowledgeBase, tmp_path: Path) -> No
         kb.load(Path(os.fsdecode(table)), "r")
 
 
+def test_a_path_with_a_backslash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB 2 opens back/slash.duckdb instead, if it is there."""
+    folder = tmp_path / "back\\slash"
+    folder.mkdir()
+    (tmp_path / "back").mkdir()
+    for path in (folder / "x.duckdb", tmp_path / "back\\slash.duckdb"):
+        with pytest.raises(StoreError, match="has a backslash, which DuckDB takes for a slash"):
+            connect(path)
+    with pytest.raises(StoreError, match="^temp_directory: .* has a backslash"):
+        connect(":memory:", temp_directory=folder)
+    monkeypatch.chdir(folder)
+    with pytest.raises(StoreError, match="has a backslash"):
+        connect("x.duckdb")
+    with connect() as kb:
+        assert kb.insert("p", [(1,)]).inserted == {"p": 1}
+    assert not [file for file in tmp_path.rglob("*") if file.is_file()]
+
+
+def test_a_path_that_begins_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB puts the home directory in the place of each ~ at the beginning of a path."""
+    (home := tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(tmp_path)
+    for path in ("~no user.duckdb", "~/x.duckdb"):
+        with connect(path) as kb:
+            kb.insert("p", [("a",)])
+        with connect(path) as kb:
+            assert kb.table("p").fetchall() == [("a",)]
+            kb.compact()
+    Path("~no user.csv").write_text("b\n")
+    with connect("~/x.duckdb") as kb:
+        assert kb.load("~no user.csv", "p", header=False).inserted == {"p": 1}
+        kb.export("~no folder", format="csv")
+        kb.backup("~no user again.duckdb")
+    files = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
+    assert files == {
+        "~no user.duckdb", "home/x.duckdb", "~no user.csv", "~no user again.duckdb",
+        "~no folder/p.csv",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

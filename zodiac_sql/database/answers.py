@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zodiac_sql.database.duckdb_errors import explaining
+from zodiac_sql.database.limits import Bounds
+from zodiac_sql.database.one_thread import threads_for_sql
+from zodiac_sql.database.render import render
 from zodiac_sql.database.store import Parameters, Store
 
 if TYPE_CHECKING:
@@ -17,13 +20,22 @@ _ROWS = 100_000
 
 def answer(store: Store, statement: str | exp.Expr, parameters: Parameters = None) -> pa.Table:
     """Run a statement and fetch its answer. Raises LimitError if it has too many rows."""
+    text = statement if isinstance(statement, str) else render(statement)
     bounds = store.watch.bounds
     most = None if bounds is None else bounds.limits.max_rows
-    if bounds is None or most is None:
-        return store.arrow(statement, parameters)
+    with threads_for_sql(store, text):  # until the last row
+        if bounds is None or most is None:
+            return store.arrow(text, parameters)
+        return _counted(store, text, parameters, bounds, most)
+
+
+def _counted(
+    store: Store, text: str, parameters: Parameters, bounds: Bounds, most: int
+) -> pa.Table:
+    """The answer, batch by batch until it has too many rows."""
     import pyarrow as pa
 
-    reader = store.batches(statement, _ROWS, parameters)
+    reader = store.batches(text, _ROWS, parameters)
     batches: list[pa.RecordBatch] = []
     rows = 0
     with explaining(store):

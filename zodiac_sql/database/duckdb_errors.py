@@ -85,8 +85,6 @@ def explaining(opened: Opened) -> Iterator[None]:
             raise
         if "interrupted" in str(error).lower():  # this is how DuckDB reports Ctrl-C
             raise KeyboardInterrupt from error
-        if "Unable to cast Python instance of type <class 'str'>" in str(error):
-            raise DataError(HALF_A_CHARACTER) from error
         raise
     finally:
         watch.ends()
@@ -129,7 +127,8 @@ _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: by user .+?)?\.
 
 
 _STREAM_FAILED = re.compile(
-    r"arrow_scan: get_next failed\(\): (?:Invalid: |Unknown error: )*(.*?)(?:\. Detail: |\Z)",
+    r"(?:arrow_scan: get_next failed\(\)|reading [\w ]+ registered as '[^']*' failed): "
+    r"(?:Invalid: |Unknown error: )*(.*?)(?:\. Detail: |\Z)",
     re.DOTALL,
 )
 
@@ -180,21 +179,30 @@ def explained(error: duckdb.Error, path: str) -> ZodiacError:
         return ResourceError(f"The disk is full. Nothing was changed. DuckDB says: {text}")
     if "transaction is launched in read-only mode" in text:
         return ReadOnlyError(text)
-    if "Python exception occurred while executing the UDF" in text:
-        return FunctionError(f"a registered function failed. Nothing was changed. {text}")
+    if (found := _of_values(error, text)) is not None:
+        return found
     if "not a valid DuckDB database file" in text:
         return StoreError(f"{path} is not a DuckDB database file. Nothing was changed.")
     if "newer DuckDB version" in text or "version number" in text:
         return NewerFileError(f"{path} was written by another DuckDB version: {text}")
+    if "Memory must have a number" in text or "memory limit" in text.lower():
+        return StoreError(f"the memory limit is written like 512MB or 2GB. DuckDB says: {text}")
+    return StoreError(text)
+
+
+def _of_values(error: duckdb.Error, text: str) -> ZodiacError | None:
+    """What an error means that tells of values, if it does so."""
+    if "Python exception occurred while executing the UDF" in text:
+        return FunctionError(f"a registered function failed. Nothing was changed. {text}")
+    if "cannot encode str as UTF-8" in text:
+        return DataError(HALF_A_CHARACTER)
     if isinstance(error, duckdb.InvalidInputException) and _PATTERN.search(text):
         return PatternError(f"no regular expression: {text.partition('Error: ')[2]}")
     if _MINUS_INFINITY in text:
         return EvaluationError(text.removeprefix("Invalid Input Error: "))
     if isinstance(error, duckdb.OutOfRangeException | duckdb.ConversionException):
         return EvaluationError(_no_value(text))
-    if "Memory must have a number" in text or "memory limit" in text.lower():
-        return StoreError(f"the memory limit is written like 512MB or 2GB. DuckDB says: {text}")
-    return StoreError(text)
+    return None
 
 
 _MINUS_INFINITY = "minus infinity in a recursion"

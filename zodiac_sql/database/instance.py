@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
 from zodiac_sql.database.company import Company
 from zodiac_sql.errors import LockedError, StoreError
@@ -28,6 +28,12 @@ class Instance:
     changing_hands: LockType = field(default_factory=Lock)
     """Held by who opens or closes it: only the first can make settings, before they are locked, and
     DuckDB does not open a file that the last one is about to close."""
+    threads: int | None = None
+    """How many DuckDB has, but for statements that must have one (one_thread.py), once asked."""
+    with_one_thread: WeakSet[object] = field(default_factory=WeakSet)
+    """What stands for such statements that run, of all connections."""
+    setting_threads: LockType = field(default_factory=Lock)
+    """Held by who sets the number."""
 
 
 _instances: WeakValueDictionary[str, Instance] = WeakValueDictionary()

@@ -1,30 +1,98 @@
-"""Lets recursions run in one thread that might never end if they were interrupted.
+"""Lets recursions run in one thread, because with more they may never end if they are interrupted.
 
-With more threads, DuckDB 2.0.1 may wait for ever when it cancels a recursion that reads in each
-round what it has found so far (`recurring`): one thread waits for tasks that the other, which waits
-for it, has taken away. Such a recursion is no slower with one.
+DuckDB 2.0.1 shares the work of a round among threads if it reads more than a thousand rows. The
+thread that waits for the others then may wait for ever, because the one that runs the statement
+sees the interruption first, and takes away what they would have done. With one thread, it does all
+work itself. Recursions of many narrow rounds are faster so; of wide ones, two share the work.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Protocol
 
-from zodiac_sql.database.store import Store
+import duckdb
+
+from zodiac_sql.database.instance import Instance
+
+_AS_IT_IS: AbstractContextManager[None] = nullcontext()
+
+_RECURSIVE = re.compile(r"\brecursive\b", re.IGNORECASE)
+
+
+class Opened(Protocol):
+    """What is needed of a store."""
+
+    connection: duckdb.DuckDBPyConnection
+    instance: Instance
+
+
+def threads_for(opened: Opened, text: str) -> AbstractContextManager[None]:
+    """A block for a statement of ours, until its last row has been fetched."""
+    return one_thread(opened) if "RECURSIVE" in text else _AS_IT_IS
+
+
+def threads_for_sql(opened: Opened, text: str) -> AbstractContextManager[None]:
+    """The same for a statement that a user wrote."""
+    return one_thread(opened) if _RECURSIVE.search(text) else _AS_IT_IS
 
 
 @contextmanager
-def one_thread(store: Store) -> Iterator[None]:
+def one_thread(opened: Opened) -> Iterator[None]:
     """Inside the block, DuckDB has one thread, in all connections of this process to the file.
 
-    These statements are told to no tracer: they change nothing that anybody sees.
+    These statements are told to no tracer: they change nothing that anybody sees. The first waits
+    for what other connections run (0.5 ms if they run nothing): a wait that ends is better.
     """
-    ((threads,),) = store.connection.execute("SELECT current_setting('threads')").fetchall()
-    if threads == 1:
+    instance = opened.instance
+    if _usual(opened) == 1:
         yield
         return
+    mine = _Mark()
     try:
-        store.connection.execute("SET threads = 1")
+        with instance.setting_threads:
+            instance.with_one_thread.add(mine)
+            if len(instance.with_one_thread) == 1:
+                _set(opened, 1)
         yield
     finally:
-        store.connection.execute(f"SET threads = {int(threads)}")
+        with instance.setting_threads:
+            instance.with_one_thread.discard(mine)
+            if not instance.with_one_thread:
+                _set(opened, _usual(opened))
+
+
+class _Mark:
+    """Stands for a block. It is forgotten with it, if an interruption keeps it from its end."""
+
+
+def _usual(opened: Opened) -> int:
+    """How many threads DuckDB has outside of such blocks."""
+    instance = opened.instance
+    if instance.threads is None:
+        try:
+            row = opened.connection.cursor().execute(_THREADS).fetchone()
+        except duckdb.Error:  # the statement itself will tell why
+            return 1
+        instance.threads = int(row[0]) if row else 1
+    return instance.threads
+
+
+_THREADS = "SELECT current_setting('threads')"
+
+
+def _set(opened: Opened, threads: int) -> None:
+    """Set the number by another connection: this one may have an answer that is not fetched."""
+    struck: RuntimeError | None = None
+    for _ in range(2):
+        try:
+            opened.connection.cursor().execute(f"SET threads = {threads}")
+            break
+        except duckdb.Error:  # the file is closed or damaged, as the statement itself will tell
+            return
+        except RuntimeError as error:  # this is how DuckDB reports Ctrl-C
+            struck = error
+    if struck is not None:
+        raise KeyboardInterrupt from struck

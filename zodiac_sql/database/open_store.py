@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from errno import EDQUOT, EFBIG, ENOSPC
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,7 @@ def open_store(
     StoreError if the file is not a database, or not as we make them.
     """
     require_storage_version(storage_version)
+    path = _as_duckdb_has_it(path)
     _require_a_possible_path(str(path), external_access)
     if temp_directory is not None and (said := _refused(str(temp_directory))):
         raise StoreError(f"temp_directory: {temp_directory} {said}.")
@@ -60,11 +62,8 @@ def open_store(
     is_made = False
     if not read_only and str(path) != ":memory:" and not os.path.lexists(path):
         is_made = _make(Path(path), storage_version)
-    settings: Settings = {}
-    if threads is not None:
-        settings["threads"] = threads
-    if memory_limit is not None:
-        settings["memory_limit"] = memory_limit
+    given = {"threads": threads, "memory_limit": memory_limit}
+    settings: Settings = {name: value for name, value in given.items() if value is not None}
     locks = {} if external_access else NO_EXTENSIONS
     places = {} if temp_directory is None else {"temp_directory": str(temp_directory)}
     config: dict[str, Any] = {**settings, **locks, **places}
@@ -97,9 +96,17 @@ def _connected(path: str, read_only: bool, config: dict[str, Any]) -> duckdb.Duc
         raise explained(error, path) from error
 
 
+def _as_duckdb_has_it(path: str | Path) -> str | Path:
+    """The path, with the home directory in place of a ~ at its beginning.
+
+    DuckDB would put it there whatever follows: in place of that of ~x, which is another file.
+    """
+    return os.path.abspath(os.path.expanduser(path)) if str(path).startswith("~") else path
+
+
 def _require_a_possible_path(path: str, external_access: bool) -> None:
     """Refuse a path that DuckDB would not treat as a file, or that cannot be used."""
-    if said := _refused(path):
+    if path != ":memory:" and (said := _refused(path)):
         raise StoreError(f"{path} {said}.")
     if _PREFIXED.match(path) and path != ":memory:":
         raise StoreError(
@@ -131,6 +138,9 @@ def _refused(path: str) -> str:
         path.encode()
     except UnicodeEncodeError:  # Python writes such bytes as halves of surrogate pairs
         return "is not UTF-8, and DuckDB takes no other names: rename it"
+    with suppress(FileNotFoundError):  # there is no working directory any more
+        if os.sep == "/" and "\\" in (whole := os.path.abspath(path)):
+            return f"has a backslash, which DuckDB takes for a slash ({whole}): rename it"
     return ""
 
 

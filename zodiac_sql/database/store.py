@@ -25,6 +25,7 @@ from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.instance import Instance
 from zodiac_sql.database.log import abandon, require_undamaged, settle_log
+from zodiac_sql.database.one_thread import threads_for
 from zodiac_sql.database.remembered import Remembered
 from zodiac_sql.database.render import render
 from zodiac_sql.database.settings import (
@@ -185,7 +186,9 @@ class Store:
         for all rounds of a recursion. By its own estimates, it often begins with what is large, and
         reads all of it in each round (measured: 5.5 s of CPU, not 0.13, for 15,000 rounds).
         """
-        return self._run(self.connection.execute, statement, parameters, as_written)
+        text = _text(statement)
+        with threads_for(self, text):
+            return self._run(self.connection.execute, text, parameters, as_written)
 
     def _plan_joins(self, as_written: bool) -> None:
         """Let DuckDB choose the sides of joins, or leave them as they are written."""
@@ -197,12 +200,11 @@ class Store:
     def _run(
         self,
         execute: Callable[[str, Parameters], _Result],
-        statement: str | exp.Expr,
+        text: str,
         parameters: Parameters,
         as_written: bool = False,
     ) -> _Result:
         self.journal.comes()
-        text = statement if isinstance(statement, str) else render(statement)
         if self.waiting_symbols and KNOWN_SYMBOLS in text:
             self._settle_symbols()
         if self.tracer:
@@ -253,9 +255,11 @@ class Store:
 
         `temporary_rows` is told the number, because the rows may be in a temporary table.
         """
-        result = self.run(statement, parameters, as_written)
-        with explaining(self):
-            row = result.fetchone()
+        text = _text(statement)
+        with threads_for(self, text):
+            result = self.run(text, parameters, as_written)
+            with explaining(self):
+                row = result.fetchone()
         number = int(row[0]) if row else 0
         self.temporary_rows.written(number)
         return number
@@ -264,13 +268,17 @@ class Store:
         self, statement: str | exp.Expr, parameters: Parameters = None
     ) -> list[tuple[Any, ...]]:
         """Run a statement and fetch all its rows: for catalog-sized answers."""
-        result = self.run(statement, parameters)
-        with explaining(self):
-            return result.fetchall()
+        text = _text(statement)
+        with threads_for(self, text):
+            result = self.run(text, parameters)
+            with explaining(self):
+                return result.fetchall()
 
     def arrow(self, statement: str | exp.Expr, parameters: Parameters = None) -> pa.Table:
         """Run a statement and fetch its answer as an Arrow table."""
-        return self._run(self._fetched, statement, parameters)
+        text = _text(statement)
+        with threads_for(self, text):
+            return self._run(self._fetched, text, parameters)
 
     def batches(
         self, statement: str | exp.Expr, rows: int, parameters: Parameters = None
@@ -280,7 +288,7 @@ class Store:
         def streamed(text: str, parameters: Parameters) -> pa.RecordBatchReader:
             return self._asked(text, parameters).to_arrow_reader(rows)
 
-        reader = self._run(streamed, statement, parameters)
+        reader = self._run(streamed, _text(statement), parameters)
         self._streamed = ref(reader)
         return reader
 
@@ -367,6 +375,10 @@ class Store:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _text(statement: str | exp.Expr) -> str:
+    return statement if isinstance(statement, str) else render(statement)
 
 
 def rows_apart(

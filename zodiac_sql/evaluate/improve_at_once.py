@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from zodiac_sql.database.one_thread import one_thread
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import create_temp, parameter, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
@@ -84,8 +83,7 @@ def _continued(loop: Loop, own: Improving, plans: Sequence[Plan], most: int | No
         return render(create_temp(table, _recursion(loop, own, plans, base, most is not None)))
 
     given = None if most is None else {"most": most}
-    with one_thread(loop.store):
-        rows, rounds = loop.store.count(loop.cache.get(key, text), given), 0
+    rows, rounds = loop.store.count(loop.cache.get(key, text), given), 0
     if most is not None:
         highest = exp.select(exp.Max(this=rank_of("t"))).from_(temp_table(table).as_("t"))
         rounds = loop.store.count(loop.text(("rounds", table), lambda: highest))

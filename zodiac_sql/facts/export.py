@@ -130,7 +130,7 @@ def _copy(
     copy = exp.Copy(
         this=(rows.order_by(order) if order else rows).subquery(copy=False),
         kind=False,
-        files=[exp.Literal.string(str(path))],
+        files=[exp.Literal.string(str(path.absolute()))],
         params=parameters,
     )
     with (

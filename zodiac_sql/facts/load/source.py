@@ -39,8 +39,11 @@ class SourceFile:
 
     @property
     def unglobbed(self) -> str:
-        """The path of the data for DuckDB, with *, ? and [ escaped because they mean patterns."""
-        return "".join(f"[{c}]" if c in "*?[" else c for c in str(self.data))
+        """The path of the data for DuckDB, with *, ? and [ escaped because they mean patterns.
+
+        It is absolute: a ~ at its beginning would mean the home directory.
+        """
+        return "".join(f"[{c}]" if c in "*?[" else c for c in str(self.data.absolute()))
 
 
 @contextmanager

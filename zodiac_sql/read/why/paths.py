@@ -15,7 +15,6 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.one_thread import one_thread
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import create_temp_view, parameter
 from zodiac_sql.evaluate.cache_keys import relation_key
@@ -221,8 +220,7 @@ def path_in_database(known: Known, closure: Closure, fact: Key) -> Path | None:
         return None
     predicate, (start, end) = fact
     known.store.run(create_temp_view(_EDGES, _all_edges(known, closure)))
-    with one_thread(known.store):
-        edges = known.store.rows(_SHORTEST, {"start": start, "end": end})
+    edges = known.store.rows(_SHORTEST, {"start": start, "end": end})
     found = tuple(_facts(predicate, edges))
     return Path(closure, found) if found and fact not in found else None
 
@@ -233,8 +231,7 @@ def tree_of_edges(known: Known, closure: Closure, root: object) -> Graph:
     Of a symmetric closure these are enough for a path between any two.
     """
     known.store.run(create_temp_view(_EDGES, _all_edges(known, closure)))
-    with one_thread(known.store):
-        edges = known.store.rows(_TREE, {"start": root})
+    edges = known.store.rows(_TREE, {"start": root})
     return graph_of(closure, [*edges, *((b, a, not turned) for a, b, turned in edges)])
 
 
