@@ -104,8 +104,7 @@ def test_each_sees_what_those_before_it_have_written(store: Store, moved: int) -
         writes, counts = Together(store), list[int]()
         for name, other in ("pq", "qp"):
             for text in (
-                f"INSERT INTO edb.{other} SELECT -1, rank FROM edb.{name}"
-                " WHERE s IN (FROM temp.moved)",
+                f"INSERT INTO edb.{other} SELECT -1, rank FROM edb.{name} WHERE s IN (FROM moved)",
                 f"DELETE FROM edb.{name} AS t USING temp.moved AS m WHERE t.s = m.s",
                 f"INSERT INTO edb.{name} SELECT s, {turn} FROM temp.moved",
             ):
