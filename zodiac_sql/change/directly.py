@@ -1,4 +1,4 @@
-"""A change of few facts that no rule has to do with: written right away, by one statement each.
+"""A change of few facts that no rule has to do with: written right away, without temporary tables.
 
 Rule: if the program stays as it is, and a change inserts and deletes only a few facts of predicates
 that no rule reads or derives, then nothing is staged, reasoned or compared. A statement that writes
