@@ -47,6 +47,11 @@ def statements_of(kb: KnowledgeBase, change: Callable[[], object]) -> list[str]:
     return seen
 
 
+def notes_entries(statements: list[str]) -> bool:
+    """Whether entries of the feed go to the journal. That is a part of a statement."""
+    return any(NOTE_ENTRIES in text for text in statements)
+
+
 def asked(kb: KnowledgeBase) -> None:
     kb.query("far(X, Y)").fetchall()
     kb.sql("SELECT count(*) FROM edge").fetchall()
@@ -59,11 +64,11 @@ def waits(kb: KnowledgeBase) -> bool:
 
 def test_one_row_for_all_predicates(kb: KnowledgeBase) -> None:
     statements = told(kb, lambda: kb.insert("edge", [("n2", "n3")]))
-    assert statements.count(NOTE_ENTRIES) == 1
+    assert sum(NOTE_ENTRIES in text for text in statements) == 1
     assert not any("feed_" in text for text in statements)
     statements = told(kb, lambda: kb.delete("alone", [("x",)]))
-    assert [text for text in statements if "INSERT" in text] == [NOTE_ENTRIES]
-    assert len(statements) == 4
+    assert notes_entries(statements)
+    assert len(statements) == 3
 
 
 def test_questions_do_not_settle_it_and_readers_of_the_feed_do(kb: KnowledgeBase) -> None:
@@ -136,12 +141,12 @@ def test_another_one_sees_it_and_nothing_waits_meanwhile(
     kb.insert("edge", [("n2", "n3")])
     with open_kb(path) as other:
         assert entries(other) == entries(kb)
-        assert NOTE_ENTRIES not in told(kb, lambda: kb.insert("edge", [("new", "n0")]))
+        assert not notes_entries(told(kb, lambda: kb.insert("edge", [("new", "n0")])))
         assert entries(other) == entries(kb)
         other.delete("edge", [("new", "n0")])
         assert entries(other) == entries(kb)
     told(kb, lambda: kb.delete("alone", [("x",)]))
-    assert NOTE_ENTRIES in told(kb, lambda: kb.insert("alone", [("x",)]))
+    assert notes_entries(told(kb, lambda: kb.insert("alone", [("x",)])))
     assert replayed({}, entries(kb)) == facts(kb)
     assert kb.verify()
 
@@ -153,16 +158,16 @@ def test_many_are_settled_together(kb: KnowledgeBase, monkeypatch: pytest.Monkey
     for number in range(12):
         verb = kb.delete if number % 2 else kb.insert
         statements = told(kb, lambda verb=verb: verb("edge", [("n5", "n6")]))  # type: ignore[misc]
-        assert NOTE_ENTRIES in statements
-        settled += "DELETE FROM zodiac.journal" in statements
+        assert notes_entries(statements)
+        settled += any("DELETE FROM zodiac.journal" in text for text in statements)
     assert settled == 3
     assert replayed({}, entries(kb)) == facts(kb)
 
 
 def test_many_facts_go_to_their_tables(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noted, "MOST_WAITING", 2)
-    assert NOTE_ENTRIES not in told(kb, lambda: kb.insert("edge", [("n2", "n3")]))
-    assert NOTE_ENTRIES in told(kb, lambda: kb.insert("edge", [("other", "end")]))
+    assert not notes_entries(told(kb, lambda: kb.insert("edge", [("n2", "n3")])))
+    assert notes_entries(told(kb, lambda: kb.insert("edge", [("other", "end")])))
     assert replayed({}, entries(kb)) == facts(kb)
 
 

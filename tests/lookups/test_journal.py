@@ -74,6 +74,8 @@ def waiting(path: Path) -> int:
 
 NOTED = ["INSERT INTO zodiac.journal VALUES"]
 
+SETTLES = "SELECT entry FROM zodiac.journal ORDER BY number"
+
 
 @pytest.mark.usefixtures("fewest")
 def test_a_change_after_another_is_one_row_of_the_journal(kb: KnowledgeBase) -> None:
@@ -83,7 +85,7 @@ def test_a_change_after_another_is_one_row_of_the_journal(kb: KnowledgeBase) -> 
     assert change.deleted == {"edge": 1, "path": 9, "far": 8}
     with traced(kb) as told:
         assert ("n2", "n3") not in facts(kb, "edge")
-    assert "DELETE FROM zodiac.journal" in told
+    assert SETTLES in told
     assert len(facts(kb, "path")) == 3 + 3
     assert kb.verify()
 
@@ -222,7 +224,7 @@ def test_many_are_settled_together(kb: KnowledgeBase, monkeypatch: pytest.Monkey
         for number in range(6):
             (kb.delete if number % 2 else kb.insert)("edge", [("n3", "n1")])
     assert told.count("INSERT INTO zodiac.journal VALUES") == 6
-    assert told.count("DELETE FROM zodiac.journal") == 2
+    assert told.count(SETTLES) == 2
     assert kb.verify()
 
 
@@ -352,7 +354,7 @@ def test_what_fails_while_it_is_settled_still_waits(kb: KnowledgeBase) -> None:
     kb.insert("edge", [("new", "n1")])
 
     def fail(text: str, _: object) -> None:
-        if text == "DELETE FROM zodiac.journal":
+        if "DELETE FROM zodiac.journal" in text:
             raise KeyboardInterrupt
 
     kb.trace(fail)

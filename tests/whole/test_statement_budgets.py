@@ -148,28 +148,28 @@ TYPICAL = {
     "no rule, a number": Typical(inserts("value", HALF), 3, deletes("value", HALF), 3),
     "no rule, ten facts": Typical(inserts("free", *TEN), 3, deletes("free", *TEN), 3),
     "no rule, two predicates": Typical(
-        both(inserts("free", FACT), inserts("value", HALF)), 4,
-        both(deletes("free", FACT), deletes("value", HALF)), 4,
+        both(inserts("free", FACT), inserts("value", HALF)), 3,
+        both(deletes("free", FACT), deletes("value", HALF)), 3,
     ),
     "no rule, a fact that is there": Typical(inserts("free", ("n1", "n2")), 3),
     "no rule, a fact that is not there": Typical(deletes("free", FACT), 3),
     "a fact of a symbol that nobody knows": Typical(deletes("free", ("n3", "nobody")), 1),
     "no rule, another value": Typical(
-        both(deletes("value", ("n3", 3.0)), inserts("value", ("n3", 3.5))), 4,
-        both(deletes("value", ("n3", 3.5)), inserts("value", ("n3", 3.0))), 4,
+        both(deletes("value", ("n3", 3.0)), inserts("value", ("n3", 3.5))), 3,
+        both(deletes("value", ("n3", 3.5)), inserts("value", ("n3", 3.0))), 3,
     ),
     "no rule, three verbs": Typical(
         both(both(inserts("free", FACT), deletes("free", *TEN)), inserts("free", ("n1", "n8"))), 4,
         both(deletes("free", FACT), deletes("free", ("n1", "n8"))), 3,
     ),
-    "a chain of five rules": Typical(inserts("chain", FACT), 14, deletes("chain", FACT), 14),
-    "a chain, ten facts": Typical(inserts("chain", *TEN), 14, deletes("chain", *TEN), 14),
+    "a chain of five rules": Typical(inserts("chain", FACT), 9, deletes("chain", FACT), 9),
+    "a chain, ten facts": Typical(inserts("chain", *TEN), 9, deletes("chain", *TEN), 9),
     "a chain, a fact that is there": Typical(inserts("chain", ("n1", "n2")), 1),
     "a chain, a fact that is not there": Typical(deletes("chain", FACT), 1),
     "a negated fact": Typical(deletes("p5", ("n1", "n2")), 6, inserts("p5", ("n1", "n2")), 6),
-    "a closure": Typical(inserts("p2", ("n0", "n30")), 16, deletes("p2", ("n0", "n30")), 21),
-    "a symmetric closure": Typical(inserts("p1", FACT), 17, deletes("p1", FACT), 25),
-    "a recursion of two rules": Typical(inserts("p3", FACT), 14, deletes("p3", FACT), 19),
+    "a closure": Typical(inserts("p2", ("n0", "n30")), 11, deletes("p2", ("n0", "n30")), 16),
+    "a symmetric closure": Typical(inserts("p1", FACT), 16, deletes("p1", FACT), 24),
+    "a recursion of two rules": Typical(inserts("p3", FACT), 11, deletes("p3", FACT), 16),
 }  # fmt: skip
 
 
@@ -205,19 +205,22 @@ def test_a_typical_change(kb: KnowledgeBase, name: str) -> None:
 
 LOOKED_UP = {
     "no rule": (3, 3),
-    "a chain of five rules": (8, 8),
-    "a chain, ten facts": (8, 8),
+    "a chain of five rules": (3, 1),
+    "a chain, ten facts": (3, 1),
     "a chain, a fact that is there": (0, 0),
     "a chain, a fact that is not there": (0, 0),
-    "a negated fact": (5, 5),
-    "a closure": (13, 13),
-    "p3 of RS2": (11, 11),
-    "a member": (6, 6),
-    "a chain, and a fact that no rule reads": (10, 10),
-    "a reading": (8, 8),
+    "a negated fact": (3, 1),
+    "a closure": (3, 1),
+    "p3 of RS2": (3, 1),
+    "a member": (3, 1),
+    "a chain, and a fact that no rule reads": (4, 1),
+    "a reading": (3, 3),
 }
-"""The budgets of changes that are looked up: DuckDB only writes, a statement for each table that
-changes, between BEGIN and COMMIT. (A chain of k rules: k + 3.)"""
+"""The budgets of changes that are looked up, if somebody asks after each, and if nobody asks.
+
+DuckDB only writes: one statement between BEGIN and COMMIT, whatever they reach, or one row of the
+journal, where a change goes that a rule reads, and that changes the number of explicit facts.
+"""
 
 ALONE = {
     "p3 of RS2": Typical(inserts("p3", FACT), 0, deletes("p3", FACT), 0),
@@ -233,21 +236,23 @@ ALONE = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("asked", [True, False])
 @pytest.mark.parametrize("name", LOOKED_UP)
-def test_a_change_that_is_looked_up(looking_up: KnowledgeBase, name: str) -> None:
-    change = (TYPICAL | ALONE)[name]
+def test_a_change_that_is_looked_up(looking_up: KnowledgeBase, name: str, asked: bool) -> None:
+    kb, change = looking_up, (TYPICAL | ALONE)[name]
     verbs = [verb for verb in (change.do, change.undo) if verb]
-    for _ in range(3):  # a table that is missing, or was emptied, is made another way first
+    most = LOOKED_UP[name][0 if asked else 1]
+    for turn in range(4):  # a table that is missing, or was emptied, is made another way first
         for verb in verbs:
-            changed(looking_up, verb)
-    for verb, most in zip(verbs, LOOKED_UP[name], strict=False):
-        statements = counted(looking_up, lambda verb=verb: changed(looking_up, verb))  # type: ignore[misc]
-        assert len(statements) <= most, "\n".join(statements)
-    assert looking_up.verify()
+            if asked:
+                kb.sql("SELECT count(*) FROM free").fetchall()
+            statements = counted(kb, lambda verb=verb: changed(kb, verb))  # type: ignore[misc]
+            assert turn < 3 or len(statements) <= most, "\n".join(statements)
+    assert kb.verify()
 
 
 @pytest.mark.parametrize(
-    ("predicate", "rows", "most"), [("value", 1, 4), ("value", 10, 4), ("chain", 1, 15)]
+    ("predicate", "rows", "most"), [("value", 1, 3), ("value", 10, 4), ("chain", 1, 9)]
 )
 def test_new_symbols(kb: KnowledgeBase, predicate: str, rows: int, most: int) -> None:
     for turn in range(TIMES_ASKED + 1):  # until all symbols are remembered
@@ -259,7 +264,7 @@ def test_new_symbols(kb: KnowledgeBase, predicate: str, rows: int, most: int) ->
     assert kb.delete(predicate, facts).deleted[predicate] == rows
 
 
-@pytest.mark.parametrize(("name", "most"), [(None, 4), ("with a position", 5)])
+@pytest.mark.parametrize(("name", "most"), [(None, 3), ("with a position", 3)])
 def test_a_stream(kb: KnowledgeBase, name: str | None, most: int) -> None:
     """Each update takes back what the one before it has brought."""
     updates = [

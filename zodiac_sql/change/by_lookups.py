@@ -36,6 +36,7 @@ from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.render import render
 from zodiac_sql.database.store import Store
+from zodiac_sql.database.together import Together
 from zodiac_sql.errors import ZodiacError
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.schema import Predicate, Staged
@@ -48,7 +49,7 @@ from zodiac_sql.maintain.choose import LOOKUPS
 from zodiac_sql.names import CHANGE_FACTS, RANK, is_constraint, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
-from zodiac_sql.storage.edit_tables import key_of, require_as_known
+from zodiac_sql.storage.edit_tables import key_of, require_rows
 from zodiac_sql.storage.edits import Edit
 from zodiac_sql.storage.journal import TableRows, may_note
 from zodiac_sql.storage.owners import EXPLICIT
@@ -249,13 +250,14 @@ def _write(
             note_waiting(store, old, beside)
     if state is None:
         waits = bool(fed) and prepare_feed(store, old.feed, fed)
-        with publishing(store, old, new, may_pass=passes) as counts:
-            dictionary.publish(store)
+        with publishing(store, old, new, may_pass=passes) as (writes, counts):
+            dictionary.publish(writes)
             for (name, owner), edit in edits.items():
-                writing.write(name, key_of(old.schema[name], owner), edit)
-            feed = write_fed(store, old, fed, prepared.cache, waits and not counts)
+                writing.write(writes, name, key_of(old.schema[name], owner), edit)
+            feed = write_fed(writes, old, fed, prepared.cache, waits and not counts)
             state = replace(new, feed=feed, generation=old.generation + counts)
-            save(store, old, state)
+            save(writes, old, state)
+            writes.run()
     store.journal.asked = False
     dictionary.published(store)
     hand_on(old, state, moved)
@@ -291,25 +293,27 @@ class _Writing:
     facts: dict[str, Staged] = field(default_factory=dict)
     """By the names of the temporary tables that they get if they are asked for."""
 
-    def write(self, name: str, key: tuple[str, str], edit: TableEdit) -> None:
-        """Take rows out of a table and put rows in."""
+    def write(self, writes: Together, name: str, key: tuple[str, str], edit: TableEdit) -> None:
+        """Let rows go out of a table, and come in."""
         known = self.schema[name]
         if edit.removed:
-            count = self._run(known, key, edit.removed, gone=True)
-            require_as_known(self.store, key, count == len(edit.removed))
+            check = partial(require_rows, self.store, key, len(edit.removed))
+            writes.add(*self._statement(known, key, edit.removed, gone=True), check)
         if edit.added:
             if edit.ranked:
                 known = replace(known, columns=(*known.columns, Column(RANK, Type.INT)))
-            self._run(known, key, edit.added, gone=False)
+            writes.add(*self._statement(known, key, edit.added, gone=False))
 
-    def _run(self, known: Predicate, key: tuple[str, str], rows: Sequence[Fact], gone: bool) -> int:
+    def _statement(
+        self, known: Predicate, key: tuple[str, str], rows: Sequence[Fact], gone: bool
+    ) -> tuple[str, dict[str, object] | None]:
         staged = self._staged(known, rows)
         cache = self.prepared.cache.of(known.name)
         text = cache.get(
             ("looked up", gone, key, shape(known, [staged])),
             partial(_text, known, key, staged, gone),
         )
-        return self.store.count(text, parameters_of([staged]))
+        return text, parameters_of([staged])
 
     def _staged(self, known: Predicate, rows: Sequence[Fact]) -> Staged:
         return staged_facts(known, decoded(known.columns, rows), self.store.fresh("moved"))

@@ -1,4 +1,4 @@
-"""A change of few facts that no rule has to do with: written right away, by one statement each.
+"""A change of few facts that no rule has to do with: written right away, without temporary tables.
 
 Rule: if the program stays as it is, and a change inserts and deletes only a few facts of predicates
 that no rule reads or derives, then nothing is staged, reasoned or compared. A statement that writes
@@ -21,7 +21,7 @@ from sqlglot import exp
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.net_facts import explicit_table, net_inserts
-from zodiac_sql.change.noted import Fed, prepare_feed, write_fed
+from zodiac_sql.change.noted import Fed, prepare_feed, write_fed, write_fed_if_written
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.staged_rows import (
     deletion,
@@ -36,6 +36,8 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
+from zodiac_sql.database.together import Together
+from zodiac_sql.database.waiting import WRITTEN
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.state import State
@@ -141,29 +143,29 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
     if not (writes or dictionary.waits(store) or new.positions != old.positions):
         return Written(old.again(), {}, {})
     given = _fed(old, writes, {write.table: write.staged for write in writes})
-    rows = dict(old.rows)
-    facts: dict[str, Staged] = {}
-    differences: dict[str, Difference] = {}
     waits = bool(given) and prepare_feed(store, old.feed, given)
     before = store.journal.is_apart
     # No rule reads these tables, so what waits in the journal is rarely about them.
     store.journal.is_apart = before or not store.journal.facts
     try:
-        with publishing(store, old, new, True) as counts:
-            dictionary.publish(store)
-            for write in writes:
-                if moved := _carry_out(store, write, cache):
-                    rows[write.key] += -len(moved) if write.gone else len(moved)
-                    facts[write.table] = replace(write.staged, given=moved, rows=len(moved))
-                    name = write.known.name
-                    differences[name] = _with(differences.get(name), write, len(moved))
+        with publishing(store, old, new, True) as (together, counts):
+            dictionary.publish(together)
+            facts = _carry_out(together, writes, cache)
+            save(together, old, new)
+            waits = waits and not counts
+            at_once = waits and len(writes) == 1 and is_one(writes[0].staged)
+            feed = write_fed_if_written(together, old, given) if at_once else old.feed
+            together.run()
             collected.proof = None if counts else _proof(writes, facts)
-            feed = write_fed(store, old, _fed(old, writes, facts), cache, waits and not counts)
-            state = replace(new, rows=rows, feed=feed, generation=old.generation + counts)
-            save(store, old, state)
+            if not at_once:
+                feed = write_fed(together, old, _fed(old, writes, facts), cache, waits)
+                together.run()
     finally:
         store.journal.is_apart = before
     dictionary.published(store)
+    rows, differences = _moved(old, writes, facts)
+    feed = feed if facts else old.feed
+    state = replace(new, rows=rows, feed=feed, generation=old.generation + counts)
     hand_on(old, state, differences)
     store.journal.asked = store.journal.asked and not given
     return Written(state, differences, facts)
@@ -199,19 +201,47 @@ def _is_there(store: Store, known: Predicate, one: Staged) -> bool:
     return store.count(query.where(is_the_fact(known, one, "t")), parameters_of([one])) > 0
 
 
-def _carry_out(store: Store, write: Write, cache: StatementCache) -> tuple[tuple[object, ...], ...]:
-    """Write facts. Returns those that were not there yet, or were there."""
-    key = ("directly", write.gone, shape(write.known, [write.staged]))
-    text = cache.of(write.known.name).get(key, partial(_text, write))
-    given, parameters = write.staged.given, parameters_of([write.staged])
-    assert given is not None
-    if is_one(write.staged):
-        count = store.count(text, parameters)
-        require_as_known(store, write.key, count <= 1)
-        return given if count else ()
-    moved = tuple(store.rows(text, parameters))
-    require_as_known(store, write.key, len(moved) == len({*moved}))
-    return moved
+def _moved(
+    state: State, writes: Sequence[Write], facts: Mapping[str, Staged]
+) -> tuple[dict[tuple[str, str], int], dict[str, Difference]]:
+    """The numbers of rows after a change, and the differences, by the facts that it has moved."""
+    rows = dict(state.rows)
+    differences: dict[str, Difference] = {}
+    for write in writes:
+        if write.table in facts:
+            moved, name = facts[write.table].rows or 0, write.known.name
+            rows[write.key] += -moved if write.gone else moved
+            differences[name] = _with(differences.get(name), write, moved)
+    return rows, differences
+
+
+def _carry_out(
+    together: Together, writes: Sequence[Write], cache: StatementCache
+) -> dict[str, Staged]:
+    """Write facts. Those that were not there yet, or were there, are known once all has run."""
+    facts: dict[str, Staged] = {}
+    store = together.store
+    for write in writes:
+        key = ("directly", write.gone, shape(write.known, [write.staged]))
+        text = cache.of(write.known.name).get(key, partial(_text, write))
+        parameters = parameters_of([write.staged])
+        if is_one(write.staged):
+            name = WRITTEN if len(writes) == 1 else None
+            together.add(text, parameters, partial(_note_one, store, write, facts), name)
+            continue
+        together.run()
+        moved = tuple(store.rows(text, parameters))
+        require_as_known(store, write.key, len(moved) == len({*moved}))
+        if moved:
+            facts[write.table] = replace(write.staged, given=moved, rows=len(moved))
+    return facts
+
+
+def _note_one(store: Store, write: Write, facts: dict[str, Staged], count: int) -> None:
+    """Note whether the one fact of a write was not there yet, or was there."""
+    require_as_known(store, write.key, count <= 1)
+    if count:
+        facts[write.table] = write.staged
 
 
 def _text(write: Write) -> str:

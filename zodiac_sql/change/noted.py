@@ -12,6 +12,8 @@ from typing import Any
 from zodiac_sql.change.feed_entries import given_move
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
+from zodiac_sql.database.together import Together
+from zodiac_sql.database.waiting import NOTE_ENTRIES_IF_WRITTEN
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import RANK, feed_table
@@ -74,18 +76,33 @@ def prepare_feed(store: Store, feed: Feed, fed: Fed) -> bool:
     return False
 
 
-def write_fed(store: Store, old: State, fed: Fed, cache: StatementCache, waits: bool) -> Feed:
+def write_fed(writes: Together, old: State, fed: Fed, cache: StatementCache, waits: bool) -> Feed:
     """Inside the transaction of a change, write what the feed gets: to the journal if it `waits`.
 
     Returns the feed after it.
     """
     found = entered(old.feed, fed) if waits else None
     if found is None:
-        moved = (given_move(known, rows, into, store.fresh("fed")) for known, rows, into in fed)
-        return write_entries(store, old.feed, moved, cache)
+        fresh = writes.store.fresh
+        moved = (given_move(known, rows, into, fresh("fed")) for known, rows, into in fed)
+        written = write_entries(writes, old.feed, moved, cache)
+        writes.run()
+        return written()
     after, entries = found
     if entries:
-        note_entries(store, [*map(_of_feed, entries)])
+        note_entries(writes, [*map(_of_feed, entries)])
+    return after
+
+
+def write_fed_if_written(writes: Together, old: State, fed: Fed) -> Feed:
+    """The same for one fact that waits, and moves only if the statement `WRITTEN` writes it.
+
+    Returns the feed after it if it does.
+    """
+    found = entered(old.feed, fed)
+    assert found is not None
+    after, entries = found
+    note_entries(writes, [*map(_of_feed, entries)], NOTE_ENTRIES_IF_WRITTEN)
     return after
 
 

@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import KNOWN_SYMBOLS, Store, ids_and_texts, rows_apart
+from zodiac_sql.database.together import Together
 
 NEW = "zodiac$new_symbol"
 """Temporary table of symbols not yet published: (id, kind, text)."""
@@ -75,17 +76,17 @@ def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
     return dict(found)
 
 
-def publish(store: Store) -> None:
+def publish(writes: Together) -> None:
     """Make new symbols permanent. This is part of the publishing transaction."""
-    add_to_file(store, store.waiting_symbols)
-    if store.symbols_wait:
-        store.run('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
+    add_to_file(writes, writes.store.waiting_symbols)
+    if writes.store.symbols_wait:
+        writes.add('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
 
 
-def add_to_file(store: Store, symbols: Mapping[str, int]) -> None:
+def add_to_file(writes: Together, symbols: Mapping[str, int]) -> None:
     """Write symbols to the table in the file, as part of a transaction."""
     if symbols:
-        store.run(_INTO_FILE, ids_and_texts(symbols))
+        writes.add(_INTO_FILE, ids_and_texts(symbols))
 
 
 def published(store: Store) -> None:

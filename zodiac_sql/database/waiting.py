@@ -9,9 +9,15 @@ from typing import Any
 NOTE = "INSERT INTO zodiac.journal VALUES ($1, $2)"
 """Writes a change to the journal. It is a transaction by itself."""
 
-NOTE_ENTRIES = "INSERT INTO zodiac.journal SELECT $1, $2"
+NOTE_ENTRIES = "INSERT INTO zodiac.journal SELECT $number, $entry"
 """Writes what a change adds to the change feed to the journal, in the transaction of the change.
 (Another text, because this one alone publishes nothing.)"""
+
+WRITTEN = "written"
+"""The name of the statement that the next one asks how many rows it has written."""
+
+NOTE_ENTRIES_IF_WRITTEN = f"{NOTE_ENTRIES} FROM {WRITTEN} AS w(facts) WHERE facts > 0"
+"""The same for a change of one fact, which may be there already, or not."""
 
 
 def publishes(statement: str) -> bool:

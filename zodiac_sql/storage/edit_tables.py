@@ -11,6 +11,7 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.database.templates import filled, place_for
+from zodiac_sql.database.together import Together
 from zodiac_sql.errors import StoreError
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
@@ -30,7 +31,7 @@ def key_of(predicate: Predicate, owner: int) -> tuple[str, str]:
 
 
 def edit_rows(
-    store: Store,
+    writes: Together,
     predicate: Predicate,
     key: tuple[str, str],
     edit: Edit,
@@ -42,17 +43,22 @@ def edit_rows(
         removed = edit.removed
         text = cache.get(
             ("delete", key, removed.table, removed.picked),
-            lambda: _deletion(store, predicate, key, removed),
+            lambda: _deletion(predicate, key, removed),
         )
-        require_as_known(store, key, store.count(text) == removed.rows)
+        writes.add(text, check=partial(require_rows, writes.store, key, removed.rows))
         rows[key] -= removed.rows
     for added in edit.incoming:
         text = cache.get(
             ("insert", key, replace(added, rows=0)),
-            partial(_insertion, store, predicate, key, added),
+            partial(_insertion, predicate, key, added),
         )
-        store.run(text)
+        writes.add(text)
         rows[key] += added.rows
+
+
+def require_rows(store: Store, key: tuple[str, str], known: int, written: int) -> None:
+    """Raise StoreError unless as many rows of a table were deleted as there were to be."""
+    require_as_known(store, key, written == known)
 
 
 def require_as_known(store: Store, key: tuple[str, str], is_so: bool) -> None:
@@ -65,7 +71,7 @@ def require_as_known(store: Store, key: tuple[str, str], is_so: bool) -> None:
         )
 
 
-def _deletion(store: Store, predicate: Predicate, key: tuple[str, str], part: Part) -> str:
+def _deletion(predicate: Predicate, key: tuple[str, str], part: Part) -> str:
     relation = Relation(predicate.columns, (part,))
     same = [
         a.eq(b) for a, b in zip(columns_of(relation, "t"), columns_of(relation, "m"), strict=True)
@@ -76,7 +82,7 @@ def _deletion(store: Store, predicate: Predicate, key: tuple[str, str], part: Pa
     return render(exp.Delete(this=target, using=[gone], where=where))
 
 
-def _insertion(store: Store, predicate: Predicate, key: tuple[str, str], part: Part) -> str:
+def _insertion(predicate: Predicate, key: tuple[str, str], part: Part) -> str:
     relation = Relation(predicate.columns, (part,), ranked=part.ranked)
     names = [column.name for column in relation.stored] + ([RANK] if part.ranked else [])
     target = exp.table_(key[1], db=key[0], quoted=True)
@@ -102,7 +108,7 @@ def write_table(
         ("write", key, predicate.columns, tables, recursive),
         partial(_creation, predicate, key, parts, recursive),
     )
-    remover.store.run(text)
+    remover.run(text)
     remover.rows[key] = sum(part.rows for part in parts)
 
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
@@ -19,6 +20,7 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import parameter, union_all
 from zodiac_sql.database.store import Store
+from zodiac_sql.database.together import Together
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import COMMIT, INSERTED, TIME, feed_table
@@ -93,18 +95,24 @@ def entries_table(number: int) -> exp.Table:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def write_entries(store: Store, feed: Feed, moved: Iterable[Moved], cache: StatementCache) -> Feed:
-    """Write what a change has moved, inside its transaction. Returns the feed after it."""
+def write_entries(
+    writes: Together, feed: Feed, moved: Iterable[Moved], cache: StatementCache
+) -> Callable[[], Feed]:
+    """Let what a change has moved be written, inside its transaction.
+
+    Returns what tells the feed after it, once it is written.
+    """
     by_layout: dict[Layout, list[Moved]] = defaultdict(list)
     for one in moved:
         by_layout[one.predicate, one.columns].append(one)
     if not by_layout:
-        return feed
+        return lambda: feed
     commit, now = feed.last + 1, datetime.now(UTC).replace(tzinfo=None)
     tables = dict(feed.tables)
+    counted: dict[Layout, int] = {}
     for layout, some in by_layout.items():
         if layout not in tables:
-            tables[layout] = _make_table(store, layout, tables.values())
+            tables[layout] = _make_table(writes.store, layout, tables.values())
         number = tables[layout].number
         text = cache.of(layout[0]).get(
             ("feed", number, *((one.columns, one.inserted, one.key) for one in some)),
@@ -113,10 +121,15 @@ def write_entries(store: Store, feed: Feed, moved: Iterable[Moved], cache: State
         given = {COMMIT: commit, TIME: now}
         for one in some:
             given |= one.parameters
-        entries = tables[layout].entries + store.count(text, given)
-        tables[layout] = replace(tables[layout], entries=entries)
-    after = replace(feed, last=commit, tables=tables, oldest=feed.oldest or now)
-    return _delete_oldest(store, after, now) if _is_too_long(after, now) else after
+        writes.add(text, given, partial(counted.__setitem__, layout))
+
+    def written() -> Feed:
+        for layout, count in counted.items():
+            tables[layout] = replace(tables[layout], entries=tables[layout].entries + count)
+        after = replace(feed, last=commit, tables=tables, oldest=feed.oldest or now)
+        return _delete_oldest(writes.store, after, now) if _is_too_long(after, now) else after
+
+    return written
 
 
 @dataclass(frozen=True, slots=True)

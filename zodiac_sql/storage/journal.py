@@ -24,8 +24,8 @@ need not count (storage/publish.py). Reason: another one would not see it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ from zodiac_sql.database.log import abandon, prepare_log, require_undamaged
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import parameter
 from zodiac_sql.database.store import Store
+from zodiac_sql.database.together import Together
 from zodiac_sql.database.waiting import NOTE, NOTE_ENTRIES
 from zodiac_sql.errors import EvaluationError, StoreError, UnsettledError
 from zodiac_sql.language.syntax import Type
@@ -62,8 +63,6 @@ MOST_ROWS = 50_000
 
 FEWEST_AS_ARROW = 500
 """So many rows or more are given to DuckDB as an Arrow table."""
-
-_ROWS = "zodiac$journal_rows"
 
 _READ = "SELECT entry FROM zodiac.journal ORDER BY number"
 
@@ -118,10 +117,13 @@ def note(store: Store, tables: Sequence[TableRows], positions: Mapping[str, int]
     return True
 
 
-def note_entries(store: Store, tables: Sequence[TableRows]) -> None:
-    """Write entries of the change feed to the journal, inside the transaction of their change."""
-    _add_to_what_waits(store, tables, {})
-    store.run(NOTE_ENTRIES, [store.journal.number, _text(tables, {}, {})])
+def note_entries(
+    writes: Together, tables: Sequence[TableRows], statement: str = NOTE_ENTRIES
+) -> None:
+    """Let entries of the change feed go to the journal, inside the transaction of their change."""
+    journal = writes.store.journal
+    _add_to_what_waits(writes.store, tables, {})
+    writes.add(statement, {"number": journal.number, "entry": _text(tables, {}, {})})
 
 
 def make_room(store: Store) -> None:
@@ -199,15 +201,18 @@ def _settle(store: Store) -> None:
             total = _Total()
             for (text,) in store.rows(_READ):
                 _add(store, total, text)
-            dictionary.add_to_file(store, total.symbols)
-            for key, table in total.tables.items():
+            writes = Together(store)
+            dictionary.add_to_file(writes, total.symbols)
+            with ExitStack() as offered:
+                for number, (key, table) in enumerate(total.tables.items()):
+                    _write(writes, offered, key, table, number)
+                for name, position in total.positions.items():
+                    _move(writes, name, position)
+                writes.add("DELETE FROM zodiac.journal")
                 try:
-                    _write(store, key, table)
+                    writes.run()
                 except (EvaluationError, OverflowError) as error:
                     raise _edited(store, error) from error
-            for name, position in total.positions.items():
-                _move(store, name, position)
-            store.run("DELETE FROM zodiac.journal")
         store.journal.clear()
 
 
@@ -284,57 +289,58 @@ def _is_of_facts(schema: str, name: str) -> bool:
     return schema == "zodiac" and number.isdecimal() and feed_table(int(number)) == name
 
 
-def _write(store: Store, key: Key, table: _Table) -> None:
+def _write(writes: Together, offered: ExitStack, key: Key, table: _Table, number: int) -> None:
+    """Let a table get what several changes do to it. It is the table with some number."""
     target = exp.table_(key[1], db=key[0], quoted=True)
     if table.gone:
         facts = table.columns[:-1] if table.ranked else table.columns
         same = [_column(name, "t").eq(_column(name, "g")) for name, _ in facts]
         where = exp.Where(this=exp.and_(*same))
-        with _given(store, facts, [*table.gone]) as (given, parameters):
-            using = [given.subquery("g", copy=False)]
-            deletion = exp.Delete(
-                this=exp.alias_(target, "t", table=True), using=using, where=where
-            )
-            count = store.count(render(deletion), parameters)
-        if count != len(table.gone):
-            raise StoreError(
-                f"{key[0]}.{key[1]} in {store.path} lacks facts that the journal takes out of it: "
-                "it was changed without zodiac_sql. Nothing was changed by this connection. Take "
-                "its facts and rules from where they came from."
-            )
+        given, parameters = _given(writes.store, offered, facts, [*table.gone], f"gone_{number}")
+        using = [given.subquery("g", copy=False)]
+        deletion = exp.Delete(this=exp.alias_(target, "t", table=True), using=using, where=where)
+        check = partial(_require_all, writes.store, key, len(table.gone))
+        writes.add(render(deletion), parameters, check)
     if table.come:
         names = [exp.to_identifier(name, quoted=True) for name, _ in table.columns]
-        with _given(store, table.columns, [*table.come.values()]) as (given, parameters):
-            store.run(render(exp.insert(given, target, columns=names)), parameters)
+        rows = [*table.come.values()]
+        given, parameters = _given(writes.store, offered, table.columns, rows, f"come_{number}")
+        writes.add(render(exp.insert(given, target, columns=names)), parameters)
+
+
+def _require_all(store: Store, key: Key, known: int, deleted: int) -> None:
+    """Raise StoreError unless all facts that go out of a table were in it."""
+    if deleted != known:
+        raise StoreError(
+            f"{key[0]}.{key[1]} in {store.path} lacks facts that the journal takes out of it: "
+            "it was changed without zodiac_sql. Nothing was changed by this connection. Take "
+            "its facts and rules from where they came from."
+        )
 
 
 def _column(name: str, alias: str) -> exp.Column:
     return exp.column(name, table=alias, quoted=True)
 
 
-@contextmanager
 def _given(
-    store: Store, columns: Columns, rows: Sequence[Row]
-) -> Iterator[tuple[exp.Select, dict[str, list[object]] | None]]:
+    store: Store, offered: ExitStack, columns: Columns, rows: Sequence[Row], name: str
+) -> tuple[exp.Select, dict[str, list[object]] | None]:
     """A query of rows that are given, and its parameters: a list for each column.
 
-    DuckDB takes six times as long for long lists as for an Arrow table.
+    DuckDB takes six times as long for long lists as for an Arrow table, which is `offered` to it.
     """
     lists = _columns(rows)
     if len(rows) < FEWEST_AS_ARROW:
+        parameters = {f"{name}_{place}": column for place, column in enumerate(lists)}
         values: list[exp.Expr] = [
-            exp.func("unnest", parameter(f"c{place}"), dialect="duckdb")
-            for place in range(len(columns))
+            exp.func("unnest", parameter(one), dialect="duckdb") for one in parameters
         ]
-        parameters = {f"c{place}": column for place, column in enumerate(lists)}
-        yield exp.select(*_typed(columns, values)), parameters
-        return
-    with store.offered(_ROWS, _arrow(store, columns, lists)):
-        values = [_column(f"c{place}", "r") for place in range(len(columns))]
-        yield (
-            exp.select(*_typed(columns, values)).from_(exp.table_(_ROWS, alias="r", quoted=True)),
-            None,
-        )
+        return exp.select(*_typed(columns, values)), parameters
+    there = f"zodiac$journal_{name}"
+    offered.enter_context(store.offered(there, _arrow(store, columns, lists)))
+    values = [_column(f"c{place}", "r") for place in range(len(columns))]
+    table = exp.table_(there, alias="r", quoted=True)
+    return exp.select(*_typed(columns, values)).from_(table), None
 
 
 def _typed(columns: Columns, values: Sequence[exp.Expr]) -> list[exp.Expr]:
@@ -364,10 +370,11 @@ def _arrow(store: Store, columns: Columns, lists: Sequence[Sequence[object]]) ->
     return pa.table({f"c{place}": array for place, array in enumerate(arrays)})
 
 
-def _move(store: Store, name: str, position: int) -> None:
+def _move(writes: Together, name: str, position: int) -> None:
     """Let a stream have come to a position, unless a later change has brought it further."""
-    known = dict(store.rows("SELECT name, position FROM zodiac.stream WHERE name = $1", [name]))
+    asked = "SELECT name, position FROM zodiac.stream WHERE name = $1"
+    known = dict(writes.store.rows(asked, [name]))
     if name not in known:
-        store.run("INSERT INTO zodiac.stream VALUES ($1, $2)", [name, position])
+        writes.add("INSERT INTO zodiac.stream VALUES ($1, $2)", [name, position])
     elif known[name] < position:
-        store.run("UPDATE zodiac.stream SET position = $2 WHERE name = $1", [name, position])
+        writes.add("UPDATE zodiac.stream SET position = $2 WHERE name = $1", [name, position])

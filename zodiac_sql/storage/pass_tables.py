@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from zodiac_sql.database.statements import rename
-from zodiac_sql.database.store import Store
 from zodiac_sql.graph.restructuring import Restructuring
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, RANK, derived, moving
 from zodiac_sql.program.state import State
@@ -35,7 +34,7 @@ def pass_tables(
     edits: Edits,
 ) -> None:
     """Give the tables of old hypernodes to those that take them over; the others go."""
-    store, rows = remover.store, remover.rows
+    rows = remover.rows
     moves = [
         move for move in _moves(restructuring, new, edits) if (DERIVED_SCHEMA, move.source) in rows
     ]
@@ -49,13 +48,13 @@ def pass_tables(
             remover.remove(key)
     renamed = [move for move in moves if move.source != move.target]
     for number, move in enumerate(renamed):  # in two steps: a target can be the source of another
-        store.run(rename(stored_table(move.source), moving(number)))
+        remover.run(rename(stored_table(move.source), moving(number)))
     counts = [rows.pop((DERIVED_SCHEMA, move.source)) for move in renamed]
     for number, move in enumerate(renamed):
-        store.run(rename(stored_table(moving(number)), move.target))
+        remover.run(rename(stored_table(moving(number)), move.target))
         rows[DERIVED_SCHEMA, move.target] = counts[number]
     for move in moves:
-        _add_or_drop_ranks(store, move)
+        _add_or_drop_ranks(remover, move)
 
 
 def _moves(restructuring: Restructuring, new: State, edits: Edits) -> Iterator[_Move]:
@@ -77,7 +76,7 @@ def _moves(restructuring: Restructuring, new: State, edits: Edits) -> Iterator[_
                 )  # fmt: skip
 
 
-def _add_or_drop_ranks(store: Store, move: _Move) -> None:
+def _add_or_drop_ranks(remover: Remover, move: _Move) -> None:
     """Only tables of recursive hypernodes have ranks; a new column of ranks has 0 everywhere."""
     if move.was_recursive == move.is_recursive:
         return
@@ -89,4 +88,4 @@ def _add_or_drop_ranks(store: Store, move: _Move) -> None:
             kind=exp.DataType.build("BIGINT"),
             constraints=[exp.ColumnConstraint(kind=zero)],
         )
-    store.run(exp.Alter(this=stored_table(move.target), kind="TABLE", actions=[action]))
+    remover.run(exp.Alter(this=stored_table(move.target), kind="TABLE", actions=[action]))

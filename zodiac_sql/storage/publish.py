@@ -22,6 +22,7 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.log import prepare_log
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
+from zodiac_sql.database.together import Together
 from zodiac_sql.graph.restructuring import Restructuring
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.names import (
@@ -90,15 +91,17 @@ def publish(store: Store, publication: Publication) -> State:
     rows = dict(old.rows)
     if publication.moved or publication.keeping:
         store.journal.settle()  # it may have entries of tables that go, or are to be counted
-    with publishing(store, old, new, _may_pass(publication)) as counts:
+    with publishing(store, old, new, _may_pass(publication)) as (writes, counts):
         # Before the tables are written, because entries are read from what is to be taken away.
-        feed = write_entries(store, old.feed, publication.moved, publication.cache)
-        _write(store, publication, rows)
+        written = write_entries(writes, old.feed, publication.moved, publication.cache)
+        _write(writes, publication, rows)
+        save(writes, old, new)
+        writes.run()
+        feed = written()
         if publication.keeping:
             feed = keep(store, feed, publication.keeping)
         aside = tuple(set_aside(name) for name in publication.put_aside)
         state = replace(new, rows=rows, aside=aside, feed=feed, generation=old.generation + counts)
-        save(store, old, state)
         hand_on(old, state, {name for name, _ in (*publication.edits, *publication.inside)})
         if not new.is_same_program(old):
             refresh_views(store, old, state, {*old.schema, *new.schema})
@@ -109,8 +112,10 @@ def publish(store: Store, publication: Publication) -> State:
 
 
 @contextmanager
-def publishing(store: Store, old: State, new: State, may_pass: bool) -> Iterator[bool]:
-    """The transaction of a change. It yields whether the change counts.
+def publishing(
+    store: Store, old: State, new: State, may_pass: bool
+) -> Iterator[tuple[Together, bool]]:
+    """The transaction of a change. It yields what is to be written, and whether the change counts.
 
     `may_pass` tells whether it need not, if no other store has the database open.
     """
@@ -121,9 +126,12 @@ def publishing(store: Store, old: State, new: State, may_pass: bool) -> Iterator
         presence.unnoticed(may_pass) if presence else nullcontext(False) as unnoticed,
         store.transaction(),
     ):
+        writes = Together(store)
         if not unnoticed:
-            claim(store, old, new)
-        yield not unnoticed
+            claim(writes, old, new)
+            if presence is None or not presence.knows():
+                writes.run()  # what others have changed may let other statements fail
+        yield writes, not unnoticed
         store.unsure = True
 
 
@@ -165,15 +173,17 @@ def _grows(edit: Edit) -> bool:
     return sum(part.rows for part in edit.incoming) != (edit.removed.rows if edit.removed else 0)
 
 
-def _write(store: Store, publication: Publication, rows: Rows) -> None:
+def _write(writes: Together, publication: Publication, rows: Rows) -> None:
     """Write symbols and tables, and change the numbers of their rows."""
     old, new = publication.old, publication.new
     structure = publication.restructuring
     recursive = structure.after.recursive
     views = old.once("views", lambda: {derived(h, old.schema[p].sql_name) for h, p in _parted(old)})
-    dictionary.publish(store)
-    drop_aside(store, old)
-    remover = Remover(store, rows, publication.put_aside, set(views))
+    dictionary.publish(writes)
+    remover = Remover(writes, rows, publication.put_aside, set(views))
+    if old.aside:
+        writes.run()
+        drop_aside(writes.store, old)
     if not new.is_same_program(old):
         drop_predicates(remover, old, new)
         if structure.before is not structure.after:
@@ -241,7 +251,7 @@ def _carry_out(
         write_table(remover, predicate, key, edit.incoming, recursive, cache)
     else:
         edit_rows(
-            remover.store, predicate=predicate, key=key, edit=edit, rows=remover.rows, cache=cache
+            remover.writes, predicate=predicate, key=key, edit=edit, rows=remover.rows, cache=cache
         )
 
 
@@ -263,7 +273,7 @@ def _show_pairs(
             pairs = replace(pairs, between=Between(DERIVED_SCHEMA, table))
         query = pairs_query(pairs, there, [c.name for c in predicate.columns])
         view_name = exp.table_(name, db=schema, quoted=True)
-        remover.store.run(exp.Create(this=view_name, kind="VIEW", expression=query))
+        remover.run(exp.Create(this=view_name, kind="VIEW", expression=query))
         remover.views.add(name)
     assert edit.now is not None
     remover.rows[key] = edit.now.rows

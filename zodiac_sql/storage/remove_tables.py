@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from zodiac_sql.database.statements import rename
-from zodiac_sql.database.store import Store
+from zodiac_sql.database.together import Together
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, set_aside
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.sources import inner_tables
@@ -28,9 +28,12 @@ def drop_inner_tables(remover: Remover, old: State, new: State) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Remover:
-    """Takes tables away without looking into them: drops them, or sets them aside."""
+    """Takes tables away without looking into them: drops them, or sets them aside.
 
-    store: Store
+    What waits in `writes` is written before that, because it may read these tables.
+    """
+
+    writes: Together
     rows: Rows
     put_aside: Collection[str]
     views: set[str]
@@ -38,21 +41,23 @@ class Remover:
     def remove(self, key: tuple[str, str]) -> None:
         schema, name = key
         if schema == DERIVED_SCHEMA and name in self.views:
-            self.store.run(exp.Drop(tables=[stored_table(name)], kind="VIEW"))
+            self.run(exp.Drop(tables=[stored_table(name)], kind="VIEW"))
             self.views.remove(name)
         elif schema == DERIVED_SCHEMA and name in self.put_aside:
-            self.store.run(rename(stored_table(name), set_aside(name)))
+            self.run(rename(stored_table(name), set_aside(name)))
         else:
-            _drop(self.store, schema, name)
+            table = exp.table_(name, db=schema, quoted=True)
+            self.run(exp.Drop(tables=[table], kind="TABLE"))
         del self.rows[key]
+
+    def run(self, statement: str | exp.Expr) -> None:
+        """Run a statement after those that wait."""
+        self.writes.run()
+        self.writes.store.run(statement)
 
 
 def stored_table(name: str) -> exp.Table:
     return exp.table_(name, db=DERIVED_SCHEMA, quoted=True)
-
-
-def _drop(store: Store, schema: str, name: str) -> None:
-    store.run(exp.Drop(tables=[exp.table_(name, db=schema, quoted=True)], kind="TABLE"))
 
 
 def drop_predicates(remover: Remover, old: State, new: State) -> None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from zodiac_sql.database.statements import parameter
-from zodiac_sql.database.store import Store
+from zodiac_sql.database.together import Together
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.program.state import State, StoredRule
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -18,59 +18,63 @@ from zodiac_sql.storage.catalog import changed_meanwhile
 T = TypeVar("T")
 
 
-def claim(store: Store, old: State, new: State) -> None:
+def claim(writes: Together, old: State, new: State) -> None:
     """Begin to publish a change that counts: from here on no other connection can publish one.
 
-    Raises LockedError if `old` is not what the file holds, because another connection of this
-    process has published a change in the meantime.
+    Once it is written, it raises LockedError if `old` is not what the file holds, because another
+    connection of this process has published a change in the meantime.
     """
-    counted = store.count(
+
+    def require_one(written: int) -> None:
+        if written != 1:
+            raise changed_meanwhile(writes.store, "this change was computed")
+
+    writes.add(
         "UPDATE zodiac.counter SET next_hypernode = $1, generation = generation + 1"
         " WHERE generation = $2",
         [new.next_hypernode, old.generation],
+        require_one,
     )
-    if counted != 1:
-        raise changed_meanwhile(store, "this change was computed")
 
 
-def save(store: Store, old: State, new: State) -> None:
-    """Write what differs between two states: part of the publishing transaction."""
+def save(writes: Together, old: State, new: State) -> None:
+    """Let what differs between two states be written, in the publishing transaction."""
     if not new.is_same_program(old):
-        _save_program(store, old, new)
+        _save_program(writes, old, new)
     if new.prefixes != old.prefixes:
-        store.run("DELETE FROM zodiac.prefix")
+        writes.add("DELETE FROM zodiac.prefix")
         for prefix, iri in new.prefixes.items():
-            store.run("INSERT INTO zodiac.prefix VALUES ($1, $2)", [prefix, iri])
+            writes.add("INSERT INTO zodiac.prefix VALUES ($1, $2)", [prefix, iri])
     if new.sets != old.sets:
-        _save_sets(store, old, new)
-    _save_positions(store, old.positions, new.positions)
+        _save_sets(writes, old, new)
+    _save_positions(writes, old.positions, new.positions)
     if new.functions != old.functions:
-        store.run("DELETE FROM zodiac.function")
+        writes.add("DELETE FROM zodiac.function")
         for name, f in new.functions.items():
             parameters = [p.value for p in f.parameters]
-            store.run(
+            writes.add(
                 "INSERT INTO zodiac.function VALUES ($1, $2, $3, $4)",
                 [name, f.aggregate, parameters, f.returns.value],
             )
 
 
-def _save_program(store: Store, old: State, new: State) -> None:
+def _save_program(writes: Together, old: State, new: State) -> None:
     if new.rules != old.rules or new.hypernodes != old.hypernodes:
-        _save_rules(store, old, new)
-        _save_hypernodes(store, old, new)
-        _save_trees(store, old, new)
-        _save_edges(store, old, new)
+        _save_rules(writes, old, new)
+        _save_hypernodes(writes, old, new)
+        _save_trees(writes, old, new)
+        _save_edges(writes, old, new)
     if new.templates != old.templates:
-        _save_templates(store, old, new)
+        _save_templates(writes, old, new)
     if new.schema != old.schema:
-        _save_schema(store, old, new)
+        _save_schema(writes, old, new)
 
 
-def _save_sets(store: Store, old: State, new: State) -> None:
+def _save_sets(writes: Together, old: State, new: State) -> None:
     gone, written = _changed(*({one.name: one for one in state.sets} for state in (old, new)))
-    _remove(store, "rule_set", "name", gone)
+    _remove(writes, "rule_set", "name", gone)
     for one in written:
-        store.run(
+        writes.add(
             "INSERT INTO zodiac.rule_set"
             " SELECT $1, $2, $3, $4::TIMESTAMP,"
             " map_from_entries($5::STRUCT(k VARCHAR, v VARCHAR)[])",
@@ -80,15 +84,15 @@ def _save_sets(store: Store, old: State, new: State) -> None:
             ],
         )  # fmt: skip
     there, wanted = _members(old, new), _members(new, old)
-    _run_over(
-        store,
+    _add_over(
+        writes,
         "DELETE FROM zodiac.rule_member AS m"
         " USING (SELECT unnest($1) AS s, unnest($2) AS l, unnest($3) AS r) AS g"
         " WHERE (m.set_name, m.label, m.rule) = (g.s, g.l, g.r)",
         [place for place in there if place not in wanted],
     )
-    _run_over(
-        store,
+    _add_over(
+        writes,
         "INSERT INTO zodiac.rule_member SELECT unnest($1), unnest($2), unnest($3)",
         [place for place in wanted if place not in there],
     )
@@ -106,17 +110,17 @@ _FEW = 100
 """At most so many keys are compared with each row one by one, which takes no join."""
 
 
-def _remove(store: Store, table: str, key: str, gone: Sequence[object]) -> None:
+def _remove(writes: Together, table: str, key: str, gone: Sequence[object]) -> None:
     """Delete rows of a table of the catalog by their keys."""
     if gone:
         few = len(gone) <= _FEW
-        deletion = store.cached(("remove", table, few), lambda: _deletion(table, key, few))
-        store.run(deletion, {"gone": gone})
+        deletion = writes.store.cached(("remove", table, few), lambda: _deletion(table, key, few))
+        writes.add(deletion, {f"gone_{table}": gone})
 
 
 def _deletion(table: str, key: str, few: bool) -> exp.Expr:
-    """DELETE of the rows whose keys are in the list `gone`."""
-    column, gone = exp.column(key), parameter("gone")
+    """DELETE of the rows whose keys are in a list."""
+    column, gone = exp.column(key), parameter(f"gone_{table}")
     test: exp.Expr = exp.func("list_contains", gone, column, dialect="duckdb")
     if not few:
         keys = exp.select(exp.func("unnest", gone, dialect="duckdb"))
@@ -124,10 +128,10 @@ def _deletion(table: str, key: str, few: bool) -> exp.Expr:
     return exp.Delete(this=exp.table_(table, db="zodiac"), where=exp.Where(this=test))
 
 
-def _run_over(store: Store, sql: str, rows: Collection[tuple[object, ...]]) -> None:
-    """Run a statement whose parameters are the columns of some rows, if there are any."""
+def _add_over(writes: Together, sql: str, rows: Collection[tuple[object, ...]]) -> None:
+    """Add a statement whose parameters are the columns of some rows, if there are any."""
     if rows:
-        store.run(sql, [list(column) for column in zip(*rows, strict=True)])
+        writes.add(sql, [list(column) for column in zip(*rows, strict=True)])
 
 
 def _changed(before: Mapping[str, T], after: Mapping[str, T]) -> tuple[list[str], list[T]]:
@@ -136,19 +140,19 @@ def _changed(before: Mapping[str, T], after: Mapping[str, T]) -> tuple[list[str]
     return gone, [row for name, row in after.items() if before.get(name) != row]
 
 
-def _save_positions(store: Store, old: Mapping[str, int], new: Mapping[str, int]) -> None:
+def _save_positions(writes: Together, old: Mapping[str, int], new: Mapping[str, int]) -> None:
     for name, position in new.items():
         if name not in old:
-            store.run("INSERT INTO zodiac.stream VALUES ($1, $2)", [name, position])
+            writes.add("INSERT INTO zodiac.stream VALUES ($1, $2)", [name, position])
         elif position != old[name]:
-            store.run("UPDATE zodiac.stream SET position = $2 WHERE name = $1", [name, position])
+            writes.add("UPDATE zodiac.stream SET position = $2 WHERE name = $1", [name, position])
 
 
-def _save_rules(store: Store, old: State, new: State) -> None:
+def _save_rules(writes: Together, old: State, new: State) -> None:
     gone, written = _changed(_owned(old), _owned(new))
-    _remove(store, "rule", "name", gone)
+    _remove(writes, "rule", "name", gone)
     if written:
-        store.run(
+        writes.add(
             "INSERT INTO zodiac.rule SELECT unnest($1), unnest($2),"
             " unnest(list_transform($3, lambda m: map_from_entries(m))),"
             " unnest($4), unnest($5), unnest($6), unnest($7)::TIMESTAMP,"
@@ -167,11 +171,11 @@ def _save_rules(store: Store, old: State, new: State) -> None:
         )
 
 
-def _save_templates(store: Store, old: State, new: State) -> None:
+def _save_templates(writes: Together, old: State, new: State) -> None:
     gone, written = _changed(*({rule.name: rule for rule in s.templates} for s in (old, new)))
-    _remove(store, "template", "name", gone)
+    _remove(writes, "template", "name", gone)
     if written:
-        store.run(
+        writes.add(
             "INSERT INTO zodiac.template SELECT unnest($1), unnest($2),"
             " unnest(list_transform($3, lambda m: map_from_entries(m))),"
             " unnest($4), unnest($5)::TIMESTAMP",
@@ -191,13 +195,13 @@ def _owned(state: State) -> dict[str, tuple[StoredRule, int]]:
     return {rule.name: (rule, owner[rule.name]) for rule in state.rules}
 
 
-def _save_hypernodes(store: Store, old: State, new: State) -> None:
+def _save_hypernodes(writes: Together, old: State, new: State) -> None:
     before, after = _placed(old), _placed(new)
     gone = [row[0] for row in before - after]
     written = sorted(after - before, key=lambda row: row[0])
-    _remove(store, "hypernode", "id", gone)
+    _remove(writes, "hypernode", "id", gone)
     if written:
-        store.run(
+        writes.add(
             "INSERT INTO zodiac.hypernode"
             " SELECT unnest($1), unnest($2), unnest($3), unnest($4), unnest($5),"
             " unnest($6::STRUCT(kind VARCHAR, predicate VARCHAR, fed BOOLEAN, parted BOOLEAN,"
@@ -209,12 +213,12 @@ def _save_hypernodes(store: Store, old: State, new: State) -> None:
         )
 
 
-def _save_trees(store: Store, old: State, new: State) -> None:
+def _save_trees(writes: Together, old: State, new: State) -> None:
     before, after = ({t for r in s.hypernodes if r.trees for t in r.trees} for s in (old, new))
     gone, written = [tree.rule for tree in before - after], after - before
-    _remove(store, "hypertree", "rule", gone)
+    _remove(writes, "hypertree", "rule", gone)
     for tree in sorted(written, key=lambda tree: tree.rule):
-        store.run(
+        writes.add(
             "INSERT INTO zodiac.hypertree VALUES ($1, $2, $3,"
             ' $4::STRUCT(parent INTEGER, variables VARCHAR[], "cover" INTEGER[], atoms INTEGER[],'
             ' "table" VARCHAR, "columns" VARCHAR[], types VARCHAR[])[])',
@@ -232,18 +236,18 @@ def _placed(
     }
 
 
-def _save_edges(store: Store, old: State, new: State) -> None:
+def _save_edges(writes: Together, old: State, new: State) -> None:
     gone = _edges(old.positive - new.positive, old.negative - new.negative)
     written = _edges(new.positive - old.positive, new.negative - old.negative)
-    _run_over(
-        store,
+    _add_over(
+        writes,
         "DELETE FROM zodiac.hyperedge AS e"
         " USING (SELECT unnest($1) AS a, unnest($2) AS b, unnest($3) AS n) AS g"
         " WHERE (e.source, e.target, e.negative) = (g.a, g.b, g.n)",
         gone,
     )
-    _run_over(
-        store, "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)", written
+    _add_over(
+        writes, "INSERT INTO zodiac.hyperedge SELECT unnest($1), unnest($2), unnest($3)", written
     )
 
 
@@ -254,12 +258,12 @@ def _edges(
     return sorted([(*edge, False) for edge in positive] + [(*edge, True) for edge in negative])
 
 
-def _save_schema(store: Store, old: State, new: State) -> None:
+def _save_schema(writes: Together, old: State, new: State) -> None:
     gone = [name for name in old.schema if new.schema.get(name) != old.schema[name]]
-    _remove(store, "predicate", "name", gone)
+    _remove(writes, "predicate", "name", gone)
     written = [p for name, p in new.schema.items() if old.schema.get(name) != p]
     if written:
-        store.run(
+        writes.add(
             "INSERT INTO zodiac.predicate SELECT unnest($1), unnest($2), unnest($3),"
             " unnest($4::VARCHAR[][]), unnest($5::VARCHAR[][]), unnest($6::VARCHAR[][]),"
             " unnest($7::VARCHAR[][]), unnest($8)",
