@@ -13,7 +13,7 @@ import pytest
 
 from zodiac_sql import ConstraintError, LimitError, StoreError
 from zodiac_sql.change import by_lookups
-from zodiac_sql.lookups import cascade, copies, side_database, worth
+from zodiac_sql.lookups import copies, worth
 from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.side_database import SideDatabase
 from zodiac_sql.lookups.tables import Copy
@@ -107,9 +107,9 @@ def test_a_change_that_turns_out_to_be_large(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kb = filled(open_kb(strategy="lookups"))
-    for module, name in ((cascade, "MOST_MOVED"), (side_database, "MOST_STEPS")):
+    for limits in (worth.Limits(moved=3), worth.Limits(steps=-1)):
         with monkeypatch.context() as patch:
-            patch.setattr(module, name, -1 if name == "MOST_STEPS" else 3)
+            patch.setattr(worth.Worth, "limits", lambda *_, limits=limits: limits)
             rows = [("n3", f"m{n}") for n in range(40)]
             change = kb.insert("link", rows)
             assert "lookups" not in ways(change) and change.inserted["near"] == 80
@@ -198,16 +198,47 @@ def test_a_copy_goes_when_another_rule_derives_its_facts(open_kb: OpenKb) -> Non
 def test_what_copies_cost_is_earned() -> None:
     known = worth.Worth()
     assert not known.is_to_be_tried("kind", lambda _: 0)
-    known.earn(2, streamed=False)
+    known.earn("kind", 2, 0.0, streamed=False)
+    known.begin()
     with pytest.raises(worth.NotEarnedError):
-        known.spend({"p": 2 * worth.EARNED}, 0)
-    known.spend({"p": worth.EARNED}, 0)
+        known.spend("p", 2 * worth.EARNED, 0, worth.MOST_FACTS)
+    known.spend("p", worth.EARNED, 0, worth.MOST_FACTS)
     assert known.earned == worth.EARNED - worth.EACH
-    known.earn(1, streamed=True)
+    known.earn("kind", 1, 0.0, streamed=True)
     assert known.earned == (1 + worth.STREAMED) * worth.EARNED - worth.EACH
     known.earn_all()
+    known.begin()
     with pytest.raises(worth.Declined, match="too many facts"):
-        known.spend({"p": 1}, worth.MOST_FACTS)
+        known.spend("p", 1, worth.MOST_FACTS, worth.MOST_FACTS)
+    with pytest.raises(worth.Declined, match="too many facts"):
+        known.spend("p", worth.MOST_FACTS + 1, 0, 10 * worth.MOST_FACTS)
+
+
+def test_slow_changes_earn_what_they_have_taken() -> None:
+    """And one of them spends no more than the last one has earned, but for the last predicate."""
+    known = worth.Worth()
+    size = worth.COPIED_A_SECOND // 4
+    for _ in range(3):
+        known.earn("kind", 2, 0.5, streamed=False)
+    known.begin()
+    for name in "pq":
+        known.spend(name, size, 0, worth.MOST_FACTS)
+    with pytest.raises(worth.NotEarnedError):
+        known.spend("r", size, 0, worth.MOST_FACTS)
+    known.begin()
+    known.spend("r", size, 0, worth.MOST_FACTS)
+
+
+def test_how_much_a_change_may_do_follows_from_what_its_kind_has_taken() -> None:
+    known = worth.Worth()
+    assert known.limits("kind") == worth.Limits(worth.MOST_MOVED, worth.MOST_STEPS)
+    known.earn("kind", 2, 1.0, streamed=False)
+    limits = known.limits("kind")
+    assert limits.moved == worth.SHARE * worth.MOVED_A_SECOND
+    assert limits.steps == worth.SHARE * worth.STEPS_A_SECOND
+    known.earn("kind", 2, 3.0, streamed=False)
+    assert known.limits("kind").moved == 1.5 * limits.moved
+    assert known.limits("other") == worth.Limits()
 
 
 def test_copies_that_do_not_last_cost_more_the_next_time() -> None:
@@ -240,6 +271,7 @@ def test_copies_after_a_large_change(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, follows: bool
 ) -> None:
     """They follow it if that pays; those of predicates that it hardly moves follow it anyway."""
+    monkeypatch.setattr(worth, "COPIED_A_SECOND", 0)  # or they are made anew at once
     kb = filled(open_kb())
     kb.insert("link", [(f"k{n}", f"l{n}") for n in range(200)])
     for number in range(12):

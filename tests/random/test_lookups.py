@@ -227,9 +227,17 @@ class Run:
     entries=st.sampled_from([1, 3, MOST_ENTRIES]),
     most=st.sampled_from([0, 3, remembered.MOST_REMEMBERED]),
     asked=st.sampled_from([1, 3, remembered.TIMES_ASKED]),
+    rounds=st.sampled_from([-1, 0, cascade.ROUNDS]),
 )
 def test_small_changes_and_what_comes_between(
-    open_kb: OpenKb, seed: int, steps: int, many: int, entries: int, most: int, asked: int
+    open_kb: OpenKb,
+    seed: int,
+    steps: int,
+    many: int,
+    entries: int,
+    most: int,
+    asked: int,
+    rounds: int,
 ) -> None:
     """`many` candidates may be checked together, so many `entries` wait in the journal, and so many
     symbols are remembered at `most`: all of them, if the file was `asked` for some so often.
@@ -239,6 +247,7 @@ def test_small_changes_and_what_comes_between(
         closing.enter_context(patch.object(journal, "MOST_ENTRIES", entries))
         closing.enter_context(patch.object(remembered, "MOST_REMEMBERED", most))
         closing.enter_context(patch.object(remembered, "TIMES_ASKED", asked))
+        closing.enter_context(patch.object(cascade, "ROUNDS", rounds))
         run = Run(Random(seed), open_kb, Path(folder) / "lookups.duckdb", closing)
         note(run.program.text())
         for _ in range(steps):

@@ -84,7 +84,8 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     if any(map(is_constraint, differences)):
         differences = _require_kept(collected, prepared, net, work, differences)
     state = _publish(collected, prepared, net, work, differences)
-    follow(prepared, kind, state, work, collected.streamed is not None)
+    seconds = sum(collected.seconds.values())
+    follow(prepared, kind, state, work, seconds, collected.streamed is not None)
 
     differences = {name: difference.published() for name, difference in differences.items()}
     marks = marks_after(collected, work, state)

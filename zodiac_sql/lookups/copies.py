@@ -21,6 +21,7 @@ from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.body import Scope
 from zodiac_sql.lookups.groups import is_one_large_group
 from zodiac_sql.lookups.loading import have_same_tables, load, size_of, unload
+from zodiac_sql.lookups.room import room_of
 from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
 from zodiac_sql.lookups.statements import Compiler, Statements
@@ -86,16 +87,16 @@ class Copies:
     # --- a change ---------------------------------------------------------------------------------
 
     @contextmanager
-    def changing(self, state: State) -> Iterator[Callable[[State], None]]:
+    def changing(self, state: State, most_steps: int) -> Iterator[Callable[[State], None]]:
         """A transaction of SQLite, in which the copies show a state of the file.
 
         It yields the function that tells the state that they show afterwards. Raises Declined where
-        it takes too long, or its disk is full.
+        it takes more steps, or its disk is full.
         """
         after: list[State] = []
         try:
             self._show(state)
-            with self.database.transaction(limited=True):
+            with self.database.transaction(most_steps):
                 yield after.append
         except TooManyStepsError as error:
             raise Declined("it looks at too many facts") from error
@@ -273,7 +274,7 @@ class Copies:
             grouped = (form.grouped for form in forms if form.grouped is not None)
             if any(is_one_large_group(one, partial(size_of, state)) for one in grouped):
                 raise Declined(f"{hypernode.name} aggregates a large group")
-            if sum(size_of(state, name) for name in _predicates(hypernode)) > MOST_FACTS:
+            if any(size_of(state, name) > MOST_FACTS for name in _predicates(hypernode)):
                 raise Declined(f"{hypernode.name} has too many facts to copy")
 
     def _missing(self, state: State, predicates: Iterable[str]) -> dict[str, int]:
@@ -285,10 +286,11 @@ class Copies:
         sizes = self._missing(state, asked.predicates)
         if not self._refused.isdisjoint(sizes):
             raise Declined("some facts cannot be copied")
-        self.worth.spend(sizes, sum(self._sizes.values()))
         self._memory_limit = memory_limit_of(store.settings)
+        room = room_of(store)
         try:
-            for name, size in sizes.items():
+            for name, size in sorted(sizes.items()):
+                self.worth.spend(name, size, sum(self._sizes.values()), room)
                 self._load(store, state, name, size)
             if asked.hypernode is not None:
                 self._compile(state, asked.hypernode)
@@ -319,6 +321,8 @@ class Copies:
             scope = Scope(hypernode.id, recursive, copies, state.ids, outside)
             forms = self._forms[hypernode.id] or ()
             found = Compiler(scope).compile(forms)
+            if found.deep is not None:
+                self.database.run(found.deep.creation)
             self._made[hypernode.id] = _Made(forms, copies, found)
         for name, places in found.lookups - self._indexes:
             if places != tuple(range(len(places))):  # else the key is an index

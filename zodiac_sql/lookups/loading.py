@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from sqlglot import exp
@@ -21,6 +22,9 @@ from zodiac_sql.storage.sources import heads_of, sources_of
 
 _MOST_OWNERS = 60
 """An int of SQLite has 63 bits that can be set."""
+
+_MOST_COMBINED = 4
+"""Of predicates with more columns, values are only counted in each column."""
 
 _ROWS = 10_000
 
@@ -112,18 +116,45 @@ def _copy(store: Store, state: State, known: Predicate, number: int) -> Copy | N
     if len(owners) > _MOST_OWNERS or len(recursive) > 1:
         return None
     bits = {owner: 1 << place for place, owner in enumerate(owners)}
-    facts, *distinct = _statistics(store, state, known)
+    together = _combinations(known.arity)
+    facts, *values = _statistics(store, state, known, together)
+    distinct, several = tuple(values[: known.arity]), values[known.arity :]
     return Copy(
-        number, known.arity, bits, recursive[0] if recursive else None, facts, tuple(distinct)
+        number,
+        known.arity,
+        bits,
+        recursive[0] if recursive else None,
+        facts,
+        distinct,
+        dict(zip(together, several, strict=True)),
     )
 
 
-def _statistics(store: Store, state: State, known: Predicate) -> tuple[int, ...]:
-    """How many facts a predicate has at most, and about how many values in each column."""
+def _combinations(arity: int) -> list[tuple[int, ...]]:
+    """Several columns, but not all, of which values are counted together.
+
+    What those in each column say of them is often wrong: of a tree, each node with its place among
+    its siblings is one fact, and each parent has many.
+    """
+    if arity > _MOST_COMBINED:
+        return []
+    return [places for size in range(2, arity) for places in combinations(range(arity), size)]
+
+
+def _statistics(
+    store: Store, state: State, known: Predicate, together: Sequence[tuple[int, ...]]
+) -> tuple[int, ...]:
+    """How many facts a predicate has at most, and about how many values in each column, and in
+    several together.
+    """
     relation = sources_of(state).relation(known.name)
-    counts = [
-        exp.ApproxDistinct(this=exp.column(column.name, table="x", quoted=True))
-        for column in known.columns
+    columns = [exp.column(column.name, table="x", quoted=True) for column in known.columns]
+    counts = [exp.ApproxDistinct(this=column.copy()) for column in columns]
+    counts += [
+        exp.ApproxDistinct(
+            this=exp.Anonymous(this="hash", expressions=[columns[place].copy() for place in places])
+        )
+        for places in together
     ]
     facts = relation_query(relation).subquery("x", copy=False)
     (found,) = store.rows(exp.select(exp.Count(this=exp.Star()), *counts).from_(facts))

@@ -138,8 +138,16 @@ def set_bit_and_rank(copy: Copy) -> str:
     """Put what is won into the table of a recursive hypernode."""
     rank = exp.Placeholder(this="rank")
     query = exp.select(*copy.columns("w"), _owner(), rank).from_(copy.table(WON, "w"))
+    return merge_ranked(copy, query.where(exp.true()))
+
+
+def merge_ranked(copy: Copy, query: exp.Query) -> str:
+    """Put facts, with the bit of a recursive hypernode and their ranks, into its table.
+
+    The query needs a WHERE: SQLite takes ON for that of a join else.
+    """
     ranks = exp.column(RANK).eq(exp.column(RANK, table="excluded"))
-    return _merge(copy, query.where(exp.true()), _with_bit(), ranks)
+    return _merge(copy, query, _with_bit(), ranks)
 
 
 def _with_bit() -> exp.Expr:
