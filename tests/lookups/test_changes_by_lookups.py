@@ -215,18 +215,17 @@ def test_what_copies_cost_is_earned() -> None:
 
 
 def test_slow_changes_earn_what_they_have_taken() -> None:
-    """And one of them spends no more than the last one has earned, but for the last predicate."""
+    """One of them copies a predicate, and others for half of what the last change has earned."""
     known = worth.Worth()
-    size = worth.COPIED_A_SECOND // 4
     for _ in range(3):
-        known.earn("kind", 2, 0.5, streamed=False)
-    known.begin()
-    for name in "pq":
-        known.spend(name, size, 0, worth.MOST_FACTS)
-    with pytest.raises(worth.NotEarnedError):
-        known.spend("r", size, 0, worth.MOST_FACTS)
-    known.begin()
-    known.spend("r", size, 0, worth.MOST_FACTS)
+        known.earn("kind", 2, 1.0, streamed=False)
+    size = worth.COPIED_A_SECOND // 5
+    for names in (["large"], ["p", "q"]):
+        known.begin()
+        for name in names:
+            known.spend(name, 4 * size if name == "large" else size, 0, worth.MOST_FACTS)
+        with pytest.raises(worth.NotEarnedError):
+            known.spend("r", size, 0, worth.MOST_FACTS)
 
 
 def test_how_much_a_change_may_do_follows_from_what_its_kind_has_taken() -> None:

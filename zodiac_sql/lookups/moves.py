@@ -117,13 +117,10 @@ def note_won(copy: Copy) -> str:
 
 @_kept
 def clear_bit(copy: Copy) -> str:
-    """Take what is lost out of an owner's table."""
-    left = exp.BitwiseAnd(
-        this=exp.column(OWNERS, table="t"), expression=exp.BitwiseNot(this=_owner())
-    )
-    query = _fact_of(copy, LOST, "l", *copy.columns("t"), left, _rank("t"))
-    owners = exp.column(OWNERS).eq(exp.column(OWNERS, table="excluded"))
-    return _merge(copy, query, owners)
+    """Take what is lost, which is there, out of an owner's table."""
+    query = exp.select(*copy.columns("l"), exp.null(), exp.null()).from_(copy.table(LOST, "l"))
+    left = exp.BitwiseAnd(this=exp.column(OWNERS), expression=exp.BitwiseNot(this=_owner()))
+    return _merge(copy, query.where(exp.true()), exp.column(OWNERS).eq(left))
 
 
 @_kept

@@ -24,7 +24,7 @@ _STRIDE = 10_000
 _SETTINGS = (
     "PRAGMA journal_mode = MEMORY",
     "PRAGMA synchronous = OFF",
-    "PRAGMA temp_store = MEMORY",
+    "PRAGMA temp_store = FILE",
 )
 
 Parameters = Mapping[str, object] | Sequence[object]
