@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -67,29 +68,61 @@ def have_same_tables(predicate: str, before: State, after: State) -> bool:
     return old == new
 
 
-def load(
-    store: Store, state: State, database: SideDatabase, known: Predicate, number: int
-) -> Copy | None:
-    """Copy the facts of a predicate. None: they cannot be copied."""
+@dataclass(slots=True)
+class Loading:
+    """A predicate that is copied part by part, of which some are there.
+
+    Meanwhile changes of its facts may be brought to those of all parts: a part that comes later has
+    the facts as they are then, whatever is there of them.
+    """
+
+    copy: Copy
+    parts: int
+    done: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        return self.done == self.parts
+
+
+def begin_loading(
+    store: Store, state: State, database: SideDatabase, known: Predicate, number: int, parts: int
+) -> Loading | None:
+    """Make the tables of a copy. None: the facts of the predicate cannot be copied."""
     copy = _copy(store, state, known, number)
     if copy is None or _has_unknown(store, state, known):
         return None
     with database.transaction():
         for creation in creations(copy):
             database.run(creation)
-        for columns in _facts_of(store, state, known, copy.bits):
-            _put(database, copy, columns)
-    return copy
+    return Loading(copy, parts)
 
 
-def _put(database: SideDatabase, copy: Copy, columns: Sequence[list[Any]]) -> None:
-    """Put facts, given by columns, the last of which are owners and ranks, into a copy's table."""
+def load_part(
+    store: Store, state: State, database: SideDatabase, known: Predicate, loading: Loading
+) -> None:
+    """Copy the facts of the next part."""
+    share = (loading.done, loading.parts) if loading.parts > 1 else None
+    with database.transaction():
+        for columns in _facts_of(store, state, known, loading.copy.bits, share):
+            _put(database, loading.copy, columns, anew=share is None)
+    loading.done += 1
+
+
+def _put(database: SideDatabase, copy: Copy, columns: Sequence[list[Any]], anew: bool) -> None:
+    """Put facts, given by columns, the last of which are owners and ranks, into a copy's table.
+
+    Unless the copy is made `anew`, some may be there already.
+    """
     width = len(columns)
     values = [None] * (width * len(columns[0]))
     for place, column in enumerate(columns):
         values[place::width] = column
     row = exp.Tuple(expressions=[exp.Placeholder() for _ in columns])
-    one = render(exp.insert(exp.values([row]), exp.table_(copy.name(FACT))))
+    insertion = exp.insert(exp.values([row]), exp.table_(copy.name(FACT)))
+    if not anew:
+        insertion.set("alternative", "REPLACE")
+    one = render(insertion)
     together = max(1, _VALUES // width)
     # Only placeholders are repeated as text: sqlglot would take longer for them than SQLite.
     several = ", ".join([one, *[render(row)] * (together - 1)])
@@ -151,10 +184,7 @@ def _statistics(
     columns = [exp.column(column.name, table="x", quoted=True) for column in known.columns]
     counts = [exp.ApproxDistinct(this=column.copy()) for column in columns]
     counts += [
-        exp.ApproxDistinct(
-            this=exp.Anonymous(this="hash", expressions=[columns[place].copy() for place in places])
-        )
-        for places in together
+        exp.ApproxDistinct(this=_hash([columns[place] for place in places])) for places in together
     ]
     facts = relation_query(relation).subquery("x", copy=False)
     (found,) = store.rows(exp.select(exp.Count(this=exp.Star()), *counts).from_(facts))
@@ -175,9 +205,16 @@ def _has_unknown(store: Store, state: State, known: Predicate) -> bool:
 
 
 def _facts_of(
-    store: Store, state: State, known: Predicate, bits: Mapping[int, int]
+    store: Store,
+    state: State,
+    known: Predicate,
+    bits: Mapping[int, int],
+    share: tuple[int, int] | None,
 ) -> Iterator[list[list[Any]]]:
-    """The columns of a predicate's facts in order, with the bits of owners, and ranks."""
+    """The columns of a predicate's facts in order, with the bits of owners, and ranks.
+
+    Of one part, a `share` is given: its number, and how many there are.
+    """
     queries = []
     for owner, parts in sources_of(state).owners(known.name).items():
         assert isinstance(owner, int)
@@ -201,8 +238,20 @@ def _facts_of(
         owners, rank_ = exp.cast(exp.Sum(this=owners), "BIGINT"), exp.Max(this=rank_)
     union = exp.union(*queries, distinct=False) if several else queries[0]
     query = exp.select(*columns, owners, rank_).from_(union.subquery("x", copy=False))
+    if share is not None:
+        query = query.where(_is_in(share, columns))
     if several:
         query = query.group_by(*(column.copy() for column in columns))
     query = query.order_by(*(column.copy() for column in columns))
     for batch in store.batches(render_for_duckdb(query), _ROWS):
         yield [column.to_pylist() for column in batch.columns]
+
+
+def _is_in(share: tuple[int, int], columns: Sequence[exp.Expr]) -> exp.Expr:
+    """Whether a fact is in one part of all facts."""
+    number, parts = map(exp.Literal.number, share)
+    return exp.EQ(this=exp.Mod(this=_hash(columns), expression=parts), expression=number)
+
+
+def _hash(columns: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.Anonymous(this="hash", expressions=[column.copy() for column in columns])

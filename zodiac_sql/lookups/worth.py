@@ -3,9 +3,9 @@
 Making copies costs time, so it must have been earned: each small change that DuckDB carries out,
 and that could have been looked up, earns what it has cost. So a session never spends much more on
 copies than it has spent without them. An update of a stream earns more, because others will follow.
-One change copies one predicate, and more only for half of what the last change has earned: so it
-does not wait much longer than that one. A copy that is dropped before it has saved what it cost,
-because large changes come often, costs twice as much the next time.
+One change spends no more than half of what the last one has earned, or copies one part of a large
+predicate: so it does not take much longer than that one. A copy that is dropped before it has saved
+what it cost, because large changes come often, costs twice as much the next time.
 
 How much a change may do before it is left to DuckDB follows from what those of its kind have taken
 there.
@@ -33,8 +33,11 @@ STREAMED = 4
 EACH = 3_000
 """How many facts can be copied in the time that it takes to begin with another predicate."""
 
-MOST_FACTS = 2_000_000
-"""A predicate with more facts is not copied: the change that did it would wait for seconds."""
+FEWEST_IN_PART = 100_000
+"""A predicate is not copied in smaller parts: DuckDB looks at all of its facts for each."""
+
+INDEXED = 3
+"""So many facts can be indexed in the time that it takes to copy one."""
 
 MOST_MOVED = 5_000
 """A change that moves more facts than this is no small one, unless DuckDB takes long for its kind.
@@ -114,7 +117,7 @@ class Worth:
     saved: int = 0
     """The number of facts that may be copied in the time that look-ups have saved."""
     _left: int | None = None
-    """How many of them the change may copy that is on its way. None: one predicate in any case."""
+    """How many of them the change may copy that is on its way. None: one part in any case."""
     _latest: int = 0
     """How many the last change has earned."""
     _kinds: dict[Hashable, Failures] = field(default_factory=dict)
@@ -155,7 +158,7 @@ class Worth:
         self._seconds[kind] = before + (seconds - before) / 4
         times = STREAMED if streamed else 1
         self._latest = max(EARNED * hypernodes, int(COPIED_A_SECOND * seconds)) * times
-        self.earned = min(self.earned + self._latest, 2 * MOST_FACTS)
+        self.earned += self._latest
 
     def earn_all(self) -> None:
         """Let all copies be made, as the user has chosen."""
@@ -173,7 +176,7 @@ class Worth:
         known = self._kinds.get(kind)
         if known is None:
             return self.earned > 0
-        if price(known.predicates) > self.earned:
+        if min(price(known.predicates), self._part + EACH) > self.earned:
             return False
         known.passed += 1
         return known.passed > known.most
@@ -207,12 +210,24 @@ class Worth:
         self.saved -= price
         return True
 
-    def spend(self, name: str, size: int, copied: int, room: int) -> None:
-        """Let a predicate be copied, beside the facts that are. Raises Declined if it cannot."""
-        if size > MOST_FACTS or size + copied > room:
-            raise Declined("there are too many facts to copy")
-        price = self.price_of({name: size})
-        if price > self.earned or (self._left is not None and price > self._left):
+    @property
+    def _part(self) -> int:
+        """How many facts may be copied at once."""
+        return max(self._latest // 2, FEWEST_IN_PART)
+
+    def parts_of(self, size: int) -> int:
+        """In how many parts a predicate with so many facts is to be copied."""
+        return max(1, -(-size // self._part))
+
+    def spend(self, name: str, price: int) -> None:
+        """Let a part of a predicate be copied. Raises NotEarnedError if it cannot be yet."""
+        if price > self.earned:
             raise NotEarnedError([name])
+        self.take(name, price)
         self.earned -= price
+
+    def take(self, name: str, price: int) -> None:
+        """Let the change on its way take the time for it, or raise NotEarnedError."""
+        if self._left is not None and price > self._left:
+            raise NotEarnedError([name])
         self._left = (self._latest // 2 if self._left is None else self._left) - price
