@@ -108,7 +108,7 @@ def look_up(collected: Collected, prepared: Prepared, kind: Kind) -> LookedUp | 
         return None
     done, made = None, 0
     copies.worth.begin()
-    limits = copies.worth.limits(kind)
+    limits = copies.limits(kind)
     try:
         copies.require_possible(state, prepared.graph, (name for name, *_ in kind))
         given = _given(collected, prepared)

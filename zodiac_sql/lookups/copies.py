@@ -8,10 +8,9 @@ facts has others, and by what the catalog has of hypernodes.
 from __future__ import annotations
 
 import sqlite3
-import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NoReturn
 
@@ -30,13 +29,13 @@ from zodiac_sql.lookups.loading import (
     size_of,
     unload,
 )
-from zodiac_sql.lookups.room import room_of
+from zodiac_sql.lookups.room import Room, room_of
 from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
 from zodiac_sql.lookups.statements import Compiler, Statements
 from zodiac_sql.lookups.tables import Copy, index, render
 from zodiac_sql.lookups.values import UnknownValueError
-from zodiac_sql.lookups.worth import INDEXED, MOST_MOVED, Declined, Worth
+from zodiac_sql.lookups.worth import INDEXED, MOST_MOVED, Declined, Limits, Worth
 from zodiac_sql.names import given
 from zodiac_sql.program.state import HypernodeRow, State
 
@@ -84,8 +83,8 @@ class Copies:
         self._refused: set[str] = set()
         """The predicates that cannot be copied."""
         self._numbers: dict[str, int] = {}
-        self._room = sys.maxsize
-        """How many facts could be copied in all, when that was looked at last."""
+        self._room = Room()
+        """What there was room for when copies were made last."""
         self._forms: dict[int, tuple[Form, ...] | None] = {}
         self._made: dict[int, _Made] = {}
         self._indexes: set[tuple[str, tuple[int, ...]]] = set()
@@ -283,6 +282,11 @@ class Copies:
             kind, lambda predicates: self.worth.price_of(self._missing(state, predicates))
         )
 
+    def limits(self, kind: Hashable) -> Limits:
+        """What a change of a kind may do."""
+        limits = self.worth.limits(kind)
+        return replace(limits, moved=min(limits.moved, max(MOST_MOVED, self._room.moved)))
+
     def require_possible(self, state: State, graph: Hypergraph, predicates: Iterable[str]) -> None:
         """Raise Declined if a hypernode that reads one of the predicates cannot be looked up.
 
@@ -295,8 +299,6 @@ class Copies:
             grouped = (form.grouped for form in forms if form.grouped is not None)
             if any(is_one_large_group(one, partial(size_of, state)) for one in grouped):
                 raise Declined(f"{hypernode.name} aggregates a large group")
-            if sum(size_of(state, name) for name in _predicates(hypernode)) > self._room:
-                raise Declined(f"{hypernode.name} has too many facts to copy")
 
     def _missing(self, state: State, predicates: Iterable[str]) -> dict[str, int]:
         """How many facts those predicates have that are not copied yet."""
@@ -309,7 +311,7 @@ class Copies:
             raise Declined("some facts cannot be copied")
         self._memory_limit = memory_limit_of(store.settings)
         self._room = room_of(store)
-        if sum({**self._sizes, **sizes}.values()) > self._room:
+        if sum({**self._sizes, **sizes}.values()) > self._room.facts:
             raise Declined("there are too many facts to copy")
         try:
             for name, size in sorted(sizes.items()):

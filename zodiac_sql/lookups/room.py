@@ -1,4 +1,4 @@
-"""How many facts can be copied, by the memory that DuckDB may use, and by what the disk has left.
+"""How many facts can be copied and moved, by the memory that DuckDB may use, and the free disk.
 
 SQLite keeps copies in a temporary file, of which it has only a few megabytes in memory
 (side_database.py). But they are looked up at random places, so they are quick only as long as the
@@ -8,6 +8,8 @@ system can keep the file in memory.
 from __future__ import annotations
 
 import os
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import disk_usage
 
@@ -16,6 +18,9 @@ from zodiac_sql.database.store import Store
 
 BYTES_A_FACT = 60
 """With an index, and what a tree of SQLite leaves free."""
+
+BYTES_A_MOVE = 3 * 4096
+"""SQLite keeps in memory what pages were like before a change: one of the facts, and of indexes."""
 
 _ANYWAY = 2_000_000
 """So many are copied however little memory there is, if the disk has room."""
@@ -27,12 +32,20 @@ _PLACES = ("/var/tmp", "/usr/tmp", "/tmp", ".")
 """Where SQLite puts temporary files, if no variable says so."""
 
 
-def room_of(store: Store) -> int:
-    """How many facts can be copied in all."""
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How many facts can be copied in all, and how many a change may move."""
+
+    facts: int = sys.maxsize
+    moved: int = 0
+
+
+def room_of(store: Store) -> Room:
+    """What there is room for."""
     ((text,),) = store.rows("SELECT current_setting('memory_limit')")
-    memory = memory_limit_of({"memory_limit": text}) or 0
-    facts = max(_ANYWAY, memory // _SHARE_OF_MEMORY // BYTES_A_FACT)
-    return min(facts, _free() // _SHARE_OF_DISK // BYTES_A_FACT)
+    memory = (memory_limit_of({"memory_limit": text}) or 0) // _SHARE_OF_MEMORY
+    facts = max(_ANYWAY, memory // BYTES_A_FACT)
+    return Room(min(facts, _free() // _SHARE_OF_DISK // BYTES_A_FACT), memory // BYTES_A_MOVE)
 
 
 def _free() -> int:
