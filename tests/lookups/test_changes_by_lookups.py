@@ -199,7 +199,7 @@ def test_what_copies_cost_is_earned() -> None:
     known = worth.Worth()
     assert not known.is_to_be_tried("kind", lambda _: 0)
     known.earn("kind", 2, 0.0, streamed=False)
-    known.begin()
+    known.begin("kind")
     with pytest.raises(worth.NotEarnedError):
         known.spend("p", 2 * worth.EARNED + 1)
     known.spend("p", worth.EARNED)
@@ -209,18 +209,24 @@ def test_what_copies_cost_is_earned() -> None:
 
 
 def test_slow_changes_earn_what_they_have_taken() -> None:
-    """One of them copies a part, and others for half of what the last change has earned."""
+    """One of them copies a part, and others for half of what those of its kind have taken."""
     known = worth.Worth()
     for _ in range(3):
-        known.earn("kind", 2, 1.0, streamed=False)
+        known.earn("slow", 2, 1.0, streamed=False)
     part = worth.COPIED_A_SECOND // 2
-    assert [known.parts_of(size) for size in (0, 1, part, part + 1, 8 * part)] == [1, 1, 1, 2, 8]
     for names in (["large"], ["p", "q"]):
-        known.begin()
+        known.begin("slow")
+        assert [known.parts_of(n) for n in (0, 1, part, part + 1, 8 * part)] == [1, 1, 1, 2, 8]
         for name in names:
             known.spend(name, part if name == "large" else part // 3)
         with pytest.raises(worth.NotEarnedError):
             known.spend("r", part // 2)
+    known.earn("quick", 2, 0.01, streamed=False)
+    known.begin("quick")
+    assert known.parts_of(5 * worth.FEWEST_IN_PART) == 5
+    known.spend("p", worth.FEWEST_IN_PART)
+    with pytest.raises(worth.NotEarnedError):
+        known.spend("p", worth.FEWEST_IN_PART)
 
 
 def test_how_much_a_change_may_do_follows_from_what_its_kind_has_taken() -> None:

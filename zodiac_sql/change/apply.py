@@ -126,7 +126,7 @@ def _apply_directly(
     work = untouched(collected, prepared)
     given, differences = written.facts, written.differences
     copies, read = prepared.copies, in_rules(prepared)
-    copies.follow(collected.state, written.state, {}, lambda _: None, read)
+    copies.follow(collected.state, written.state, {}, lambda _: None, read, 0)
     change = report(collected, work, differences, written.state, is_current, given)
     return Applied(written.state, prepared, None, change)
 

@@ -107,7 +107,7 @@ def look_up(collected: Collected, prepared: Prepared, kind: Kind) -> LookedUp | 
     if not kind or not copies.is_to_be_tried(state, kind):
         return None
     done, made = None, 0
-    copies.worth.begin()
+    copies.worth.begin(kind)
     limits = copies.limits(kind)
     try:
         copies.require_possible(state, prepared.graph, (name for name, *_ in kind))
@@ -394,14 +394,14 @@ def follow(
         name: sum(part.rows for e in edits.values() for part in (e.removed, e.added) if part)
         for name, edits in work.touched.items()
     }
-    moved = sum(touched.values())
     try:
-        copies.follow(work.state, after, touched, partial(_moves_of, work), in_rules(prepared))
+        read, few = in_rules(prepared), limits_of(seconds).moved if kind else 0
+        copies.follow(work.state, after, touched, partial(_moves_of, work), read, few)
     except ZodiacError:  # the change is in the file, so it must not fail any more
         copies.close()
     worked = [graph.by_name[name] for name in work.evaluated]
     forms = (copies.forms(after, graph, hypernode) for hypernode in worked)
-    if kind and moved <= limits_of(seconds).moved and all(forms):
+    if kind and sum(touched.values()) <= few and all(forms):
         copies.worth.earn(kind, len(worked), seconds, streamed)
 
 

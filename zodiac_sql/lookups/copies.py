@@ -129,10 +129,12 @@ class Copies:
         touched: Mapping[str, int],
         moved: Callable[[str], Moves | None],
         in_rules: Collection[str],
+        few: int,
     ) -> None:
         """Show what was changed without the copies, by the rows that moved in tables of predicates.
 
-        A predicate of which that is not known goes, and one where it would take too long, and one
+        So `few` rows are followed whatever has been saved, and MOST_MOVED, if that is more. A
+        predicate of which that is not known goes, and one where it would take too long, and one
         that is not in the rules any more: nobody will tell what becomes of it.
         """
         try:
@@ -143,7 +145,7 @@ class Copies:
             rows = 0
             for name in sorted(self._there.keys() & touched.keys(), key=touched.__getitem__):
                 rows += touched[name]
-                is_few = rows <= MOST_MOVED
+                is_few = rows <= max(MOST_MOVED, few)
                 pays = is_few or self.worth.pays_to_follow(touched[name], self._sizes[name])
                 moves_ = moved(name) if pays else None
                 if moves_ is None:

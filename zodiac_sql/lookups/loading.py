@@ -105,24 +105,19 @@ def load_part(
     share = (loading.done, loading.parts) if loading.parts > 1 else None
     with database.transaction():
         for columns in _facts_of(store, state, known, loading.copy.bits, share):
-            _put(database, loading.copy, columns, anew=share is None)
+            _put(database, loading.copy, columns)
     loading.done += 1
 
 
-def _put(database: SideDatabase, copy: Copy, columns: Sequence[list[Any]], anew: bool) -> None:
-    """Put facts, given by columns, the last of which are owners and ranks, into a copy's table.
-
-    Unless the copy is made `anew`, some may be there already.
-    """
+def _put(database: SideDatabase, copy: Copy, columns: Sequence[list[Any]]) -> None:
+    """Put facts, given by columns, the last of which are owners and ranks, into a copy's table."""
     width = len(columns)
     values = [None] * (width * len(columns[0]))
     for place, column in enumerate(columns):
         values[place::width] = column
     row = exp.Tuple(expressions=[exp.Placeholder() for _ in columns])
-    insertion = exp.insert(exp.values([row]), exp.table_(copy.name(FACT)))
-    if not anew:
-        insertion.set("alternative", "REPLACE")
-    one = render(insertion)
+    into = exp.table_(copy.name(FACT))
+    one = render(exp.Insert(this=into, expression=exp.values([row]), alternative="REPLACE"))
     together = max(1, _VALUES // width)
     # Only placeholders are repeated as text: sqlglot would take longer for them than SQLite.
     several = ", ".join([one, *[render(row)] * (together - 1)])

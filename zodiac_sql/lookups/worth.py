@@ -3,9 +3,10 @@
 Making copies costs time, so it must have been earned: each small change that DuckDB carries out,
 and that could have been looked up, earns what it has cost. So a session never spends much more on
 copies than it has spent without them. An update of a stream earns more, because others will follow.
-One change spends no more than half of what the last one has earned, or copies one part of a large
-predicate: so it does not take much longer than that one. A copy that is dropped before it has saved
-what it cost, because large changes come often, costs twice as much the next time.
+One change spends no more than half of the time that those of its kind have taken, or copies one
+part of a large predicate: so it does not take much longer than they did. A copy that is dropped
+before it has saved what it cost, because large changes come often, costs twice as much the next
+time.
 
 How much a change may do before it is left to DuckDB follows from what those of its kind have taken
 there.
@@ -60,7 +61,7 @@ FOLLOWED = 3
 
 MOST_SAVED = 60_000
 """What has been saved counts up to so many facts, so that no large change waits longer for copies
-than some 150 ms."""
+than some 120 ms."""
 
 _ALL = 2**62
 _DEAREST = 16
@@ -96,6 +97,16 @@ def limits_of(seconds: float) -> Limits:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What DuckDB takes for changes of one kind."""
+
+    seconds: float = 0.0
+    """The time, of which that of the latest counts most."""
+    facts: int = 0
+    """How many may be copied in one of them."""
+
+
 @dataclass(slots=True)
 class Failures:
     """What is known of the changes of one kind, if the last one could not be looked up."""
@@ -116,13 +127,12 @@ class Worth:
     """The number of facts that may be copied."""
     saved: int = 0
     """The number of facts that may be copied in the time that look-ups have saved."""
+    _usual: int = 0
+    """How many of them the change may copy that is on its way."""
     _left: int | None = None
-    """How many of them the change may copy that is on its way. None: one part in any case."""
-    _latest: int = 0
-    """How many the last change has earned."""
+    """How many of these are left. None: it has copied none, and may copy one part in any case."""
     _kinds: dict[Hashable, Failures] = field(default_factory=dict)
-    _seconds: dict[Hashable, float] = field(default_factory=dict)
-    """What DuckDB has taken for changes of each kind, the latest of which count most."""
+    _took: dict[Hashable, Usual] = field(default_factory=dict)
     _looked_up: int = 0
     """How many changes were looked up."""
     _copied_at: dict[str, int] = field(default_factory=dict)
@@ -146,27 +156,33 @@ class Worth:
 
     def limits(self, kind: Hashable) -> Limits:
         """What a change of a kind may do."""
-        return limits_of(self._seconds.get(kind, 0.0))
+        return limits_of(self._took.get(kind, Usual()).seconds)
 
     def earn(self, kind: Hashable, hypernodes: int, seconds: float, streamed: bool) -> None:
         """Note that DuckDB has carried out a change in so many seconds, which could have been
         looked up, and has evaluated hypernodes for it.
         """
-        if len(self._seconds) >= _MOST_KINDS:
-            self._seconds.clear()
-        before = self._seconds.get(kind, seconds)
-        self._seconds[kind] = before + (seconds - before) / 4
         times = STREAMED if streamed else 1
-        self._latest = max(EARNED * hypernodes, int(COPIED_A_SECOND * seconds)) * times
-        self.earned += self._latest
+        facts = int(COPIED_A_SECOND * seconds)
+        self.earned += max(EARNED * hypernodes, facts) * times
+        before = self._took.get(kind, Usual(seconds)).seconds
+        if len(self._took) >= _MOST_KINDS:
+            self._took.clear()
+        self._took[kind] = Usual(
+            before + (seconds - before) / 4, max(EARNED * hypernodes, facts // 2) * times
+        )
 
     def earn_all(self) -> None:
         """Let all copies be made, as the user has chosen."""
-        self.earned = self.saved = self._latest = _ALL
+        self.earned = self.saved = _ALL
 
-    def begin(self) -> None:
-        """A change is tried."""
-        self._left = None
+    def begin(self, kind: Hashable) -> None:
+        """A change of a kind is tried."""
+        self._usual, self._left = self._usual_of(kind), None
+
+    def _usual_of(self, kind: Hashable) -> int:
+        """How many facts a change of a kind may copy."""
+        return _ALL if self.earned == _ALL else self._took.get(kind, Usual()).facts
 
     def is_to_be_tried(self, kind: Hashable, price: Callable[[Iterable[str]], int]) -> bool:
         """Whether a change of a kind is to be tried. `price` tells what copies of predicates cost.
@@ -176,7 +192,8 @@ class Worth:
         known = self._kinds.get(kind)
         if known is None:
             return self.earned > 0
-        if min(price(known.predicates), self._part + EACH) > self.earned:
+        part = max(self._usual_of(kind), FEWEST_IN_PART) + EACH
+        if min(price(known.predicates), part) > self.earned:
             return False
         known.passed += 1
         return known.passed > known.most
@@ -210,14 +227,9 @@ class Worth:
         self.saved -= price
         return True
 
-    @property
-    def _part(self) -> int:
-        """How many facts may be copied at once."""
-        return max(self._latest // 2, FEWEST_IN_PART)
-
     def parts_of(self, size: int) -> int:
         """In how many parts a predicate with so many facts is to be copied."""
-        return max(1, -(-size // self._part))
+        return max(1, -(-size // max(self._usual, FEWEST_IN_PART)))
 
     def spend(self, name: str, price: int) -> None:
         """Let a part of a predicate be copied. Raises NotEarnedError if it cannot be yet."""
@@ -230,4 +242,4 @@ class Worth:
         """Let the change on its way take the time for it, or raise NotEarnedError."""
         if self._left is not None and price > self._left:
             raise NotEarnedError([name])
-        self._left = (self._latest // 2 if self._left is None else self._left) - price
+        self._left = (self._usual if self._left is None else self._left) - price
