@@ -40,8 +40,9 @@ from zodiac_sql.errors import ZodiacError
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.lookups.cascade import Cascade, Given, Moved, TableEdit, Visited
+from zodiac_sql.lookups.cascade import Cascade
 from zodiac_sql.lookups.copies import Copies, Moves, NotCopied
+from zodiac_sql.lookups.outcome import Given, Moved, TableEdit, Visited
 from zodiac_sql.lookups.values import Fact, decoded, encoded
 from zodiac_sql.lookups.worth import Declined, Limits, NotEarnedError, limits_of
 from zodiac_sql.maintain.choose import LOOKUPS

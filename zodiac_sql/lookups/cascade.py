@@ -17,9 +17,9 @@ from zodiac_sql.lookups.checks import Check
 from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.deep import Deep
 from zodiac_sql.lookups.groups import Groups
+from zodiac_sql.lookups.outcome import Given, Moved, TableEdit, Visited
 from zodiac_sql.lookups.statements import Statements, Step
 from zodiac_sql.lookups.tables import DELTA, ENTERED, GONE, GROUPS, LEFT, LOST, MOVED, WON, Copy
-from zodiac_sql.lookups.values import Fact
 from zodiac_sql.lookups.worth import Declined
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.owners import EXPLICIT
@@ -30,52 +30,6 @@ MANY = 32
 ROUNDS = 4
 """After so many rounds one by one, of which none has taken back a candidate, one statement does all
 that are left (deep.py)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """Explicit facts of a predicate that a change deletes and inserts. No fact is both."""
-
-    deleted: Sequence[Fact]
-    inserted: Sequence[Fact]
-
-
-@dataclass(frozen=True, slots=True)
-class TableEdit:
-    """The rows that go out of a table and come in. Ranks, if it has any, stand last in `added`."""
-
-    removed: Sequence[Fact]
-    added: Sequence[Fact]
-    ranked: bool
-
-    @property
-    def moved(self) -> tuple[int, int]:
-        """How many facts the table gains, and how many it loses."""
-        facts = {row[:-1] if self.ranked else row for row in self.added}
-        kept = sum(row in facts for row in self.removed)
-        return len(self.added) - kept, len(self.removed) - kept
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """What left and entered the extension of a predicate, and the edits of tables by owner."""
-
-    left: Sequence[Fact]
-    entered: Sequence[Fact]
-    edits: Mapping[int, TableEdit]
-
-
-@dataclass(frozen=True, slots=True)
-class Visited:
-    """What a hypernode had to do, counted in facts as maintain/contract.py counts them."""
-
-    checked: int
-    overdeleted: int
-    rederived: int
-    backward: int
-    forward: int
-    iterations: int
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,15 +181,14 @@ class Cascade:
         """Take out what has lost its support by ranks, then derive what still follows, and more."""
         lost = forward = self._lost(statements, inputs)
         checked = iterations = straight = 0
-        deep = statements.deep
-        assert deep is not None
         gone: list[str] = []
         while lost:
             iterations += 1
             check = self._check(statements, copies)
             checked += check.there
             straight = 0 if check.stay else straight + 1
-            if is_deep := straight > ROUNDS:
+            deep = statements.deep if straight > ROUNDS else None
+            if deep is not None:
                 self._lose_all(deep, copies)
             fallen = [
                 name
@@ -243,7 +196,7 @@ class Cascade:
                 if self.take(name, copy, number, recursive=True)
             ]
             gone += [name for name in fallen if name not in gone]
-            lost = 0 if is_deep else self._all(statements.losing, fallen)
+            lost = 0 if deep is not None else self._all(statements.losing, fallen)
             forward += lost
             self._empty(copies, fallen, DELTA)
         overdeleted = sum(self._count(copies[name], GONE) for name in gone)
@@ -255,7 +208,8 @@ class Cascade:
         rounds = 0
         while won:
             rounds += 1
-            if rounds > ROUNDS and deep.winning is not None:
+            deep = statements.deep if rounds > ROUNDS else None
+            if deep is not None and deep.winning is not None:
                 forward += self._win_all(number, deep, deep.winning, copies, top)
                 break
             forward += won

@@ -43,6 +43,9 @@ NUMBER, TAG, LEAVES = "number", "tag", "leaves"
 
 _FOUND = "found"
 
+_MOST_TERMS = 100
+"""SQLite takes a union of 500 queries at most. So many rules in one recursion are not a chain."""
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -66,10 +69,12 @@ class Deep:
     empty: str
 
 
-def deep_of(scope: Scope, forms: Sequence[Form]) -> Deep:
-    """Those of a recursive hypernode."""
+def deep_of(scope: Scope, forms: Sequence[Form]) -> Deep | None:
+    """Those of a recursive hypernode. None: it has too many rules."""
     own = {name: scope.copies[name] for name in sorted(scope.recursive)}
     compiler = _Compiler(scope, forms, own)
+    if len(own) + sum(1 for _ in compiler.driven()) > _MOST_TERMS:
+        return None
     return Deep(
         compiler.creation(),
         compiler.losing(),
@@ -133,7 +138,7 @@ class _Compiler:
             fact = exp.Join(this=copy.table(FACT, "t"), kind="CROSS")
             first.append(query.join(fact, copy=False).where(*copy.same("l", "t"), copy=False))
         next_ = []
-        for form, place, atom in self._driven():
+        for form, place, atom in self.driven():
             body = self._body(form, place, atom, Seen.EVER)
             body.where.append(exp.column(LEAVES, table=body.driver))
             derived_heads(self.scope, form, body, below=True)
@@ -150,7 +155,7 @@ class _Compiler:
             for copy in self.own.values()
         ]
         next_ = []
-        for form, place, atom in self._driven():
+        for form, place, atom in self.driven():
             body = self._body(form, place, atom, Seen.NOW)
             values = new_heads(self.scope, form, body)
             copy = self.scope.copies[form.rule.head.predicate]
@@ -162,7 +167,8 @@ class _Compiler:
         atoms = enumerate(form.body.atoms)
         return [(place, atom) for place, atom in atoms if atom.predicate in self.scope.recursive]
 
-    def _driven(self) -> Iterator[tuple[Form, int, Atom]]:
+    def driven(self) -> Iterator[tuple[Form, int, Atom]]:
+        """The atoms in whose places what was found last is put, of all rules."""
         for form in self.forms:
             for place, atom in self._recursive(form):
                 yield form, place, atom
