@@ -13,7 +13,7 @@ import pytest
 
 from zodiac_sql import ConstraintError, LimitError, StoreError
 from zodiac_sql.change import by_lookups
-from zodiac_sql.lookups import cascade, copies, side_database, worth
+from zodiac_sql.lookups import copies, worth
 from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.side_database import SideDatabase
 from zodiac_sql.lookups.tables import Copy
@@ -107,9 +107,9 @@ def test_a_change_that_turns_out_to_be_large(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kb = filled(open_kb(strategy="lookups"))
-    for module, name in ((cascade, "MOST_MOVED"), (side_database, "MOST_STEPS")):
+    for limits in (worth.Limits(moved=3), worth.Limits(steps=-1)):
         with monkeypatch.context() as patch:
-            patch.setattr(module, name, -1 if name == "MOST_STEPS" else 3)
+            patch.setattr(worth.Worth, "limits", lambda *_, limits=limits: limits)
             rows = [("n3", f"m{n}") for n in range(40)]
             change = kb.insert("link", rows)
             assert "lookups" not in ways(change) and change.inserted["near"] == 80
@@ -198,16 +198,47 @@ def test_a_copy_goes_when_another_rule_derives_its_facts(open_kb: OpenKb) -> Non
 def test_what_copies_cost_is_earned() -> None:
     known = worth.Worth()
     assert not known.is_to_be_tried("kind", lambda _: 0)
-    known.earn(2, streamed=False)
+    known.earn("kind", 2, 0.0, streamed=False)
+    known.begin("kind")
     with pytest.raises(worth.NotEarnedError):
-        known.spend({"p": 2 * worth.EARNED}, 0)
-    known.spend({"p": worth.EARNED}, 0)
-    assert known.earned == worth.EARNED - worth.EACH
-    known.earn(1, streamed=True)
-    assert known.earned == (1 + worth.STREAMED) * worth.EARNED - worth.EACH
-    known.earn_all()
-    with pytest.raises(worth.Declined, match="too many facts"):
-        known.spend({"p": 1}, worth.MOST_FACTS)
+        known.spend("p", 2 * worth.EARNED + 1)
+    known.spend("p", worth.EARNED)
+    assert known.earned == worth.EARNED
+    known.earn("kind", 1, 0.0, streamed=True)
+    assert known.earned == (1 + worth.STREAMED) * worth.EARNED
+
+
+def test_slow_changes_earn_what_they_have_taken() -> None:
+    """One of them copies a part, and others for half of what those of its kind have taken."""
+    known = worth.Worth()
+    for _ in range(3):
+        known.earn("slow", 2, 1.0, streamed=False)
+    part = worth.COPIED_A_SECOND // 2
+    for names in (["large"], ["p", "q"]):
+        known.begin("slow")
+        assert [known.parts_of(n) for n in (0, 1, part, part + 1, 8 * part)] == [1, 1, 1, 2, 8]
+        for name in names:
+            known.spend(name, part if name == "large" else part // 3)
+        with pytest.raises(worth.NotEarnedError):
+            known.spend("r", part // 2)
+    known.earn("quick", 2, 0.01, streamed=False)
+    known.begin("quick")
+    assert known.parts_of(5 * worth.FEWEST_IN_PART) == 5
+    known.spend("p", worth.FEWEST_IN_PART)
+    with pytest.raises(worth.NotEarnedError):
+        known.spend("p", worth.FEWEST_IN_PART)
+
+
+def test_how_much_a_change_may_do_follows_from_what_its_kind_has_taken() -> None:
+    known = worth.Worth()
+    assert known.limits("kind") == worth.Limits(worth.MOST_MOVED, worth.MOST_STEPS)
+    known.earn("kind", 2, 1.0, streamed=False)
+    limits = known.limits("kind")
+    assert limits.moved == worth.SHARE * worth.MOVED_A_SECOND
+    assert limits.steps == worth.SHARE * worth.STEPS_A_SECOND
+    known.earn("kind", 2, 3.0, streamed=False)
+    assert known.limits("kind").moved == 1.5 * limits.moved
+    assert known.limits("other") == worth.Limits()
 
 
 def test_copies_that_do_not_last_cost_more_the_next_time() -> None:
@@ -258,10 +289,32 @@ def test_copies_after_a_large_change(
         (worth, "FOLLOWED", 1 if follows else 1_000),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, most)
+    kb._session._prepared.copies.worth.earned = 1  # type: ignore[union-attr]
     kb.delete("link", [(f"k{n}", f"l{n}") for n in range(10)])
     turns = [ways(kb.insert("link", [(f"o{n}", f"p{n}")])) for n in range(12)]
     assert turns[-1] == {"lookups"} and (turns[0] == {"lookups"}) is follows
     assert loaded == [] if follows else "link" not in loaded
+    assert kb.verify()
+
+
+def test_large_predicates_are_copied_part_by_part(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Changes that come meanwhile are in the copies, of whatever part."""
+    monkeypatch.setattr(worth, "FEWEST_IN_PART", 20)
+    monkeypatch.setattr(worth, "EARNED", 50)
+    monkeypatch.setattr(worth, "COPIED_A_SECOND", 0)
+    monkeypatch.setattr(worth, "EACH", 0)
+    kb = filled(open_kb())
+    kb.insert("reading", [(f"m{n}", 70.0 + n) for n in range(400)])
+    turns, parts = [], set()
+    for number in range(30):
+        turns.append(ways(kb.insert("reading", [(f"m{number}", 99.5)])))
+        turns.append(ways(kb.delete("reading", [(f"m{399 - number}", 469.0 - number)])))
+        copies = kb._session._prepared.copies  # type: ignore[union-attr]
+        parts |= {(one.done, one.parts) for one in copies._loading.values()}
+    assert len(parts) > 5 and turns[-1] == {"lookups"}
+    assert kb.insert("quiet", [(f"m{n}",) for n in range(200)]).deleted == {"hot": 200}
     assert kb.verify()
 
 

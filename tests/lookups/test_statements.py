@@ -118,6 +118,44 @@ def test_a_recursive_rule_counts_only_facts_of_lower_ranks() -> None:
     assert not found.winning.get("e")
 
 
+def test_one_statement_for_all_rounds() -> None:
+    copies = PATHS | {"p": copy(1, 2, {0: 1, 1: 2}, recursive=1)}
+    deep = compiled("r: p(X, Z) :- p(X, Y), e(Y, Z).", copies, recursive=True).deep
+    assert deep is not None
+    assert deep.creation == (
+        "CREATE TABLE IF NOT EXISTS deep_2 (number INTEGER PRIMARY KEY, tag, c0, c1, rank)"
+    )
+    assert deep.losing == (
+        "INSERT INTO deep_2 (tag, c0, c1, rank) "
+        "WITH RECURSIVE found(tag, c0, c1, rank, leaves) AS ("
+        "SELECT 1, t.c0, t.c1, t.rank, (NOT (t.owners & 1) <> 0)"
+        " FROM lost_1 AS l CROSS JOIN fact_1 AS t WHERE l.c0 = t.c0 AND l.c1 = t.c1"
+        " UNION "
+        "SELECT 1, t.c0, t.c1, t.rank, (NOT (t.owners & 1) <> 0)"
+        " FROM found AS d CROSS JOIN fact_0 AS a1 CROSS JOIN fact_1 AS t"
+        " WHERE d.tag = 1 AND a1.c0 = d.c1 AND d.leaves AND t.c0 = d.c0 AND t.c1 = a1.c1"
+        " AND (t.owners & 2) <> 0 AND t.rank > d.rank) "
+        "SELECT tag, c0, c1, rank FROM found"
+    )
+    assert deep.winning is not None
+    assert "UNION SELECT 1, d.c0, a1.c1 FROM found AS d CROSS JOIN fact_0 AS a1" in deep.winning
+    assert "AND NOT EXISTS(SELECT 1 FROM fact_1 AS t WHERE" in deep.winning
+    assert ":top + d.number FROM deep_2 AS d WHERE d.tag = 1" in deep.found["p"].merge
+
+
+def test_a_rule_that_joins_what_it_derives_is_won_round_by_round() -> None:
+    copies = PATHS | {"p": copy(1, 2, {0: 1, 1: 2}, recursive=1)}
+    deep = compiled("r: p(X, Z) :- p(X, Y), p(Y, Z).", copies, recursive=True).deep
+    assert deep is not None and deep.winning is None
+    assert deep.losing.count("FROM found AS d") == 2
+
+
+def test_values_of_several_columns_are_counted_together() -> None:
+    """Of three facts for each value of c0, and one for each of c1, whatever c2 is."""
+    some = Copy(0, 3, {0: 1}, None, 3_000, (1_000, 3_000, 10), {(0, 2): 1_000, (1, 2): 3_000})
+    assert [some.found(places) for places in ([0], [2, 0], [1, 2], [0, 1])] == [3, 3, 1, 1]
+
+
 def test_constants_and_repeated_variables() -> None:
     found = compiled(
         "r: n(X) :- e(X, X), p(a, X), X != a.", PATHS | {"n": copy(2, 1, {0: 1, 1: 2})}

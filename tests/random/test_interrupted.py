@@ -29,6 +29,7 @@ from support.interrupted_model import Model
 from support.interruptions import WAYS
 
 import zodiac_sql
+from zodiac_sql.lookups import cascade
 from zodiac_sql.storage import journal
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def test_each_change_is_there_or_it_is_not(
 ) -> None:
     chance = Random(budget.seed(5219))
     monkeypatch.setattr(journal, "MOST_ENTRIES", chance.choice((2, 5, 40, 256)))
+    monkeypatch.setattr(cascade, "ROUNDS", chance.choice((-1, 0, 4)))
     number = interrupted(tmp_path / "file.duckdb", by, chance)
     budget.tried("interruptions of changes", number)
     assert number > CHANGES // 10
@@ -123,6 +125,7 @@ def _until(most: int, seed: int) -> None:
         chance = Random(number)
         strategy = chance.choice(("auto", "lookups", "lookups", "support"))
         journal.MOST_ENTRIES = chance.choice((2, 5, 40, 256))
+        cascade.ROUNDS = chance.choice((-1, 0, 4))
         with TemporaryDirectory() as folder:
             tried[strategy] += interrupted(Path(folder) / "file.duckdb", strategy, chance)
         print(f"seed {number}: {dict(tried)}", flush=True)

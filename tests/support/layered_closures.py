@@ -32,6 +32,7 @@ def large_pairs() -> Iterator[None]:
     with as_if_large(really=True), pytest.MonkeyPatch.context() as patch:
         patch.setattr(choose_components, "LEAST_PAIRS", 10**15)
         patch.setattr(worth, "EARNED", 0)
+        patch.setattr(worth, "COPIED_A_SECOND", 0)
         yield
 
 

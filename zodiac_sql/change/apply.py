@@ -84,7 +84,8 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     if any(map(is_constraint, differences)):
         differences = _require_kept(collected, prepared, net, work, differences)
     state = _publish(collected, prepared, net, work, differences)
-    follow(prepared, kind, state, work, collected.streamed is not None)
+    seconds = sum(collected.seconds.values())
+    follow(prepared, kind, state, work, seconds, collected.streamed is not None)
 
     differences = {name: difference.published() for name, difference in differences.items()}
     marks = marks_after(collected, work, state)
@@ -125,7 +126,7 @@ def _apply_directly(
     work = untouched(collected, prepared)
     given, differences = written.facts, written.differences
     copies, read = prepared.copies, in_rules(prepared)
-    copies.follow(collected.state, written.state, {}, lambda _: None, read)
+    copies.follow(collected.state, written.state, {}, lambda _: None, read, 0)
     change = report(collected, work, differences, written.state, is_current, given)
     return Applied(written.state, prepared, None, change)
 

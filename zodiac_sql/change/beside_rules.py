@@ -14,7 +14,7 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store, rows_apart
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.lookups.cascade import Given, Moved, TableEdit
+from zodiac_sql.lookups.outcome import Given, Moved, TableEdit
 from zodiac_sql.lookups.values import Fact, decoded, encoded
 from zodiac_sql.lookups.worth import Declined
 from zodiac_sql.program.state import State

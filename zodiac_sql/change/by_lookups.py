@@ -41,10 +41,11 @@ from zodiac_sql.errors import ZodiacError
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.lookups.cascade import Cascade, Given, Moved, TableEdit, Visited
+from zodiac_sql.lookups.cascade import Cascade
 from zodiac_sql.lookups.copies import Copies, Moves, NotCopied
+from zodiac_sql.lookups.outcome import Given, Moved, TableEdit, Visited
 from zodiac_sql.lookups.values import Fact, decoded, encoded
-from zodiac_sql.lookups.worth import MOST_MOVED, Declined, NotEarnedError
+from zodiac_sql.lookups.worth import Declined, Limits, NotEarnedError, limits_of
 from zodiac_sql.maintain.choose import LOOKUPS
 from zodiac_sql.names import CHANGE_FACTS, RANK, is_constraint, whole
 from zodiac_sql.program.state import State
@@ -108,6 +109,8 @@ def look_up(collected: Collected, prepared: Prepared, kind: Kind) -> LookedUp | 
     if not kind or not copies.is_to_be_tried(state, kind):
         return None
     done, made = None, 0
+    copies.worth.begin(kind)
+    limits = copies.limits(kind)
     try:
         copies.require_possible(state, prepared.graph, (name for name, *_ in kind))
         given = _given(collected, prepared)
@@ -115,7 +118,7 @@ def look_up(collected: Collected, prepared: Prepared, kind: Kind) -> LookedUp | 
         beside = moved_beside(store, state, given, others, prepared.cache)
         while done is None:
             try:
-                done = _carry_out(collected, prepared, given, beside)
+                done = _carry_out(collected, prepared, given, beside, limits)
             except NotCopied as missing:
                 if made >= MOST_MADE and not at_once:
                     raise NotEarnedError(missing.predicates) from None
@@ -187,10 +190,11 @@ def _carry_out(
     prepared: Prepared,
     given: Mapping[str, Given],
     beside: Mapping[str, Moved],
+    limits: Limits,
 ) -> LookedUp:
     copies, state = prepared.copies, collected.state
-    with copies.changing(state) as shows:
-        cascade = Cascade(state, prepared.graph, copies)
+    with copies.changing(state, limits.steps) as shows:
+        cascade = Cascade(state, prepared.graph, copies, limits.moved)
         with collected.timed("reason"):
             whole_ = cascade.begin({n: facts for n, facts in given.items() if n not in beside})
             if not whole_ and any(name in prepared.graph.derivers for name in given):
@@ -380,23 +384,30 @@ def _stats(cascade: Cascade, name: str, moved: Mapping[str, Moved]) -> Hypernode
 
 
 def follow(
-    prepared: Prepared, kind: Kind | None, after: State, work: Materialisation, streamed: bool
+    prepared: Prepared,
+    kind: Kind | None,
+    after: State,
+    work: Materialisation,
+    seconds: float,
+    streamed: bool,
 ) -> None:
-    """Let copies show what another way has changed, and learn what it would have cost there."""
+    """Let copies show what another way has changed, in so many seconds, and learn what look-ups
+    would have saved.
+    """
     copies, graph = prepared.copies, prepared.graph
     touched = {
         name: sum(part.rows for e in edits.values() for part in (e.removed, e.added) if part)
         for name, edits in work.touched.items()
     }
-    moved = sum(touched.values())
     try:
-        copies.follow(work.state, after, touched, partial(_moves_of, work), in_rules(prepared))
+        read, few = in_rules(prepared), limits_of(seconds).moved if kind else 0
+        copies.follow(work.state, after, touched, partial(_moves_of, work), read, few)
     except ZodiacError:  # the change is in the file, so it must not fail any more
         copies.close()
     worked = [graph.by_name[name] for name in work.evaluated]
     forms = (copies.forms(after, graph, hypernode) for hypernode in worked)
-    if kind and moved <= MOST_MOVED and all(forms):
-        copies.worth.earn(len(worked), streamed)
+    if kind and sum(touched.values()) <= few and all(forms):
+        copies.worth.earn(kind, len(worked), seconds, streamed)
 
 
 def _moves_of(work: Materialisation, name: str) -> Moves | None:

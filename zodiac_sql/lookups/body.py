@@ -81,7 +81,11 @@ class Body:
 
     def scan(self, atom: Atom, source: str) -> None:
         """Begin with a small table."""
-        self.items.append(self.scope.copy(atom).table(source, self.driver))
+        self.scan_item(atom, self.scope.copy(atom).table(source, self.driver))
+
+    def scan_item(self, atom: Atom, item: exp.Expr) -> None:
+        """Begin with an item of FROM that has the columns of an atom, and the driver's alias."""
+        self.items.append(item)
         self.bind(atom, self.driver, None)
         self._compute()
 

@@ -15,62 +15,21 @@ from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.checks import Check
 from zodiac_sql.lookups.copies import Copies
+from zodiac_sql.lookups.deep import Deep
 from zodiac_sql.lookups.groups import Groups
+from zodiac_sql.lookups.outcome import Given, Moved, TableEdit, Visited
 from zodiac_sql.lookups.statements import Statements, Step
 from zodiac_sql.lookups.tables import DELTA, ENTERED, GONE, GROUPS, LEFT, LOST, MOVED, WON, Copy
-from zodiac_sql.lookups.values import Fact
-from zodiac_sql.lookups.worth import MOST_MOVED, Declined
+from zodiac_sql.lookups.worth import Declined
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.owners import EXPLICIT
 
 MANY = 32
 """Fewer candidates are checked one by one."""
 
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """Explicit facts of a predicate that a change deletes and inserts. No fact is both."""
-
-    deleted: Sequence[Fact]
-    inserted: Sequence[Fact]
-
-
-@dataclass(frozen=True, slots=True)
-class TableEdit:
-    """The rows that go out of a table and come in. Ranks, if it has any, stand last in `added`."""
-
-    removed: Sequence[Fact]
-    added: Sequence[Fact]
-    ranked: bool
-
-    @property
-    def moved(self) -> tuple[int, int]:
-        """How many facts the table gains, and how many it loses."""
-        facts = {row[:-1] if self.ranked else row for row in self.added}
-        kept = sum(row in facts for row in self.removed)
-        return len(self.added) - kept, len(self.removed) - kept
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """What left and entered the extension of a predicate, and the edits of tables by owner."""
-
-    left: Sequence[Fact]
-    entered: Sequence[Fact]
-    edits: Mapping[int, TableEdit]
-
-
-@dataclass(frozen=True, slots=True)
-class Visited:
-    """What a hypernode had to do, counted in facts as maintain/contract.py counts them."""
-
-    checked: int
-    overdeleted: int
-    rederived: int
-    backward: int
-    forward: int
-    iterations: int
-    seconds: float
+ROUNDS = 4
+"""After so many rounds one by one, of which none has taken back a candidate, one statement does all
+that are left (deep.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +40,14 @@ class Inputs:
     entered: Collection[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How many candidates there were, and how many of them stay."""
+
+    there: int
+    stay: int
+
+
 @dataclass(slots=True)
 class Cascade:
     """One change on its way."""
@@ -88,6 +55,8 @@ class Cascade:
     state: State
     graph: Hypergraph
     copies: Copies
+    most: int
+    """How many facts it may move."""
     moved: dict[str, Copy] = field(default_factory=dict)
     """The predicates of which facts may have moved."""
     visited: dict[str, Visited] = field(default_factory=dict)
@@ -167,7 +136,7 @@ class Cascade:
     ) -> Visited:
         """Take out what no body derives any more, and put in what one derives newly."""
         lost = self._lost(statements, inputs)
-        checked = self._check(statements, copies) if lost else 0
+        checked = self._check(statements, copies).there if lost else 0
         for name, copy in copies.items() if lost else ():
             self.take(name, copy, number)
         won = self._won(statements, inputs)
@@ -210,20 +179,24 @@ class Cascade:
         inputs: Inputs,
     ) -> Visited:
         """Take out what has lost its support by ranks, then derive what still follows, and more."""
-        lost = self._lost(statements, inputs)
-        checked = iterations = 0
-        forward = lost
+        lost = forward = self._lost(statements, inputs)
+        checked = iterations = straight = 0
         gone: list[str] = []
         while lost:
             iterations += 1
-            checked += self._check(statements, copies)
+            check = self._check(statements, copies)
+            checked += check.there
+            straight = 0 if check.stay else straight + 1
+            deep = statements.deep if straight > ROUNDS else None
+            if deep is not None:
+                self._lose_all(deep, copies)
             fallen = [
                 name
                 for name, copy in copies.items()
                 if self.take(name, copy, number, recursive=True)
             ]
             gone += [name for name in fallen if name not in gone]
-            lost = self._all(statements.losing, fallen)
+            lost = 0 if deep is not None else self._all(statements.losing, fallen)
             forward += lost
             self._empty(copies, fallen, DELTA)
         overdeleted = sum(self._count(copies[name], GONE) for name in gone)
@@ -232,22 +205,52 @@ class Cascade:
         self._empty(copies, gone, GONE)
         tops = self.copies.tops
         top = max(tops[name] for name in copies)
+        rounds = 0
         while won:
-            iterations += 1
+            rounds += 1
+            deep = statements.deep if rounds > ROUNDS else None
+            if deep is not None and deep.winning is not None:
+                forward += self._win_all(number, deep, deep.winning, copies, top)
+                break
             forward += won
             top += 1
             grown = [name for name, copy in copies.items() if self.give(name, copy, number, top)]
             tops |= dict.fromkeys(grown, top)
             won = self._all(statements.winning, grown)
             self._empty(copies, grown, DELTA)
+        iterations += rounds
         return Visited(checked, overdeleted, rederived, checked, forward, iterations, 0.0)
+
+    def _lose_all(self, deep: Deep, copies: Mapping[str, Copy]) -> None:
+        """Add to what is lost all that follows from it."""
+        self.run(deep.losing)
+        for name in copies:
+            self.run(deep.found[name].into_lost)
+        self.run(deep.empty)
+
+    def _win_all(
+        self, number: int, deep: Deep, winning: str, copies: Mapping[str, Copy], top: int
+    ) -> int:
+        """Put what is won, and all that follows from it, into the hypernode's tables."""
+        found = self.run(winning)
+        for name, copy in copies.items():
+            bit = copy.bits[number]
+            self.run(deep.found[name].into_won)
+            self.run(moves.note_won(copy))
+            given = self.run(deep.found[name].merge, bit=bit, top=top)
+            self.run(moves.empty(copy, WON))
+            if given:
+                self._has_moved(name, copy, number, given)
+                self.copies.tops[name] = top + found
+        self.run(deep.empty)
+        return found
 
     # --- steps ------------------------------------------------------------------------------------
 
     def run(self, text: str, **parameters: object) -> int:
         """Run a statement. Raises Declined if too many facts have moved."""
         rows = self.copies.database.run(text, parameters)
-        if rows > MOST_MOVED:
+        if rows > self.most:
             raise Declined("it moves too many facts")
         return rows
 
@@ -265,15 +268,15 @@ class Cascade:
         """Find what is derived newly."""
         return self._all(statements.won, inputs.entered) + self._all(statements.freed, inputs.left)
 
-    def _check(self, statements: Statements, copies: Mapping[str, Copy]) -> int:
-        """Take back the candidates that are still derived. Returns how many there were."""
-        checked = 0
+    def _check(self, statements: Statements, copies: Mapping[str, Copy]) -> Checked:
+        """Take back the candidates that are still derived."""
+        there = stay = 0
         for name, copy in copies.items():
-            there = self._count(copy, LOST)
-            checked += there
-            for check in statements.checks[name] if there else ():
-                self.run(self._way(check, there))
-        return checked
+            candidates = self._count(copy, LOST)
+            there += candidates
+            for check in statements.checks[name] if candidates else ():
+                stay += self.run(self._way(check, candidates))
+        return Checked(there, stay)
 
     def _way(self, check: Check, candidates: int) -> str:
         """The statement that takes back candidates: one by one, or many together."""
@@ -322,7 +325,7 @@ class Cascade:
         self.moved[name] = copy
         self._owners.setdefault(name, set()).add(owner)
         self._moves[name] = self._moves.get(name, 0) + rows
-        if sum(self._moves.values()) > MOST_MOVED:
+        if sum(self._moves.values()) > self.most:
             raise Declined("it moves too many facts")
 
     def _count(self, copy: Copy, kind: str) -> int:

@@ -10,23 +10,32 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import NoReturn
 
 from zodiac_sql.database.settings import memory_limit_of
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
-from zodiac_sql.language.schema import Schema
+from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.body import Scope
 from zodiac_sql.lookups.groups import is_one_large_group
-from zodiac_sql.lookups.loading import have_same_tables, load, size_of, unload
+from zodiac_sql.lookups.loading import (
+    Loading,
+    begin_loading,
+    have_same_tables,
+    load_part,
+    size_of,
+    unload,
+)
+from zodiac_sql.lookups.room import Room, room_of
 from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
 from zodiac_sql.lookups.statements import Compiler, Statements
 from zodiac_sql.lookups.tables import Copy, index, render
 from zodiac_sql.lookups.values import UnknownValueError
-from zodiac_sql.lookups.worth import MOST_FACTS, MOST_MOVED, Declined, Worth
+from zodiac_sql.lookups.worth import INDEXED, MOST_MOVED, Declined, Limits, Worth
 from zodiac_sql.names import given
 from zodiac_sql.program.state import HypernodeRow, State
 
@@ -67,11 +76,15 @@ class Copies:
         self._database: SideDatabase | None = None
         self._memory_limit: int | None = None
         self._copied: dict[str, Copy] = {}
+        self._loading: dict[str, Loading] = {}
+        """Those that are not complete yet."""
         self._sizes: dict[str, int] = {}
         """How many rows of the file each copy was made of."""
         self._refused: set[str] = set()
         """The predicates that cannot be copied."""
         self._numbers: dict[str, int] = {}
+        self._room = Room()
+        """What there was room for when copies were made last."""
         self._forms: dict[int, tuple[Form, ...] | None] = {}
         self._made: dict[int, _Made] = {}
         self._indexes: set[tuple[str, tuple[int, ...]]] = set()
@@ -86,16 +99,16 @@ class Copies:
     # --- a change ---------------------------------------------------------------------------------
 
     @contextmanager
-    def changing(self, state: State) -> Iterator[Callable[[State], None]]:
+    def changing(self, state: State, most_steps: int) -> Iterator[Callable[[State], None]]:
         """A transaction of SQLite, in which the copies show a state of the file.
 
         It yields the function that tells the state that they show afterwards. Raises Declined where
-        it takes too long, or its disk is full.
+        it takes more steps, or its disk is full.
         """
         after: list[State] = []
         try:
             self._show(state)
-            with self.database.transaction(limited=True):
+            with self.database.transaction(most_steps):
                 yield after.append
         except TooManyStepsError as error:
             raise Declined("it looks at too many facts") from error
@@ -116,10 +129,12 @@ class Copies:
         touched: Mapping[str, int],
         moved: Callable[[str], Moves | None],
         in_rules: Collection[str],
+        few: int,
     ) -> None:
         """Show what was changed without the copies, by the rows that moved in tables of predicates.
 
-        A predicate of which that is not known goes, and one where it would take too long, and one
+        So `few` rows are followed whatever has been saved, and MOST_MOVED, if that is more. A
+        predicate of which that is not known goes, and one where it would take too long, and one
         that is not in the rules any more: nobody will tell what becomes of it.
         """
         try:
@@ -128,15 +143,17 @@ class Copies:
             if before.hypernodes is not after.hypernodes or before.schema is not after.schema:
                 self._keep_those_of(before, after, in_rules)
             rows = 0
-            for name in sorted(self._copied.keys() & touched.keys(), key=touched.__getitem__):
+            for name in sorted(self._there.keys() & touched.keys(), key=touched.__getitem__):
                 rows += touched[name]
-                is_few = rows <= MOST_MOVED
+                is_few = rows <= max(MOST_MOVED, few)
                 pays = is_few or self.worth.pays_to_follow(touched[name], self._sizes[name])
                 moves_ = moved(name) if pays else None
                 if moves_ is None:
                     self._drop(name)
-                else:
-                    self._follow(name, moves_)
+                    continue
+                copy = self._there[name]
+                self._move(copy, moves_)
+                self._find_top(name, copy)
         except sqlite3.OperationalError:  # the change is in the file, so it must not fail any more
             self.close()
         self._note(after)
@@ -145,14 +162,13 @@ class Copies:
         """Drop the copies of predicates that are in no rule now, or in other tables: those of other
         hypernodes, or with other columns, as the first facts may give them.
         """
-        for name in list(self._copied):
+        for name in self._there:
             if name not in in_rules or not have_same_tables(name, before, after):
                 self._drop(name)
         self._refused.clear()
         self.worth.forget_failures()
 
-    def _follow(self, name: str, moved: Moves) -> None:
-        copy = self._copied[name]
+    def _move(self, copy: Copy, moved: Moves) -> None:
         with self.database.transaction():
             for owner, (removed, added) in moved.items():
                 bit, ranked = copy.bits[owner], owner == copy.recursive
@@ -161,7 +177,6 @@ class Copies:
                 self.database.put(moves.give_one(copy, ranked), rows)
             for removed, _ in moved.values():
                 self.database.put(moves.remove_ghost(copy), removed)
-        self._find_top(name, copy)
 
     def _find_top(self, name: str, copy: Copy) -> None:
         """Find the highest rank of a copy."""
@@ -192,6 +207,7 @@ class Copies:
     def close(self) -> None:
         """Forget all copies."""
         self._copied.clear()
+        self._loading.clear()
         self._sizes.clear()
         self._indexes.clear()
         self.tops.clear()
@@ -202,12 +218,19 @@ class Copies:
 
     def clear(self) -> None:
         """Forget all copies, because they may be wrong."""
-        for name in list(self._copied):
+        for name in self._there:
             self._drop(name)
 
+    @property
+    def _there(self) -> dict[str, Copy]:
+        """All copies, complete or not."""
+        return {**{name: one.copy for name, one in self._loading.items()}, **self._copied}
+
     def _drop(self, name: str) -> None:
-        copy = self._copied.pop(name)
-        self.worth.dropped(name, self._sizes.pop(name))
+        copy, size = self._there[name], self._sizes.pop(name, 0)
+        if self._copied.pop(name, None) is not None:
+            self.worth.dropped(name, size)
+        self._loading.pop(name, None)
         unload(self.database, copy)
         self._indexes = {(other, places) for other, places in self._indexes if other != name}
         self.tops.pop(name, None)
@@ -261,6 +284,11 @@ class Copies:
             kind, lambda predicates: self.worth.price_of(self._missing(state, predicates))
         )
 
+    def limits(self, kind: Hashable) -> Limits:
+        """What a change of a kind may do."""
+        limits = self.worth.limits(kind)
+        return replace(limits, moved=min(limits.moved, max(MOST_MOVED, self._room.moved)))
+
     def require_possible(self, state: State, graph: Hypergraph, predicates: Iterable[str]) -> None:
         """Raise Declined if a hypernode that reads one of the predicates cannot be looked up.
 
@@ -273,8 +301,6 @@ class Copies:
             grouped = (form.grouped for form in forms if form.grouped is not None)
             if any(is_one_large_group(one, partial(size_of, state)) for one in grouped):
                 raise Declined(f"{hypernode.name} aggregates a large group")
-            if sum(size_of(state, name) for name in _predicates(hypernode)) > MOST_FACTS:
-                raise Declined(f"{hypernode.name} has too many facts to copy")
 
     def _missing(self, state: State, predicates: Iterable[str]) -> dict[str, int]:
         """How many facts those predicates have that are not copied yet."""
@@ -285,10 +311,12 @@ class Copies:
         sizes = self._missing(state, asked.predicates)
         if not self._refused.isdisjoint(sizes):
             raise Declined("some facts cannot be copied")
-        self.worth.spend(sizes, sum(self._sizes.values()))
         self._memory_limit = memory_limit_of(store.settings)
+        self._room = room_of(store)
+        if sum({**self._sizes, **sizes}.values()) > self._room.facts:
+            raise Declined("there are too many facts to copy")
         try:
-            for name, size in sizes.items():
+            for name, size in sorted(sizes.items()):
                 self._load(store, state, name, size)
             if asked.hypernode is not None:
                 self._compile(state, asked.hypernode)
@@ -297,17 +325,34 @@ class Copies:
             raise Declined("SQLite failed") from error
 
     def _load(self, store: Store, state: State, name: str, size: int) -> None:
-        number = self._numbers.setdefault(name, len(self._numbers))
-        copy = None
-        if is_copied(state.schema, name):
-            copy = load(store, state, self.database, state.schema[name], number)
-        if copy is None:
-            self._refused.add(name)
-            raise Declined(f"{name} cannot be copied")
-        self._find_top(name, copy)
+        """Go on copying a predicate. Raises Declined if it is not complete then."""
+        if not is_copied(state.schema, name):
+            self._refuse(name)
+        known = state.schema[name]
+        loading = self._loading.get(name)
+        parts = loading.parts if loading else self.worth.parts_of(size)
+        while loading is None or not loading.is_complete:
+            self.worth.spend(name, self.worth.price_of({name: size}) // parts)
+            loading = loading or self._begin_loading(store, state, known, parts)
+            load_part(store, state, self.database, known, loading)
+        self._find_top(name, loading.copy)
         self.worth.copied(name)
-        self._sizes[name] = size
-        self._copied[name] = copy  # last: an interruption may come before, and then it is not there
+        # Last: an interruption may come before, and then it is not there.
+        self._copied[name] = loading.copy
+        del self._loading[name]
+
+    def _begin_loading(self, store: Store, state: State, known: Predicate, parts: int) -> Loading:
+        number = self._numbers.setdefault(known.name, len(self._numbers))
+        found = begin_loading(store, state, self.database, known, number, parts)
+        if found is None:
+            self._refuse(known.name)
+        self._loading[known.name] = found
+        self._sizes[known.name] = size_of(state, known.name)
+        return found
+
+    def _refuse(self, name: str) -> NoReturn:
+        self._refused.add(name)
+        raise Declined(f"{name} cannot be copied")
 
     def _compile(self, state: State, hypernode: Hypernode) -> None:
         """Make the statements of a hypernode, and the indexes that they use."""
@@ -319,9 +364,12 @@ class Copies:
             scope = Scope(hypernode.id, recursive, copies, state.ids, outside)
             forms = self._forms[hypernode.id] or ()
             found = Compiler(scope).compile(forms)
+            if found.deep is not None:
+                self.database.run(found.deep.creation)
             self._made[hypernode.id] = _Made(forms, copies, found)
         for name, places in found.lookups - self._indexes:
             if places != tuple(range(len(places))):  # else the key is an index
+                self.worth.take(name, self._sizes[name] // INDEXED)
                 self.database.run(render(index(self._copied[name], places)))
             self._indexes.add((name, places))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from sqlglot import exp
@@ -21,6 +23,9 @@ from zodiac_sql.storage.sources import heads_of, sources_of
 
 _MOST_OWNERS = 60
 """An int of SQLite has 63 bits that can be set."""
+
+_MOST_COMBINED = 4
+"""Of predicates with more columns, values are only counted in each column."""
 
 _ROWS = 10_000
 
@@ -63,19 +68,45 @@ def have_same_tables(predicate: str, before: State, after: State) -> bool:
     return old == new
 
 
-def load(
-    store: Store, state: State, database: SideDatabase, known: Predicate, number: int
-) -> Copy | None:
-    """Copy the facts of a predicate. None: they cannot be copied."""
+@dataclass(slots=True)
+class Loading:
+    """A predicate that is copied part by part, of which some are there.
+
+    Meanwhile changes of its facts may be brought to those of all parts: a part that comes later has
+    the facts as they are then, whatever is there of them.
+    """
+
+    copy: Copy
+    parts: int
+    done: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        return self.done == self.parts
+
+
+def begin_loading(
+    store: Store, state: State, database: SideDatabase, known: Predicate, number: int, parts: int
+) -> Loading | None:
+    """Make the tables of a copy. None: the facts of the predicate cannot be copied."""
     copy = _copy(store, state, known, number)
     if copy is None or _has_unknown(store, state, known):
         return None
     with database.transaction():
         for creation in creations(copy):
             database.run(creation)
-        for columns in _facts_of(store, state, known, copy.bits):
-            _put(database, copy, columns)
-    return copy
+    return Loading(copy, parts)
+
+
+def load_part(
+    store: Store, state: State, database: SideDatabase, known: Predicate, loading: Loading
+) -> None:
+    """Copy the facts of the next part."""
+    share = (loading.done, loading.parts) if loading.parts > 1 else None
+    with database.transaction():
+        for columns in _facts_of(store, state, known, loading.copy.bits, share):
+            _put(database, loading.copy, columns)
+    loading.done += 1
 
 
 def _put(database: SideDatabase, copy: Copy, columns: Sequence[list[Any]]) -> None:
@@ -85,7 +116,8 @@ def _put(database: SideDatabase, copy: Copy, columns: Sequence[list[Any]]) -> No
     for place, column in enumerate(columns):
         values[place::width] = column
     row = exp.Tuple(expressions=[exp.Placeholder() for _ in columns])
-    one = render(exp.insert(exp.values([row]), exp.table_(copy.name(FACT))))
+    into = exp.table_(copy.name(FACT))
+    one = render(exp.Insert(this=into, expression=exp.values([row]), alternative="REPLACE"))
     together = max(1, _VALUES // width)
     # Only placeholders are repeated as text: sqlglot would take longer for them than SQLite.
     several = ", ".join([one, *[render(row)] * (together - 1)])
@@ -112,18 +144,42 @@ def _copy(store: Store, state: State, known: Predicate, number: int) -> Copy | N
     if len(owners) > _MOST_OWNERS or len(recursive) > 1:
         return None
     bits = {owner: 1 << place for place, owner in enumerate(owners)}
-    facts, *distinct = _statistics(store, state, known)
+    together = _combinations(known.arity)
+    facts, *values = _statistics(store, state, known, together)
+    distinct, several = tuple(values[: known.arity]), values[known.arity :]
     return Copy(
-        number, known.arity, bits, recursive[0] if recursive else None, facts, tuple(distinct)
+        number,
+        known.arity,
+        bits,
+        recursive[0] if recursive else None,
+        facts,
+        distinct,
+        dict(zip(together, several, strict=True)),
     )
 
 
-def _statistics(store: Store, state: State, known: Predicate) -> tuple[int, ...]:
-    """How many facts a predicate has at most, and about how many values in each column."""
+def _combinations(arity: int) -> list[tuple[int, ...]]:
+    """Several columns, but not all, of which values are counted together.
+
+    What those in each column say of them is often wrong: of a tree, each node with its place among
+    its siblings is one fact, and each parent has many.
+    """
+    if arity > _MOST_COMBINED:
+        return []
+    return [places for size in range(2, arity) for places in combinations(range(arity), size)]
+
+
+def _statistics(
+    store: Store, state: State, known: Predicate, together: Sequence[tuple[int, ...]]
+) -> tuple[int, ...]:
+    """How many facts a predicate has at most, and about how many values in each column, and in
+    several together.
+    """
     relation = sources_of(state).relation(known.name)
-    counts = [
-        exp.ApproxDistinct(this=exp.column(column.name, table="x", quoted=True))
-        for column in known.columns
+    columns = [exp.column(column.name, table="x", quoted=True) for column in known.columns]
+    counts = [exp.ApproxDistinct(this=column.copy()) for column in columns]
+    counts += [
+        exp.ApproxDistinct(this=_hash([columns[place] for place in places])) for places in together
     ]
     facts = relation_query(relation).subquery("x", copy=False)
     (found,) = store.rows(exp.select(exp.Count(this=exp.Star()), *counts).from_(facts))
@@ -144,9 +200,16 @@ def _has_unknown(store: Store, state: State, known: Predicate) -> bool:
 
 
 def _facts_of(
-    store: Store, state: State, known: Predicate, bits: Mapping[int, int]
+    store: Store,
+    state: State,
+    known: Predicate,
+    bits: Mapping[int, int],
+    share: tuple[int, int] | None,
 ) -> Iterator[list[list[Any]]]:
-    """The columns of a predicate's facts in order, with the bits of owners, and ranks."""
+    """The columns of a predicate's facts in order, with the bits of owners, and ranks.
+
+    Of one part, a `share` is given: its number, and how many there are.
+    """
     queries = []
     for owner, parts in sources_of(state).owners(known.name).items():
         assert isinstance(owner, int)
@@ -170,8 +233,20 @@ def _facts_of(
         owners, rank_ = exp.cast(exp.Sum(this=owners), "BIGINT"), exp.Max(this=rank_)
     union = exp.union(*queries, distinct=False) if several else queries[0]
     query = exp.select(*columns, owners, rank_).from_(union.subquery("x", copy=False))
+    if share is not None:
+        query = query.where(_is_in(share, columns))
     if several:
         query = query.group_by(*(column.copy() for column in columns))
     query = query.order_by(*(column.copy() for column in columns))
     for batch in store.batches(render_for_duckdb(query), _ROWS):
         yield [column.to_pylist() for column in batch.columns]
+
+
+def _is_in(share: tuple[int, int], columns: Sequence[exp.Expr]) -> exp.Expr:
+    """Whether a fact is in one part of all facts."""
+    number, parts = map(exp.Literal.number, share)
+    return exp.EQ(this=exp.Mod(this=_hash(columns), expression=parts), expression=number)
+
+
+def _hash(columns: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.Anonymous(this="hash", expressions=[column.copy() for column in columns])

@@ -117,13 +117,10 @@ def note_won(copy: Copy) -> str:
 
 @_kept
 def clear_bit(copy: Copy) -> str:
-    """Take what is lost out of an owner's table."""
-    left = exp.BitwiseAnd(
-        this=exp.column(OWNERS, table="t"), expression=exp.BitwiseNot(this=_owner())
-    )
-    query = _fact_of(copy, LOST, "l", *copy.columns("t"), left, _rank("t"))
-    owners = exp.column(OWNERS).eq(exp.column(OWNERS, table="excluded"))
-    return _merge(copy, query, owners)
+    """Take what is lost, which is there, out of an owner's table."""
+    query = exp.select(*copy.columns("l"), exp.null(), exp.null()).from_(copy.table(LOST, "l"))
+    left = exp.BitwiseAnd(this=exp.column(OWNERS), expression=exp.BitwiseNot(this=_owner()))
+    return _merge(copy, query.where(exp.true()), exp.column(OWNERS).eq(left))
 
 
 @_kept
@@ -138,8 +135,16 @@ def set_bit_and_rank(copy: Copy) -> str:
     """Put what is won into the table of a recursive hypernode."""
     rank = exp.Placeholder(this="rank")
     query = exp.select(*copy.columns("w"), _owner(), rank).from_(copy.table(WON, "w"))
+    return merge_ranked(copy, query.where(exp.true()))
+
+
+def merge_ranked(copy: Copy, query: exp.Query) -> str:
+    """Put facts, with the bit of a recursive hypernode and their ranks, into its table.
+
+    The query needs a WHERE: SQLite takes ON for that of a join else.
+    """
     ranks = exp.column(RANK).eq(exp.column(RANK, table="excluded"))
-    return _merge(copy, query.where(exp.true()), _with_bit(), ranks)
+    return _merge(copy, query, _with_bit(), ranks)
 
 
 def _with_bit() -> exp.Expr:

@@ -18,23 +18,20 @@ CACHE_KIB = 16 * 1024
 SHARE = 16
 """It is at most this part of the memory that DuckDB may use, so that small devices have less."""
 
-MOST_STEPS = 1_000_000
-"""A change that takes SQLite more steps than this, some 30 ms, is no small one."""
-
 _STRIDE = 10_000
 """After so many steps SQLite says how it gets on."""
 
 _SETTINGS = (
     "PRAGMA journal_mode = MEMORY",
     "PRAGMA synchronous = OFF",
-    "PRAGMA temp_store = MEMORY",
+    "PRAGMA temp_store = FILE",
 )
 
 Parameters = Mapping[str, object] | Sequence[object]
 
 
 class TooManyStepsError(Exception):
-    """A change takes SQLite more than MOST_STEPS."""
+    """A change takes SQLite more steps than it may."""
 
 
 class SideDatabase:
@@ -51,6 +48,7 @@ class SideDatabase:
         make_aggregates(self._connection, self._unknown)
         self._steps = 0
         """How many steps a change has taken."""
+        self._most_steps = 0
         self._latest: object | None = None
         """What stands for the transaction that has begun last."""
         weakref.finalize(self, self._connection.close)  # closing twice does no harm
@@ -76,17 +74,18 @@ class SideDatabase:
         return self._connection.execute(text, parameters).fetchall()
 
     @contextmanager
-    def transaction(self, limited: bool = False) -> Iterator[None]:
+    def transaction(self, most_steps: int | None = None) -> Iterator[None]:
         """All statements inside take effect together, or none does.
 
-        If it is limited, it raises TooManyStepsError before it takes too many.
+        If it is limited, it raises TooManyStepsError before it takes more.
         """
         self._undo()  # an interruption may have come as the last one ended
         mine = self._latest = object()
         self._unknown.asked = self._unknown.interrupted = self._unknown.refused = False
         self.run("BEGIN")
         self._steps = 0
-        if limited:
+        if most_steps is not None:
+            self._most_steps = most_steps
             self._connection.set_progress_handler(_counter(weakref.ref(self)), _STRIDE)
         try:
             yield
@@ -97,7 +96,7 @@ class SideDatabase:
                 self._connection.set_progress_handler(None, 0)
                 self._undo()
             stopped = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
-            if stopped and self._steps > MOST_STEPS:
+            if stopped and self._steps > self._most_steps:
                 raise TooManyStepsError from error
             # Python was interrupted while SQLite said how it gets on, or while it computed a value
             # for SQLite, which hides the error.
@@ -119,7 +118,7 @@ class SideDatabase:
     def step(self) -> bool:
         """Count steps. Returns whether SQLite is to stop."""
         self._steps += _STRIDE
-        return self._steps > MOST_STEPS
+        return self._steps > self._most_steps
 
     def close(self) -> None:
         """Close the connection. The file is gone then."""

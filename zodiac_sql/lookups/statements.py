@@ -18,18 +18,18 @@ from sqlglot import exp
 
 from zodiac_sql.lookups.body import Body, Scope, Seen, without_locals
 from zodiac_sql.lookups.checks import Check, check_of, derivation
+from zodiac_sql.lookups.deep import Deep, deep_of
 from zodiac_sql.lookups.groups import Groups, groups_of
+from zodiac_sql.lookups.heads import derived_heads, new_heads
 from zodiac_sql.lookups.rule_forms import Form
 from zodiac_sql.lookups.tables import (
     DELTA,
     ENTERED,
-    FACT,
     GONE,
     LEFT,
     LOST,
     RANK,
     WON,
-    has,
     insertion,
 )
 
@@ -49,7 +49,7 @@ class Statements:
     `lost` and `won` are for what left and entered extensions, `refuted` and `freed` for what
     entered and left those under a negation. `checks` take back candidates that are still derived.
     A recursive hypernode also has `losing` and `winning`, for each round, and `again`, for facts
-    that it has lost too many of.
+    that it has lost too many of, and `deep` for many rounds at once.
     """
 
     lookups: frozenset[tuple[str, tuple[int, ...]]]
@@ -62,6 +62,7 @@ class Statements:
     losing: Mapping[str, Sequence[Step]] = field(default_factory=dict)
     winning: Mapping[str, Sequence[Step]] = field(default_factory=dict)
     again: Mapping[str, Sequence[Step]] = field(default_factory=dict)
+    deep: Deep | None = None
     groups: Groups | None = None
     """What one does that has aggregates, instead of all that."""
 
@@ -90,8 +91,9 @@ class Compiler:
             checks.setdefault(head, []).append(check_of(self.scope, form))
             if self.scope.recursive:
                 again.setdefault(head, []).append(Step(head, self._again(form)))
+        deep = deep_of(self.scope, forms) if self.scope.recursive else None
         lookups = frozenset(self.scope.lookups)
-        return Statements(lookups, lost, won, refuted, freed, checks, losing, winning, again)
+        return Statements(lookups, lost, won, refuted, freed, checks, losing, winning, again, deep)
 
     # --- heads that may be lost or won ------------------------------------------------------------
 
@@ -118,19 +120,11 @@ class Compiler:
         """The heads of the bodies that are found: those that are derived, or not yet."""
         head = form.rule.head
         copy = self.scope.copies[head.predicate]
-        body.test(form.body.filters)
-        bit = has("t", copy.bits[self.scope.number])
         if lost:
-            body.where += [*body.same(head, "t"), bit]
-            if below:  # what derives a fact comes before it
-                body.where.append(exp.column(RANK, table="t") > exp.column(RANK, table="d"))
-            body.items.append(copy.table(FACT, "t"))
+            derived_heads(self.scope, form, body, below)
             values = [*copy.columns("t"), exp.column(RANK, table="t")]
             return Step(head.predicate, insertion(copy, LOST, body.select(values)))
-        body.refuse(form.body.negations)
-        there = exp.select("1").from_(copy.table(FACT, "t")).where(*body.same(head, "t"), bit)
-        body.where.append(exp.not_(exp.Exists(this=there)))
-        heads = [body.value(term) for term in head.terms]
+        heads = new_heads(self.scope, form, body)
         return Step(head.predicate, insertion(copy, WON, body.select(heads)))
 
     def _again(self, form: Form) -> str:

@@ -53,10 +53,13 @@ class Copy:
     facts: int = field(compare=False)
     distinct: tuple[int, ...] = field(compare=False)
     """About how many facts it had when it was made, and how many values in each column."""
+    together: Mapping[tuple[int, ...], int] = field(default_factory=dict, compare=False)
+    """About how many different values it had in several columns, where that is known."""
 
     def found(self, places: Iterable[int]) -> float:
         """About how many facts have given values in some columns."""
-        values = prod(self.distinct[place] for place in places)
+        key = tuple(sorted({*places}))
+        values = self.together.get(key) or prod(self.distinct[place] for place in key)
         return self.facts / max(1, min(values, self.facts))
 
     def name(self, kind: str) -> str:

@@ -3,8 +3,13 @@
 Making copies costs time, so it must have been earned: each small change that DuckDB carries out,
 and that could have been looked up, earns what it has cost. So a session never spends much more on
 copies than it has spent without them. An update of a stream earns more, because others will follow.
-A copy that is dropped before it has saved what it cost, because large changes come often, costs
-twice as much the next time.
+One change spends no more than half of the time that those of its kind have taken, or copies one
+part of a large predicate: so it does not take much longer than they did. A copy that is dropped
+before it has saved what it cost, because large changes come often, costs twice as much the next
+time.
+
+How much a change may do before it is left to DuckDB follows from what those of its kind have taken
+there.
 
 A large change, which DuckDB carries out, may move a part of what is copied. The copies follow it as
 long as that costs less than look-ups have saved, and less than to make them anew.
@@ -18,7 +23,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 EARNED = 4_000
-"""How many facts can be copied in the time that DuckDB takes for one hypernode."""
+"""How many facts can be copied in the time that DuckDB takes for one hypernode, at least."""
+
+COPIED_A_SECOND = 500_000
+"""How many facts can be copied in a second."""
 
 STREAMED = 4
 """So many times as much is earned by a change that is an update of a stream."""
@@ -26,20 +34,36 @@ STREAMED = 4
 EACH = 3_000
 """How many facts can be copied in the time that it takes to begin with another predicate."""
 
-MOST_FACTS = 2_000_000
-"""So many facts are copied at most. Each takes some 25 bytes, and more with more indexes."""
+FEWEST_IN_PART = 100_000
+"""A predicate is not copied in smaller parts: DuckDB looks at all of its facts for each."""
+
+INDEXED = 3
+"""So many facts can be indexed in the time that it takes to copy one."""
 
 MOST_MOVED = 5_000
-"""A change that moves more facts than this is no small one. Copies follow one that moves so few of
-their rows, whatever has been saved."""
+"""A change that moves more facts than this is no small one, unless DuckDB takes long for its kind.
+Copies follow one that moves so few of their rows, whatever has been saved."""
+
+MOVED_A_SECOND = 40_000
+"""How many facts are moved in a second, and written to the file."""
+
+MOST_STEPS = 1_000_000
+"""A change that takes SQLite more steps than this, some 30 ms, is no small one either."""
+
+STEPS_A_SECOND = 30_000_000
+"""How many steps SQLite takes in a second."""
+
+SHARE = 0.6
+"""The part of the time of DuckDB that a change may take before it is left to DuckDB."""
 
 FOLLOWED = 3
 """So many facts can be copied in the time that it takes to change one in a copy."""
 
 MOST_SAVED = 60_000
 """What has been saved counts up to so many facts, so that no large change waits longer for copies
-than some 80 ms."""
+than some 120 ms."""
 
+_ALL = 2**62
 _DEAREST = 16
 _MOST_PASSED_OVER = 255
 _MOST_KINDS = 10_000
@@ -55,6 +79,32 @@ class NotEarnedError(Declined):
     def __init__(self, predicates: Iterable[str]) -> None:
         super().__init__("copies have not been earned yet")
         self.predicates = tuple(predicates)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many facts a change may move, and how many steps SQLite may take for it."""
+
+    moved: int = MOST_MOVED
+    steps: int = MOST_STEPS
+
+
+def limits_of(seconds: float) -> Limits:
+    """Those of a change for which DuckDB takes so long."""
+    here = SHARE * seconds
+    return Limits(
+        max(MOST_MOVED, int(here * MOVED_A_SECOND)), max(MOST_STEPS, int(here * STEPS_A_SECOND))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What DuckDB takes for changes of one kind."""
+
+    seconds: float = 0.0
+    """The time, of which that of the latest counts most."""
+    facts: int = 0
+    """How many may be copied in one of them."""
 
 
 @dataclass(slots=True)
@@ -77,7 +127,12 @@ class Worth:
     """The number of facts that may be copied."""
     saved: int = 0
     """The number of facts that may be copied in the time that look-ups have saved."""
+    _usual: int = 0
+    """How many of them the change may copy that is on its way."""
+    _left: int | None = None
+    """How many of these are left. None: it has copied none, and may copy one part in any case."""
     _kinds: dict[Hashable, Failures] = field(default_factory=dict)
+    _took: dict[Hashable, Usual] = field(default_factory=dict)
     _looked_up: int = 0
     """How many changes were looked up."""
     _copied_at: dict[str, int] = field(default_factory=dict)
@@ -99,14 +154,35 @@ class Worth:
         times = self._dearer.get(name, 1)
         self._dearer[name] = max(1, times // 2) if has_paid else min(2 * times, _DEAREST)
 
-    def earn(self, hypernodes: int, streamed: bool) -> None:
-        """Note that DuckDB has evaluated hypernodes, which could have been looked up."""
+    def limits(self, kind: Hashable) -> Limits:
+        """What a change of a kind may do."""
+        return limits_of(self._took.get(kind, Usual()).seconds)
+
+    def earn(self, kind: Hashable, hypernodes: int, seconds: float, streamed: bool) -> None:
+        """Note that DuckDB has carried out a change in so many seconds, which could have been
+        looked up, and has evaluated hypernodes for it.
+        """
         times = STREAMED if streamed else 1
-        self.earned = min(self.earned + EARNED * hypernodes * times, 2 * MOST_FACTS)
+        facts = int(COPIED_A_SECOND * seconds)
+        self.earned += max(EARNED * hypernodes, facts) * times
+        before = self._took.get(kind, Usual(seconds)).seconds
+        if len(self._took) >= _MOST_KINDS:
+            self._took.clear()
+        self._took[kind] = Usual(
+            before + (seconds - before) / 4, max(EARNED * hypernodes, facts // 2) * times
+        )
 
     def earn_all(self) -> None:
         """Let all copies be made, as the user has chosen."""
-        self.earned, self.saved = 2 * MOST_FACTS, 2 * MOST_FACTS
+        self.earned = self.saved = _ALL
+
+    def begin(self, kind: Hashable) -> None:
+        """A change of a kind is tried."""
+        self._usual, self._left = self._usual_of(kind), None
+
+    def _usual_of(self, kind: Hashable) -> int:
+        """How many facts a change of a kind may copy."""
+        return _ALL if self.earned == _ALL else self._took.get(kind, Usual()).facts
 
     def is_to_be_tried(self, kind: Hashable, price: Callable[[Iterable[str]], int]) -> bool:
         """Whether a change of a kind is to be tried. `price` tells what copies of predicates cost.
@@ -116,7 +192,8 @@ class Worth:
         known = self._kinds.get(kind)
         if known is None:
             return self.earned > 0
-        if price(known.predicates) > self.earned:
+        part = max(self._usual_of(kind), FEWEST_IN_PART) + EACH
+        if min(price(known.predicates), part) > self.earned:
             return False
         known.passed += 1
         return known.passed > known.most
@@ -150,10 +227,19 @@ class Worth:
         self.saved -= price
         return True
 
-    def spend(self, sizes: Mapping[str, int], copied: int) -> None:
-        """Let predicates be copied, beside the facts that are. Raises Declined if they cannot."""
-        if sum(sizes.values()) + copied > MOST_FACTS:
-            raise Declined("there are too many facts to copy")
-        if (price := self.price_of(sizes)) > self.earned:
-            raise NotEarnedError(sizes)
+    def parts_of(self, size: int) -> int:
+        """In how many parts a predicate with so many facts is to be copied."""
+        return max(1, -(-size // max(self._usual, FEWEST_IN_PART)))
+
+    def spend(self, name: str, price: int) -> None:
+        """Let a part of a predicate be copied. Raises NotEarnedError if it cannot be yet."""
+        if price > self.earned:
+            raise NotEarnedError([name])
+        self.take(name, price)
         self.earned -= price
+
+    def take(self, name: str, price: int) -> None:
+        """Let the change on its way take the time for it, or raise NotEarnedError."""
+        if self._left is not None and price > self._left:
+            raise NotEarnedError([name])
+        self._left = (self._usual if self._left is None else self._left) - price
