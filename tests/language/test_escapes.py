@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zodiac_sql import ProgramError, connect
@@ -78,6 +78,7 @@ def test_what_is_written_in_quotes_is_read(text: str) -> None:
 
 
 @given(st.text(st.sampled_from('ab\\"nud19. ')))
+@example(r"\1\ud911")
 def test_the_advice_is_right(inner: str) -> None:
     """It is read without a complaint, and what was an escape of a quote is one still."""
     text = f'"{inner}"'

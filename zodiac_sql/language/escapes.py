@@ -17,13 +17,17 @@ ESCAPES_OF_RDF: Mapping[str, str] = {**ESCAPES, "b": "\b", "f": "\f"}
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 
 
+_WITHOUT_NUMBER = len(r"\d")
+
+
 def unquoted(
     quoted: str, escapes: Mapping[str, str] = ESCAPES
 ) -> tuple[str, list[tuple[int, str]]]:
     """The text between the quotes, with its escapes read.
 
     Also returns the escapes that stand for no character, each with its place in `quoted`. The text
-    has what follows their backslashes, or nothing in place of the number of a character.
+    has what follows their backslashes, or nothing in place of the number of a character. Numbers of
+    no character come first: the advice about others leaves these as they are.
     """
     bad: list[tuple[int, str]] = []
 
@@ -39,12 +43,13 @@ def unquoted(
             return ""
         return chr(code)
 
-    return _ESCAPE.sub(read, quoted[1:-1]), bad
+    text = _ESCAPE.sub(read, quoted[1:-1])
+    return text, sorted(bad, key=lambda one: len(one[1]) <= _WITHOUT_NUMBER)
 
 
 def wrong_escape(quoted: str, escape: str) -> tuple[str, str]:
     """What is wrong with an escape that stands for no character, and what would be right."""
-    if len(escape) > len(r"\d"):
+    if len(escape) > _WITHOUT_NUMBER:
         return f"there is no character {escape}", WHOLE_CHARACTER
     right = f"A backslash is written twice: {shortened(with_backslashes(quoted))}."
     if escape in _DIGITS:
