@@ -23,12 +23,12 @@ def counts_rounds(store: Store, rules: Sequence[Rule]) -> bool:
     )
 
 
-def has_linear_rules(hypernode: Hypernode, context: Context) -> bool:
-    """Whether each rule has one recursive atom (if it has any), and neither makes text that must be
-    encoded nor calls a Python function.
+def has_linear_rules(hypernode: Hypernode, context: Context, atoms: int = 1) -> bool:
+    """Whether each rule has one recursive atom (if it has any), or at most so many `atoms`, and
+    neither makes text that must be encoded nor calls a Python function.
     """
     return all(
-        sum(atom.predicate in hypernode.derives for atom in rule.positive_atoms()) <= 1
+        sum(atom.predicate in hypernode.derives for atom in rule.positive_atoms()) <= atoms
         and not makes_text(rule, context)
         and not used_functions([rule]).intersection(context.functions)
         for rule in hypernode.rules

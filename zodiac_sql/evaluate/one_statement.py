@@ -25,3 +25,12 @@ def pays(rounds: int, rows: int, plans: int) -> bool:
     All costs are in nanoseconds, measured with two cores and DuckDB 2.0.1.
     """
     return rounds * (ROUND + SCANNED * rows) >= PLAN * plans + HASHED * rows
+
+
+JOINED = 1_000
+"""What it costs to join a row of the last round with what is known, and to keep what that finds."""
+
+
+def is_narrow(rows: int) -> bool:
+    """Whether a round that joins so many rows costs its statements above all."""
+    return JOINED * rows <= ROUND

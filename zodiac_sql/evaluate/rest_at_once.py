@@ -1,13 +1,18 @@
-"""The rest of a loop over delta tables in one recursive statement, where rules are linear.
+"""The rest of a loop over delta tables in one recursive statement.
 
 A loop takes a few statements for each round, however little a round finds. After some rounds, one
-statement does all others (one_statement.py). It begins with what the last round has added, finds
-the facts of all predicates, with tags, and ranks them in the order in which it finds them.
+statement does all others (one_statement.py). It begins with what the last round has added, and
+finds the facts of all predicates, with tags.
+
+Of linear rules, it ranks facts in the order in which it finds them. Rules with two recursive atoms
+join what the last round has found with all that is known: with what the loop knew, which does not
+change any more, and with what the statement has found, which it keeps by a key. A fact's rank is
+its round then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -43,6 +48,11 @@ class Known(Protocol):
     columns: tuple[Column, ...]
     table: str
     delta: Part | None
+
+    @property
+    def rows(self) -> int:
+        """How many facts that are."""
+        ...
 
     @property
     def seen(self) -> Relation:
@@ -112,6 +122,83 @@ def rest_at_once(
     query = query.with_(_R, as_=recursion, recursive=True, copy=False)
     rows = store.count(create_temp(_FOUND, query), {"rank": rank}, as_written=True)
     return Rest(store, layout, rows)
+
+
+def fits_a_key(owns: Mapping[str, Known]) -> bool:
+    """Whether facts of all predicates have the same types: else there are NULLs, which are equal to
+    nothing in a key.
+    """
+    return len({tuple(column.type for column in own.columns) for own in owns.values()}) == 1
+
+
+def rest_by_key(
+    store: Store, plans: Sequence[Plan], owns: Mapping[str, Known], context: Context, rank: int
+) -> Rest:
+    """The same for plans with at most two recursive atoms."""
+    layout = layout_of({p: typed(_shape(own).stored, False) for p, own in owns.items()})
+    seeds = []
+    for p, own in owns.items():
+        if own.delta:
+            facts = exp.select(*columns_of(own.seen, "t")).from_(source(_delta(own), "t"))
+            number = exp.cast(parameter("rank"), "BIGINT").as_(RANK, quoted=True)
+            seeds.append(layout.put(p, facts).select(number, copy=False))
+    steps = []
+    for plan in plans:
+        inside = sum(scan.atom.predicate in owns for scan in plan.scans)
+        for found in (False, True)[:inside]:
+            around = replace(context, relation=_reading(context, owns, layout, found))
+            if not is_empty(plan, around):
+                steps.append(_step_by_key(plan, owns, layout, around))
+    names = [exp.to_identifier(name, quoted=True) for name in layout.columns]
+    rank_name = exp.to_identifier(RANK, quoted=True)
+    cte = exp.CTE(
+        this=exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False),
+        alias=exp.TableAlias(this=exp.to_identifier(_R), columns=[*names, rank_name]),
+        key_expressions=[name.copy() for name in names],
+    )
+    query = exp.select(exp.Star()).from_(_R)
+    query.set("with_", exp.With(expressions=[cte], recursive=True))
+    rows = store.count(create_temp(_FOUND, query), {"rank": rank}, as_written=True)
+    return Rest(store, layout, rows)
+
+
+def _reading(
+    context: Context, owns: Mapping[str, Known], layout: Layout, found: bool
+) -> Callable[[str, Version], Relation]:
+    """What scans read: the last round; and beside it what the loop knew, or what was `found`."""
+
+    def relation(name: str, version: Version) -> Relation:
+        if name not in owns:
+            return context.relation(name, version)
+        own, picked = owns[name], layout.picked[name]
+        if version is Version.DELTA:
+            ranked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
+            part = Part("", _R, 1, ranked=True, picked=ranked)
+            return Relation(own.columns, (part,), ranked=True)
+        if found:
+            return Relation(own.columns, (_recurring(layout, own),))
+        return Relation(own.columns, (Part("temp", own.table, own.rows),))
+
+    return relation
+
+
+def _recurring(layout: Layout, own: Known) -> Part:
+    """All that the statement has found of a predicate."""
+    return Part("recurring", _R, 1, picked=layout.picked[own.predicate])
+
+
+def _step_by_key(
+    plan: Plan, owns: Mapping[str, Known], layout: Layout, around: Context
+) -> exp.Select:
+    """What a plan finds that is not known, with the rank after the last round's."""
+    own = owns[plan.rule.head.predicate]
+    heads = compile_rule(plan, own.columns, around, ranked=True).query.subquery("c", copy=False)
+    columns = columns_of(own.seen, "c")
+    rows = exp.select(*columns, rank_of("c")).from_(heads, copy=False)
+    rows = anti_join(rows, columns, source(own.seen, "x"))
+    found = Relation(own.columns, (_recurring(layout, own),))
+    rows = anti_join(rows, columns, source(found, "y"), "y")
+    return layout.put(own.predicate, rows).select(rank_of("t"), copy=False)
 
 
 def _step(plan: Plan, owns: Mapping[str, Known], layout: Layout, inside: Context) -> exp.Select:

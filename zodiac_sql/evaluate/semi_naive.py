@@ -28,11 +28,11 @@ from zodiac_sql.database.statements import (
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules
-from zodiac_sql.evaluate.one_statement import pays
+from zodiac_sql.evaluate.one_statement import is_narrow, pays
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.evaluate.partition.partition import count_since_change
-from zodiac_sql.evaluate.rest_at_once import rest_at_once
+from zodiac_sql.evaluate.rest_at_once import Rest, fits_a_key, rest_at_once, rest_by_key
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.evaluate.stepping import Stepping, begin_stepping
 from zodiac_sql.graph.hypergraph import Hypernode
@@ -51,6 +51,13 @@ where the heads should be: 0.6 s for 56,000 heads and 5 million facts, instead o
 
 FEW = 20
 """Facts are few if there are this many times more known ones."""
+
+
+LONGER = 4
+"""For rules with two recursive atoms, so many times as many rounds must have been."""
+
+RestAtOnce = Callable[[Store, Sequence[Plan], Mapping[str, "_Own"], Context, int], Rest]
+"""One statement for all rounds that are left (rest_at_once.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +183,13 @@ def semi_naive(
             closure.add(None, fed.relation(Version.DELTA) if fed else None)
         variants = stepping.variants(hypernode.rules, recursive, cache)
         plans = [plan for plan in variants if not is_empty(plan, inside)]
-        if plans and not closures and _pays_at_once(loop, hypernode, iteration, len(variants)):
-            highest = _rest(loop, owns, variants, iteration)
-            break
         if plans and store.watch.bounds is not None:
             store.watch.bounds.iterated()
+        if not plans or closures or stepping.of:
+            continue
+        if at_once := _at_once(loop, hypernode, owns, iteration, len(variants)):
+            highest = _rest(loop, owns, variants, iteration, at_once)
+            break
     _complete(loop, hypernode, owns, stepping)
     stepping.finish(store)
     for own in owns.values():
@@ -194,17 +203,37 @@ def semi_naive(
     return Fixpoint(parts, iteration, "loop")
 
 
-def _pays_at_once(loop: _Loop, hypernode: Hypernode, rounds: int, plans: int) -> bool:
-    """Whether one statement is to do all rounds that are left."""
+def _at_once(
+    loop: _Loop, hypernode: Hypernode, owns: Mapping[str, _Own], rounds: int, plans: int
+) -> RestAtOnce | None:
+    """How one statement is to do all rounds that are left, if it is to.
+
+    For rules with two recursive atoms it looks at all that it has found in each round. So rounds
+    must find little, and have found little for longer.
+    """
     if counts_rounds(loop.store, hypernode.rules):
-        return False
+        return None
     read = sum(loop.context.relation(name, Version.ALL).rows for name in hypernode.reads)
-    return pays(rounds, read, plans) and has_linear_rules(hypernode, loop.context)
+    if not pays(rounds, read, plans):
+        return None
+    if has_linear_rules(hypernode, loop.context):
+        return rest_at_once
+    new = sum(own.delta.rows for own in owns.values() if own.delta)
+    known = sum(own.rows for own in owns.values())
+    narrow = is_narrow(new) and pays(rounds // LONGER, read + known, plans)
+    fits = narrow and fits_a_key(owns) and has_linear_rules(hypernode, loop.context, atoms=2)
+    return rest_by_key if fits else None
 
 
-def _rest(loop: _Loop, owns: Mapping[str, _Own], plans: Sequence[Plan], iteration: int) -> int:
+def _rest(
+    loop: _Loop,
+    owns: Mapping[str, _Own],
+    plans: Sequence[Plan],
+    iteration: int,
+    at_once: RestAtOnce,
+) -> int:
     """Find all that follows from the last round at once. Returns the highest rank then."""
-    rest = rest_at_once(loop.store, plans, owns, loop.context, iteration)
+    rest = at_once(loop.store, plans, owns, loop.context, iteration)
     for own in owns.values():
         if own.also < own.outside:
             own.also += loop.store.count(rest.also(own, _also(own)))
