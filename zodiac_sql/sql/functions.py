@@ -149,21 +149,41 @@ def _up_to(limit: int, value: exp.Expr) -> exp.Expr:
 
 
 def _rounded(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
-    """Round a float to at most 400 places: DuckDB counts them in 32 bits, and no float has more.
+    """Round a float to at most 400 places, as DuckDB 1.5 did: no float has more.
 
-    For places before the point, DuckDB would turn a value that is not finite into 0.
+    The product with a power of ten is rounded, so round(2.675, 2) is 2.68. DuckDB 2 rounds what the
+    float really is, 2.67, and what a file holds would not follow from its rules any more.
     """
     if places is None:
         return exp.Anonymous(this="round", expressions=[value])
-    counted = exp.cast(_up_to(400, places), "INT")
-    if _size(places) is not None and not places.find(exp.Neg):
-        return exp.Anonymous(this="round", expressions=[value, counted])
+    counted = _up_to(400, places)
+    power = [
+        exp.cast(exp.Literal.number(10), "DOUBLE"),
+        exp.Anonymous(this="abs", expressions=[counted]),
+    ]
+    ten = exp.Anonymous(this="pow", expressions=power)
+    infinite = exp.cast(exp.Literal.string("Infinity"), "DOUBLE")
+
+    def is_finite(number: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(this="abs", expressions=[number.copy()]) < infinite.copy()
+
+    def whole(number: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(this="round", expressions=[number])
 
     def build(a: exp.Expr) -> exp.Expr:
-        infinite = exp.cast(exp.Literal.string("Infinity"), "DOUBLE")
-        finite = exp.Anonymous(this="abs", expressions=[a.copy()]) < infinite
-        rounded = exp.Anonymous(this="round", expressions=[a.copy(), counted])
-        return exp.case().when(finite, exp.cast(rounded, "DOUBLE")).else_(a.copy())
+        after = exp.Div(this=whole(exp.Mul(this=a.copy(), expression=ten.copy())), expression=ten)
+        before = exp.Mul(
+            this=whole(exp.Div(this=a.copy(), expression=ten.copy())), expression=ten.copy()
+        )
+        zero = exp.cast(exp.Literal.number(0), "DOUBLE")
+        case = exp.case().when(exp.not_(is_finite(a)), a.copy())
+        case = case.when(
+            places.copy() >= exp.Literal.number(0),
+            _once(lambda b: exp.case().when(is_finite(b), b.copy()).else_(a.copy()), after),
+        )
+        return case.else_(
+            _once(lambda b: exp.case().when(is_finite(b), b.copy()).else_(zero), before)
+        )
 
     return _once(build, value)
 
