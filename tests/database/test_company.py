@@ -241,12 +241,12 @@ def test_after_a_failing_commit_it_is_known_whether_the_change_is_there(
     run = Store.run
     armed: list[bool] = []
 
-    def fail(self: Store, statement: Any, parameters: Any = None) -> Any:
+    def fail(self: Store, statement: Any, *more: Any) -> Any:
         if statement != "COMMIT" or not armed:
-            return run(self, statement, parameters)
+            return run(self, statement, *more)
         armed.clear()
         if late:
-            run(self, statement, parameters)
+            run(self, statement, *more)
         raise StoreError("it broke")
 
     def change(kb: KnowledgeBase) -> None:

@@ -41,8 +41,8 @@ def at_statement(chance: Random, _: float) -> Iterator[None]:
     run, numbers = Store.run, count()
     number = chance.choice((None, int(MOST_STATEMENTS ** chance.random())))
 
-    def struck(self: Store, statement: Any, parameters: Any = None) -> Any:
-        result = run(self, statement, parameters)
+    def struck(self: Store, statement: Any, *more: Any) -> Any:
+        result = run(self, statement, *more)
         if publishes(statement) if number is None else next(numbers) == number:
             patch.undo()
             raise KeyboardInterrupt
