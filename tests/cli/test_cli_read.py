@@ -30,7 +30,7 @@ def test_query_sql(farm: Path) -> None:
         {"turbine": "wt2", "celsius": 30.0},
     ]
     assert json.loads(answered("query", farm, "FROM hot LIMIT 0", "--json")) == []
-    assert "PROJECTION" in answered("query", farm, "EXPLAIN SELECT 1")
+    assert "Projection" in answered("query", farm, "EXPLAIN SELECT 1")
 
 
 def test_values_of_all_kinds(farm: Path) -> None:
