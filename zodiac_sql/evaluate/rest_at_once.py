@@ -28,6 +28,9 @@ from zodiac_sql.database.statements import (
     union_all,
 )
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules
+from zodiac_sql.evaluate.one_statement import is_narrow, pays
+from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
@@ -95,6 +98,40 @@ class Rest:
     def drop(self) -> None:
         """Drop the table."""
         self.store.run(drop(_FOUND))
+
+
+LONGER = 4
+"""For rules with two recursive atoms, so many times as many rounds must have been."""
+
+RestAtOnce = Callable[[Store, Sequence[Plan], Mapping[str, Known], Context, int], Rest]
+"""One statement for all rounds that are left."""
+
+
+def way_of(
+    store: Store,
+    hypernode: Hypernode,
+    owns: Mapping[str, Known],
+    context: Context,
+    rounds: int,
+    plans: int,
+) -> RestAtOnce | None:
+    """How one statement is to do all rounds that are left, if it is to.
+
+    For rules with two recursive atoms it looks at all that it has found in each round. So rounds
+    must find little, and have found little for longer.
+    """
+    if counts_rounds(store, hypernode.rules):
+        return None
+    read = sum(context.relation(name, Version.ALL).rows for name in hypernode.reads)
+    if not pays(rounds, read, plans):
+        return None
+    if has_linear_rules(hypernode, context):
+        return rest_at_once
+    new = sum(own.delta.rows for own in owns.values() if own.delta)
+    known = sum(own.rows for own in owns.values())
+    narrow = is_narrow(new) and pays(rounds // LONGER, read + known, plans)
+    fits = narrow and fits_a_key(owns) and has_linear_rules(hypernode, context, atoms=2)
+    return rest_by_key if fits else None
 
 
 def rest_at_once(

@@ -27,12 +27,10 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules
-from zodiac_sql.evaluate.one_statement import is_narrow, pays
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.evaluate.partition.partition import count_since_change
-from zodiac_sql.evaluate.rest_at_once import Rest, fits_a_key, rest_at_once, rest_by_key
+from zodiac_sql.evaluate.rest_at_once import RestAtOnce, way_of
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.evaluate.stepping import Stepping, begin_stepping
 from zodiac_sql.graph.hypergraph import Hypernode
@@ -51,13 +49,6 @@ where the heads should be: 0.6 s for 56,000 heads and 5 million facts, instead o
 
 FEW = 20
 """Facts are few if there are this many times more known ones."""
-
-
-LONGER = 4
-"""For rules with two recursive atoms, so many times as many rounds must have been."""
-
-RestAtOnce = Callable[[Store, Sequence[Plan], Mapping[str, "_Own"], Context, int], Rest]
-"""One statement for all rounds that are left (rest_at_once.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,29 +162,30 @@ def semi_naive(
     types = {steps(p): context.columns[p] for p in stepping.of}
     inside = replace(context, relation=relation, columns={**context.columns, **types})
     loop = _Loop(store, inside, cache)
-    recursive = {*owns, *closures}
     first = [cache.get(("whole", rule.name), partial(whole, rule)) for rule in hypernode.rules]
     plans = [plan for plan in first if not is_empty(plan, inside)]
     iteration = highest = 0
     while plans:
         iteration += 1
         _round(loop, owns, stepping, plans, iteration)
-        for predicate, closure in closures.items():
-            fed = owns.get(external(predicate))
-            closure.add(None, fed.relation(Version.DELTA) if fed else None)
-        variants = stepping.variants(hypernode.rules, recursive, cache)
+        _feed(closures, owns)
+        variants = stepping.variants(hypernode.rules, {*owns, *closures}, cache)
         plans = [plan for plan in variants if not is_empty(plan, inside)]
         if plans and store.watch.bounds is not None:
             store.watch.bounds.iterated()
         if not plans or closures or stepping.of:
             continue
-        if at_once := _at_once(loop, hypernode, owns, iteration, len(variants)):
+        if at_once := way_of(store, hypernode, owns, inside, iteration, len(variants)):
             highest = _rest(loop, owns, variants, iteration, at_once)
             break
     _complete(loop, hypernode, owns, stepping)
     stepping.finish(store)
     for own in owns.values():
         _finish(loop, own, max(iteration, highest))
+    return _outcome(owns, closures, iteration)
+
+
+def _outcome(owns: Mapping[str, _Own], closures: Mapping[str, Closure], iteration: int) -> Fixpoint:
     parts = {o.predicate: o.derived_part for o in owns.values() if o.derived}
     for closure in closures.values():
         count_since_change(closure.partition)
@@ -203,26 +195,11 @@ def semi_naive(
     return Fixpoint(parts, iteration, "loop")
 
 
-def _at_once(
-    loop: _Loop, hypernode: Hypernode, owns: Mapping[str, _Own], rounds: int, plans: int
-) -> RestAtOnce | None:
-    """How one statement is to do all rounds that are left, if it is to.
-
-    For rules with two recursive atoms it looks at all that it has found in each round. So rounds
-    must find little, and have found little for longer.
-    """
-    if counts_rounds(loop.store, hypernode.rules):
-        return None
-    read = sum(loop.context.relation(name, Version.ALL).rows for name in hypernode.reads)
-    if not pays(rounds, read, plans):
-        return None
-    if has_linear_rules(hypernode, loop.context):
-        return rest_at_once
-    new = sum(own.delta.rows for own in owns.values() if own.delta)
-    known = sum(own.rows for own in owns.values())
-    narrow = is_narrow(new) and pays(rounds // LONGER, read + known, plans)
-    fits = narrow and fits_a_key(owns) and has_linear_rules(hypernode, loop.context, atoms=2)
-    return rest_by_key if fits else None
+def _feed(closures: Mapping[str, Closure], owns: Mapping[str, _Own]) -> None:
+    """Close relations over what the last round has found for them."""
+    for predicate, closure in closures.items():
+        fed = owns.get(external(predicate))
+        closure.add(None, fed.relation(Version.DELTA) if fed else None)
 
 
 def _rest(
@@ -239,6 +216,7 @@ def _rest(
             own.also += loop.store.count(rest.also(own, _also(own)))
         own.derived += loop.store.count(rest.fresh(own))
     rest.drop()
+    loop.store.watch.tell(sum(own.derived for own in owns.values()))
     return iteration + rest.rows
 
 

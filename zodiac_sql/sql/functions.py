@@ -176,7 +176,9 @@ def _rounded(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
             this=whole(exp.Div(this=a.copy(), expression=ten.copy())), expression=ten.copy()
         )
         zero = exp.cast(exp.Literal.number(0), "DOUBLE")
-        case = exp.case().when(exp.not_(is_finite(a)), a.copy())
+        nothing = exp.Is(this=places.copy(), expression=exp.null())
+        case = exp.case().when(nothing, exp.null())
+        case = case.when(exp.func("coalesce", exp.not_(is_finite(a)), exp.true()), a.copy())
         case = case.when(
             places.copy() >= exp.Literal.number(0),
             _once(lambda b: exp.case().when(is_finite(b), b.copy()).else_(a.copy()), after),

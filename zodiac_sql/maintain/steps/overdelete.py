@@ -13,6 +13,8 @@ of higher ranks; then it comes back when the hypernode is extended again (DR4 an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
 from zodiac_sql.maintain.steps.closure_form import was_in_layers
@@ -84,15 +86,26 @@ def overdelete(
         if taken and budget is not None:
             _stop_if_slow(task, owns, work.iterations)
         if taken and rounds is None and can_cascade(task, owns, work.iterations):
-            most = _most(owns, budget)
-            all_taken = cascade_lost(task, owns, lost, supported, most)
-            if most is not None and all_taken > most:
-                raise TooMuch(f"more than {most:,} facts may have lost their support")
-            return work.plus(overdeleted=all_taken - taken)
+            return work.plus(overdeleted=_at_once(task, owns, lost, supported, budget) - taken)
         for own in owns.values():
             _take_out(task, own, lost[own.predicate])
         lose_fed(task, owns)
         plans = all_onwards(task, owns)
+
+
+def _at_once(
+    task: Task,
+    owns: WorkingTables,
+    lost: Mapping[str, Part | None],
+    supported: bool,
+    budget: int | None,
+) -> int:
+    """Take out, in one statement, what was lost and all that follows from it. Returns how many."""
+    most = _most(owns, budget)
+    taken = cascade_lost(task, owns, lost, supported, most)
+    if most is not None and taken > most:
+        raise TooMuch(f"more than {most:,} facts may have lost their support")
+    return taken
 
 
 def _most(owns: WorkingTables, budget: int | None) -> int | None:
