@@ -101,14 +101,25 @@ def _begin_log(store: Store) -> None:
 
 
 def settle_log(store: Store) -> None:
-    """Let the log say that it is there. No watch is told, so that nothing can interrupt this."""
+    """Let the log say that it is there. No watch is told, so that Ctrl-C cannot interrupt this.
+
+    Another signal's handler may raise something there: then it is done again, and told afterwards.
+    """
     store.watch.ends()
-    try:
-        store.connection.execute(_SETTLE)
-    except duckdb.Error as error:
-        abandon(store)
-        raise explained(error, store.path) from error
-    store.log_unsettled = False
+    struck: RuntimeError | None = None
+    for _ in range(2):
+        try:
+            store.connection.execute(_SETTLE)
+        except duckdb.Error as error:
+            abandon(store)
+            raise explained(error, store.path) from error
+        except RuntimeError as error:  # this is how DuckDB reports an interruption
+            struck = error
+        else:
+            store.log_unsettled = False
+            break
+    if struck is not None:
+        raise KeyboardInterrupt from struck
 
 
 def require_undamaged(store: Store) -> None:
