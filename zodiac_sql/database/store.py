@@ -210,9 +210,9 @@ class Store:
         if self.tracer:
             self.tracer(text, parameters)
         self._end_answer()
-        if self._as_written is not as_written:
-            self._plan_joins(as_written)
         with explaining(self):
+            if self._as_written is not as_written:
+                self._plan_joins(as_written)
             try:
                 return execute(text, parameters)
             except duckdb.InternalException as error:
