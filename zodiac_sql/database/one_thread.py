@@ -76,6 +76,8 @@ def _usual(opened: Opened) -> int:
             row = opened.connection.cursor().execute(_THREADS).fetchone()
         except duckdb.Error:  # the statement itself will tell why
             return 1
+        except RuntimeError as error:  # this is how DuckDB reports Ctrl-C
+            raise KeyboardInterrupt from error
         instance.threads = int(row[0]) if row else 1
     return instance.threads
 
