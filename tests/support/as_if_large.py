@@ -21,6 +21,7 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("evaluate.layers", "LEAST_EDGES_TO_A_NODE", 0),
     ("evaluate.layers", "CHEAPER_BY", 0),
     ("evaluate.layers", "LEAST_HEADS_TO_AN_EDGE", 0),
+    ("evaluate.rest_at_once", "LONGER", 1),
     ("evaluate.semi_naive", "LARGE", 0),
     ("evaluate.semi_naive", "FEW", 2),
     ("evaluate.stepping", "FEW_HEADS", 0),
@@ -31,6 +32,7 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("maintain.auto", "LARGEST_NOT_WEIGHED", 0),
     ("maintain.auto", "SHARE_IN_SETS", 0.2),
     ("maintain.steps.compared_products", "FEWEST_CHANGED", 0),
+    ("evaluate.one_statement", "JOINED", 0),
     ("evaluate.one_statement", "ROUND", 0),
     ("evaluate.one_statement", "PLAN", 0),
     ("evaluate.one_statement", "HASHED", 3),  # so that it takes three rounds
