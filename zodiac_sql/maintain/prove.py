@@ -112,7 +112,7 @@ def _bodies(task: Task, rule: Rule, predicate: str) -> tuple[Plan, ...]:
     """Plans that find, for candidates, the facts of a predicate in the bodies that derive them."""
 
     def make() -> tuple[Plan, ...]:
-        plan = candidate_check(rule)
+        plan = candidate_check(rule, recursive=task.hypernode.derives)
         return tuple(
             replace(plan, rule=replace(rule, head=atom))
             for atom in plan.body.atoms

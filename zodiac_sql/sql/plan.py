@@ -160,10 +160,14 @@ def touched(rule: Rule, index: int) -> Scan:
     return Scan(Atom(f"{rule.name}#{index}", aggregate.group), Version.TOUCHED)
 
 
-def candidate_check(rule: Rule, *leading: Variable) -> Plan:
+def candidate_check(rule: Rule, *leading: Variable, recursive: Collection[str] = ()) -> Plan:
     """The rule over all that is known, as far as it derives facts among the candidates.
 
     If the candidates have `leading` columns before those of the fact, these become variables.
+
+    Atoms of `recursive` predicates come after others that share as many variables: those others
+    tell which recursive facts are asked for. Where a chain is cut, thousands of candidates share
+    their first argument with thousands of facts each, and their second with one arc.
 
     A candidate must meet only bodies that derive just this fact, because its rank is compared with
     theirs. So it gives values to all variables of the head, computed ones too, until the body has
@@ -180,7 +184,8 @@ def candidate_check(rule: Rule, *leading: Variable) -> Plan:
         else:
             terms.append(term)
     candidate = Scan(Atom(rule.head.predicate, tuple(terms)), Version.CANDIDATE)
-    scans = join_order([candidate, *(Scan(atom, Version.ALL) for atom in body.atoms)])
+    atoms = sorted(body.atoms, key=lambda atom: atom.predicate in recursive)
+    scans = join_order([candidate, *(Scan(atom, Version.ALL) for atom in atoms)])
     groups = tuple(_guard(candidate, aggregate) for aggregate in body.aggregates)
     tied = replace(body, filters=(*body.filters, *ties))
     return Plan(rule, scans, tied, Version.ALL, groups)

@@ -13,7 +13,7 @@ from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_new
-from zodiac_sql.maintain.steps.closure_form import is_closure
+from zodiac_sql.maintain.steps.closure_form import was_in_layers
 from zodiac_sql.maintain.steps.one_edge import add_one_edge
 from zodiac_sql.maintain.steps.partitions import add_fed, redo
 from zodiac_sql.maintain.steps.plans import all_onwards, checks
@@ -67,7 +67,7 @@ def extend(
         if budget is not None and work.forward > budget:
             raise TooMuch(f"more than {budget:,} facts are new")
         if can_cascade(task, owns, work.iterations):
-            most = _most(task, budget)
+            most = _most(task, owns, budget)
             new = cascade_new(task, owns, found, most)
             if most is not None and new > most:
                 raise TooMuch(f"more than {most:,} facts are new")
@@ -78,11 +78,16 @@ def extend(
         plans = all_onwards(task, owns)
 
 
-def _most(task: Task, budget: int | None) -> int | None:
+def _most(task: Task, owns: WorkingTables, budget: int | None) -> int | None:
     """How many facts one statement may find. It takes no longer for all of them than to start over,
-    unless the hypernode is a closure: then starting over has quicker ways than by paths.
+    unless the hypernode was evaluated in layers, which find facts sooner; or may be kept as
+    components now, which are fewer than its facts. Then it stops at twice the facts that are there:
+    so its work is never much more than that of starting over.
     """
-    return budget if task.reconsiders or is_closure(task) else None
+    if budget is None or was_in_layers(task):
+        return budget
+    there = sum(part.rows for name in owns if (part := task.stored(name)))
+    return max(budget, 2 * there) if task.reconsiders else None
 
 
 def _new(

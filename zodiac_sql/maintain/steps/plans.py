@@ -23,8 +23,9 @@ def onwards(task: Task, rule: Rule, owns: WorkingTables) -> tuple[Plan, ...]:
 
 def checks(task: Task, predicate: str) -> list[Plan]:
     """Plans that derive the candidates that can be derived."""
+    own = task.hypernode.derives
     return [
-        task.cache.get(("check", rule.name), partial(candidate_check, rule))
+        task.cache.get(("check", rule.name), partial(candidate_check, rule, recursive=own))
         for rule in task.hypernode.rules
         if rule.head.predicate == predicate
     ]
