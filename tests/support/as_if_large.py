@@ -15,6 +15,9 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("evaluate.cost.choose_trees", "TOO_FEW_FACTS", 0),
     ("evaluate.cost.choose_trees", "LEAST_GAIN", 0),
     ("evaluate.cost.choose_trees", "LEAST_PLAN_ROWS", 0),
+    ("evaluate.cost.join_steps", "CHEAPER_BY", 0),
+    ("evaluate.cost.join_steps", "FEWEST_JOIN_ROWS", 0),
+    ("evaluate.early_projection", "FEWEST_SIDE_ROWS", 0),
     ("evaluate.fixpoint", "LARGEST_IN_ONE", -1),
     ("evaluate.in_shares", "FACTS_OF_AN_INPUT", 1e15),
     ("evaluate.layers", "FEWEST_ROWS", 0),
@@ -44,6 +47,7 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("facts.stage", "MOST_AS_PARAMETERS", 0),
     ("sql.product", "FEWEST_SIDE_ROWS", 0),
     ("sql.product", "FEWEST_JOIN_ROWS", 0),
+    ("sql.product", "LARGE_SIDE", 0),
     ("sql.product", "CHEAPER_BY", 0),
     ("sql.product", "JOIN_COST", 200),  # some changes then look for candidates, and some do not
     ("sql.product", "FEWEST_CANDIDATES", 0),

@@ -16,9 +16,17 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.duckdb_errors import OutOfMemoryError
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache, T
-from zodiac_sql.database.statements import create_temp, drop, parameter, temp_table, union_all
+from zodiac_sql.database.statements import (
+    create_temp,
+    distinct,
+    drop,
+    parameter,
+    temp_table,
+    union_all,
+)
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import plan_key
+from zodiac_sql.evaluate.early_projection import in_steps
 from zodiac_sql.evaluate.groups_in_shares import divisible, found_in_shares
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.language.types import mixes
@@ -74,12 +82,17 @@ def apply_plans(
     """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
 
     `key` has what the statement depends on besides the plans and the tables they read. Plans are
-    evaluated as products (sql/product.py) or over a join tree (sql/reducer.py) where that pays,
-    but never if their heads have ranks or marks. A single plan may be known to be a `product`. With
-    `grows`, the rows are facts that the rules derive, and count against the limits of the change
-    (database/limits.py).
+    evaluated in steps (early_projection.py), as products (sql/product.py) or over a join tree
+    (sql/reducer.py) where that pays, but never if their heads have ranks or marks. A single plan
+    may be known to be a `product`. With `grows`, the rows are facts that the rules derive, and
+    count against the limits of the change (database/limits.py).
     """
     given = parameters or {}
+    step_tables: Sequence[str] = ()
+    if not (product or ranked or marked):
+        make = partial(_make_step, store, cache, given)
+        steps = in_steps(store, cache, plans, context, given, table, make)
+        plans, context, step_tables = steps.plans, steps.context, steps.tables
     target = _Target(table, columns, shape, ranked, marked)
     ways = _Ways({0: product}) if product else _Ways()
     if not (product or ranked or marked):
@@ -103,7 +116,25 @@ def apply_plans(
         rows = _in_shares(store, plans, context, target, given)
     if bounds is not None:
         bounds.found([plan.rule.name for plan in plans], rows)
+    for name in step_tables:
+        store.run(drop(name))
     return rows
+
+
+def _make_step(
+    store: Store,
+    cache: StatementCache,
+    given: Mapping[str, object],
+    plan: Plan,
+    context: Context,
+    columns: Sequence[Column],
+    table: str,
+) -> int:
+    """Join the atoms of a plan, and put what is left of them into a table. Returns its rows."""
+    return apply_plans(
+        store, cache, [plan], context,
+        key="step", columns=columns, table=table, shape=distinct, parameters=given,
+    )  # fmt: skip
 
 
 def _encode(store: Store, made: Made, given: Mapping[str, object]) -> None:
