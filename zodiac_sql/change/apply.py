@@ -13,7 +13,15 @@ from shutil import disk_usage
 
 from zodiac_sql.change.alter import retyped_facts
 from zodiac_sql.change.begin import begin, untouched
-from zodiac_sql.change.by_lookups import LookedUp, follow, kind_of, look_up
+from zodiac_sql.change.by_lookups import (
+    TIMES_AS_MANY,
+    LookedUp,
+    follow,
+    kind_of,
+    look_up,
+    look_up_deep,
+    most_rounds,
+)
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.changed_facts import tables_read
 from zodiac_sql.change.collected import Collected, explicit_predicates
@@ -41,6 +49,7 @@ from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Constant, Rule
 from zodiac_sql.language.templates import fixed_atoms
+from zodiac_sql.maintain.contract import ManyRounds
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.names import EXPLICIT_SCHEMA, is_constraint
 from zodiac_sql.program.best_values import no_facts
@@ -77,9 +86,19 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     kind = kind_of(collected, prepared)
     if kind and (done := look_up(collected, prepared, kind)) is not None:
         return _report_looked_up(collected, prepared, done, is_current)
-    net = _stage(collected, prepared)
-    ids = _ids(collected, prepared)
-    work = _reason(collected, prepared, net, ids, progress)
+    remarks, most = list(collected.remarks), most_rounds(collected, prepared, kind)
+    while True:
+        net = _stage(collected, prepared)
+        ids = _ids(collected, prepared)
+        try:
+            work = _reason(collected, prepared, net, ids, progress, most)
+            break
+        except ManyRounds:
+            collected.remarks = list(remarks)
+            done = look_up_deep(collected, prepared, kind)
+            if done is not None:
+                return _report_looked_up(collected, prepared, done, is_current)
+            most = None if most is None else most * TIMES_AS_MANY
     differences = _compare(collected, work)
     if any(map(is_constraint, differences)):
         differences = _require_kept(collected, prepared, net, work, differences)
@@ -284,10 +303,12 @@ def _reason(
     net: NetFacts,
     ids: Mapping[str, int],
     progress: Progress | None,
+    most: int | None = None,
 ) -> Materialisation:
-    """What the change does to every hypernode."""
+    """What the change does to every hypernode. Raises ManyRounds if a loop takes `most` rounds."""
     with collected.timed("reason"):
         work = begin(collected, prepared, net, ids)
+        work.most_rounds = most
         tell_marks(collected, work, net)
         materialise(work, progress)
     return work

@@ -54,6 +54,7 @@ def make_task(work: Materialisation, due: Due, inner: Inner) -> Task:
         modules=inner.rows,
         marking=_marking(work, hypernode, inner, heritage),
         edges=_edges(work, hypernode, inner),
+        most_rounds=work.most_rounds,
     )
 
 

@@ -77,6 +77,8 @@ class Materialisation:
     """The hypernodes that this update has evaluated without marking."""
     touched: dict[str, dict[Owner, Edit]] = field(init=False)
     """For each predicate with a changed table, its edits by owner."""
+    most_rounds: int | None = None
+    """After so many rounds of a loop the change is to be made by look-ups."""
     _deltas: dict[str, dict[int | None, Delta]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -95,6 +95,13 @@ class Task:
     end, and what is known of its predicate from outside is this relation, before and after."""
     reconsiders: bool = False
     """Whether something else may be at work in the hypernode if it is evaluated anew."""
+    most_rounds: int | None = None
+    """After so many rounds of a loop the whole change is to be made by look-ups."""
+
+    def took(self, rounds: int) -> None:
+        """Note that a loop goes on after so many rounds. Raises ManyRounds if they are enough."""
+        if self.most_rounds is not None and rounds >= self.most_rounds:
+            raise ManyRounds
 
     def stored(self, predicate: str) -> Part | None:
         """The hypernode's table of a predicate as it is in the file, if it has rows.
@@ -268,6 +275,10 @@ class Maintained:
 
 class Anew(Exception):
     """The hypernode is to be evaluated anew, which its task reconsiders. The message says why."""
+
+
+class ManyRounds(Exception):
+    """A loop has taken so many rounds that look-ups, with copies made for them, take no longer."""
 
 
 Strategy = Callable[[Task], Maintained]

@@ -72,6 +72,7 @@ def extend(
             if most is not None and new > most:
                 raise TooMuch(f"more than {most:,} facts are new")
             return work.plus(forward=new - added, insertions=new - added)
+        task.took(work.iterations)
         for predicate, own in owns.items():
             _add(task, own, found[predicate])
         add_fed(task, owns)
@@ -81,13 +82,13 @@ def extend(
 def _most(task: Task, owns: WorkingTables, budget: int | None) -> int | None:
     """How many facts one statement may find. It takes no longer for all of them than to start over,
     unless the hypernode was evaluated in layers, which find facts sooner; or may be kept as
-    components now, which are fewer than its facts. Then it stops at twice the facts that are there:
-    so its work is never much more than that of starting over.
+    components now, which are fewer than its facts. Then it stops at as many facts as there are: so
+    its work is never much more than that of starting over.
     """
     if budget is None or was_in_layers(task):
         return budget
     there = sum(part.rows for name in owns if (part := task.stored(name)))
-    return max(budget, 2 * there) if task.reconsiders else None
+    return max(budget, there) if task.reconsiders else None
 
 
 def _new(

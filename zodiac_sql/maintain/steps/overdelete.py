@@ -87,6 +87,7 @@ def overdelete(
             _stop_if_slow(task, owns, work.iterations)
         if taken and rounds is None and can_cascade(task, owns, work.iterations):
             return work.plus(overdeleted=_at_once(task, owns, lost, supported, budget) - taken)
+        task.took(work.iterations)
         for own in owns.values():
             _take_out(task, own, lost[own.predicate])
         lose_fed(task, owns)

@@ -1,0 +1,66 @@
+"""A first change that would take DuckDB a statement for each of many rounds is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from zodiac_sql.change import by_lookups
+from zodiac_sql.lookups import worth
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+
+LONG = 300
+RULES = "val(X) :- low(X). val(G) :- gate(G, A, B), val(A), val(B)."
+GATE = (LONG // 2, LONG // 2 - 1, LONG // 2 - 2)
+
+
+@pytest.fixture
+def kb(open_kb: OpenKb) -> KnowledgeBase:
+    """Gates, each of which rests on the two before it. Nobody has changed one yet."""
+    kb = open_kb(strategy="auto")
+    kb.insert("gate", [(n, n - 1, n - 2) for n in range(2, LONG)])
+    kb.insert("low", [(0,), (1,)])
+    kb.add_rules(RULES)
+    assert len(kb.table("val")) == LONG
+    return kb
+
+
+def _deleted(kb: KnowledgeBase) -> tuple[str, int]:
+    """The strategy by which one gate and all that rest on it are deleted, and the statements."""
+    seen: list[str] = []
+    kb.trace(lambda statement, _: seen.append(statement))
+    change = kb.delete("gate", [GATE])
+    kb.trace(None)
+    assert change.deleted == {"gate": 1, "val": LONG // 2}
+    assert set(kb.table("val")) == {(n,) for n in range(LONG // 2)}
+    (hypernode,) = (one for one in change.stats.hypernodes.values() if one.forward or one.checked)
+    return hypernode.strategy, len(seen)
+
+
+def test_rounds_are_looked_up(kb: KnowledgeBase) -> None:
+    strategy, statements = _deleted(kb)
+    assert strategy == "lookups" and statements < LONG // 2
+    assert kb.insert("gate", [GATE]).inserted == {"gate": 1, "val": LONG // 2}
+    assert kb.verify()
+
+
+def test_tries_that_fail_leave_the_change_to_duckdb(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(by_lookups, "limits_of", lambda _: worth.Limits(1, 1))
+    strategy, statements = _deleted(kb)
+    assert strategy == "support" and statements > LONG // 2
+    assert kb.verify()
+
+
+def test_copies_that_cost_more_are_not_made(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worth, "COPIED_A_SECOND", 1)
+    assert _deleted(kb)[0] == "support"
