@@ -102,3 +102,41 @@ def test_it_agrees(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, largest: in
         kb.delete("n", [(1,)])
         result = kb.verify()
     assert result, result
+
+
+GATES = """
+val(X) :- low(X).
+val(G) :- gate(G, A, B), other(A), val(B).
+other(X) :- val(X).
+"""
+
+
+@pytest.mark.parametrize("surplus", [None, 250, 251])
+def test_many_rounds_of_rules_with_two_recursive_atoms(
+    open_kb: OpenKb, surplus: int | None
+) -> None:
+    """A statement with a key finds what hundreds of rounds would, and a fact that rests on itself
+    is noticed.
+    """
+    with open_kb() as kb:
+        kb.insert("gate", [(n, n - 1, n - 2) for n in range(2, 300) if n != 200])
+        kb.insert("low", [(0,), (1,)])
+        kb.add_rules(GATES)
+        assert len(kb.table("val")) == 200
+        if surplus is not None:
+            for name in ("val", "other"):
+                kb._session.store.run(f"INSERT INTO idb.{_table(kb, name)} VALUES ({surplus}, 999)")
+        seen: list[str] = []
+        kb.trace(lambda statement, _: seen.append(statement))
+        result = kb.verify()
+        assert bool(result) == (surplus is None)
+        assert len(seen) < 200
+
+
+def _table(kb: KnowledgeBase, name: str) -> str:
+    """The table of the recursive hypernode."""
+    found = kb.sql(
+        "SELECT table_name FROM duckdb_columns() WHERE schema_name = 'idb'"
+        f" AND column_name = '$rank' AND table_name LIKE '%_{name}'"
+    ).fetchall()
+    return str(found[0][0])

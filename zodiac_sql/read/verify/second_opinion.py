@@ -32,6 +32,7 @@ from zodiac_sql.database.statements import (
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.groups_in_shares import SHARES, divisible
 from zodiac_sql.evaluate.linear_rules import counts_rounds
+from zodiac_sql.evaluate.one_statement import is_narrow
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
@@ -64,11 +65,14 @@ def derive(
     variants = [Variant(rule, everything) for rule in rules]
     texts: dict[Hashable, str | None] = {}
     rounds, goes_on = 0, can_go_on_at_once(store, program, rules, heads)
+    by_key = not goes_on and _can_go_on_by_key(store, program, rules, own)
     while variants:
-        if goes_on and rounds and _is_deep(rules, own, everything, rounds):
-            if _derive_the_rest(store, program, rules, own, everything):
-                break
-            goes_on = False
+        if (goes_on or by_key and _is_narrow(own)) and rounds:
+            counted = rounds // _LONGER if by_key else rounds
+            if _is_deep(rules, own, everything, counted):
+                if _derive_the_rest(store, program, rules, own, everything, by_key):
+                    break
+                goes_on = by_key = False
         rounds += 1
         tables = tuple((one.delta.table, bool(one.known.rows)) for one in own.values())
         for name, one in own.items():
@@ -88,14 +92,29 @@ def derive(
 
 
 def can_go_on_at_once(
-    store: Store, program: Program, rules: Sequence[Rule], heads: Collection[str]
+    store: Store, program: Program, rules: Sequence[Rule], heads: Collection[str], atoms: int = 1
 ) -> bool:
-    """Whether one recursive statement can hold the rules: each reads one of its facts at most."""
+    """Whether one recursive statement can hold rules that read at most so many of its facts."""
     return not counts_rounds(store, rules) and all(
-        sum(atom.predicate in heads for atom in rule.positive_atoms()) <= 1
+        sum(atom.predicate in heads for atom in rule.positive_atoms()) <= atoms
         and not used_functions([rule]).intersection(program.functions)
         for rule in rules
     )
+
+
+def _can_go_on_by_key(
+    store: Store, program: Program, rules: Sequence[Rule], own: Mapping[str, _Own]
+) -> bool:
+    """Whether a statement can that keeps all that it finds by a key, for rules that read two of its
+    facts: NULLs of predicates with other types are equal to nothing in a key.
+    """
+    types = {tuple(column.type for column in one.relation.columns) for one in own.values()}
+    return len(types) == 1 and can_go_on_at_once(store, program, rules, own, atoms=2)
+
+
+def _is_narrow(own: Mapping[str, _Own]) -> bool:
+    """Whether the last round has found little: such a statement joins it with all that it has."""
+    return is_narrow(sum(one.delta.rows for one in own.values()))
 
 
 def _is_deep(rules: Sequence[Rule], own: Mapping[str, _Own], reads: Reads, rounds: int) -> bool:
@@ -108,6 +127,9 @@ def _is_deep(rules: Sequence[Rule], own: Mapping[str, _Own], reads: Reads, round
 _ROWS = 30_000
 """DuckDB puts about so many facts into a hash table in the time that a small statement takes."""
 
+_LONGER = 4
+"""For rules that read two of the statement's facts, so many times as many rounds must have been."""
+
 _R = "r"
 """What the recursive statement has found."""
 
@@ -118,10 +140,17 @@ def _derive_the_rest(
     rules: Sequence[Rule],
     own: Mapping[str, _Own],
     reads: Reads,
+    by_key: bool,
 ) -> bool:
     """Add all that follows from the last round to what is known. Returns False if it cannot."""
     layout = layout_of({name: typed(one.relation.stored, False) for name, one in own.items()})
     found = {name: Part("", _R, 1, picked=layout.picked[name]) for name in own}
+    all_found = {name: replace(part, schema="recurring") for name, part in found.items()}
+
+    def everything(place: int, atom: Atom) -> Relation:
+        relation, mine = reads(place, atom), all_found.get(atom.predicate)
+        return replace(relation, parts=(*relation.parts, mine)) if by_key and mine else relation
+
     seeds, steps = [], []
     try:
         for name, one in own.items():
@@ -129,14 +158,18 @@ def _derive_the_rest(
                 last = exp.select(exp.Star()).from_(temp_table(one.delta.table))
                 seeds.append(layout.put(name, last))
             mine = [rule for rule in rules if rule.head.predicate == name]
-            variants = delta_rounds(mine, reads, found)
+            variants = delta_rounds(mine, everything, found)
             facts = _facts(store, replace(program, at_once=True), variants, one.relation)
             if facts is not None:
-                steps.append(layout.put(name, one.unknown(facts.query)))
+                new = one.unknown(facts.query)
+                if by_key:
+                    columns, there = columns_of(one.relation, "c"), (all_found[name],)
+                    again = relation_query(replace(one.relation, parts=there))
+                    new = anti_join(new, columns, again.subquery("y", copy=False), "y")
+                steps.append(layout.put(name, new))
         query = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
-        whole = exp.select(exp.Star()).from_(_R).with_(_R, as_=query, recursive=True, copy=False)
         table = store.fresh("rest")
-        store.run(create_temp(table, whole))
+        store.run(create_temp(table, _recursion(query, layout.columns if by_key else ())))
     except (NotAtOnce, OutOfMemoryError):
         return False
     for name, one in own.items():
@@ -145,6 +178,18 @@ def _derive_the_rest(
         one.add(store, rows)
     store.run(drop(table))
     return True
+
+
+def _recursion(query: exp.Query, key: Sequence[str]) -> exp.Query:
+    """All that a recursion finds, which keeps each row once by a key, if there is one."""
+    names = [exp.to_identifier(name, quoted=True) for name in key]
+    alias = exp.TableAlias(this=exp.to_identifier(_R), columns=names or None)
+    cte = exp.CTE(this=query, alias=alias)
+    if names:
+        cte.set("key_expressions", [name.copy() for name in names])
+    whole = exp.select(exp.Star()).from_(_R)
+    whole.set("with_", exp.With(expressions=[cte], recursive=True))
+    return whole
 
 
 # --- one round ------------------------------------------------------------------------------------
