@@ -1,19 +1,25 @@
 """Deep recursions, in a process of its own: ours or SQL by hand, from scratch; then single changes.
 
-Facts of one predicate go and come back, one at a time, at random places, each a durable change.
+Facts of one predicate go and come back, one at a time, at random places, each a durable change; and
+then at named places: by then, what pays to be looked up is looked up.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from .deep_sql import derive
-from .deep_workloads import WORKLOADS, Deep, Rows, columns
+from .deep_workloads import WORKLOADS, columns
+
+if TYPE_CHECKING:
+    import zodiac_sql
 
 OURS, SQL = "ours", "SQL by hand"
 ENGINES = (OURS, SQL)
@@ -66,22 +72,27 @@ def _ours(name: str, file: Path, timeout: float) -> Run:
         change = kb.add_rules(workload.rules)
         durable = perf_counter() - start
         changes = []
-        for place, row in _chosen(workload, facts[workload.moved]):
-            for kind, verb in (("delete", kb.delete), ("insert", kb.insert)):
-                begun = perf_counter()
-                done = verb(workload.moved, [row])
-                moved = sum(done.deleted.values()) + sum(done.inserted.values())
-                changes.append(Change(place, kind, perf_counter() - begun, moved))
+        rows = facts[workload.moved]
+        for row in Random(7).sample(rows, CHANGES):
+            changes += _changes(kb, workload.moved, row, "random")
             if perf_counter() - start > timeout:
                 break
+        for place, number in workload.named:
+            changes += _changes(kb, workload.moved, rows[number], place)
         (found,) = kb.sql(f"SELECT count(*) FROM {workload.counted}").fetchall()
     reason = float(change.stats["seconds"]["reason"])  # type: ignore[index]
     return Run(reason, durable, int(found[0]), tuple(changes))
 
 
-def _chosen(workload: Deep, rows: Rows) -> list[tuple[str, tuple[int, ...]]]:
-    named = [(place, rows[number]) for place, number in workload.named]
-    return [*named, *(("random", row) for row in Random(7).sample(rows, CHANGES))]
+def _changes(
+    kb: zodiac_sql.KnowledgeBase, predicate: str, row: tuple[int, ...], place: str
+) -> Iterator[Change]:
+    """One fact goes and comes back."""
+    for kind, verb in (("delete", kb.delete), ("insert", kb.insert)):
+        begun = perf_counter()
+        done = verb(predicate, [row])
+        moved = sum(done.deleted.values()) + sum(done.inserted.values())
+        yield Change(place, kind, perf_counter() - begun, moved)
 
 
 def _sql(name: str, file: Path) -> Run:

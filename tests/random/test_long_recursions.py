@@ -18,7 +18,7 @@ from support.long_recursions import LONG
 
 KINDS = budget.either(ci=2, fuzz=len(LONG))
 STRIKES = budget.either(ci=1, fuzz=4)
-SECONDS = budget.either(ci=1, fuzz=4)
+SECONDS = 1
 LONGEST = 120
 """No process takes as long as this, unless it hangs."""
 

@@ -38,7 +38,7 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.store import Store
 from zodiac_sql.database.together import Together
 from zodiac_sql.errors import ZodiacError
-from zodiac_sql.evaluate.one_statement import ROUND
+from zodiac_sql.evaluate.one_statement import rounds_in
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
@@ -123,7 +123,7 @@ def most_rounds(collected: Collected, prepared: Prepared, kind: Kind | None) -> 
         prepared.copies.require_possible(collected.state, prepared.graph, names)
     except Declined:
         return None
-    return 1 + int(seconds / (ROUND / 1e9))
+    return rounds_in(seconds)
 
 
 def look_up_deep(collected: Collected, prepared: Prepared, kind: Kind | None) -> LookedUp | None:

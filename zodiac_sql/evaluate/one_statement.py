@@ -27,6 +27,11 @@ def pays(rounds: int, rows: int, plans: int) -> bool:
     return rounds * (ROUND + SCANNED * rows) >= PLAN * plans + HASHED * rows
 
 
+def rounds_in(seconds: float) -> int:
+    """How many rounds that have little to do take so long: at least one."""
+    return 1 + int(1e9 * seconds / max(ROUND, 1))
+
+
 JOINED = 1_000
 """What it costs to join a row of the last round with what is known, and to keep what that finds."""
 

@@ -30,6 +30,7 @@ from zodiac_sql.evaluate.one_statement import pays
 from zodiac_sql.graph.handed_on import Positions
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.steps.beside_recursion import beside_recursion
 from zodiac_sql.maintain.steps.slices import positions_of
 from zodiac_sql.maintain.steps.working_table import (
     WorkingTable,
@@ -58,6 +59,8 @@ from zodiac_sql.sql.tagged import Layout, layout_of, typed
 
 _R = "r"
 """What the recursive statement has found."""
+
+NO_TABLES: Mapping[str, exp.Query] = {}
 
 _KNOWN = "k"
 """What it knows from the start."""
@@ -96,12 +99,11 @@ def cascade_lost(
 
     def query() -> exp.Query:
         seeds = [found.put(own, _rows(own, part)) for own, part in _there(owns, lost)]
-        steps = [
-            found.put(one.own, _stored_among(one.own, one.heads(supported), supported))
-            for one in applied
-            if one.own.base
-        ]
-        return found.query(seeds, steps, limited=most is not None)
+        steps, tables = [], dict[str, exp.Query]()
+        for one in applied:
+            for rows in _stored_heads(one, supported, tables) if one.own.base else ():
+                steps.append(found.put(one.own, rows))
+        return found.query(seeds, steps, limited=most is not None, tables=tables)
 
     bases = tuple((relation_key(own.known), own.ranked, bool(own.gone)) for own in owns.values())
     key = ("cascade lost", _names(owns, lost), bases, supported, *(one.key for one in applied))
@@ -182,6 +184,22 @@ def _new_rows(own: WorkingTable, part: Part) -> exp.Select:
     marks = [mark_of("t")] if own.marks else []
     columns = columns_of(own.outside, "t")
     return exp.select(*columns, *marks).from_(temp_table(part.table).as_("t"))
+
+
+def _stored_heads(
+    one: _Applied, supported: bool, tables: dict[str, exp.Query]
+) -> Iterator[exp.Query]:
+    """The stored facts among the heads of some plans. Adds `tables` that the queries read."""
+    own, others = one.own, []
+    for plan in one.plans:
+        if (found := beside_recursion(plan, own, one.context, supported)) is None:
+            others.append(plan)
+            continue
+        name = f"heads_{len(tables)}"
+        tables[name] = found.stored
+        yield found.step(name)
+    if others:
+        yield _stored_among(own, replace(one, plans=others).heads(supported), supported)
 
 
 def _stored_among(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.Select:
@@ -368,15 +386,23 @@ class _Found:
         return Relation(own.columns, (part,), self.ranked, own.passes_on)
 
     def query(
-        self, seeds: Sequence[exp.Query], steps: Sequence[exp.Query], limited: bool
+        self,
+        seeds: Sequence[exp.Query],
+        steps: Sequence[exp.Query],
+        limited: bool,
+        tables: Mapping[str, exp.Query] = NO_TABLES,
     ) -> exp.Query:
-        """All that follows from the seeds, or one more than parameter `most` tells."""
+        """All that follows from the seeds, or one more than parameter `most` tells. Steps may read
+        `tables`, each of which is made once.
+        """
         everything: exp.Expr = union_all(seeds).subquery("s", copy=False)
         recursion = None
         if steps:
             recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
             everything = exp.table_(_R)
         rows = exp.select(exp.Star()).from_(everything, copy=False)
+        for name, table_ in tables.items():
+            rows = rows.with_(name, as_=table_, materialized=True, copy=False)
         if recursion:
             rows = rows.with_(_R, as_=recursion, recursive=True, copy=False)
         return rows.limit(_limit(), copy=False) if limited else rows

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
-from zodiac_sql.maintain.steps.closure_form import was_in_layers
+from zodiac_sql.maintain.steps.closure_form import is_closure, was_in_layers
 from zodiac_sql.maintain.steps.find_candidates import find_candidates, find_unsupported
 from zodiac_sql.maintain.steps.partitions import lose_fed, lose_given
 from zodiac_sql.maintain.steps.plans import all_onwards
@@ -35,8 +35,8 @@ FEWEST_READ_OFTEN = 500_000
 """With at least so many facts, rounds that read all of them are weighed against evaluation."""
 
 SHARE_EXPLORED = 0.7
-"""One statement may take out this share of the facts, which may come back: then starting over
-would have cost less."""
+"""One statement may take out this share of a closure, which may come back: then starting over would
+have cost less."""
 
 MOST_ROUNDS = 6
 """After so many of these, a round for each tenth of an evaluation, starting over is not slower."""
@@ -102,17 +102,21 @@ def _at_once(
     budget: int | None,
 ) -> int:
     """Take out, in one statement, what was lost and all that follows from it. Returns how many."""
-    most = _most(owns, budget)
+    most = _most(task, owns, budget)
     taken = cascade_lost(task, owns, lost, supported, most)
     if most is not None and taken > most:
         raise TooMuch(f"more than {most:,} facts may have lost their support")
     return taken
 
 
-def _most(owns: WorkingTables, budget: int | None) -> int | None:
-    """How many facts one statement may take out. It takes as long for each as an evaluation."""
+def _most(task: Task, owns: WorkingTables, budget: int | None) -> int | None:
+    """How many facts one statement may take out. It takes no longer for each than an evaluation,
+    but a closure may be evaluated in quicker ways than by paths.
+    """
+    if budget is None or not is_closure(task):
+        return None
     there = sum(own.base.rows for own in owns.values() if own.base)
-    return None if budget is None else max(budget, int(SHARE_EXPLORED * there))
+    return max(budget, int(SHARE_EXPLORED * there))
 
 
 def _stop_if_slow(task: Task, owns: WorkingTables, rounds: int) -> None:
