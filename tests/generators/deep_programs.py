@@ -53,6 +53,14 @@ SHAPES: dict[str, tuple[Rule, ...]] = {
         Rule("along", _at("q", Y), (_at("q", X), _at("p", Y), _at("e", X, Y))),
         Rule("jump", _at("q", Y), (_at("q", X), _at("v", X, Y))),
     ),
+    "three atoms": (
+        Rule("begin", _at("p", X), (_at("b", X),)),
+        Rule("step", _at("q", Y), (_at("p", X), _at("e", X, Y))),
+        Rule("all", _at("p", Y), (
+            _at("q", Y), _at("p", X), _at("p", W), _at("e", X, Y), _at("v", Z, W),
+        )),
+        Rule("jump", _at("p", Y), (_at("q", X), _at("p", X), _at("p", X), _at("u", X, Y))),
+    ),
     "closure": (
         Rule("base", _at("s", X, Y), (_at("e", X, Y),)),
         Rule("join", _at("s", X, Z), (_at("s", X, Y), _at("s", Y, Z))),

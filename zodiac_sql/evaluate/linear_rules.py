@@ -23,13 +23,17 @@ def counts_rounds(store: Store, rules: Sequence[Rule]) -> bool:
     )
 
 
-def has_linear_rules(hypernode: Hypernode, context: Context, atoms: int = 1) -> bool:
-    """Whether each rule has one recursive atom (if it has any), or at most so many `atoms`, and
-    neither makes text that must be encoded nor calls a Python function.
-    """
-    return all(
-        sum(atom.predicate in hypernode.derives for atom in rule.positive_atoms()) <= atoms
-        and not makes_text(rule, context)
-        and not used_functions([rule]).intersection(context.functions)
+def has_linear_rules(hypernode: Hypernode, context: Context) -> bool:
+    """Whether each rule has one recursive atom, if it has any, and a statement can hold them."""
+    return is_held(hypernode, context) and all(
+        sum(atom.predicate in hypernode.derives for atom in rule.positive_atoms()) <= 1
+        for rule in hypernode.rules
+    )
+
+
+def is_held(hypernode: Hypernode, context: Context) -> bool:
+    """Whether no rule makes text that must be encoded, or calls a Python function."""
+    return not any(
+        makes_text(rule, context) or used_functions([rule]).intersection(context.functions)
         for rule in hypernode.rules
     )

@@ -4,10 +4,10 @@ A loop takes a few statements for each round, however little a round finds. Afte
 statement does all others (one_statement.py). It begins with what the last round has added, and
 finds the facts of all predicates, with tags.
 
-Of linear rules, it ranks facts in the order in which it finds them. Rules with two recursive atoms
-join what the last round has found with all that is known: with what the loop knew, which does not
-change any more, and with what the statement has found, which it keeps by a key. A fact's rank is
-its round then.
+Of linear rules, it ranks facts in the order in which it finds them. Rules with several recursive
+atoms join what the last round has found with all that is known: with what the loop knew, which does
+not change any more, and with what the statement has found, which it keeps by a key. A fact's rank
+is its round then.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from zodiac_sql.database.statements import (
     union_all,
 )
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules
+from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules, is_held
 from zodiac_sql.evaluate.one_statement import is_narrow, pays
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column
@@ -101,7 +101,7 @@ class Rest:
 
 
 LONGER = 4
-"""For rules with two recursive atoms, so many times as many rounds must have been."""
+"""For rules with several recursive atoms, so many times as many rounds must have been."""
 
 RestAtOnce = Callable[[Store, Sequence[Plan], Mapping[str, Known], Context, int], Rest]
 """One statement for all rounds that are left."""
@@ -117,8 +117,8 @@ def way_of(
 ) -> RestAtOnce | None:
     """How one statement is to do all rounds that are left, if it is to.
 
-    For rules with two recursive atoms it looks at all that it has found in each round. So rounds
-    must find little, and have found little for longer.
+    For rules with several recursive atoms it looks at all that it has found in each round. So
+    rounds must find little, and have found little for longer.
     """
     if counts_rounds(store, hypernode.rules):
         return None
@@ -130,7 +130,7 @@ def way_of(
     new = sum(own.delta.rows for own in owns.values() if own.delta)
     known = sum(own.rows for own in owns.values())
     narrow = is_narrow(new) and pays(rounds // LONGER, read + known, plans)
-    fits = narrow and fits_a_key(owns) and has_linear_rules(hypernode, context, atoms=2)
+    fits = narrow and fits_a_key(owns) and is_held(hypernode, context)
     return rest_by_key if fits else None
 
 
@@ -171,7 +171,7 @@ def fits_a_key(owns: Mapping[str, Known]) -> bool:
 def rest_by_key(
     store: Store, plans: Sequence[Plan], owns: Mapping[str, Known], context: Context, rank: int
 ) -> Rest:
-    """The same for plans with at most two recursive atoms."""
+    """The same for plans with several recursive atoms."""
     layout = layout_of({p: typed(_shape(own).stored, False) for p, own in owns.items()})
     seeds = []
     for p, own in owns.items():
@@ -182,8 +182,8 @@ def rest_by_key(
     steps = []
     for plan in plans:
         inside = sum(scan.atom.predicate in owns for scan in plan.scans)
-        for found in (False, True)[:inside]:
-            around = replace(context, relation=_reading(context, owns, layout, found))
+        for parts in (_KNOWN, _FOUND_NOW)[:inside] if inside < 3 else (_KNOWN + _FOUND_NOW,):
+            around = replace(context, relation=_reading(context, owns, layout, parts))
             if not is_empty(plan, around):
                 steps.append(_step_by_key(plan, owns, layout, around))
     names = [exp.to_identifier(name, quoted=True) for name in layout.columns]
@@ -200,9 +200,11 @@ def rest_by_key(
 
 
 def _reading(
-    context: Context, owns: Mapping[str, Known], layout: Layout, found: bool
+    context: Context, owns: Mapping[str, Known], layout: Layout, parts: Sequence[_PartOf]
 ) -> Callable[[str, Version], Relation]:
-    """What scans read: the last round; and beside it what the loop knew, or what was `found`."""
+    """What scans read: the last round; and beside it some parts of what is known. Two atoms read
+    one part at a time: so what the loop knew is put into a hash table once, not in each round.
+    """
 
     def relation(name: str, version: Version) -> Relation:
         if name not in owns:
@@ -212,9 +214,7 @@ def _reading(
             ranked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
             part = Part("", _R, 1, ranked=True, picked=ranked)
             return Relation(own.columns, (part,), ranked=True)
-        if found:
-            return Relation(own.columns, (_recurring(layout, own),))
-        return Relation(own.columns, (Part("temp", own.table, own.rows),))
+        return Relation(own.columns, tuple(part(layout, own) for part in parts))
 
     return relation
 
@@ -222,6 +222,17 @@ def _reading(
 def _recurring(layout: Layout, own: Known) -> Part:
     """All that the statement has found of a predicate."""
     return Part("recurring", _R, 1, picked=layout.picked[own.predicate])
+
+
+def _before(_: Layout, own: Known) -> Part:
+    """All that the loop knew of it."""
+    return Part("temp", own.table, own.rows)
+
+
+_PartOf = Callable[[Layout, Known], Part]
+
+_KNOWN: tuple[_PartOf, ...] = (_before,)
+_FOUND_NOW: tuple[_PartOf, ...] = (_recurring,)
 
 
 def _step_by_key(

@@ -92,24 +92,28 @@ def derive(
 
 
 def can_go_on_at_once(
-    store: Store, program: Program, rules: Sequence[Rule], heads: Collection[str], atoms: int = 1
+    store: Store, program: Program, rules: Sequence[Rule], heads: Collection[str]
 ) -> bool:
-    """Whether one recursive statement can hold rules that read at most so many of its facts."""
-    return not counts_rounds(store, rules) and all(
-        sum(atom.predicate in heads for atom in rule.positive_atoms()) <= atoms
-        and not used_functions([rule]).intersection(program.functions)
-        for rule in rules
-    )
+    """Whether one recursive statement can hold the rules: each reads one of its facts at most."""
+    linear = (sum(a.predicate in heads for a in rule.positive_atoms()) <= 1 for rule in rules)
+    return all(linear) and _is_held(store, program, rules)
+
+
+def _is_held(store: Store, program: Program, rules: Sequence[Rule]) -> bool:
+    """Whether nobody counts rounds, and no rule calls a Python function."""
+    functions = program.functions
+    called = (used_functions([rule]).intersection(functions) for rule in rules)
+    return not counts_rounds(store, rules) and not any(called)
 
 
 def _can_go_on_by_key(
     store: Store, program: Program, rules: Sequence[Rule], own: Mapping[str, _Own]
 ) -> bool:
-    """Whether a statement can that keeps all that it finds by a key, for rules that read two of its
-    facts: NULLs of predicates with other types are equal to nothing in a key.
+    """Whether a statement can that keeps all that it finds by a key, for rules that read several of
+    its facts: NULLs of predicates with other types are equal to nothing in a key.
     """
     types = {tuple(column.type for column in one.relation.columns) for one in own.values()}
-    return len(types) == 1 and can_go_on_at_once(store, program, rules, own, atoms=2)
+    return len(types) == 1 and _is_held(store, program, rules)
 
 
 def _is_narrow(own: Mapping[str, _Own]) -> bool:
@@ -128,7 +132,7 @@ _ROWS = 30_000
 """DuckDB puts about so many facts into a hash table in the time that a small statement takes."""
 
 _LONGER = 4
-"""For rules that read two of the statement's facts, so many times as many rounds must have been."""
+"""For rules that read several of its facts, so many times as many rounds must have been."""
 
 _R = "r"
 """What the recursive statement has found."""
