@@ -86,6 +86,17 @@ def count_older(known: Known, tables: Tables, rank: int) -> int:
     return known.store.count(query, {"rank": rank})
 
 
+def facts_of(known: Known, predicate: str, part: Part) -> dict[Key, int | None]:
+    """All facts of a table, with their ranks if it has any."""
+    columns = known.schema[predicate].columns
+    facts = Relation(columns, (part,), ranked=part.ranked)
+    found: dict[Key, int | None] = {}
+    for row in known.store.rows(part_query(part, facts)):
+        values = tuple(map(one_nan, row[: len(columns)]))
+        found[predicate, values] = row[-1] if part.ranked else None
+    return found
+
+
 Way = tuple[Instance, tuple[Key, ...]]
 """An instance that derives a fact, and the facts that it uses."""
 
@@ -98,8 +109,8 @@ class Derived:
     tables: Tables
     highest: float = inf
     """The highest rank of facts that were asked about."""
-    ranks: dict[Key, int] = field(default_factory=dict)
-    """The facts, with their ranks if they were asked for."""
+    ranks: dict[Key, int | None] = field(default_factory=dict)
+    """The ranks of the facts, where their tables have any."""
     found: dict[Key, list[tuple[_Asking, Sequence[object]]]] = field(default_factory=dict)
     """The statements that have found them, with the values of the rules' variables."""
     made: dict[Key, list[Way]] = field(default_factory=dict)
@@ -110,22 +121,23 @@ class Derived:
         made = self.made.get(fact)
         if made is None:
             several = [asking.instance(values) for asking, values in self.found.get(fact, ())]
-            made = [(instance, tuple(uses(self.known, instance))) for instance in several]
-            self.made[fact] = made
+            made = self.made[fact] = [(one, tuple(uses(self.known, one))) for one in several]
         return made
 
     def below(self, facts: Iterable[Key], most: int | None = None) -> dict[Key, list[Way]]:
         """Some facts and those of the hypernode that they rest on, at most about so many."""
+        found = self.found
         reached: dict[Key, list[Way]] = {}
         waiting = dict.fromkeys(facts)
         while waiting and (most is None or len(reached) <= most):
             new: dict[Key, None] = {}
             for fact in waiting:
-                reached[fact] = self.ways(fact)
-                for use in chain.from_iterable(its_uses for _, its_uses in reached[fact]):
-                    if use in self.found:
-                        new[use] = None
-            waiting = {fact: None for fact in new if fact not in reached}
+                ways = reached[fact] = self.ways(fact)
+                for _, used in ways:
+                    for use in used:
+                        if use in found and use not in reached:
+                            new[use] = None
+            waiting = new
         return reached
 
 
@@ -161,9 +173,11 @@ def every(known: Known, tables: Tables, most: int) -> Derived | None:
         most -= len(rows)
         if most < 0:
             return None
+        has_ranks = tables.parts[rule.head.predicate].ranked
         for row in rows:
-            fact, _, values = asking.read(row)
+            fact, own_rank, values = asking.read(row)
             derived.found.setdefault(fact, []).append((asking, values))
+            derived.ranks[fact] = own_rank if has_ranks else None
     return derived
 
 
@@ -253,9 +267,10 @@ def _statement(
 
 def _facts_of(own: Part, stored: Sequence[Column], ranked: bool) -> exp.Select:
     """SELECT the facts of a table, twice: as they are, and to tell which fact it is."""
-    relation = Relation(tuple(stored), (own,), ranked=ranked)
+    has_ranks = ranked or own.ranked
+    relation = Relation(tuple(stored), (own,), ranked=has_ranks)
     columns = columns_of(relation, "f")
-    rank: exp.Expr = rank_of("f") if ranked else exp.cast(exp.Literal.number(0), "BIGINT")
+    rank: exp.Expr = rank_of("f") if has_ranks else exp.cast(exp.Literal.number(0), "BIGINT")
     query = exp.select(rank.as_(_OWN_RANK, quoted=True), *columns, copy=False)
     for place, column in enumerate(columns):
         query = query.select(column.copy().as_(f"zodiac$key{place}", quoted=True), copy=False)

@@ -363,6 +363,9 @@ Told = Callable[[Mapping[str, object]], tuple[object, ...]]
 
 def _values_of(known: Known, atom: Atom, instance: Instance) -> Told:
     names = [term.name for term in atom.terms if isinstance(term, Variable)]
+    if len(names) == len(atom.terms) == 1:
+        only = names[0]
+        return lambda values: (values[only],)
     if len(names) == len(atom.terms) > 1:
         return itemgetter(*names)
     terms = [

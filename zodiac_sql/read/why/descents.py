@@ -75,7 +75,8 @@ class Descents:
             self._down.add(hypernode)
             derived = self._derived[hypernode] = chosen(self.known, tables, highest)
         reached = derived.below(mine)
-        return {fact: derived.ranks[fact] for fact in reached if fact in derived.ranks}
+        ranks = {fact: derived.ranks[fact] for fact in reached if fact in derived.ranks}
+        return {fact: rank for fact, rank in ranks.items() if rank is not None}
 
     def _count(self, tables: Tables, rank: int, asked: float) -> float:
         """How many facts of some tables are older; too many while it does not pay to count them."""
