@@ -31,7 +31,7 @@ from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.sql.class_pairs import joined
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version, candidate_check
-from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, source, table
+from zodiac_sql.sql.relations import OUTSIDE, Part, Relation, columns_of, rank_of, source, table
 from zodiac_sql.sql.select import Instances, compile_instances
 from zodiac_sql.storage.owners import Owner
 from zodiac_sql.storage.sources import Sources
@@ -60,6 +60,8 @@ class Instance:
     atoms: tuple[Atom, ...]
     values: Mapping[str, object]
     kinds: Kinds
+    rank: int = OUTSIDE
+    """The highest rank of a fact that it uses, if this was asked for and the fact has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +245,9 @@ def instances(
         rows = known.store.rows(asking.text, parameters)
     found: list[list[Instance]] = [[] for _ in facts]
     atoms = tuple(exact.positive_atoms())
-    for number, values in asking.values(rows):
+    for number, values, rank in asking.values(rows):
         if not (asking.one and found[number]):
-            found[number].append(Instance(rule, atoms, values, asking.kinds))
+            found[number].append(Instance(rule, atoms, values, asking.kinds, rank))
     return found
 
 
@@ -261,8 +263,10 @@ class _Asking:
     """Whether each instance is one value, which begins with the rank."""
     has_floats: bool
 
-    def values(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, dict[str, object]]]:
-        """The numbers of the facts, and the values of the variables."""
+    def values(
+        self, rows: Iterable[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, dict[str, object], int]]:
+        """The numbers of the facts, the values of the variables, and the highest ranks."""
         for row in rows:
             found: Iterable[object] = row[0][1:] if self.as_row else row
             if self.has_floats:
@@ -270,7 +274,8 @@ class _Asking:
             values = dict(zip(self.kinds, found, strict=False))  # a rank comes last
             number = values.pop(_NUMBER.name)
             assert isinstance(number, int)
-            yield number, values
+            rank = row[0][0] if self.as_row else row[-1] if self.one else OUTSIDE + 1
+            yield number, values, rank - 1  # it is the rank of the derived fact
 
 
 def read(known: Known, name: str, ranked: int | None) -> Relation:

@@ -26,6 +26,9 @@ from zodiac_sql.storage.owners import EXPLICIT, Owner
 ALL_EDGES = 2_000
 """If a closure has at most so many edges, all are read at once, for all facts."""
 
+ROWS_OF_A_QUESTION = 1_000
+"""To read so many facts takes about as long as to ask where one of them is."""
+
 SEVERAL = 3
 """After so many facts of a closure, all its edges are read, if they are at most MOST_EDGES."""
 
@@ -63,6 +66,8 @@ class Search:
     """How often a rule of each hypernode was asked about facts of a level."""
     instances: dict[int, Derived | None] = field(default_factory=dict)
     """All instances of the rules of hypernodes; None where they are too many."""
+    places_asked: Counter[str] = field(default_factory=Counter)
+    """How often it was asked where facts of each predicate are."""
     whole: dict[tuple[Owner, str], Mapping[Key, int | None]] = field(default_factory=dict)
     """All facts of a predicate that an owner's table has, with their ranks, where it was read."""
     deriving: dict[str, list[Rule]] = field(default_factory=dict)
@@ -113,6 +118,7 @@ class Search:
                     for fact in some
                 })  # fmt: skip
                 del new[predicate]
+        self.places_asked.update(new.keys())
         if new:
             self._found(places(self.known, new))
 
@@ -121,9 +127,13 @@ class Search:
         owners = self.known.sources.owners(predicate)
         return [(owner, part) for owner, parts in owners.items() for part in parts if part.rows]
 
-    def _read_whole(self, predicate: str, tables: Sequence[tuple[Owner, Part]], most: int) -> bool:
-        """Read tables whose facts are at most some. Returns whether all of them have been read."""
+    def _read_whole(self, predicate: str, tables: Sequence[tuple[Owner, Part]], some: int) -> bool:
+        """Read tables, if that takes not longer than to ask for some facts, and asking took so far.
+
+        Returns whether all of them have been read.
+        """
         new = [(owner, part) for owner, part in tables if (owner, predicate) not in self.whole]
+        most = some + ROWS_OF_A_QUESTION * self.places_asked[predicate]
         if sum(part.rows for _, part in new) > most:
             return False
         for owner, part in new:
