@@ -160,8 +160,10 @@ class Derived:
         """The instances that derive a fact."""
         made = self.made.get(fact)
         if made is None:
-            several = [asking.instance(values) for asking, values in self.found.get(fact, ())]
-            made = self.made[fact] = [(one, tuple(uses(self.known, one))) for one in several]
+            made = self.made[fact] = []
+            for asking, values in self.found.get(fact, ()):
+                instance = asking.instance(values)
+                made.append((instance, tuple(uses(self.known, instance))))
         return made
 
     def below(self, facts: Iterable[Key], most: int | None = None) -> dict[Key, list[Way]]:

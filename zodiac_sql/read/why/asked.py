@@ -347,19 +347,26 @@ def one_nan(value: object) -> object:
 
 def uses(known: Known, instance: Instance) -> list[Key]:
     """The facts in the body of an instance, in the order of the text, after what is assumed."""
-    rule, values = instance.rule, instance.values
-    told = known.cache.get(("uses", rule.name), lambda: [
+    values = instance.values
+    return [(predicate, values_of(values)) for predicate, values_of in body_of(known, instance)]
+
+
+def body_of(known: Known, instance: Instance) -> Sequence[tuple[str, Told]]:
+    """What tells the facts in the body of an instance of a rule, and of all its other instances."""
+    rule = instance.rule
+    return known.cache.get(("uses", rule.name), lambda: [
         (atom.predicate, _values_of(known, atom, instance))
         for atom in (*rule.assumed, *instance.atoms)
     ])  # fmt: skip
-    return [(predicate, values_of(values)) for predicate, values_of in told]
 
 
-def head_of(known: Known, instance: Instance) -> tuple[object, ...]:
-    """The values of an instance's head, where ints can stand for floats, and texts for symbols."""
+def head_of(known: Known, instance: Instance) -> Told:
+    """What tells the values of the head, of all instances of a rule.
+
+    There, ints can stand for floats, and texts for symbols.
+    """
     rule = instance.rule
-    told = known.cache.get(("head", rule.name), lambda: _values_of(known, rule.head, instance))
-    return told(instance.values)
+    return known.cache.get(("head", rule.name), lambda: _values_of(known, rule.head, instance))
 
 
 Told = Callable[[Mapping[str, object]], tuple[object, ...]]

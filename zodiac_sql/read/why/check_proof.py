@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from zodiac_sql.language.syntax import Atom, Constant, Negation, Term, Variable
 from zodiac_sql.read.why.absent import Pattern, are_absent
-from zodiac_sql.read.why.asked import Instance, Key, Known, head_of, stored, uses
+from zodiac_sql.read.why.asked import Instance, Key, Known, body_of, head_of, stored
 from zodiac_sql.read.why.paths import Path
 from zodiac_sql.read.why.search import Derivation, Search
 from zodiac_sql.sql.forms import is_text
@@ -43,10 +43,12 @@ def _are_steps(search: Search, some: Sequence[tuple[Key, Instance, tuple[Key, ..
     predicate = rule.head.predicate
     if rule not in search.rules_of(predicate):
         return False
+    body, head = body_of(known, some[0][1]), head_of(known, some[0][1])
     for fact, instance, used in some:
-        if fact[0] != predicate or tuple(uses(known, instance)) != used:
+        values = instance.values
+        if fact[0] != predicate or tuple([(name, of(values)) for name, of in body]) != used:
             return False
-        if head_of(known, instance) != fact[1] and not _is_head(known, instance, fact):
+        if head(values) != fact[1] and not _is_head(known, instance, fact):
             return False
     return True
 

@@ -17,6 +17,9 @@ from zodiac_sql.read.why.search import Derivation, Search
 MOST_INSTANCES = 60
 """So many instances of a rule are followed for each fact, where all are."""
 
+FACTS_OF_A_QUESTION = 1_000
+"""To look for a proof among so many facts takes about as long as a question."""
+
 Found = dict[Key, Derivation]
 """A derivation for each fact of a proof, and for others."""
 
@@ -56,17 +59,22 @@ class Lowest:
         """
         best: dict[Key, tuple[int, Derivation]] = {}
         is_proven = False
+        since = 0
         while self._frontier:
             self._level += 1
+            since += 1
             most_read = None if read_is_free else most - len(self._derivations)
             below = self._follow(self._frontier, most_read)
             self._frontier = [u for u in dict.fromkeys(below) if u not in self._derivations]
             if read_is_free:
                 self._take_explicit()
-            best = self._best()
+            ends = not self._frontier or self._taken(read_is_free) > most
+            if not ends and len(self._derivations) > since * FACTS_OF_A_QUESTION:
+                continue  # to follow another level takes no longer
+            since, best = 0, self._best()
             highest = max((best[goal][0] for goal in self.goals if goal in best), default=0)
             is_proven = all(goal in best or self.search.is_explicit(goal) for goal in self.goals)
-            if (is_proven and self._level >= highest - 1) or self._taken(read_is_free) > most:
+            if ends or (is_proven and self._level >= highest - 1):
                 break
         self.unseen = self._level if self._frontier else inf
         return {fact: derivation for fact, (_, derivation) in best.items()} if is_proven else None

@@ -99,14 +99,12 @@ class Search:
         for predicate, some in own.items():
             others = [one for one in self._tables(predicate) if one[0] != hypernode]
             if self._read_whole(predicate, others, len(some)):
-                there = [(owner, self.whole[owner, predicate]) for owner, _ in others]
-                self._found({
-                    fact: [
-                        *(Place(owner, facts[fact]) for owner, facts in there if fact in facts),
-                        Place(hypernode, ranks[fact]),
-                    ]
-                    for fact in some
-                })  # fmt: skip
+                located = {fact: [Place(hypernode, ranks[fact])] for fact in some}
+                for owner, _ in others:
+                    facts = self.whole[owner, predicate]
+                    for fact in facts.keys() & located.keys():
+                        located[fact].append(Place(owner, facts[fact]))
+                self._found(located)
 
     def _ask_places(self, new: dict[str, list[Key]]) -> None:
         for predicate, some in list(new.items()):

@@ -265,7 +265,7 @@ def _told(
     return Explanation(
         tuple(facts[goal] for goal in goals),
         steps,
-        frozenset(facts[key] for key in held if search.is_explicit(key)),
+        frozenset([facts[key] for key in held & search.explicit]),
         every,
         passed={facts[key]: facts[now] for key, now in passed.items()},
     )
