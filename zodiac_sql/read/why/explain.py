@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 from sqlglot import exp
 
@@ -74,7 +74,8 @@ class Words:
 
     def _column(self, values: Sequence[object], type_: Type) -> Iterable[Value]:
         if type_ is Type.SYMBOL:
-            return [self.value(value, type_) for value in values]
+            text_of: Any = self.texts.get
+            return map(text_of, values, values)
         if type_ is Type.FLOAT or float in map(type, values):
             return [self.value(value, type_) for value in values]
         return cast(Sequence[Value], values)

@@ -220,10 +220,11 @@ def _needed(
 ) -> dict[Key, Derivation]:
     """The derivations that the goals rest on."""
     needed: dict[Key, Derivation] = {}
+    explicit = search.explicit
     waiting = list(goals)
     while waiting:
         fact = waiting.pop()
-        if fact in needed or search.is_explicit(fact):
+        if fact in needed or fact in explicit:
             continue
         needed[fact] = found[fact]
         waiting += found[fact].uses
