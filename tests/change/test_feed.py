@@ -364,3 +364,15 @@ def test_entries_wait_while_another_connection_changes_the_file(
 def _insert(open_kb: OpenKb, file: Path) -> None:
     with open_kb(file) as kb:
         kb.insert("p", [("c",)])
+
+
+def test_a_fact_that_is_there_twice_is_no_entry(open_kb: OpenKb, tmp_path: Path) -> None:
+    """Another program has written it: the change that deletes it would tell a wrong number."""
+    kb = open_kb(tmp_path / "kb.duckdb")
+    kb.keep_feed()
+    kb.insert("seen", [(1,), (2,), (3,)])
+    kb.delete("seen", [(3,)])
+    kb._session.store.run('INSERT INTO edb."seen" VALUES (2)')
+    with pytest.raises(StoreError, match="is not as this connection knows it"):
+        kb.delete("seen", [(2,)])
+    assert kb.changes(since=1).table("seen")["s"].to_pylist() == [3]

@@ -48,6 +48,19 @@ def test_counts_are_those_of_each(store: Store) -> None:
     assert seen(store, writes) == []
 
 
+@pytest.mark.parametrize("checked", [(), (0,), (1,), (2,), (0, 2), (1, 2)])
+def test_only_those_tell_their_counts_that_have_a_check(
+    store: Store, checked: tuple[int, ...]
+) -> None:
+    writes, counts = Together(store), dict[int, int]()
+    for place, rows in enumerate(([1], [2, 3], [4, 5, 6])):
+        check = partial(counts.__setitem__, place) if place in checked else None
+        writes.add("INSERT INTO edb.p SELECT unnest($1), 0", [rows], check)
+    assert len(seen(store, writes)) == 1
+    assert counts == {place: place + 1 for place in checked}
+    assert store.rows("SELECT s FROM edb.p ORDER BY s") == [(n,) for n in range(1, 7)]
+
+
 def test_one_is_run_as_it_is(store: Store) -> None:
     writes = Together(store)
     writes.add("INSERT INTO edb.p VALUES ($1, 2)", [1])

@@ -289,12 +289,12 @@ def _write(
         if state is not None:
             note_waiting(store, old, beside)
     if state is None:
-        waits = bool(fed) and prepare_feed(store, old.feed, fed)
+        found = prepare_feed(store, old.feed, fed) if fed else None
         with publishing(store, old, new, may_pass=passes) as (writes, counts):
             dictionary.publish(writes)
             for (name, owner), edit in edits.items():
                 writing.write(writes, name, key_of(old.schema[name], owner), edit)
-            feed = write_fed(writes, old, fed, prepared.cache, waits and not counts)
+            feed = write_fed(writes, old, fed, prepared.cache, None if counts else found)
             state = replace(new, feed=feed, generation=old.generation + counts)
             save(writes, old, state)
             writes.run()

@@ -43,6 +43,7 @@ from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.edit_tables import require_as_known
+from zodiac_sql.storage.feed import entered
 from zodiac_sql.storage.publish import publishing
 from zodiac_sql.storage.save_catalog import save
 from zodiac_sql.storage.sources import hand_on
@@ -143,22 +144,27 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
     if not (writes or dictionary.waits(store) or new.positions != old.positions):
         return Written(old.again(), {}, {})
     given = _fed(old, writes, {write.table: write.staged for write in writes})
-    waits = bool(given) and prepare_feed(store, old.feed, given)
+    found = prepare_feed(store, old.feed, given) if given else None
     before = store.journal.is_apart
     # No rule reads these tables, so what waits in the journal is rarely about them.
     store.journal.is_apart = before or not store.journal.facts
     try:
         with publishing(store, old, new, True) as (together, counts):
             dictionary.publish(together)
-            facts = _carry_out(together, writes, cache)
+            waiting = None if counts else found
+            at_once = waiting and len(writes) == 1 and is_one(writes[0].staged)
+            facts = _carry_out(together, writes, cache, tells=not at_once)
             save(together, old, new)
-            waits = waits and not counts
-            at_once = waits and len(writes) == 1 and is_one(writes[0].staged)
-            feed = write_fed_if_written(together, old, given) if at_once else old.feed
+            feed = old.feed
+            if waiting and at_once:
+                note_one = partial(_note_one, store, writes[0], facts)
+                feed = write_fed_if_written(together, waiting, note_one)
             together.run()
             collected.proof = None if counts else _proof(writes, facts)
             if not at_once:
-                feed = write_fed(together, old, _fed(old, writes, facts), cache, waits)
+                moved = _fed(old, writes, facts)
+                waiting = waiting and entered(old.feed, moved)
+                feed = write_fed(together, old, moved, cache, waiting)
                 together.run()
     finally:
         store.journal.is_apart = before
@@ -216,9 +222,12 @@ def _moved(
 
 
 def _carry_out(
-    together: Together, writes: Sequence[Write], cache: StatementCache
+    together: Together, writes: Sequence[Write], cache: StatementCache, tells: bool
 ) -> dict[str, Staged]:
-    """Write facts. Those that were not there yet, or were there, are known once all has run."""
+    """Write facts. Those that were not there yet, or were there, are known once all has run.
+
+    If the one fact to be written `tells` nothing, the statement after it does.
+    """
     facts: dict[str, Staged] = {}
     store = together.store
     for write in writes:
@@ -227,7 +236,8 @@ def _carry_out(
         parameters = parameters_of([write.staged])
         if is_one(write.staged):
             name = WRITTEN if len(writes) == 1 else None
-            together.add(text, parameters, partial(_note_one, store, write, facts), name)
+            check = partial(_note_one, store, write, facts) if tells else None
+            together.add(text, parameters, check, name)
             continue
         together.run()
         moved = tuple(store.rows(text, parameters))

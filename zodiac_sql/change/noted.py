@@ -12,7 +12,7 @@ from typing import Any
 from zodiac_sql.change.feed_entries import given_move
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
-from zodiac_sql.database.together import Together
+from zodiac_sql.database.together import Check, Together
 from zodiac_sql.database.waiting import NOTE_ENTRIES_IF_WRITTEN
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
@@ -27,6 +27,9 @@ Rows = Sequence[tuple[Any, ...]]
 
 Fed = Sequence[tuple[Predicate, Rows, bool]]
 """Facts of predicates in the change feed, with whether they have entered."""
+
+Found = tuple[Feed, Sequence[Entries]]
+"""The feed after a change, and the entries that the change adds to it."""
 
 MOST_WAITING = 1_000
 """Of more facts than this, the row in the journal would be large: they go to their tables."""
@@ -62,26 +65,27 @@ def noted(
     return replace(new, feed=feed) if note(store, tables, moved) else None
 
 
-def prepare_feed(store: Store, feed: Feed, fed: Fed) -> bool:
-    """Before the transaction of a change, tell whether what the feed gets may wait in the journal.
+def prepare_feed(store: Store, feed: Feed, fed: Fed) -> Found | None:
+    """Before the transaction of a change, find what the feed gets if it may wait in the journal.
 
     If not, nothing waits there any more: what is written then may count or delete older entries.
     """
     few = sum(len(rows) for _, rows, _ in fed) <= MOST_WAITING
     presence = store.presence
-    if few and presence is not None and presence.knows() and entered(feed, fed) is not None:
+    if few and presence is not None and presence.knows() and (found := entered(feed, fed)):
         make_room(store)
-        return True
+        return found
     store.journal.settle()
-    return False
+    return None
 
 
-def write_fed(writes: Together, old: State, fed: Fed, cache: StatementCache, waits: bool) -> Feed:
-    """Inside the transaction of a change, write what the feed gets: to the journal if it `waits`.
+def write_fed(
+    writes: Together, old: State, fed: Fed, cache: StatementCache, found: Found | None
+) -> Feed:
+    """Inside the transaction of a change, write what the feed gets: to the journal if it was found.
 
     Returns the feed after it.
     """
-    found = entered(old.feed, fed) if waits else None
     if found is None:
         fresh = writes.store.fresh
         moved = (given_move(known, rows, into, fresh("fed")) for known, rows, into in fed)
@@ -94,15 +98,13 @@ def write_fed(writes: Together, old: State, fed: Fed, cache: StatementCache, wai
     return after
 
 
-def write_fed_if_written(writes: Together, old: State, fed: Fed) -> Feed:
+def write_fed_if_written(writes: Together, found: Found, check: Check) -> Feed:
     """The same for one fact that waits, and moves only if the statement `WRITTEN` writes it.
 
-    Returns the feed after it if it does.
+    `check` is told how many rows that has written. Returns the feed after it if there are any.
     """
-    found = entered(old.feed, fed)
-    assert found is not None
     after, entries = found
-    note_entries(writes, [*map(_of_feed, entries)], NOTE_ENTRIES_IF_WRITTEN)
+    note_entries(writes, [*map(_of_feed, entries)], NOTE_ENTRIES_IF_WRITTEN, check)
     return after
 
 

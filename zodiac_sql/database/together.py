@@ -67,27 +67,33 @@ class Together:
         for first in range(0, len(waiting), MOST):
             some = waiting[first : first + MOST]
             counts = _counts(self.store, some)
-            for write, count in zip(some, counts, strict=True):
+            for place, write in enumerate(some):
                 if write.check:
-                    write.check(count)
+                    write.check(counts[place])
 
 
-def _counts(store: Store, writes: Sequence[_Write]) -> list[int]:
-    """Run statements as one. Returns how many rows each has written."""
+def _counts(store: Store, writes: Sequence[_Write]) -> dict[int, int]:
+    """Run statements as one. Returns how many rows those have written that have a check.
+
+    To ask one for its count costs DuckDB a tenth of a millisecond.
+    """
     if len(writes) == 1:
-        return [store.count(writes[0].text, writes[0].parameters)]
+        return {0: store.count(writes[0].text, writes[0].parameters)}
     parameters: dict[str, object] = {}
     parts, asked = [], []
     for place, write in enumerate(writes):
         text, given = _named(write, place)
         parameters |= given
-        name = write.name or f"w{place}"
-        parts.append(f"{name} AS ({text})")
-        asked.append(f"SELECT {place}, * FROM {name}")
+        parts.append((write.name or f"w{place}", text))
+        asked += [place] if write.check else []
     # These are whole statements. Each is a constant, or was made of a tree.
-    text = f"WITH {', '.join(parts)} {' UNION ALL '.join(asked)}"
-    found = dict(store.rows(text, parameters or None))
-    return [found[place] for place in range(len(writes))]
+    last = len(writes) - 1
+    if asked in ([], [last]):  # then it tells its own count
+        before = ", ".join(f"{name} AS ({text})" for name, text in parts[:last])
+        return {last: store.count(f"WITH {before} {parts[last][1]}", parameters or None)}
+    all_ = ", ".join(f"{name} AS ({text})" for name, text in parts)
+    counts = " UNION ALL ".join(f"SELECT {place}, * FROM {parts[place][0]}" for place in asked)
+    return dict(store.rows(f"WITH {all_} {counts}", parameters or None))
 
 
 def _named(write: _Write, place: int) -> tuple[str, Mapping[str, object]]:

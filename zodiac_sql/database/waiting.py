@@ -16,8 +16,11 @@ NOTE_ENTRIES = "INSERT INTO zodiac.journal SELECT $number, $entry"
 WRITTEN = "written"
 """The name of the statement that the next one asks how many rows it has written."""
 
-NOTE_ENTRIES_IF_WRITTEN = f"{NOTE_ENTRIES} FROM {WRITTEN} AS w(facts) WHERE facts > 0"
-"""The same for a change of one fact, which may be there already, or not."""
+NOTE_ENTRIES_IF_WRITTEN = (
+    f"{NOTE_ENTRIES} FROM (SELECT unnest(range(facts)) FROM {WRITTEN} AS w(facts))"
+)
+"""The same for a change of one fact, which may be there already, or not. It writes as many rows as
+the change does, so that only this statement has to tell its count."""
 
 
 def publishes(statement: str) -> bool:

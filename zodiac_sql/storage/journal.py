@@ -38,7 +38,7 @@ from zodiac_sql.database.log import abandon, prepare_log, require_undamaged
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import parameter
 from zodiac_sql.database.store import Store
-from zodiac_sql.database.together import Together
+from zodiac_sql.database.together import Check, Together
 from zodiac_sql.database.waiting import NOTE, NOTE_ENTRIES
 from zodiac_sql.errors import EvaluationError, StoreError, UnsettledError
 from zodiac_sql.language.syntax import Type
@@ -63,6 +63,8 @@ MOST_ROWS = 50_000
 
 FEWEST_AS_ARROW = 500
 """So many rows or more are given to DuckDB as an Arrow table."""
+
+_ENCODER = json.JSONEncoder(default=str)
 
 _READ = "SELECT entry FROM zodiac.journal ORDER BY number"
 
@@ -118,12 +120,15 @@ def note(store: Store, tables: Sequence[TableRows], positions: Mapping[str, int]
 
 
 def note_entries(
-    writes: Together, tables: Sequence[TableRows], statement: str = NOTE_ENTRIES
+    writes: Together,
+    tables: Sequence[TableRows],
+    statement: str = NOTE_ENTRIES,
+    check: Check | None = None,
 ) -> None:
     """Let entries of the change feed go to the journal, inside the transaction of their change."""
     journal = writes.store.journal
     _add_to_what_waits(writes.store, tables, {})
-    writes.add(statement, {"number": journal.number, "entry": _text(tables, {}, {})})
+    writes.add(statement, {"number": journal.number, "entry": _text(tables, {}, {})}, check)
 
 
 def make_room(store: Store) -> None:
@@ -166,7 +171,7 @@ def _text(
         [*one.key, one.columns, _columns(one.gone), one.begin, _columns(one.come)] for one in tables
     ]
     entry = {"tables": told, "positions": {**positions}, "symbols": symbols}
-    return json.dumps(entry, default=str)
+    return _ENCODER.encode(entry)
 
 
 def _columns(rows: Sequence[Row]) -> list[list[object]]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
     from zodiac_sql.read.why.proof import Explanation
 
-MOST_STATEMENTS = 40
+MOST_STATEMENTS = 30
 
 PROGRAMS = {
     "p({n})": "p(X) :- start(X). p(Y) :- p(X), arc(X, Y).",
@@ -50,7 +50,9 @@ def chain(kb: KnowledgeBase, length: int) -> None:
         update.insert("arc", [(number, number + 1) for number in range(length)])
 
 
-@pytest.mark.parametrize(("large", "read"), [(False, 20_000), (True, 100), (True, 20_000)])
+@pytest.mark.parametrize(
+    ("large", "read"), [(False, 20_000), (True, 100), (True, 1_000), (True, 20_000)]
+)
 @pytest.mark.parametrize("goal", PROGRAMS)
 def test_as_many_statements_for_deep_facts(goal: str, large: bool, read: int) -> None:
     kb = zodiac_sql.connect(modules=False, threads=1)
@@ -60,6 +62,19 @@ def test_as_many_statements_for_deep_facts(goal: str, large: bool, read: int) ->
         found = kb.why(goal.format(n=500))
     assert len(statements) <= MOST_STATEMENTS
     assert 500 <= found.height <= 502
+    assert_well_founded(found)
+
+
+@pytest.mark.parametrize("read", [100, 1_000, 20_000])
+def test_proofs_that_keep_different_values(read: int) -> None:
+    """A rule keeps the first column, but the facts that are asked about differ there."""
+    kb = zodiac_sql.connect(modules=False, threads=1)
+    kb.add_rules(PROGRAMS["path(0, {n})"])
+    chain(kb, 300)
+    with searched_as_if_large(True, read):
+        found = kb.why("path(X, 300)")
+    assert [goal.values for goal in found.goals] == [(0, 300), (1, 300), (2, 300)]
+    assert found.height == 300
     assert_well_founded(found)
 
 

@@ -31,7 +31,7 @@ from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.sql.class_pairs import joined
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version, candidate_check
-from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, source, table
+from zodiac_sql.sql.relations import OUTSIDE, Part, Relation, columns_of, rank_of, source, table
 from zodiac_sql.sql.select import Instances, compile_instances
 from zodiac_sql.storage.owners import Owner
 from zodiac_sql.storage.sources import Sources
@@ -60,6 +60,8 @@ class Instance:
     atoms: tuple[Atom, ...]
     values: Mapping[str, object]
     kinds: Kinds
+    rank: int = OUTSIDE
+    """The highest rank of a fact that it uses, if this was asked for and the fact has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +245,9 @@ def instances(
         rows = known.store.rows(asking.text, parameters)
     found: list[list[Instance]] = [[] for _ in facts]
     atoms = tuple(exact.positive_atoms())
-    for number, values in asking.values(rows):
+    for number, values, rank in asking.values(rows):
         if not (asking.one and found[number]):
-            found[number].append(Instance(rule, atoms, values, asking.kinds))
+            found[number].append(Instance(rule, atoms, values, asking.kinds, rank))
     return found
 
 
@@ -261,8 +263,10 @@ class _Asking:
     """Whether each instance is one value, which begins with the rank."""
     has_floats: bool
 
-    def values(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, dict[str, object]]]:
-        """The numbers of the facts, and the values of the variables."""
+    def values(
+        self, rows: Iterable[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, dict[str, object], int]]:
+        """The numbers of the facts, the values of the variables, and the highest ranks."""
         for row in rows:
             found: Iterable[object] = row[0][1:] if self.as_row else row
             if self.has_floats:
@@ -270,7 +274,8 @@ class _Asking:
             values = dict(zip(self.kinds, found, strict=False))  # a rank comes last
             number = values.pop(_NUMBER.name)
             assert isinstance(number, int)
-            yield number, values
+            rank = row[0][0] if self.as_row else row[-1] if self.one else OUTSIDE + 1
+            yield number, values, rank - 1  # it is the rank of the derived fact
 
 
 def read(known: Known, name: str, ranked: int | None) -> Relation:
@@ -342,19 +347,26 @@ def one_nan(value: object) -> object:
 
 def uses(known: Known, instance: Instance) -> list[Key]:
     """The facts in the body of an instance, in the order of the text, after what is assumed."""
-    rule, values = instance.rule, instance.values
-    told = known.cache.get(("uses", rule.name), lambda: [
+    values = instance.values
+    return [(predicate, values_of(values)) for predicate, values_of in body_of(known, instance)]
+
+
+def body_of(known: Known, instance: Instance) -> Sequence[tuple[str, Told]]:
+    """What tells the facts in the body of an instance of a rule, and of all its other instances."""
+    rule = instance.rule
+    return known.cache.get(("uses", rule.name), lambda: [
         (atom.predicate, _values_of(known, atom, instance))
         for atom in (*rule.assumed, *instance.atoms)
     ])  # fmt: skip
-    return [(predicate, values_of(values)) for predicate, values_of in told]
 
 
-def head_of(known: Known, instance: Instance) -> tuple[object, ...]:
-    """The values of an instance's head, where ints can stand for floats, and texts for symbols."""
+def head_of(known: Known, instance: Instance) -> Told:
+    """What tells the values of the head, of all instances of a rule.
+
+    There, ints can stand for floats, and texts for symbols.
+    """
     rule = instance.rule
-    told = known.cache.get(("head", rule.name), lambda: _values_of(known, rule.head, instance))
-    return told(instance.values)
+    return known.cache.get(("head", rule.name), lambda: _values_of(known, rule.head, instance))
 
 
 Told = Callable[[Mapping[str, object]], tuple[object, ...]]
@@ -363,6 +375,9 @@ Told = Callable[[Mapping[str, object]], tuple[object, ...]]
 
 def _values_of(known: Known, atom: Atom, instance: Instance) -> Told:
     names = [term.name for term in atom.terms if isinstance(term, Variable)]
+    if len(names) == len(atom.terms) == 1:
+        only = names[0]
+        return lambda values: (values[only],)
     if len(names) == len(atom.terms) > 1:
         return itemgetter(*names)
     terms = [

@@ -8,36 +8,55 @@ and computed values were tested by the statement that found the instance.)
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from zodiac_sql.language.syntax import Atom, Constant, Negation, Term, Variable
 from zodiac_sql.read.why.absent import Pattern, are_absent
-from zodiac_sql.read.why.asked import Instance, Key, Known, head_of, stored, uses
+from zodiac_sql.read.why.asked import Instance, Key, Known, body_of, head_of, stored
 from zodiac_sql.read.why.paths import Path
 from zodiac_sql.read.why.search import Derivation, Search
 from zodiac_sql.sql.forms import is_text
 
+Steps = Mapping[int, list[tuple[Key, Instance, tuple[Key, ...]]]]
+"""Facts with the instances that derive them and what these use, by the identity of the rule."""
+
 
 def is_proof(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> bool:
     """Whether derivations prove the goals."""
+    steps: dict[int, list[tuple[Key, Instance, tuple[Key, ...]]]] = defaultdict(list)
+    for fact, derivation in found.items():
+        by = derivation.by
+        if isinstance(by, Instance):
+            steps[id(by.rule)].append((fact, by, derivation.uses))
+        elif not _is_path(fact, by) or derivation.uses != by.uses:
+            return False
     return (
-        all(_is_step(search, fact, derivation) for fact, derivation in found.items())
+        all(_are_steps(search, some) for some in steps.values())
         and _ends(search, goals, found)
-        and are_absent(search.known, _absences(search.known, found))
+        and are_absent(search.known, _absences(search.known, steps))
     )
 
 
-def _is_step(search: Search, fact: Key, derivation: Derivation) -> bool:
-    by = derivation.by
-    if isinstance(by, Path):
-        return _is_path(fact, by) and derivation.uses == by.uses
-    if by.rule not in search.rules_of(by.rule.head.predicate):
+def _are_steps(search: Search, some: Sequence[tuple[Key, Instance, tuple[Key, ...]]]) -> bool:
+    """Whether instances of one rule derive some facts from what they use."""
+    known, rule = search.known, some[0][1].rule
+    predicate = rule.head.predicate
+    if rule not in search.rules_of(predicate):
         return False
-    if by.rule.head.predicate != fact[0] or tuple(uses(search.known, by)) != derivation.uses:
-        return False
-    return head_of(search.known, by) == fact[1] or all(
-        _is_text(term, by) or _is_same(stored(search.known, term, by), value)
-        for term, value in zip(by.rule.head.terms, fact[1], strict=True)
+    body, head = body_of(known, some[0][1]), head_of(known, some[0][1])
+    for fact, instance, used in some:
+        values = instance.values
+        if fact[0] != predicate or tuple([(name, of(values)) for name, of in body]) != used:
+            return False
+        if head(values) != fact[1] and not _is_head(known, instance, fact):
+            return False
+    return True
+
+
+def _is_head(known: Known, instance: Instance, fact: Key) -> bool:
+    return all(
+        _is_text(term, instance) or _is_same(stored(known, term, instance), value)
+        for term, value in zip(instance.rule.head.terms, fact[1], strict=True)
     )
 
 
@@ -71,7 +90,7 @@ def _ends(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation])
     """Whether every way down ends in explicit facts."""
     waiting = [(goal, False) for goal in goals]
     above: set[Key] = set()
-    done: set[Key] = set()
+    done = set(search.explicit)
     while waiting:
         fact, below = waiting.pop()
         if below:
@@ -79,33 +98,27 @@ def _ends(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation])
             done.add(fact)
         elif fact in above:
             return False  # it rests on itself
-        elif fact not in done and not search.is_explicit(fact):
+        elif fact not in done:
             if fact not in found:
                 return False
             above.add(fact)
             waiting.append((fact, True))
-            waiting += [(use, False) for use in found[fact].uses]
+            waiting += [(use, False) for use in found[fact].uses if use not in done]
     return True
 
 
 # --- what must be absent --------------------------------------------------------------------------
 
 
-def _absences(known: Known, found: Mapping[Key, Derivation]) -> dict[str, list[Pattern]]:
+def _absences(known: Known, steps: Steps) -> dict[str, list[Pattern]]:
     """What no fact may match, by predicate."""
     absent: dict[str, list[Pattern]] = defaultdict(list)
-    for derivation in found.values():
-        if isinstance(derivation.by, Instance):
-            for predicate, pattern in _patterns(known, derivation.by):
-                if pattern is not None:
-                    absent[predicate].append(pattern)
+    for some in steps.values():
+        rule = some[0][1].rule
+        for atom in [literal.atom for literal in rule.body if isinstance(literal, Negation)]:
+            patterns = (_pattern(known, atom, instance) for _, instance, _ in some)
+            absent[atom.predicate] += [one for one in patterns if one is not None]
     return absent
-
-
-def _patterns(known: Known, instance: Instance) -> Iterator[tuple[str, Pattern | None]]:
-    for literal in instance.rule.body:
-        if isinstance(literal, Negation):
-            yield literal.atom.predicate, _pattern(known, literal.atom, instance)
 
 
 def _pattern(known: Known, atom: Atom, instance: Instance) -> Pattern | None:

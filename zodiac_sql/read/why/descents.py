@@ -34,8 +34,9 @@ class Descents:
     asked: Counter[int] = field(default_factory=Counter)
     """How many questions were about the facts of each hypernode."""
     _tables: dict[int, Tables] = field(default_factory=dict)
-    _older: dict[int, int] = field(default_factory=dict)
-    """How many facts of a hypernode had at most the rank of the first that were asked about."""
+    _older: dict[tuple[int, object], int] = field(default_factory=dict)
+    """How many facts of a hypernode had at most the rank of the first that were asked about, and
+    some value in the column that it keeps."""
     _derived: dict[int, Derived] = field(default_factory=dict)
     _down: set[int] = field(default_factory=set)
 
@@ -65,27 +66,31 @@ class Descents:
         if not mine or asked < len(tables.rules):
             return {}
         highest = max(mine.values())
-        derived = self._derived.get(hypernode)
-        if derived is None or derived.highest < highest:
-            older = self._count(tables, highest, asked)
+        derived, kept = self._derived.get(hypernode), tables.value_kept(mine)
+        if derived and derived.kept != kept:
+            kept = None
+        if derived is None or derived.highest < highest or derived.kept != kept:
+            older = self._count(tables, highest, kept, asked)
             if older > all_facts.MOST_READ:
                 return self._by_statement(
                     tables, mine, asked >= len(tables.rules) + older / SCANNED
                 )
             self._down.add(hypernode)
-            derived = self._derived[hypernode] = chosen(self.known, tables, highest)
+            derived = self._derived[hypernode] = chosen(self.known, tables, highest, kept)
         reached = derived.below(mine)
-        return {fact: derived.ranks[fact] for fact in reached if fact in derived.ranks}
+        ranks = {fact: derived.ranks[fact] for fact in reached if fact in derived.ranks}
+        return {fact: rank for fact, rank in ranks.items() if rank is not None}
 
-    def _count(self, tables: Tables, rank: int, asked: float) -> float:
+    def _count(self, tables: Tables, rank: int, kept: object, asked: float) -> float:
         """How many facts of some tables are older; too many while it does not pay to count them."""
+        about = tables.hypernode, kept
         if tables.rows <= all_facts.MOST_READ:
             return tables.rows
         if asked < max(ASKED_FIRST, len(tables.rules)):
             return inf
-        if tables.hypernode not in self._older:
-            self._older[tables.hypernode] = count_older(self.known, tables, rank)
-        return self._older[tables.hypernode]
+        if about not in self._older:
+            self._older[about] = count_older(self.known, tables, rank, kept)
+        return self._older[about]
 
     def _by_statement(self, tables: Tables, facts: Mapping[Key, int], pays: bool) -> dict[Key, int]:
         if not pays or not can_descend(self.known, tables):

@@ -16,6 +16,7 @@ from zodiac_sql.read.why.descents import Descents
 from zodiac_sql.read.why.evaluated_again import Again
 from zodiac_sql.read.why.paths import Path
 from zodiac_sql.read.why.search import Derivation, Search
+from zodiac_sql.sql.relations import OUTSIDE
 
 Groups = dict[tuple[int, str], dict[Key, int | None]]
 """Facts by hypernode and predicate, with their ranks in its table."""
@@ -165,5 +166,14 @@ def _by_asking(
         for fact, several in zip(some, instances(search.known, rule, some, 1, below), strict=True):
             if several:
                 found[fact] = _derivation_by(search, several[0])
+                _locate_own(search, one.hypernode, found[fact], several[0].rank)
                 del waiting[fact]
     return list(waiting)
+
+
+def _locate_own(search: Search, hypernode: int, derivation: Derivation, rank: int) -> None:
+    """Say where the only fact of its hypernode is that a derivation uses: nobody has to ask."""
+    own = {*search.known.graph[hypernode].derives}
+    used = [use for use in derivation.uses if use[0] in own]
+    if len(used) == 1 and rank > OUTSIDE:
+        search.locate_own(hypernode, {used[0]: rank})

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 from sqlglot import exp
 
@@ -54,8 +54,6 @@ class Words:
     texts: Mapping[int, str]
     facts: dict[Key, Fact] = field(default_factory=dict)
     """Those that were made already: many derivations use the same."""
-    types: dict[str, tuple[Type, ...]] = field(default_factory=dict)
-    """The types of the columns of their predicates."""
     shapes: dict[int, _Shape] = field(default_factory=dict)
     """What `shape` has found."""
     members: int = MEMBERS_SHOWN
@@ -63,15 +61,24 @@ class Words:
 
     def fact(self, key: Key) -> Fact:
         """A fact as people see it."""
-        fact = self.facts.get(key)
-        if fact is None:
-            predicate, stored = key
-            types = self.types.get(predicate)
-            if types is None:
-                types = tuple(type_ or Type.SYMBOL for type_ in self.known.types[predicate])
-                self.types[predicate] = types
-            fact = self.facts[key] = Fact(predicate, tuple(map(self.value, stored, types)), types)
-        return fact
+        return self.facts.get(key) or self.all([key])[key]
+
+    def all(self, keys: Iterable[Key]) -> dict[Key, Fact]:
+        """Facts as people see them. A proof can have thousands: their columns are read as such."""
+        for predicate, rows in _by_predicate(keys).items():
+            types = tuple(type_ or Type.SYMBOL for type_ in self.known.types[predicate])
+            seen = zip(*map(self._column, zip(*rows, strict=True), types), strict=True)
+            for row, values in zip(rows, seen if types else rows, strict=True):
+                self.facts[predicate, row] = Fact(predicate, values, types)
+        return self.facts
+
+    def _column(self, values: Sequence[object], type_: Type) -> Iterable[Value]:
+        if type_ is Type.SYMBOL:
+            text_of: Any = self.texts.get
+            return map(text_of, values, values)
+        if type_ is Type.FLOAT or float in map(type, values):
+            return [self.value(value, type_) for value in values]
+        return cast(Sequence[Value], values)
 
     def value(self, value: object, type_: Type) -> Value:
         """A value as people see it: the text of a symbol."""
@@ -97,7 +104,9 @@ class _Shape:
 
     kinds: tuple[tuple[str, Type, bool], ...]
     """The variables with their types, and whether a value is the text of a plain symbol."""
-    named: tuple[str, ...]
+    named: tuple[tuple[str, Type, bool], ...]
+    """Those among them that a user has named."""
+    has_atoms_only: bool
     negations: tuple[Negation, ...]
     comparisons: tuple[Comparison, ...]
     bindings: tuple[Binding, ...]
@@ -113,7 +122,8 @@ def _shape_of(instance: Instance) -> _Shape:
     body = instance.rule.body
     return _Shape(
         tuple(kinds),
-        tuple(name for name, _, _ in kinds if Variable(name).written),
+        tuple(kind for kind in kinds if Variable(kind[0]).written),
+        all(isinstance(literal, Atom) for literal in body),
         tuple(literal for literal in body if isinstance(literal, Negation)),
         tuple(literal for literal in body if isinstance(literal, Comparison)),
         tuple(literal for literal in body if isinstance(literal, Binding)),
@@ -124,10 +134,7 @@ def _shape_of(instance: Instance) -> _Shape:
 def words(known: Known, keys: Iterable[Key], instances: Iterable[Instance]) -> Words:
     """Look up all symbols that facts and instances mention."""
     wanted: set[object] = set()
-    by_predicate: dict[str, list[tuple[object, ...]]] = defaultdict(list)
-    for predicate, values in keys:
-        by_predicate[predicate].append(values)
-    for predicate, several in by_predicate.items():
+    for predicate, several in _by_predicate(keys).items():
         for column, type_ in zip(zip(*several, strict=True), known.types[predicate], strict=False):
             if type_ is Type.SYMBOL:
                 wanted.update(column)
@@ -139,6 +146,14 @@ def words(known: Known, keys: Iterable[Key], instances: Iterable[Instance]) -> W
         wanted.update([instance.values[name] for name in names if name in instance.values])
     ids = sorted(value for value in wanted if isinstance(value, int))
     return Words(known, texts_as_written(known.store, ids))
+
+
+def _by_predicate(keys: Iterable[Key]) -> dict[str, list[tuple[object, ...]]]:
+    """The values of facts, by their predicates."""
+    found: dict[str, list[tuple[object, ...]]] = defaultdict(list)
+    for predicate, values in keys:
+        found[predicate].append(values)
+    return found
 
 
 def _symbols(instance: Instance) -> list[str]:
@@ -156,12 +171,19 @@ def _symbols(instance: Instance) -> list[str]:
 
 def step_of(told: Words, derivation: Derivation) -> Step:
     """A derivation as people see it."""
-    facts = tuple(map(told.fact, derivation.uses))
-    if isinstance(derivation.by, Path):
-        rules = derivation.by.closure.rules
+    by, facts = derivation.by, tuple(map(told.fact, derivation.uses))
+    if isinstance(by, Path):
+        rules = by.closure.rules
         name = ", ".join(rule.name for rule in rules)
         return Step("path", name, " ".join(rule.text for rule in rules), facts)
-    return _Filled(told, derivation.by).step(facts)
+    shape, there, value_of = told.shape(by), by.values, told.value
+    if not shape.has_atoms_only:
+        return _Filled(told, by).step(facts)
+    values = [
+        (name, plain(str(value_of(there[name], type_))) if made else value_of(there[name], type_))
+        for name, type_, made in shape.named
+    ]
+    return Step("rule", by.rule.name, by.rule.text, facts, values=tuple(values))
 
 
 class _Filled:
@@ -192,7 +214,7 @@ class _Filled:
             tuple([self._test(x) for x in shape.comparisons]),
             tuple([self._bound(x) for x in shape.bindings]),
             tuple([self._group(x) for x in shape.aggregates]),
-            tuple([(name, self.values[name][0]) for name in shape.named]),
+            tuple([(name, self.values[name][0]) for name, _, _ in shape.named]),
         )
 
     def _absent(self, atom: Atom) -> Absent:

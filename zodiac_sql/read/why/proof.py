@@ -180,32 +180,19 @@ class Explanation:
     def height(self) -> int:
         """The steps on the longest way from a goal to an explicit fact: 0 if all are explicit."""
         heights: dict[Fact, int] = {}
-        for fact in reversed(list(self._deepest_first())):
-            steps = () if fact in self.explicit else self.derivations.get(fact, ())
-            heights[fact] = max(
-                (1 + max((heights.get(u, 0) for u in s.uses), default=0) for s in steps), default=0
-            )
-        return max((heights[goal] for goal in self.goals), default=0)
-
-    def _deepest_first(self) -> Iterator[Fact]:
-        """Facts in an order in which each stands before all that it rests on.
-
-        On a cycle, which derivations can form if all are asked for, the last fact rests on others
-        before it.
-        """
-        entered: set[Fact] = set()
-        done: dict[Fact, None] = {}
-        waiting = [(goal, False) for goal in self.goals]
+        waiting: list[tuple[Fact, tuple[Step, ...]]] = [(goal, ()) for goal in self.goals]
         while waiting:
             fact, below = waiting.pop()
-            if below:
-                done[fact] = None
-            elif fact not in entered:
-                entered.add(fact)
-                waiting.append((fact, True))
-                uses = (u for step in self.derivations.get(fact, ()) for u in step.uses)
-                waiting += [(use, False) for use in uses if use not in entered]
-        yield from reversed(done)
+            if below:  # the heights of what it rests on are known
+                uses = [max(map(heights.__getitem__, s.uses), default=0) for s in below]
+                heights[fact] = 1 + max(uses)
+            elif fact not in heights:
+                heights[fact] = 0  # also while it is above itself: derivations can form a cycle
+                steps = () if fact in self.explicit else self.derivations.get(fact, ())
+                if steps:
+                    waiting.append((fact, steps))
+                    waiting += [(use, ()) for step in steps for use in step.uses]
+        return max((heights[goal] for goal in self.goals), default=0)
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as dictionaries, lists, texts and numbers: what `json.dumps` takes.

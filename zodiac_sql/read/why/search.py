@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.program.state import State
 from zodiac_sql.read.why import all_facts
-from zodiac_sql.read.why.all_facts import Derived, every, tables_of
+from zodiac_sql.read.why.all_facts import Derived, every, facts_of, tables_of
 from zodiac_sql.read.why.asked import Instance, Key, Known, Place, places
 from zodiac_sql.read.why.paths import (
     MOST_EDGES,
@@ -20,10 +20,14 @@ from zodiac_sql.read.why.paths import (
     edges_near,
     path_in_database,
 )
-from zodiac_sql.storage.owners import EXPLICIT
+from zodiac_sql.sql.relations import Part
+from zodiac_sql.storage.owners import EXPLICIT, Owner
 
 ALL_EDGES = 2_000
 """If a closure has at most so many edges, all are read at once, for all facts."""
+
+ROWS_OF_A_QUESTION = 1_000
+"""To read so many facts takes about as long as to ask where one of them is."""
 
 SEVERAL = 3
 """After so many facts of a closure, all its edges are read, if they are at most MOST_EDGES."""
@@ -62,6 +66,10 @@ class Search:
     """How often a rule of each hypernode was asked about facts of a level."""
     instances: dict[int, Derived | None] = field(default_factory=dict)
     """All instances of the rules of hypernodes; None where they are too many."""
+    places_asked: Counter[str] = field(default_factory=Counter)
+    """How often it was asked where facts of each predicate are."""
+    whole: dict[tuple[Owner, str], Mapping[Key, int | None]] = field(default_factory=dict)
+    """All facts of a predicate that an owner's table has, with their ranks, where it was read."""
     deriving: dict[str, list[Rule]] = field(default_factory=dict)
     """What `rules_of` has found."""
 
@@ -71,9 +79,7 @@ class Search:
 
     def locate(self, facts: Iterable[Key]) -> None:
         """Find the tables that have some facts, of which some may have none."""
-        new = _by_predicate(fact for fact in facts if fact not in self.places)
-        if new:
-            self._found(places(self.known, new))
+        self._ask_places(_by_predicate(fact for fact in facts if fact not in self.places))
 
     def locate_used(self, facts: Iterable[Key]) -> None:
         """Find the tables that have some facts which were read just now.
@@ -85,27 +91,59 @@ class Search:
             if place := self._only_place(predicate, None):
                 self._found({fact: [place] for fact in some})
                 del new[predicate]
+        self._ask_places(new)
+
+    def locate_own(self, hypernode: int, ranks: Mapping[Key, int | None]) -> None:
+        """Say where facts of a hypernode's tables are, if the other tables are none or small."""
+        own = _by_predicate(fact for fact in ranks if fact not in self.places)
+        for predicate, some in own.items():
+            others = [one for one in self._tables(predicate) if one[0] != hypernode]
+            if self._read_whole(predicate, others, len(some)):
+                located = {fact: [Place(hypernode, ranks[fact])] for fact in some}
+                for owner, _ in others:
+                    facts = self.whole[owner, predicate]
+                    for fact in facts.keys() & located.keys():
+                        located[fact].append(Place(owner, facts[fact]))
+                self._found(located)
+
+    def _ask_places(self, new: dict[str, list[Key]]) -> None:
+        for predicate, some in list(new.items()):
+            owners = [owner for owner, _ in self._tables(predicate)]
+            if owners and all((owner, predicate) in self.whole for owner in owners):
+                there = [(owner, self.whole[owner, predicate]) for owner in owners]
+                self._found({
+                    fact: [Place(owner, facts[fact]) for owner, facts in there if fact in facts]
+                    for fact in some
+                })  # fmt: skip
+                del new[predicate]
+        self.places_asked.update(new.keys())
         if new:
             self._found(places(self.known, new))
 
-    def locate_own(self, hypernode: int, ranks: Mapping[Key, int]) -> None:
-        """Say where facts of a hypernode's tables are, if no others can have them."""
-        alone = {name for name in {name for name, _ in ranks} if self._is_alone(hypernode, name)}
-        self._found({
-            fact: [Place(hypernode, rank)]
-            for fact, rank in ranks.items()
-            if fact[0] in alone and fact not in self.places
-        })  # fmt: skip
-
-    def _is_alone(self, hypernode: int, predicate: str) -> bool:
+    def _tables(self, predicate: str) -> list[tuple[Owner, Part]]:
+        """The tables that have facts of a predicate, with their owners."""
         owners = self.known.sources.owners(predicate)
-        return not any(part.rows for o, parts in owners.items() if o != hypernode for part in parts)
+        return [(owner, part) for owner, parts in owners.items() for part in parts if part.rows]
+
+    def _read_whole(self, predicate: str, tables: Sequence[tuple[Owner, Part]], some: int) -> bool:
+        """Read tables, if that takes not longer than to ask for some facts, and asking took so far.
+
+        Returns whether all of them have been read.
+        """
+        new = [(owner, part) for owner, part in tables if (owner, predicate) not in self.whole]
+        most = some + ROWS_OF_A_QUESTION * self.places_asked[predicate]
+        if sum(part.rows for _, part in new) > most:
+            return False
+        for owner, part in new:
+            self.whole[owner, predicate] = facts_of(self.known, predicate, part)
+        return True
 
     def _found(self, located: Mapping[Key, list[Place]]) -> None:
         self.places |= located
         for fact, there in located.items():
-            if any(place.owner == EXPLICIT for place in there):
-                self.explicit.add(fact)
+            for place in there:
+                if place.owner == EXPLICIT:
+                    self.explicit.add(fact)
 
     def _locate_edges(self, closure: Closure, path: Path) -> None:
         """Say where the facts of a path are, if only one table can have them."""
@@ -117,13 +155,7 @@ class Search:
 
         None if that is several tables, or if ranks are needed.
         """
-        owners = self.known.sources.owners(predicate)
-        tables = [
-            (owner, part)
-            for owner, parts in owners.items()
-            for part in parts
-            if part.rows and owner != without
-        ]
+        tables = [one for one in self._tables(predicate) if one[0] != without]
         if len(tables) != 1:
             return None
         ((owner, part),) = tables
@@ -143,7 +175,10 @@ class Search:
         if hypernode not in self.instances:
             closed = {name for owner, name in self.closures if owner == hypernode}
             tables = tables_of(self.known, hypernode, closed)
-            self.instances[hypernode] = every(self.known, tables, all_facts.MOST_READ)
+            derived = every(self.known, tables, all_facts.MOST_READ)
+            self.instances[hypernode] = derived
+            if derived:
+                self.whole |= {(hypernode, name): derived.ranks for name in tables.parts}
         return self.instances[hypernode]
 
     def beside(self, closure: Closure) -> list[Rule]:

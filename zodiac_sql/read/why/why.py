@@ -25,8 +25,9 @@ from zodiac_sql.read.why.asked import Key, Known, one_nan, places
 from zodiac_sql.read.why.better import of_group
 from zodiac_sql.read.why.check_proof import is_proof
 from zodiac_sql.read.why.explain import MEMBERS_SHOWN, Words, mentioned, solutions, step_of, words
-from zodiac_sql.read.why.find_proof import by_rules, find_proofs
+from zodiac_sql.read.why.find_proof import find_proofs
 from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
+from zodiac_sql.read.why.lowest import by_rules
 from zodiac_sql.read.why.proof import Explanation, Fact, Step
 from zodiac_sql.read.why.search import Derivation, Search
 
@@ -219,10 +220,11 @@ def _needed(
 ) -> dict[Key, Derivation]:
     """The derivations that the goals rest on."""
     needed: dict[Key, Derivation] = {}
+    explicit = search.explicit
     waiting = list(goals)
     while waiting:
         fact = waiting.pop()
-        if fact in needed or search.is_explicit(fact):
+        if fact in needed or fact in explicit:
             continue
         needed[fact] = found[fact]
         waiting += found[fact].uses
@@ -256,15 +258,15 @@ def _told(
     all_ = [d for several in found.values() for d in several]
     keys = {*goals, *found, *passed.values(), *(use for d in all_ for use in d.uses)}
     told: Words = replace(words(search.known, keys, mentioned(all_)), members=members)
-    facts: dict[Key, Fact] = {key: told.fact(key) for key in keys}
+    facts = told.all(keys)
     steps: dict[Fact, tuple[Step, ...]] = {
-        facts[key]: tuple(step_of(told, d) for d in several) for key, several in found.items()
+        facts[key]: tuple([step_of(told, d) for d in several]) for key, several in found.items()
     }
     held = keys - {*passed.values()}
     return Explanation(
         tuple(facts[goal] for goal in goals),
         steps,
-        frozenset(facts[key] for key in held if search.is_explicit(key)),
+        frozenset([facts[key] for key in held & search.explicit]),
         every,
         passed={facts[key]: facts[now] for key, now in passed.items()},
     )
