@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zodiac_sql.change import by_lookups
+from zodiac_sql.change import many_rounds
 from zodiac_sql.lookups import worth
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def test_rounds_are_looked_up(kb: KnowledgeBase) -> None:
 def test_tries_that_fail_leave_the_change_to_duckdb(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(by_lookups, "limits_of", lambda _: worth.Limits(1, 1))
+    monkeypatch.setattr(many_rounds, "limits_of", lambda _: worth.Limits(1, 1))
     strategy, statements = _deleted(kb)
     assert strategy == "support" and statements > LONG // 2
     assert kb.verify()

@@ -13,15 +13,7 @@ from shutil import disk_usage
 
 from zodiac_sql.change.alter import retyped_facts
 from zodiac_sql.change.begin import begin, untouched
-from zodiac_sql.change.by_lookups import (
-    TIMES_AS_MANY,
-    LookedUp,
-    follow,
-    kind_of,
-    look_up,
-    look_up_deep,
-    most_rounds,
-)
+from zodiac_sql.change.by_lookups import LookedUp, follow, kind_of, look_up
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.changed_facts import tables_read
 from zodiac_sql.change.collected import Collected, explicit_predicates
@@ -31,10 +23,12 @@ from zodiac_sql.change.directly import Write, direct_writes, in_rules, write_dir
 from zodiac_sql.change.explicit_after import explicit_after, is_expanded_anew
 from zodiac_sql.change.feed_entries import moved_of
 from zodiac_sql.change.load_files import load_waiting
+from zodiac_sql.change.many_rounds import TIMES_AS_MANY, look_up_instead, most_rounds
 from zodiac_sql.change.marks import marks_after, tell_marks
 from zodiac_sql.change.materialise import Progress, materialise
 from zodiac_sql.change.net_facts import NetFacts, net_changes
 from zodiac_sql.change.not_explicit import only_derived
+from zodiac_sql.change.of_best_values import is_explicit, require_no_facts_of_best_values
 from zodiac_sql.change.plan_sizes import Plan, plan_of
 from zodiac_sql.change.prepared import Prepared, prepared_after
 from zodiac_sql.change.report import IsCurrent, explicit_moves, notes_of, report
@@ -51,8 +45,7 @@ from zodiac_sql.language.syntax import Atom, Constant, Rule
 from zodiac_sql.language.templates import fixed_atoms
 from zodiac_sql.maintain.contract import ManyRounds
 from zodiac_sql.maintain.marking import Marks
-from zodiac_sql.names import EXPLICIT_SCHEMA, is_constraint
-from zodiac_sql.program.best_values import no_facts
+from zodiac_sql.names import is_constraint
 from zodiac_sql.program.build import (
     Edited,
     Planned,
@@ -95,8 +88,7 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
             break
         except ManyRounds:
             collected.remarks = list(remarks)
-            done = look_up_deep(collected, prepared, kind)
-            if done is not None:
+            if (done := look_up_instead(collected, prepared, kind)) is not None:
                 return _report_looked_up(collected, prepared, done, is_current)
             most = None if most is None else most * TIMES_AS_MANY
     differences = _compare(collected, work)
@@ -260,16 +252,6 @@ def _stage_rule_facts(collected: Collected, planned: Planned) -> None:
         collected.inserts[predicate].append(staged)
 
 
-def require_no_facts_of_best_values(state: State, planned: Planned, net: NetFacts) -> None:
-    """Raise DataError if a predicate with MIN or MAX has explicit facts."""
-    for name, rule in planned.graph.with_best.items():
-        if _is_explicit(state, planned.schema[name], net):
-            raise DataError(
-                f"{name} has explicit facts, but also rules with {rule.best}, and such a predicate "
-                f"has no facts of its own. Nothing was changed. {no_facts(name, rule)}"
-            )
-
-
 def _values(fact: Atom) -> tuple[object, ...]:
     return tuple(term.value for term in fact.terms if isinstance(term, Constant))
 
@@ -393,7 +375,7 @@ def _state_after(collected: Collected, work: Materialisation, net: NetFacts) -> 
             ids=work.ids,
             positions=positions,
         )
-    explicit = {name for name in planned.schema if _is_explicit(before, planned.schema[name], net)}
+    explicit = {name for name in planned.schema if is_explicit(before, planned.schema[name], net)}
     in_templates = {a.predicate for rule in planned.templates for a in fixed_atoms(rule)}
     schema = without_unused(planned.schema, planned.graph, explicit | in_templates)
     templates = stored_templates(before, planned)
@@ -419,13 +401,6 @@ def _state_after(collected: Collected, work: Materialisation, net: NetFacts) -> 
     )
 
 
-def _is_explicit(before: State, predicate: Predicate, net: NetFacts) -> bool:
-    """Whether a predicate has explicit facts after the change."""
-    name = predicate.name
-    rows = before.rows.get((EXPLICIT_SCHEMA, predicate.sql_name), 0)
-    return name in net.inserts or rows > (net.deletes[name].rows if name in net.deletes else 0)
-
-
 def _schema_after(before: State, planned: Planned, net: NetFacts) -> Mapping[str, Predicate]:
     """The predicates after a change of facts alone: some may have lost their last fact."""
     graph = planned.graph
@@ -433,7 +408,7 @@ def _schema_after(before: State, planned: Planned, net: NetFacts) -> Mapping[str
     gone = {
         name
         for name in net.deletes
-        if not (before.schema[name].declared or _is_explicit(before, before.schema[name], net))
+        if not (before.schema[name].declared or is_explicit(before, before.schema[name], net))
         and name not in graph.readers
         and name not in graph.derivers
         and name not in in_templates

@@ -38,7 +38,6 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.store import Store
 from zodiac_sql.database.together import Together
 from zodiac_sql.errors import ZodiacError
-from zodiac_sql.evaluate.one_statement import rounds_in
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
@@ -46,7 +45,7 @@ from zodiac_sql.lookups.cascade import Cascade
 from zodiac_sql.lookups.copies import Copies, Moves, NotCopied
 from zodiac_sql.lookups.outcome import Given, Moved, TableEdit, Visited
 from zodiac_sql.lookups.values import Fact, decoded, encoded
-from zodiac_sql.lookups.worth import Declined, Limits, NotEarnedError, copying, limits_of
+from zodiac_sql.lookups.worth import Declined, Limits, NotEarnedError, limits_of
 from zodiac_sql.maintain.choose import LOOKUPS
 from zodiac_sql.names import CHANGE_FACTS, RANK, is_constraint, whole
 from zodiac_sql.program.state import State
@@ -68,16 +67,6 @@ MOST_GIVEN = 1_000
 MOST_MADE = 16
 """For so many hypernodes are copies made in one change; the next one goes on. (The second change of
 a chain of 200 hypernodes took 5.8 s, for all copies at once.)"""
-
-
-TIMES_AS_MANY = 10
-"""Look-ups may take so many times as long as the rounds have taken that they stand in for. If that
-is too short, so many times as many rounds come before they are tried again: the rounds themselves
-then cost that much more, so all tries together cost a part of what a statement a round would.
-"""
-
-MOST_SECONDS = 60
-"""Nobody waits longer for copies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,29 +98,6 @@ def kind_of(collected: Collected, prepared: Prepared) -> Kind | None:
         return None
     names &= in_rules(prepared)
     return frozenset((name, name in deletes, name in inserts) for name in names)
-
-
-def most_rounds(collected: Collected, prepared: Prepared, kind: Kind | None) -> int | None:
-    """How many rounds of a loop cost DuckDB twice what copies of everything cost: the change begins
-    anew then, by look-ups. None: it cannot be looked up.
-    """
-    seconds = 2 * copying(collected.state.rows.values())
-    if not kind or seconds > MOST_SECONDS:
-        return None
-    try:
-        names = (name for name, *_ in kind)
-        prepared.copies.require_possible(collected.state, prepared.graph, names)
-    except Declined:
-        return None
-    return rounds_in(seconds)
-
-
-def look_up_deep(collected: Collected, prepared: Prepared, kind: Kind | None) -> LookedUp | None:
-    """Carry a change out by look-ups: its rounds have cost DuckDB more than all copies do."""
-    assert kind is not None
-    copies, seconds = prepared.copies, sum(collected.seconds.values())
-    copies.worth.earn(kind, 1, seconds, collected.streamed is not None)
-    return look_up(collected, prepared, kind, limits_of(TIMES_AS_MANY * seconds))
 
 
 def look_up(

@@ -105,20 +105,33 @@ def apply_plans(
         target = replace(target, shape=partial(_limited, shape))
         given = {**given, "most": most + 1}
     statement = cache.get(whole_key, partial(_statement, store, plans, context, target, ways))
-    if statement.made:
-        _encode(store, statement.made, given)
-    try:
-        rows = store.count(statement.text, _used(given, statement.parameters))
-    except OutOfMemoryError:
-        special = parameters or statement.made or ranked or marked
-        if special or not divisible([plan.rule for plan in plans]):
-            raise
-        rows = _in_shares(store, plans, context, target, given)
+    rows = _fill(store, statement, plans, context, target, given, bool(parameters))
     if bounds is not None:
         bounds.found([plan.rule.name for plan in plans], rows)
     for name in step_tables:
         store.run(drop(name))
     return rows
+
+
+def _fill(
+    store: Store,
+    statement: Statement,
+    plans: Sequence[Plan],
+    context: Context,
+    target: _Target,
+    given: Mapping[str, object],
+    is_round: bool,
+) -> int:
+    """Make the table, in shares if the memory does not suffice. Returns its rows."""
+    if statement.made:
+        _encode(store, statement.made, given)
+    try:
+        return store.count(statement.text, _used(given, statement.parameters))
+    except OutOfMemoryError:
+        special = is_round or statement.made or target.ranked or target.marked
+        if special or not divisible([plan.rule for plan in plans]):
+            raise
+        return _in_shares(store, plans, context, target, given)
 
 
 def _make_step(
