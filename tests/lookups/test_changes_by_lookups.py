@@ -229,6 +229,19 @@ def test_slow_changes_earn_what_they_have_taken() -> None:
         known.spend("p", worth.FEWEST_IN_PART)
 
 
+def test_the_first_change_of_a_kind_copies_as_much_as_others_may() -> None:
+    known = worth.Worth()
+    known.earn("one", 25, 0.0, streamed=False)
+    known.earn("two", 5, 0.0, streamed=False)
+    for kind, allowed in (("one", 25), ("two", 5), ("new", 20)):
+        known.begin(kind)
+        known.earned = worth.COPIED_A_SECOND
+        known.spend("p", 1)
+        with pytest.raises(worth.NotEarnedError):
+            known.spend("q", allowed * worth.EARNED)
+        known.spend("q", allowed * worth.EARNED - 1)
+
+
 def test_how_much_a_change_may_do_follows_from_what_its_kind_has_taken() -> None:
     known = worth.Worth()
     assert known.limits("kind") == worth.Limits(worth.MOST_MOVED, worth.MOST_STEPS)

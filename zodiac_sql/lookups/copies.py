@@ -151,9 +151,7 @@ class Copies:
                 if moves_ is None:
                     self._drop(name)
                     continue
-                copy = self._there[name]
-                self._move(copy, moves_)
-                self._find_top(name, copy)
+                self._move(name, self._there[name], moves_)
         except sqlite3.OperationalError:  # the change is in the file, so it must not fail any more
             self.close()
         self._note(after)
@@ -168,10 +166,18 @@ class Copies:
         self._refused.clear()
         self.worth.forget_failures()
 
-    def _move(self, copy: Copy, moved: Moves) -> None:
+    def _move(self, name: str, copy: Copy, moved: Moves) -> None:
+        """Bring what has moved to a copy.
+
+        Its highest rank is not looked for again: that would read the whole copy, and one may be
+        noted that no fact has any more.
+        """
         with self.database.transaction():
             for owner, (removed, added) in moved.items():
                 bit, ranked = copy.bits[owner], owner == copy.recursive
+                if ranked and name in self.tops:
+                    ranks = (row[-1] or 0 for row in added)
+                    self.tops[name] = max(self.tops[name], *ranks, 0)
                 self.database.put(moves.take_one(copy), [(bit, *row) for row in removed])
                 rows = [(*row[: copy.arity], bit, row[-1] if ranked else None) for row in added]
                 self.database.put(moves.give_one(copy, ranked), rows)

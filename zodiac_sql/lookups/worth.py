@@ -4,9 +4,10 @@ Making copies costs time, so it must have been earned: each small change that Du
 and that could have been looked up, earns what it has cost. So a session never spends much more on
 copies than it has spent without them. An update of a stream earns more, because others will follow.
 One change spends no more than half of the time that those of its kind have taken, or copies one
-part of a large predicate: so it does not take much longer than they did. A copy that is dropped
-before it has saved what it cost, because large changes come often, costs twice as much the next
-time.
+part of a large predicate: so it does not take much longer than they did. The first of a kind spends
+what others have lately been allowed: in a stream of many kinds, most changes are the first. A copy
+that is dropped before it has saved what it cost, because large changes come often, costs twice as
+much the next time.
 
 How much a change may do before it is left to DuckDB follows from what those of its kind have taken
 there.
@@ -140,6 +141,8 @@ class Worth:
     """How many of these are left. None: it has copied none, and may copy one part in any case."""
     _kinds: dict[Hashable, Failures] = field(default_factory=dict)
     _took: dict[Hashable, Usual] = field(default_factory=dict)
+    _lately: float | None = None
+    """How many facts one of the last changes was allowed to copy, whatever its kind."""
     _looked_up: int = 0
     """How many changes were looked up."""
     _copied_at: dict[str, int] = field(default_factory=dict)
@@ -175,9 +178,10 @@ class Worth:
         before = self._took.get(kind, Usual(seconds)).seconds
         if len(self._took) >= _MOST_KINDS:
             self._took.clear()
-        self._took[kind] = Usual(
-            before + (seconds - before) / 4, max(EARNED * hypernodes, facts // 2) * times
-        )
+        allowed = max(EARNED * hypernodes, facts // 2) * times
+        self._took[kind] = Usual(before + (seconds - before) / 4, allowed)
+        lately = allowed if self._lately is None else self._lately
+        self._lately = lately + (allowed - lately) / 4
 
     def earn_all(self) -> None:
         """Let all copies be made, as the user has chosen."""
@@ -189,7 +193,10 @@ class Worth:
 
     def _usual_of(self, kind: Hashable) -> int:
         """How many facts a change of a kind may copy."""
-        return _ALL if self.earned == _ALL else self._took.get(kind, Usual()).facts
+        if self.earned == _ALL:
+            return _ALL
+        known = self._took.get(kind)
+        return int(self._lately or 0) if known is None else known.facts
 
     def is_to_be_tried(self, kind: Hashable, price: Callable[[Iterable[str]], int]) -> bool:
         """Whether a change of a kind is to be tried. `price` tells what copies of predicates cost.
