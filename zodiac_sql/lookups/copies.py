@@ -233,9 +233,9 @@ class Copies:
         return {**{name: one.copy for name, one in self._loading.items()}, **self._copied}
 
     def _drop(self, name: str) -> None:
-        copy, size = self._there[name], self._sizes.pop(name, 0)
-        if self._copied.pop(name, None) is not None:
-            self.worth.dropped(name, size)
+        copy = self._there[name]
+        self.worth.dropped(name, self._sizes.pop(name, 0))
+        self._copied.pop(name, None)
         self._loading.pop(name, None)
         unload(self.database, copy)
         self._indexes = {(other, places) for other, places in self._indexes if other != name}

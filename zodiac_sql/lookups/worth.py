@@ -7,7 +7,7 @@ One change spends no more than half of the time that those of its kind have take
 part of a large predicate: so it does not take much longer than they did. The first of a kind spends
 what others have lately been allowed: in a stream of many kinds, most changes are the first. A copy
 that is dropped before it has saved what it cost, because large changes come often, costs twice as
-much the next time.
+much the next time, and so does one that is dropped before it is complete.
 
 How much a change may do before it is left to DuckDB follows from what those of its kind have taken
 there.
@@ -159,8 +159,11 @@ class Worth:
         self._copied_at[name] = self._looked_up
 
     def dropped(self, name: str, size: int) -> None:
-        """Note that the copy of a predicate was dropped. Whether it has paid tells its price."""
-        has_paid = EARNED * (self._looked_up - self._copied_at[name]) >= size
+        """Note that the copy of a predicate was dropped, complete or not. Whether it has paid tells
+        its price.
+        """
+        since = self._copied_at.pop(name, self._looked_up)
+        has_paid = EARNED * (self._looked_up - since) >= size
         times = self._dearer.get(name, 1)
         self._dearer[name] = max(1, times // 2) if has_paid else min(2 * times, _DEAREST)
 

@@ -63,9 +63,9 @@ def lose_one_edge(task: Task, owns: WorkingTables) -> Work:
     if task.store.rows(text):
         raise TooMuch("another path seems to lead past that edge")
     key = ("lost edge", relation_key(edge), relation_key(before), own.stored.table, own.ranked)
-    rows = make_table(
-        task.store, task.cache, key, own.gone_table, partial(_over, own, edge, before)
-    )
+    over = partial(_over, own, edge, before)
+    # As it is written: DuckDB would keep pairs, of which there are many, and look nodes up in them.
+    rows = make_table(task.store, task.cache, key, own.gone_table, over, as_written=True)
     own.loses(rows)
     return Work(checked=rows, overdeleted=rows, forward=rows, deletions=rows, iterations=1)
 
