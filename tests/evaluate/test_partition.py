@@ -19,8 +19,8 @@ from support.examples import share
 
 from zodiac_sql.database.open_store import open_store
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.partition import components
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
-from zodiac_sql.evaluate.partition.components import find_roots
 from zodiac_sql.evaluate.partition.partition import (
     Partition,
     compare,
@@ -50,6 +50,15 @@ def store() -> Iterator[Store]:
         yield opened
 
 
+@pytest.fixture(scope="module", autouse=True, params=["few", "many"])
+def as_if_many(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Components are found in Python, or by rounds of SQL."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "many":
+            patch.setattr(components, "FEW", -1)
+        yield
+
+
 # --- connected components -------------------------------------------------------------------------
 
 
@@ -61,7 +70,7 @@ def roots(store: Store, edges: Iterable[Edge]) -> dict[int, int]:
         " unnest($2::BIGINT[]) AS b",
         [[a for a, _ in listed], [b for _, b in listed]],
     )
-    find_roots(store)
+    components.find_roots(store, len(listed))
     rows = store.rows('SELECT node, root FROM "zodiac$roots"')
     found = dict(rows)
     assert len(found) == len(rows)

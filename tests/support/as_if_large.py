@@ -20,6 +20,7 @@ THRESHOLDS: tuple[tuple[str, str, float], ...] = (
     ("evaluate.early_projection", "FEWEST_SIDE_ROWS", 0),
     ("evaluate.fixpoint", "LARGEST_IN_ONE", -1),
     ("evaluate.in_shares", "FACTS_OF_AN_INPUT", 1e15),
+    ("evaluate.partition.components", "FEW", -1),
     ("evaluate.layers", "FEWEST_ROWS", 0),
     ("evaluate.layers", "LEAST_EDGES_TO_A_NODE", 0),
     ("evaluate.layers", "CHEAPER_BY", 0),

@@ -176,7 +176,7 @@ class Copies:
             for owner, (removed, added) in moved.items():
                 bit, ranked = copy.bits[owner], owner == copy.recursive
                 if ranked and name in self.tops:
-                    ranks = (row[-1] or 0 for row in added)
+                    ranks = [rank for row in added if isinstance(rank := row[-1], int)]
                     self.tops[name] = max(self.tops[name], *ranks, 0)
                 self.database.put(moves.take_one(copy), [(bit, *row) for row in removed])
                 rows = [(*row[: copy.arity], bit, row[-1] if ranked else None) for row in added]

@@ -1,4 +1,5 @@
-"""Connected components of an undirected graph, in SQL, in a logarithmic number of rounds.
+"""Connected components of an undirected graph: of many edges in SQL, in a logarithmic number of
+rounds, and of few in Python.
 
 In each round every node takes three steps, each to the least neighbour if that is less, and gets
 the node reached as its label; then the graph is contracted to the labels. (Less by a hash: with
@@ -8,12 +9,20 @@ edge is left.
 (Propagating the least label along edges takes as many rounds as the graph is wide: 876 ms on a
 chain of 2,000 nodes, where this takes 24.)
 
+Planning a round costs 3 to 5 ms, whatever it finds. Of few edges, Python has found the components
+by then: a chain of 400 takes 1.3 ms instead of 22, and one of 10,000 takes 14 instead of 57.
+
 Tables have fixed names, so that all statements are constants.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from zodiac_sql.database.store import Store
+
+FEW = 10_000
+"""So many edges Python goes through in less time than DuckDB takes for two rounds."""
 
 _ROUND = """
 least_neighbour AS MATERIALIZED (
@@ -82,14 +91,42 @@ _ROUNDS = (_NEXT, _exchanged(_NEXT))
 _RESULTS = (_ROOTS, _exchanged(_ROOTS))
 
 
-def find_roots(store: Store) -> None:
+_EDGES = 'SELECT a, b FROM "zodiac$edges"'
+
+_PUT = """
+CREATE OR REPLACE TEMP TABLE "zodiac$roots" AS
+SELECT unnest($1::BIGINT[]) AS node, unnest($2::BIGINT[]) AS root
+"""
+
+
+def find_roots(store: Store, edges: int) -> None:
     """Create "zodiac$roots" (node, root), with the same root for all nodes of a component.
 
-    The edges are in "zodiac$edges" (a, b), BIGINT, a <> b, in any direction, repeated or not; each
-    node is in at least one.
+    So many edges are in "zodiac$edges" (a, b), BIGINT, a <> b, in any direction, repeated or not;
+    each node is in at least one.
     """
+    if edges <= FEW:
+        found = _roots(store.rows(_EDGES))
+        store.run(_PUT, [[*found], [*found.values()]])
+        return
     rows, nodes, turn = store.count(_FIRST), store.count(_NODES), 0
     while rows > nodes:  # the rest are edges
         rows = store.count(_ROUNDS[turn])
         turn = 1 - turn
     store.run(_RESULTS[turn])
+
+
+def _roots(edges: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """The root of each node. On the way to it, each step is made half as long for the next time."""
+    above: dict[int, int] = {}
+
+    def root(node: int) -> int:
+        while (higher := above[node]) != node:
+            above[node] = node = above[higher]
+        return node
+
+    for a, b in edges:
+        above.setdefault(a, a)
+        above.setdefault(b, b)
+        above[root(a)] = root(b)
+    return {node: root(node) for node in above}

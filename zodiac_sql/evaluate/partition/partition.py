@@ -266,8 +266,8 @@ def connect(partition: Partition, links: exp.Query | None) -> None:
             for text in (_BACK, _NEW):
                 given = {"next": partition.next, "unequal": partition.unequal}
                 partition.next += store.count(partition.says(text), given)
-        if store.count(partition.says(_EDGES)):
-            find_roots(store)
+        if edges := store.count(partition.says(_EDGES)):
+            find_roots(store, edges)
             store.run(partition.says(_NAMES))
             store.run(partition.says(_UNITE))
         if partition.unequal:
@@ -296,8 +296,8 @@ def _fall_apart(partition: Partition, kept: exp.Query | None) -> None:
     nothing = exp.select(exp.Star()).from_(temp_table(LINKS)).where(exp.false())
     among = nothing if kept is None else _among_hit(kept)
     store.run(create_temp("zodiac$kept", among))
-    if store.count(_NUMBERED):
-        find_roots(store)
+    if edges := store.count(_NUMBERED):
+        find_roots(store, edges)
     else:
         store.run('CREATE OR REPLACE TEMP TABLE "zodiac$roots" (node BIGINT, root BIGINT)')
     store.run(_PIECES)
