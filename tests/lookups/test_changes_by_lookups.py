@@ -270,14 +270,6 @@ def test_copies_that_do_not_last_cost_more_the_next_time() -> None:
     assert known.price_of({"q": size}) == 2 * size + worth.EACH
 
 
-def test_a_part_of_a_large_predicate_costs_more_than_its_share() -> None:
-    known = worth.Worth()
-    size = 4 * worth.FEWEST_IN_PART
-    whole = known.price_of({"p": size})
-    assert known.price_of_part("p", size, 1) == whole
-    assert known.price_of_part("p", size, 4) == worth.IN_PARTS * whole // 4
-
-
 def test_what_it_costs_to_follow_a_large_change_has_been_saved() -> None:
     known = worth.Worth()
     assert not known.pays_to_follow(100, 10_000)

@@ -338,7 +338,7 @@ class Copies:
         loading = self._loading.get(name)
         parts = loading.parts if loading else self.worth.parts_of(size)
         while loading is None or not loading.is_complete:
-            self.worth.spend(name, self.worth.price_of_part(name, size, parts))
+            self.worth.spend(name, self.worth.price_of({name: size}) // parts)
             loading = loading or self._begin_loading(store, state, known, parts)
             load_part(store, state, self.database, known, loading)
         self._find_top(name, loading.copy)

@@ -39,10 +39,6 @@ EACH = 3_000
 FEWEST_IN_PART = 100_000
 """A predicate is not copied in smaller parts: DuckDB looks at all of its facts for each."""
 
-IN_PARTS = 2
-"""So many times as much a predicate costs that is copied in parts. DuckDB reads all facts for each
-part; and until the last is there, changes are brought to the others, which save nothing yet."""
-
 INDEXED = 3
 """So many facts can be indexed in the time that it takes to copy one."""
 
@@ -158,10 +154,6 @@ class Worth:
         """What it costs to copy predicates with so many facts, in facts."""
         return sum(self._dearer.get(name, 1) * size + EACH for name, size in sizes.items())
 
-    def price_of_part(self, name: str, size: int, parts: int) -> int:
-        """What it costs to copy one part of a predicate with so many facts."""
-        return self.price_of({name: size}) * (IN_PARTS if parts > 1 else 1) // parts
-
     def copied(self, name: str) -> None:
         """Note that a predicate was copied."""
         self._copied_at[name] = self._looked_up
@@ -217,7 +209,7 @@ class Worth:
         known = self._kinds.get(kind)
         if known is None:
             return self.earned > 0
-        part = IN_PARTS * (max(self._usual_of(kind), FEWEST_IN_PART) + EACH)
+        part = max(self._usual_of(kind), FEWEST_IN_PART) + EACH
         if min(price(known.predicates), part) > self.earned:
             return False
         known.passed += 1
