@@ -16,7 +16,7 @@ from sqlglot import exp
 from zodiac_sql.database.statements import anti_join, temp_table
 from zodiac_sql.language.binding import arrange, variables, variables_of
 from zodiac_sql.language.syntax import Atom, Column, Literal, Negation, Rule, Variable
-from zodiac_sql.language.types import body_types
+from zodiac_sql.language.types import body_types, mixes
 from zodiac_sql.maintain.steps.working_table import WorkingTable
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Scan, Version
@@ -56,6 +56,8 @@ def beside_recursion(
         return None
     if plan.body.aggregates or plan.body.steps or any(plan.groups):
         return None
+    if mixes(plan.rule.body, context.columns, context.functions):
+        return None  # an atom by itself would take a float for an int
     rest = tuple(literal for literal in plan.rule.body if not isinstance(literal, Atom))
     given = {v.name: v for scan in others for v in variables(*scan.atom.terms)}
     wanted = [v for v in plan.rule.head.terms if isinstance(v, Variable)]
