@@ -24,6 +24,7 @@ from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, distinct, drop, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.copied import copied, shared
+from zodiac_sql.evaluate.cost.most_facts import most_facts
 from zodiac_sql.evaluate.improve import best_values
 from zodiac_sql.evaluate.in_shares import among, in_shares, kept_column, pays
 from zodiac_sql.evaluate.layers import forget, in_layers
@@ -253,7 +254,7 @@ def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context
     name = table_name(hypernode, predicate, schema)
     kept = kept_column(hypernode, columns)
     inputs = sum(context.relation(p, Version.ALL).rows for p in hypernode.reads)
-    if kept and pays(store, inputs):
+    if kept and pays(store, inputs, lambda: most_facts(store, predicate, rules, before)):
 
         def recursion(first: int, end: int) -> exp.Select:
             begun = [among(query, kept, first, end) for query in seeds.values()]

@@ -5,7 +5,8 @@ a closure. But if each rule keeps a column as it is, such as X in tc(X, Z) :- tc
 facts with different values of that column have nothing to do with each other. So they can be
 derived share by share, by the hash of the value, and what is derived may go to the disk.
 
-How many facts there will be, nobody knows: a small share is derived first, and tells.
+How many facts there will be, nobody knows: if there may be too many (cost/most_facts.py), a small
+share is derived first, and tells. Along deep chains that share takes as many rounds as all do.
 """
 
 from __future__ import annotations
@@ -55,13 +56,17 @@ def kept_column(hypernode: Hypernode, columns: Sequence[Column]) -> str | None:
     return None
 
 
-def pays(store: Store, inputs: int) -> bool:
+def pays(store: Store, inputs: int, most: Callable[[], float | None]) -> bool:
     """Whether what follows from some facts may take too much memory, or somebody waits for it.
+    `most` tells how many facts there may be at most.
 
     One statement cannot tell how far it has come, and is not faster: a closure of 48.7 million
     pairs takes 43 s in one statement, and 42 s in shares.
     """
-    return store.watch.listener is not None or inputs * FACTS_OF_AN_INPUT > most_rows(store)
+    if store.watch.listener is not None:
+        return True
+    fitting = most_rows(store)
+    return inputs * FACTS_OF_AN_INPUT > fitting and not 0 < (most() or 0) <= fitting
 
 
 def in_shares(store: Store, name: str, recursion: Recursion) -> int:
