@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support import budget
+from support.earnings import without_earnings
 
 from zodiac_sql.database import open_store as opening
 from zodiac_sql.database.store import Store
@@ -238,6 +239,7 @@ def test_after_a_failing_commit_it_is_known_whether_the_change_is_there(
     predicate: str,
 ) -> None:
     """Also if it was not counted: then the numbers of explicit facts tell, or a fact that came."""
+    without_earnings(monkeypatch)  # what is looked up would be written to the journal
     run = Store.run
     armed: list[bool] = []
 

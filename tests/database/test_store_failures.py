@@ -195,4 +195,6 @@ def test_what_duckdb_does_when_a_wide_recursion_is_interrupted(
     interruptions that were tried; if they do not any more, one_thread.py has done its duty.
     """
     command = [sys.executable, "-c", INTERRUPTED, str(threads), "30", WIDE[form]]
-    assert subprocess.run(command, timeout=60, check=False).returncode == ended
+    tries = 3 if ended else 1  # beside other programs, 30 interruptions may all be lucky
+    found = (subprocess.run(command, timeout=60, check=False).returncode for _ in range(tries))
+    assert any(code == ended for code in found)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.as_if_large import as_if_large
+from support.earnings import without_earnings
 
 from zodiac_sql.language.parse import parse
 from zodiac_sql.maintain import auto
@@ -141,6 +142,7 @@ def test_what_changes_is_found_by_comparing_sets(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, names: bool
 ) -> None:
     """Where so much has changed that to look for candidates takes longer than the product."""
+    without_earnings(monkeypatch)
     monkeypatch.setattr(product, "FEWEST_SIDE_ROWS", 100)
     monkeypatch.setattr(product, "FEWEST_JOIN_ROWS", 10_000)
     monkeypatch.setattr(compared_products, "FEWEST_CHANGED", 100)
