@@ -81,3 +81,11 @@ def test_a_head_that_is_in_its_own_body(open_kb: OpenKb, strategy: str) -> None:
         """)
         kb.delete("e", [(2, 2)])
         assert set(kb.table("p")) == {(1, 0), (2, 0), (0, 0)}
+
+
+def test_bodies_without_variables(open_kb: OpenKb) -> None:
+    with as_if_large(True), open_kb() as kb:
+        kb.insert("e", [(1, 2), (2, 3), (3, 4)])
+        kb.add_rules("yes() :- e(1, 2), e(2, 3), e(3, 4). no() :- e(1, 2), e(2, 3), e(4, 4).")
+        kb.add_rules("r() :- yes(), yes(), yes().")
+        assert [len(kb.table(name)) for name in ("yes", "no", "r")] == [1, 0, 1]

@@ -132,6 +132,8 @@ def _may_pay(plan: Plan, context: Context) -> bool:
     """
     if not 3 <= len(plan.scans) <= MOST_ATOMS or plan.body.aggregates:
         return False
+    if not any(_variables(scan) for scan in plan.scans):
+        return False
     if any(s.version in _OF_THE_HEAD or s.atom not in plan.body.atoms for s in plan.scans):
         return False
     relations = [context.relation(s.atom.predicate, s.version) for s in plan.scans]
