@@ -15,7 +15,7 @@ from generators.deep_programs import SHAPES, Facts, long_change, long_facts
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support import budget
-from support.agreement import assert_agrees
+from support.agreement import assert_agrees, move
 from support.as_if_large import as_if_large
 from support.examples import share
 from support.oracle import extensions
@@ -45,14 +45,7 @@ def test_links_go_and_come(
         for _ in range(rng.randrange(1, 4)):
             gone, come = long_change(rng, facts)
             note(f"gone {gone}, come {come}")
-            with kb.update() as update:
-                for name in gone:
-                    update.delete(name, sorted(gone[name]))
-                    update.insert(name, sorted(come[name]))
-            facts = {
-                name: (facts[name] - gone.get(name, set())) | come.get(name, set())
-                for name in facts
-            }
+            facts, _ = move(kb, facts, gone, come)
             _compare(kb, rules, facts)
         assert kb.verify()
     budget.tried("deep programs that change")

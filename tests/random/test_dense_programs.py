@@ -20,6 +20,7 @@ from generators.programs import Rule
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support import budget
+from support.agreement import move
 from support.as_if_large import as_if_large
 from support.examples import share
 from support.naive import extensions
@@ -55,11 +56,7 @@ def test_dense_programs(
         for _ in range(2):
             gone, come = dense_change(rng, facts)
             note(f"gone {gone}, come {come}")
-            with kb.update() as update:
-                for name in facts:
-                    update.delete(name, sorted(gone[name]))
-                    update.insert(name, sorted(come[name]))
-            facts = {name: (facts[name] - gone[name]) | come[name] for name in facts}
+            facts, _ = move(kb, facts, gone, come)
             _compare(kb, rules, facts)
     budget.tried("dense programs")
 

@@ -14,6 +14,7 @@ from generators.deep_programs import SCHEMA, SHAPES, Facts, long_change, long_fa
 from generators.programs import Rule
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
+from support.agreement import move
 from support.examples import share
 from support.explained import (
     assert_moves_explained,
@@ -50,16 +51,11 @@ def test_deep_facts_are_explained(shape: str, seed: int) -> None:
         world = _world(rules, facts)
         for _ in range(rng.randrange(3)):
             gone, come = long_change(rng, facts)
-            with kb.update() as update:
-                for name in gone:
-                    update.delete(name, sorted(gone[name]))
-                    update.insert(name, sorted(come[name]))
-            facts = {name: (facts[name] - gone.get(name, set())) | come.get(name, set())
-                     for name in facts}  # fmt: skip
+            facts, change = move(kb, facts, gone, come)
             before, world = world, _world(rules, facts)
             moved = [one for one in moves(before, world) if one[1][0] in "pqs"]
             told = rng.sample(moved, min(2, len(moved)))
-            assert_moves_explained(update.change, before, world, told)
+            assert_moves_explained(change, before, world, told)
         lowest = None
         if not large and is_small(world):
             lowest = minimum_heights(all_instances(world), world)

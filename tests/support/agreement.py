@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from generators.program_changes import AddRule, Change, Delete, DropRule, Insert, change_text
@@ -18,6 +19,23 @@ Extensions = dict[str, set[Row]]
 def insert_all(kb: KnowledgeBase, facts: Facts) -> None:
     for predicate, rows in facts.items():
         kb.insert(predicate, sorted(rows, key=repr))
+
+
+def move(
+    kb: KnowledgeBase,
+    facts: Mapping[str, set[Row]],
+    gone: Mapping[str, set[Row]],
+    come: Mapping[str, set[Row]],
+) -> tuple[dict[str, set[Row]], Told]:
+    """Delete some facts and insert others in one change. Returns the facts then, and the Change."""
+    with kb.update() as update:
+        for name in gone:
+            update.delete(name, sorted(gone[name]))
+            update.insert(name, sorted(come[name]))
+    after = {
+        name: (rows - gone.get(name, set())) | come.get(name, set()) for name, rows in facts.items()
+    }
+    return after, update.change
 
 
 def make(kb: KnowledgeBase, change: Change, style: Style, check: bool = True) -> Told:
