@@ -28,9 +28,15 @@ SAME_TEXTS = {
     "booleans": ("true , false", "bool"),
     "dates": ('"2024-01-31"^^xsd:date', "date"),
     "moments": ('"2024-01-01T12:00:00.5"^^xsd:dateTime', "timestamp"),
+    "instants of one zone": ('"2024-01-01T00:30:00+02:00"^^xsd:dateTime', "timestamp"),
     "instants": ('"2024-01-01T12:00:00Z"^^xsd:dateTime', "timestamp"),
 }
 OTHER_TEXTS = {
+    "zeros in a zone": ('"2024-01-01T12:00:00.500+02:00"^^xsd:dateTime', "timestamp"),
+    "two zones": (
+        '"2024-01-01T12:00:00+02:00"^^xsd:dateTime , "2024-01-01T12:00:00Z"^^xsd:dateTime',
+        "timestamp",
+    ),
     "a zone": ('"2024-01-01T12:00:00+02:00"^^xsd:dateTime', "timestamp"),
     "digits": ('"021"^^xsd:integer , "+7"^^xsd:integer', "int"),
     "zeros": ("2.50 , 3.0", "float"),

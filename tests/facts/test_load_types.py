@@ -74,8 +74,17 @@ NATIVE = [
      [dt.datetime(2024, 2, 29, 10, 0, 0, 500000)]),
     (["2024-02-29T10:00:00+02:00 dateTime", "2024-02-29T10:00:00Z dateTime"], Type.TIMESTAMP,
      "dateTimeZ", [dt.datetime(2024, 2, 29, 8), dt.datetime(2024, 2, 29, 10)]),
-    (["2024-02-29T10:00:00-00:30 dateTimeStamp"], Type.TIMESTAMP, "dateTimeStamp",
+    (["2024-02-29T10:00:00Z dateTime"], Type.TIMESTAMP, "dateTimeZ",
+     [dt.datetime(2024, 2, 29, 10)]),
+    (["2024-02-29T10:00:00+02:00 dateTime", "2024-02-29T23:30:00+02:00 dateTime"], Type.TIMESTAMP,
+     "dateTime+02:00", [dt.datetime(2024, 2, 29, 8), dt.datetime(2024, 2, 29, 21, 30)]),
+    (["2024-02-29T10:00:00-00:30 dateTimeStamp"], Type.TIMESTAMP, "dateTimeStamp-00:30",
      [dt.datetime(2024, 2, 29, 10, 30)]),
+    (["2024-02-29T10:00:00Z dateTimeStamp", "2024-02-29T10:00:00-00:30 dateTimeStamp"],
+     Type.TIMESTAMP, "dateTimeStamp",
+     [dt.datetime(2024, 2, 29, 10), dt.datetime(2024, 2, 29, 10, 30)]),
+    (["2024-02-29T10:00:00-00:30 dateTimeStamp", "2024-02-29T10:00:00-00:30 dateTime"],
+     Type.TIMESTAMP, "dateTime-00:30", [dt.datetime(2024, 2, 29, 10, 30)] * 2),
 ]  # fmt: skip
 
 
@@ -253,7 +262,7 @@ def test_several_literals_that_are_one_fact_are_told(
 ) -> None:
     text = literal_file(*literals)
     text = re.sub(r"http://e.org/[0-9]", "http://e.org/s", text)
-    notes = noted(store, tmp_path, text)
+    notes = tuple(n for n in noted(store, tmp_path, text) if "several time zones" not in n)
     start = f"{tmp_path}/a.nt: 1 fact of {P} stands for several literals of the file, such as "
     assert notes == ((f"{start}{said}: their values are equal",) if said else ())
 

@@ -35,6 +35,14 @@ _VALUES = {
     ":b1": ["true", "false"],
     ":t": ['"2020-01-01"^^xsd:date', '"2021-05-06"^^xsd:date'],
     ":u": ['"2020-01-01T00:00:00"^^xsd:dateTime', '"2021-05-06T01:02:03"^^xsd:dateTime'],
+    ":z": [
+        '"2019-12-31T23:30:00-08:00"^^xsd:dateTime',
+        '"2023-05-06T01:02:03.5-08:00"^^xsd:dateTime',
+    ],
+    ":o": [
+        '"2022-01-01T02:00:00+05:45"^^xsd:dateTime',
+        '"2018-05-06T01:02:03+05:45"^^xsd:dateTime',
+    ],
     ":m": _MIXED,
     ":w": [
         '"2019-12-01T23:30:00"^^xsd:dateTime',
@@ -56,6 +64,7 @@ _SPELLINGS = {
     ":d": [".5", "1.00", "+2.50", '"02.0"^^xsd:decimal'],
     ":k": ["1e0", "25e-1", "-.5E+0", "0.1e1"],
     ":b1": ['"1"^^xsd:boolean', '"0"^^xsd:boolean'],
+    ":z": ['"2023-05-06T01:02:03.50-08:00"^^xsd:dateTime'],
 }
 """Constants that native columns have in another spelling."""
 

@@ -87,9 +87,21 @@ def _plain(value: object) -> object:
         return _of_number(str(value))
     if found[2] in _NUMERIC:
         return _number(found[1], value)
+    if found[2] == f"{symbols.XSD}dateTime":
+        return _in_utc(found[1])
     if found[2] == f"{symbols.XSD}boolean":
         return found[1] in ("true", "1")
     return _of_number(found[1]) if found[2].startswith(symbols.XSD) else value
+
+
+def _in_utc(moment: str) -> str:
+    """A moment as a native column has it."""
+    try:
+        value = datetime.datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    zoned = value.tzinfo is not None
+    return (value.astimezone(datetime.UTC).replace(tzinfo=None) if zoned else value).isoformat()
 
 
 def _number(digits: str, value: object) -> object:

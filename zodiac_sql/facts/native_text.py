@@ -8,9 +8,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from zodiac_sql.database.statements import once, text
-from zodiac_sql.facts.load.literals import ZONED, is_zoned
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.zones import without_zone, zone_of
 
 _DEFAULTS = {
     Type.INT: f"{XSD}integer", Type.FLOAT: f"{XSD}double", Type.BOOL: f"{XSD}boolean",
@@ -23,9 +23,15 @@ def datatype_of(type_: Type, kept: str | None) -> str:
     return kept or _DEFAULTS[type_]
 
 
-def written_datatype(datatype: str) -> str:
-    """The datatype that is written: instants in UTC are of the same one as other moments."""
-    return f"{XSD}dateTime" if datatype == ZONED else datatype
+def wall_clock(value: exp.Expr, datatype: str) -> exp.Expr:
+    """What a clock shows, in the zone that is written, at the moment of a native column."""
+    zone = zone_of(datatype)
+    if zone is None or zone == "Z":
+        return value.copy()
+    hours, minutes = int(zone[:3]), int(zone[0] + zone[4:])
+    shift = exp.Literal.number(abs(60 * hours + minutes))
+    offset = _call("to_minutes", exp.Neg(this=shift) if zone[0] == "-" else shift)
+    return exp.paren(exp.Add(this=value.copy(), expression=offset))
 
 
 def literal_text(value: exp.Expr, type_: Type, datatype: str) -> exp.Expr:
@@ -36,10 +42,8 @@ def literal_text(value: exp.Expr, type_: Type, datatype: str) -> exp.Expr:
     if type_ is Type.FLOAT:
         return once((value,), lambda v: _float(v, datatype), "list_transform", "list_extract")
     if type_ is Type.TIMESTAMP:
-        written = _moment(value)
-        if is_zoned(datatype):
-            written = _joined(written, text("Z"))
-        return _typed(written, written_datatype(datatype))
+        written = _joined(_moment(wall_clock(value, datatype)), text(zone_of(datatype) or ""))
+        return _typed(written, without_zone(datatype))
     return _typed(_varchar(value), datatype)
 
 
@@ -83,6 +87,14 @@ def _double(value: exp.Expr) -> exp.Expr:
         .when(_call("isinf", value.copy()), infinite.else_(text("-INF")))
         .else_(_varchar(value.copy()))
     )
+
+
+def moment_text(written: exp.Expr, datatype: str) -> exp.Expr:
+    """The literal that a native column has for a moment with a zone, if it keeps this zone."""
+    zone = _call("zodiac_offset", written.copy())
+    clock = _call("left", written.copy(), _call("length", written.copy()) - _call("length", zone))
+    moment = exp.cast(clock, "TIMESTAMP")
+    return _typed(_joined(_moment(moment), zone.copy()), datatype)
 
 
 def _moment(value: exp.Expr) -> exp.Expr:

@@ -15,9 +15,10 @@ from zodiac_sql.database.column_types import TEXT_TYPES
 from zodiac_sql.database.statements import temp_table, text, without_sign_of_zero
 from zodiac_sql.database.store import Store
 from zodiac_sql.facts.load import literals
-from zodiac_sql.facts.native_text import datatype_of, literal_text
+from zodiac_sql.facts.native_text import datatype_of, literal_text, moment_text
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.zones import common_zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +59,16 @@ def literals_in(store: Store, symbols: exp.Query, type_: Type) -> Literals | Non
     prepare(store)
     symbol = exp.column("o", table="v")
     moment = _call("starts_with", _call("zodiac_datatype", symbol), text(f"{XSD}dateTime"))
-    zoned = exp.and_(moment, _call("zodiac_zoned", _lexical(symbol)))
-    kinds = exp.select(_call("zodiac_datatype", symbol), _call("count_if", zoned))
+    zone = exp.Case().when(moment, _call("zodiac_offset", _lexical(symbol)))
+    least, greatest = exp.Min(this=zone), exp.Max(this=zone.copy())
+    kinds = exp.select(_call("zodiac_datatype", symbol), least, greatest)
     rows = store.rows(kinds.from_(symbols.subquery("v", copy=False)).group_by(exp.convert(1)))
-    datatypes = [d for d, _ in rows if literals.TYPES.get(d) in (type_, _narrower(type_))]
+    datatypes = [d for d, *_ in rows if literals.TYPES.get(d) in (type_, _narrower(type_))]
     if not datatypes:
         return None
-    any_zoned = any(count for _, count in rows)
-    datatype = literals.common_datatype(datatypes, type_, any_zoned)
-    forms = {d: _form(d, type_, any_zoned) for d in datatypes}
+    common = common_zone({zone for _, *zones in rows for zone in zones if zone})
+    datatype = literals.common_datatype(datatypes, type_, common)
+    forms = {d: _form(d, type_, common is not None) for d in datatypes}
     return Literals(type_, literals.beside_doubles(forms), datatype)
 
 
@@ -127,8 +129,11 @@ def _written(symbol: exp.Expr, datatype: str, zoned: bool) -> tuple[list[exp.Exp
     """The literals that may have become of one with a datatype, and whether it can."""
     type_ = literals.TYPES[datatype]
     way = Literals(type_, {datatype: _form(datatype, type_, zoned)}, None)
-    own = datatype_of(type_, literals.common_datatype([datatype], type_, zoned))
+    zone = "Z" if zoned else None
+    own = datatype_of(type_, literals.common_datatype([datatype], type_, zone))
     written = [literal_text(way.value(symbol), type_, own)]
+    if zoned:
+        written.append(moment_text(_lexical(symbol), datatype))
     if type_ in (Type.INT, Type.FLOAT):  # the column may have been one of several datatypes
         is_single = datatype == f"{XSD}float"
         number = _promoted(_lexical(symbol)) if is_single else exp.cast(way.value(symbol), "DOUBLE")

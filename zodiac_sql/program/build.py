@@ -26,6 +26,7 @@ from zodiac_sql.language.syntax import (
 )
 from zodiac_sql.language.templates import fixed_atoms, is_template
 from zodiac_sql.language.types import Inferred, infer
+from zodiac_sql.language.zones import is_zoned, united
 from zodiac_sql.names import DERIVED_SCHEMA, RESERVED, derived, is_constraint, why_not
 from zodiac_sql.program.arrivals import Arrival, Arrived, arrive
 from zodiac_sql.program.check import Candidate, arities, check, in_order
@@ -346,7 +347,7 @@ def with_staged(
                 )
     else:
         kept = tuple(
-            a if a == b or type_ is Type.SYMBOL else None
+            a if a == b or type_ is Type.SYMBOL else _united(a, b)
             for a, b, type_ in zip(known.datatypes, datatypes, settled, strict=True)
         )
         names = [c.name for c in known.columns]
@@ -417,3 +418,11 @@ class SqlNames:
             self.given[predicate] = found
             self._taken.add(found.lower())
         return self.given[predicate]
+
+
+def _united(before: str | None, found: str | None) -> str | None:
+    """The RDF datatype of a column that gets facts of another; None if there is none in common.
+
+    Instants stay instants, whatever the zone in which they are written.
+    """
+    return united(before, found) if is_zoned(before) and is_zoned(found) else None

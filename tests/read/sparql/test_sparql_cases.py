@@ -27,6 +27,10 @@ GRAPH = """
   "2020-02-01Z"^^xsd:date, "2020-01-05T23:30:00-08:00"^^xsd:dateTime,
   "2020-01-02T10:00:00.25"^^xsd:dateTime, "2020-01-01"^^xsd:date .
 :h :e 1.0e0, "text" ; :g -2.5, 3.5 .
+:i :west "2010-12-31T23:30:00-08:00"^^xsd:dateTime ;
+  :east "2011-01-01T13:15:00.5+05:45"^^xsd:dateTime .
+:j :west "2011-06-30T16:00:00.25-08:00"^^xsd:dateTime ;
+  :east "2010-12-31T03:00:00+05:45"^^xsd:dateTime .
 """
 
 CASES = {
@@ -182,6 +186,28 @@ CASES = {
         '(hours("2010-12-21"^^xsd:date) AS ?c) '
         '(str("2010-12-21T15:38:02-08:00"^^xsd:dateTime) AS ?d) '
         '(hours(coalesce("2010-12-21T15:38:02-08:00"^^xsd:dateTime)) AS ?e) { }'
+    ),
+    "parts of instants in one zone": (
+        "SELECT ?x (year(?v) AS ?y) (month(?v) AS ?o) (day(?v) AS ?d) (hours(?v) AS ?h) "
+        "(minutes(?v) AS ?m) (seconds(?v) AS ?s) (str(?v) AS ?t) "
+        "(datatype(?v) AS ?a) (xsd:date(?v) AS ?b) { { ?x :west ?v } UNION { ?x :east ?v } }"
+    ),
+    "days of instants in one zone": "SELECT (day(?v) AS ?d) (hours(?v) AS ?h) { ?x :west ?v }",
+    "instants of two zones": "SELECT ?x ?y { ?x :west ?v . ?y :east ?w FILTER(?v < ?w) }",
+    "instants of two zones that are one": (
+        "SELECT ?x ?y (?v = ?w AS ?a) { ?x :west ?v . ?y :east ?w }"
+    ),
+    "groups of instants": "SELECT (hours(?v) AS ?h) (COUNT(*) AS ?n) { ?x :east ?v } GROUP BY ?v",
+    "the last of instants": "SELECT (day(MAX(?v)) AS ?d) (str(MIN(?v)) AS ?t) { ?x :west ?v }",
+    "instants in VALUES": (
+        'SELECT * { VALUES ?v { "2010-12-31T23:30:00-08:00"^^xsd:dateTime } ?x :west ?v }'
+    ),
+    "a constant instant in a zone": (
+        'SELECT ?x { ?x :west "2010-12-31T23:30:00-08:00"^^xsd:dateTime }'
+    ),
+    "chosen instants": (
+        "SELECT (hours(if(?x = :i, ?v, ?w)) AS ?h) (day(coalesce(?v, ?w)) AS ?d) "
+        "{ ?x :west ?v ; :east ?w }"
     ),
     "a constant moment that is bound": (
         'SELECT ?t (hours(?t) AS ?h) { BIND("2010-12-21T15:38:02-08:00"^^xsd:dateTime AS ?t) }'

@@ -8,7 +8,8 @@ every value fits without loss:
                that are what their doubles are written as, such as all of at most 15 digits
     BOOL       xsd:boolean
     DATE       xsd:date without a time zone
-    TIMESTAMP  xsd:dateTime, all without a time zone, or all with one (then converted to UTC)
+    TIMESTAMP  xsd:dateTime, all without a time zone, or all with one (then kept in UTC, and
+               written with their offset if all have the same)
 
 Otherwise it is a column of symbols, and every literal keeps its text.
 """
@@ -21,9 +22,7 @@ from zodiac_sql.facts.load import cells
 from zodiac_sql.language.datatypes import INTEGER_BOUNDS
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
-
-ZONED = f"{XSD}dateTimeZ"
-"""In Predicate.datatypes: xsd:dateTime with a time zone, kept in UTC and written with a Z."""
+from zodiac_sql.language.zones import ZONED, in_zone, is_zoned
 
 TYPES: Mapping[str, Type] = {
     **dict.fromkeys((XSD + local for local in INTEGER_BOUNDS), Type.INT),
@@ -64,7 +63,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_moment_fits(v) AS
                          || '(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?')
     AND NOT starts_with(v, '0000') AND zodiac_moment(v) IS NOT NULL;
 
--- The time zone of a moment that fits.
+-- The time zone of a moment that fits: Z, an offset, or nothing.
 CREATE OR REPLACE TEMP MACRO zodiac_offset(v) AS
     CASE WHEN ends_with(v, 'Z') THEN 'Z'
          WHEN substring(v, -6, 1) IN ('+', '-') THEN substring(v, -6, 6)
@@ -158,11 +157,6 @@ _FORMS = {
 }  # fmt: skip
 
 
-def is_zoned(datatype: str | None) -> bool:
-    """Whether timestamps of a column with this RDF datatype are instants, written with a Z."""
-    return datatype in (ZONED, f"{XSD}dateTimeStamp")
-
-
 def bounds(datatype: str) -> tuple[int | None, int | None]:
     """The least and the greatest integer of a datatype; None where there is no limit."""
     return INTEGER_BOUNDS.get(datatype.removeprefix(XSD), (None, None))
@@ -176,14 +170,18 @@ def within_bounds(datatype: str, low: int | None, high: int | None) -> bool:
     return (least is None or least <= low) and (most is None or high <= most)
 
 
-def common_datatype(datatypes: Collection[str], type_: Type, zoned: bool) -> str | None:
-    """The entry of a column in Predicate.datatypes; None stands for the default of its type."""
+def common_datatype(datatypes: Collection[str], type_: Type, zone: str | None) -> str | None:
+    """The entry of a column in Predicate.datatypes; None stands for the default of its type.
+
+    `zone` is the `common_zone` of its moments.
+    """
+    if type_ is Type.TIMESTAMP and zone is not None:
+        only = next(iter(datatypes)) if len(datatypes) == 1 else ZONED
+        return in_zone(only, zone)
     if len(datatypes) == 1:
         (only,) = datatypes
         if type_ is Type.FLOAT and TYPES.get(only) is Type.INT:
             return f"{XSD}decimal"
-        return ZONED if zoned and only == f"{XSD}dateTime" else only
-    if type_ is Type.TIMESTAMP and zoned:
-        return ZONED
+        return only
     doubles = {f"{XSD}double", f"{XSD}float"}
     return f"{XSD}decimal" if type_ is Type.FLOAT and not doubles & set(datatypes) else None

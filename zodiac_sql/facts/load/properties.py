@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
@@ -13,6 +13,7 @@ from zodiac_sql.facts.load import literals
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.language.urns import predicate_name
+from zodiac_sql.language.zones import common_zone, united, zone_of
 
 MACROS = r"""
 CREATE OR REPLACE TEMP MACRO zodiac_is_class(p, o) AS
@@ -50,7 +51,8 @@ class Property:
     `kinds` counts its objects by datatype (or 'node', 'text'). `forms` has the form that a literal
     of a datatype must have to enter a native column. `misfits` counts objects without it.
     `respelled` tells that a value may be written in several ways. `fallen` tells why the column is
-    not native, although all objects are literals of one family.
+    not native, although all objects are literals of one family. `moved` tells that moments are
+    written in UTC, and not in the zone in which the file has them.
     """
 
     number: int
@@ -65,6 +67,7 @@ class Property:
     misfits: int = 0
     respelled: bool = False
     fallen: Fallen | None = None
+    moved: bool = False
 
     @property
     def arity(self) -> int:
@@ -192,7 +195,14 @@ class _Fitting:
     low: int | None
     high: int | None
     zoned: int
+    first_zone: str | None
+    last_zone: str | None
     respelled: bool
+
+    @property
+    def zones(self) -> set[str]:
+        """The least and the greatest zone of moments."""
+        return {zone for zone in (self.first_zone, self.last_zone) if zone}
 
 
 def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
@@ -200,7 +210,7 @@ def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
         "SELECT term, datatype, count_if(zodiac_fits(value, form)),"
         " min(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
         " max(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
-        " count_if(form LIKE '%moment' AND zodiac_zoned(value)),"
+        " count_if(form LIKE '%moment' AND zodiac_zoned(value)), min(zone), max(zone),"
         " coalesce(min(zone) < max(zone) OR bool_or(zodiac_respelled(value, form))"
         " AND (min(zone) IS NULL OR min(strlen(value)) < max(strlen(value))), false)"
         " FROM (SELECT *, CASE WHEN form LIKE '%moment' THEN zodiac_offset(value) END AS zone"
@@ -224,7 +234,18 @@ def _decided(property_: Property, fits: Mapping[tuple[str, str], _Fitting]) -> P
         if misfits or not bounded or zoned not in (0, total):
             why = Fallen.LOSSY if misfits else Fallen.ZONED if bounded else Fallen.OUT_OF_RANGE
             return replace(property_, type=Type.SYMBOL, forms={}, fallen=why)
-    datatype = literals.common_datatype(property_.forms, property_.type, zoned > 0)
+    zones = set().union(*(fitting.zones for fitting in found.values()))
+    zone = common_zone(zones)
     before = property_.known.datatypes[1] if property_.known is not None else None
-    respelled = any(fitting.respelled for fitting in found.values())
-    return replace(property_, datatype=before or datatype, misfits=misfits, respelled=respelled)
+    datatype = united(before, literals.common_datatype(property_.forms, property_.type, zone))
+    return replace(
+        property_,
+        datatype=datatype,
+        misfits=misfits,
+        respelled=any(fitting.respelled for fitting in found.values()),
+        moved=zone_of(datatype) == "Z" and _have_offset({*zones, zone_of(before)}),
+    )
+
+
+def _have_offset(zones: Collection[str | None]) -> bool:
+    return any(zone not in ("Z", None) for zone in zones)

@@ -89,6 +89,7 @@ def _load(
         remarks = (
             *kept_as_text.notes(store, file, found, reading),
             *same_value.notes(store, file.name, found),
+            *(_moved(file.name, property_) for property_ in found if property_.moved),
         )
         tag = blanks.tag(store, source, numbered=not file.written)
         store.run(_FACTS, {"tag": tag})
@@ -100,6 +101,13 @@ def _load(
     notes = (*remarks, *(("graph names were ignored",) if reading.graphs else ()))
     return Loaded(
         staged, reading.triples - dropped, tuple(skipped), reading.skipped_count + dropped, notes
+    )
+
+
+def _moved(file: str, property_: Property) -> str:
+    return (
+        f"{file}: the objects of {property_.name} are moments of several time zones. The column "
+        "has instants, which are written in UTC: SPARQL's DAY and HOURS are those of UTC."
     )
 
 

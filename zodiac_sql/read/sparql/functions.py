@@ -8,10 +8,10 @@ from typing import Any
 from sqlglot import exp
 
 from zodiac_sql.database.statements import text
-from zodiac_sql.facts.load.literals import is_zoned
-from zodiac_sql.facts.native_text import written_datatype
+from zodiac_sql.facts.native_text import wall_clock
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.zones import is_zoned, without_zone
 from zodiac_sql.read.sparql.context import refused
 from zodiac_sql.read.sparql.solutions import Form
 from zodiac_sql.read.sparql.values import (
@@ -72,7 +72,7 @@ def _datatype(arguments: Values) -> Value:
     if value.kind == "string":
         return term(_if_any(value, text(f"{XSD}string")))
     if value.kind != "term" and value.rank is None:
-        return term(_if_any(value, text(written_datatype(value.form.datatype))))
+        return term(_if_any(value, text(without_zone(value.form.datatype))))
     return term(sparql("datatype", as_term(value)))
 
 
@@ -214,7 +214,7 @@ def _if(arguments: Values) -> Value:
 def _are_alike(values: Values) -> bool:
     """Whether values have one form, in which one can take the place of another."""
     forms = {(value.kind, value.form) for value in values}
-    return len(forms) == 1 and not any(value.rank or value.offset for value in values)
+    return len(forms) == 1 and not any(value.rank for value in values)
 
 
 def _chosen(test: Value, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
@@ -246,8 +246,8 @@ def _part(name: str) -> Callable[[Values], Value]:
         (value,) = arguments
         if value.kind == "date" and timed:
             return error()
-        if value.kind in ("date", "moment") and not value.offset:
-            moment = value.copy
+        if value.kind in ("date", "moment"):
+            moment = wall_clock(value.sql, value.form.datatype)
         else:
             moment = sparql("wall", as_term(value), exp.convert(timed))
         if name == "second":

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import text
 from zodiac_sql.facts.native_text import literal_text
+from zodiac_sql.language.zones import zone_of
 from zodiac_sql.read.sparql import aggregates
 from zodiac_sql.read.sparql.context import Context, refused
 from zodiac_sql.read.sparql.expressions import (
@@ -34,7 +35,7 @@ from zodiac_sql.read.sparql.solutions import (
     united,
     with_texts,
 )
-from zodiac_sql.read.sparql.terms import has_offset, native, symbol
+from zodiac_sql.read.sparql.terms import native, symbol
 from zodiac_sql.read.sparql.triples import as_text
 from zodiac_sql.read.sparql.values import Value, as_term
 
@@ -235,7 +236,7 @@ class Patterns:
         if number is not None:
             return exp.cast(exp.convert(number), "INTEGER"), Column(ID, True)
         known = native(term)
-        if known is None or has_offset(term):
+        if known is None:
             return exp.cast(text(found), "VARCHAR"), Column(TEXT, True)
         # No fact has it in this spelling, but a native column may have its value.
         form, value = known
@@ -336,8 +337,12 @@ def _exists(graph: Any, scope: Scope) -> exp.Expr:
 
 
 def _as_column(value: Value) -> tuple[exp.Expr, Column]:
-    """A value as a column: native values stay what they are."""
-    if value.form.type is not None and value.rank is None and not value.offset:
+    """A value as a column: native values stay what they are.
+
+    A constant keeps its zone, which the instant does not have.
+    """
+    in_utc = value.written is None or zone_of(value.form.datatype) in (None, "Z")
+    if value.form.type is not None and value.rank is None and in_utc:
         return value.sql, Column(value.form, value.known)
     return as_term(value), Column(TEXT, value.known)
 

@@ -10,10 +10,11 @@ from typing import Any
 from sqlglot import exp
 
 from zodiac_sql.database.statements import text
-from zodiac_sql.facts.load.literals import TYPES, ZONED, is_zoned
+from zodiac_sql.facts.load.literals import TYPES
 from zodiac_sql.language import symbols
 from zodiac_sql.language.moments import date_of
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.zones import in_zone
 from zodiac_sql.read.sparql.solutions import Form
 
 
@@ -37,16 +38,10 @@ def native(term: Any) -> tuple[Form, exp.Expr] | None:
     type_ = TYPES.get(datatype)
     if type_ is None:
         return None
-    if type_ is Type.TIMESTAMP and _ZONE.search(written) and not is_zoned(datatype):
-        datatype = ZONED
+    if type_ is Type.TIMESTAMP and (zone := _ZONE.search(written)):
+        datatype = in_zone(datatype, zone[0])
     value = _VALUES[type_](written)
     return None if value is None else (Form(type_, datatype), value)
-
-
-def has_offset(term: Any) -> bool:
-    """Whether a term is a moment in another time zone than UTC."""
-    found = _ZONE.search(str(term).strip(" \t\r\n"))
-    return found is not None and found[0] not in ("Z", "+00:00", "-00:00")
 
 
 _ZONE = re.compile(r"(?:Z|[+-][0-9]{2}:[0-9]{2})$")

@@ -18,6 +18,7 @@ from zodiac_sql.language import symbols
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.urns import predicate_iri, predicate_name
+from zodiac_sql.language.zones import is_zoned, without_zone
 from zodiac_sql.read.sparql.context import Context, is_variable
 from zodiac_sql.read.sparql.solutions import (
     ID,
@@ -156,9 +157,16 @@ def _is(value: exp.Expr, position: _Position, term: Any, context: Context) -> ex
         number = context.ids.get(wanted)
         return None if number is None else value.eq(exp.convert(number))
     found = native(term)
-    if found is None or found[0] != position.form:
+    if found is None or not _are_alike(found[0], position.form):
         return None
     return value.eq(found[1])
+
+
+def _are_alike(first: Form, second: Form) -> bool:
+    """Whether forms are the same, time zones aside: a query may name an instant in any."""
+    if is_zoned(first.datatype) and is_zoned(second.datatype):
+        return without_zone(first.datatype) == without_zone(second.datatype)
+    return first == second
 
 
 def _same(

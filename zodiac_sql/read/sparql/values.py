@@ -8,10 +8,10 @@ from typing import Any, Literal
 from sqlglot import exp
 
 from zodiac_sql.database.statements import text
-from zodiac_sql.facts.load.literals import is_zoned
 from zodiac_sql.facts.native_text import literal_text
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.zones import is_zoned
 from zodiac_sql.read.sparql import terms
 from zodiac_sql.read.sparql.solutions import TEXT, Form, unbound
 
@@ -45,8 +45,6 @@ class Value:
     """Whether it is a constant, or a variable that every solution has."""
     written: exp.Expr | None = None
     """The term as the query has it, if it is a constant: 01 and 1 are one number and two terms."""
-    offset: bool = False
-    """Whether it is a constant in another time zone than UTC, which only `written` tells."""
 
     @property
     def static_rank(self) -> int | None:
@@ -118,7 +116,7 @@ def constant(given: Any) -> Value:
     """The value of an IRI or a literal of rdflib."""
     if (found := terms.native(given)) is not None:
         value = native(found[1], found[0], known=True)
-        return replace(value, written=text(terms.symbol(given)), offset=terms.has_offset(given))
+        return replace(value, written=text(terms.symbol(given)))
     from rdflib import Literal
 
     plain = isinstance(given, Literal) and not given.language
