@@ -17,6 +17,8 @@ relations, from scratch and after one fact has moved;
 `spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure,
 spark:fleet);
 `scale [lubm closure joins spark] [--share S]` is more than fits 2 GB of memory: only if named;
+`ablation [scratch:lubm updates:rs2 rules:rs2 deep:chain ..]` is what each way to evaluate or to
+maintain a hypernode buys: the workloads without it: only if named;
 `predict` is what a model says of other sizes: it measures nothing.
 Engines alternate, each run in a process of its own, and every figure is a median.
 """
@@ -31,6 +33,7 @@ from statistics import median
 import duckdb
 
 from . import (
+    ablation,
     deep_runs,
     deep_tables,
     device,
@@ -112,6 +115,9 @@ def main() -> None:
         engine, name = arguments.one
         _run_one(engine, name, runs, arguments.timeout)
         return
+    if arguments.names[:1] == [ablation.COMMAND]:
+        ablation.report(arguments.names[1:] or ablation.NAMES, runs, arguments.timeout)
+        return
     names = module_tables.expand(rule_tables.expand(arguments.names))
     names = marking_tables.expand(hypertree_tables.expand(names))
     if unknown := [n for n in names if n not in (*every, *commands)]:
@@ -157,7 +163,9 @@ def main() -> None:
 
 def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
     """What a process that we started does: one engine, or one strategy of changes."""
-    if name in update_tables.NAMES:
+    if engine.startswith(ablation.ENGINE):
+        ablation.run_one(engine, name, runs, timeout)
+    elif name in update_tables.NAMES:
         updates.run_one(engine, name.removeprefix(update_tables.PREFIX), runs, timeout)
     elif name in rule_tables.NAMES:
         rule_changes.run_one(engine, name.removeprefix(rule_tables.PREFIX), runs, timeout)

@@ -1,0 +1,123 @@
+"""Ways to evaluate and to maintain a hypernode that can be switched off, one at a time.
+
+Each is a function that takes the way or declines, at one place in the package, and what it gives
+when it declines. A way that is switched off declines always; while it is on, the calls are counted
+in which it did not decline.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Place:
+    """A name in a module, by which the module calls a function; and what declining gives."""
+
+    module: str
+    name: str
+    declined: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """One way, with all places at which it may be taken."""
+
+    name: str
+    places: tuple[Place, ...]
+
+
+def _no(*_: object, **__: object) -> bool:
+    return False
+
+
+def _none(*_: object, **__: object) -> None:
+    return None
+
+
+def _nothing(*_: object, **__: object) -> tuple[()]:
+    return ()
+
+
+def _no_entry(*_: object, **__: object) -> dict[int, object]:
+    return {}
+
+
+def _switch(name: str, declined: Callable[..., Any], *places: str) -> Switch:
+    pairs = (place.rsplit(".", 1) for place in places)
+    return Switch(name, tuple(Place(f"zodiac_sql.{m}", n, declined) for m, n in pairs))
+
+
+FROM_SCRATCH = (
+    _switch("shared table", _none, "evaluate.fixpoint.shared"),
+    _switch("copied", _none, "evaluate.fixpoint.copied"),
+    _switch("layers", _none, "evaluate.fixpoint._in_layers"),
+    _switch("product", _no_entry, "evaluate.run_plans._products"),
+    _switch("join tree", _no_entry, "evaluate.run_plans._trees"),
+    _switch("shares", _no, "evaluate.fixpoint.pays"),
+    _switch("recursive statement", _no, "evaluate.fixpoint.is_linear"),
+    _switch("recursive statement with tags", _no, "evaluate.fixpoint._is_small"),
+    _switch("rest at once", _none, "evaluate.semi_naive.way_of"),
+    _switch("best values at once", _no, "evaluate.improve.fits_in_one"),
+    _switch("components", _none, "change.choose_rewrites.as_components"),
+    _switch("partitions", _nothing, "change.choose_rewrites.worthwhile"),
+    _switch("hypertrees", _nothing, "change.choose_rewrites._cyclic"),
+)  # fmt: skip
+
+AFTER_A_CHANGE = (
+    _switch("copied changes", _none, "maintain.auto.copy_changes"),
+    _switch("compared products", _none, "maintain.auto.compare_products"),
+    _switch("candidates by product", _none, "maintain.candidates.checks_sooner"),
+    _switch("closure sets", _none, "maintain.auto.moved_in_sets"),
+    _switch("lost edge", _no, "maintain.auto.loses_one_edge"),
+    _switch("one edge", _none, "maintain.steps.extend.add_one_edge"),
+    _switch("slight support", _no, "maintain.auto._is_slight"),
+    _switch(
+        "slices", _none,
+        "maintain.steps.extend.slice_tables", "maintain.steps.overdelete.slice_tables",
+    ),
+    _switch(
+        "cascade", _no,
+        "maintain.steps.extend.can_cascade", "maintain.steps.overdelete.can_cascade",
+    ),
+    _switch("beside recursion", _none, "maintain.steps.cascade.beside_recursion"),
+)  # fmt: skip
+
+OF_FEW_FACTS = (
+    _switch("direct writes", _none, "change.apply.direct_writes"),
+    _switch("look-ups", _none, "change.apply.kind_of"),
+    _switch("many rounds", _none, "change.apply.most_rounds"),
+)
+
+SWITCHES = {one.name: one for one in (*FROM_SCRATCH, *AFTER_A_CHANGE, *OF_FEW_FACTS)}
+
+UNTOLD = ("slices",)
+"""Switches whose function returns nothing: every call counts."""
+
+
+def switch_off(names: Iterable[str]) -> Counter[str]:
+    """Let some ways decline from now on. Returns what counts the calls that took the others."""
+    off, taken = set(names), Counter[str]()
+    for switch in SWITCHES.values():
+        for place in switch.places:
+            module = importlib.import_module(place.module)
+            if switch.name in off:
+                setattr(module, place.name, place.declined)
+            else:
+                found = _counted(getattr(module, place.name), switch.name, taken)
+                setattr(module, place.name, found)
+    return taken
+
+
+def _counted(function: Callable[..., Any], name: str, taken: Counter[str]) -> Callable[..., Any]:
+    def call(*arguments: Any, **named: Any) -> Any:
+        found = function(*arguments, **named)
+        if found or name in UNTOLD:
+            taken[name] += 1
+        return found
+
+    return call
