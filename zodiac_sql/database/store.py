@@ -123,8 +123,7 @@ class Store:
         a COMMIT, because an interruption may come after it, and before the new state is noted."""
         self.remembered = Remembered()
         self.journal = Waiting()  # see waiting.py
-        self.temporary_rows = TemporaryRows()
-        """How large the temporary tables can be."""
+        self.temporary_rows = TemporaryRows()  # how large the temporary tables can be
         self.open_transaction: object | None = None
         """What stands for the transaction that is open."""
         self._names = itertools.count(1)
