@@ -121,3 +121,25 @@ def test_a_file_without_the_view_gets_it(tmp_path: Path) -> None:
         assert not has_triples(kb)
         kb.insert("http://e/q", [("x", "y")])
         assert len(triples(kb)) == 5
+
+
+def test_properties_of_one_type_share_how_their_values_become_texts(tmp_path: Path) -> None:
+    """Hundreds of properties of decimals would make the view long, and slow to plan."""
+    facts = [
+        ("a", "p", f'"2.5"^^<{XSD}decimal>'), ("a", "q", f'"0.000000000000000025"^^<{XSD}decimal>'),
+        ("b", "q", f'"-3.25"^^<{XSD}decimal>'), ("a", "r", f'"1.5"^^<{XSD}double>'),
+        ("a", "n", f'"3"^^<{XSD}integer>'), ("b", "m", f'"4"^^<{XSD}integer>'),
+        ("b", "s", f'"5"^^<{XSD}short>'), ("a", "t", '"x"@en'),
+    ]  # fmt: skip
+    path = tmp_path / "x.nt"
+    lines = [f"<http://e/{s}> <http://e/{p}> {value} .\n" for s, p, value in facts]
+    path.write_text("".join(lines) + f"<http://e/a> <{TYPE}> <http://e/K> .\n")
+    with zodiac_sql.connect() as kb:
+        kb.load(path)
+        expected = [(f"http://e/{s}", f"http://e/{p}", value) for s, p, value in facts]
+        assert triples(kb) == sorted([*expected, ("http://e/a", TYPE, "http://e/K")])
+        asked = kb.sql("SELECT s, o FROM triple WHERE p = 'http://e/q' ORDER BY ALL").fetchall()
+        assert asked == sorted((s, o) for s, p, o in expected if p == "http://e/q")
+        (made,) = kb.sql("SELECT sql FROM duckdb_views() WHERE view_name = 'triple'").fetchall()
+        assert made[0].count("decimal>") == 3  # one for each branch of the one expression
+        assert kb.verify()

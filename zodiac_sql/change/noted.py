@@ -110,5 +110,4 @@ def write_fed_if_written(writes: Together, found: Found, check: Check) -> Feed:
 
 def _of_feed(one: Entries) -> TableRows:
     key = ("zodiac", feed_table(one.table.number))
-    columns = tuple(entry_columns(one.table.columns))
-    return TableRows(key, columns, come=one.facts, begin=one.begin)
+    return TableRows(key, entry_columns(one.table.columns), come=one.facts, begin=one.begin)

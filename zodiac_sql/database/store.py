@@ -26,6 +26,7 @@ from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.instance import Instance
 from zodiac_sql.database.log import abandon, require_undamaged, settle_log
 from zodiac_sql.database.one_thread import threads_for
+from zodiac_sql.database.parsed import Parsed
 from zodiac_sql.database.remembered import Remembered
 from zodiac_sql.database.render import render
 from zodiac_sql.database.settings import (
@@ -122,12 +123,12 @@ class Store:
         a COMMIT, because an interruption may come after it, and before the new state is noted."""
         self.remembered = Remembered()
         self.journal = Waiting()  # see waiting.py
-        self.temporary_rows = TemporaryRows()
-        """How large the temporary tables can be."""
+        self.temporary_rows = TemporaryRows()  # how large the temporary tables can be
         self.open_transaction: object | None = None
         """What stands for the transaction that is open."""
         self._names = itertools.count(1)
         self._texts: dict[Hashable, str] = {}
+        self._parsed = Parsed()
         self.reader: Store | None = None
         """The connection for SQL that users write, once it is needed (other_connections.py)."""
         self.identity: Identity | None = None  # see as_left.py
@@ -188,7 +189,11 @@ class Store:
         """
         text = _text(statement)
         with threads_for(self, text):
-            return self._run(self.connection.execute, text, parameters, as_written)
+            return self._run(self._executed, text, parameters, as_written)
+
+    def _executed(self, text: str, parameters: Parameters) -> duckdb.DuckDBPyConnection:
+        statement = self._parsed.of(self.connection, text)
+        return self.connection.execute(statement, parameters)
 
     def _plan_joins(self, as_written: bool) -> None:
         """Let DuckDB choose the sides of joins, or leave them as they are written."""

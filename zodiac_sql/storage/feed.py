@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from sqlglot import exp
@@ -165,12 +165,13 @@ def entered(
     return None if _is_too_long(after, now) else (after, found)
 
 
-def entry_columns(columns: tuple[Column, ...]) -> list[tuple[str, str]]:
+@lru_cache(maxsize=256)
+def entry_columns(columns: tuple[Column, ...]) -> tuple[tuple[str, str], ...]:
     """The names and types of the columns of a table of entries."""
     named = [(COMMIT, Type.INT), (TIME, Type.TIMESTAMP), (INSERTED, Type.BOOL)]
     stored = enumerate(Relation(columns, ()).stored)
     named += [(f"c{place}", column.type or Type.SYMBOL) for place, column in stored]
-    return [(name, type_.value) for name, type_ in named]
+    return tuple((name, type_.value) for name, type_ in named)
 
 
 def _make_table(store: Store, layout: Layout, others: Iterable[FeedTable]) -> FeedTable:

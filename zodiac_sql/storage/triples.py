@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import chain
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, starmap
 
 from sqlglot import exp
 
@@ -105,36 +106,76 @@ def whose_view(store: Store) -> str | None:
 
 def _triples(predicates: Iterable[Predicate]) -> exp.Select:
     """The triples of predicates, each as three texts."""
-    parts = [_triples_of(known) for known in predicates]
-    union = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False, copy=False)
+    by_types: dict[_Types, list[Predicate]] = defaultdict(list)
+    for known in predicates:
+        by_types[_types_of(known)].append(known)
+    parts = [*chain.from_iterable(starmap(_triples_of, by_types.items()))]
     columns = (exp.column(name) for name in "spo")
     return (
         exp.select(*columns)
         .from_(exp.to_table(f'"{TRIPLES}"'))
-        .with_(f'"{TRIPLES}"', as_=union, copy=False)
+        .with_(f'"{TRIPLES}"', as_=_union(parts), copy=False)
     )
 
 
-def _triples_of(known: Predicate) -> exp.Select:
-    texts = [_text(known, index) for index in range(known.arity)]
-    name = text(symbols.iri(known.name))
-    if known.arity == 1:
-        texts.append(name)
-        name = text(symbols.RDF_TYPE)
-    subject, object_ = texts
-    values = (
-        exp.alias_(*named, copy=False)
-        for named in zip((subject, name, object_), "spo", strict=True)
+def _union(parts: Sequence[exp.Select]) -> exp.Query:
+    return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False, copy=False)
+
+
+_Types = tuple[tuple[Type, str | None], ...]
+"""The types of the two values of a triple that a predicate gives, with the datatypes of natives."""
+
+
+def _types_of(known: Predicate) -> _Types:
+    types: list[tuple[Type, str | None]] = []
+    for column, kept in zip(known.columns, known.datatypes, strict=True):
+        assert column.type is not None
+        native = column.type is not Type.SYMBOL
+        types.append((column.type, datatype_of(column.type, kept) if native else None))
+    return (*types, _TEXT) if known.arity == 1 else tuple(types)
+
+
+_TEXT = (Type.SYMBOL, None)
+
+
+def _triples_of(types: _Types, predicates: Sequence[Predicate]) -> Sequence[exp.Select]:
+    """The triples of predicates whose values have the same types.
+
+    How native values become texts is written once for all of them: for a decimal that is long, and
+    there may be hundreds of properties.
+    """
+    if types == (_TEXT, _TEXT):
+        return [_facts_of(known, _columns_of(known)) for known in predicates]
+    if len(predicates) == 1:
+        (known,) = predicates
+        columns = zip(_columns_of(known), types, strict=True)
+        return [_facts_of(known, [_text(value, *type_) for value, type_ in columns])]
+    facts = _union([_facts_of(known, _columns_of(known)) for known in predicates])
+    subject, object_ = (
+        _text(exp.column(name), *type_) for name, type_ in zip("so", types, strict=True)
+    )
+    named = [exp.alias_(subject, "s"), exp.column("p"), exp.alias_(object_, "o")]
+    return [exp.select(*named, copy=False).from_(facts.subquery("t", copy=False), copy=False)]
+
+
+def _columns_of(known: Predicate) -> list[exp.Expr]:
+    """The subject and the object of a predicate's triples. A class is the object itself."""
+    columns: list[exp.Expr] = [exp.column(column.name, quoted=True) for column in known.columns]
+    return [*columns, text(symbols.iri(known.name))] if known.arity == 1 else columns
+
+
+def _facts_of(known: Predicate, values: Sequence[exp.Expr]) -> exp.Select:
+    """The facts of a predicate as triples of a subject and an object."""
+    subject, object_ = values
+    property_ = text(symbols.RDF_TYPE if known.arity == 1 else symbols.iri(known.name))
+    named = (
+        exp.alias_(*one, copy=False)
+        for one in zip((subject, property_, object_), "spo", strict=True)
     )
     # The database is not named: the file may get another name.
     there = exp.table_(known.sql_name, db="main", quoted=True)
-    return exp.select(*values, copy=False).from_(there, copy=False)
+    return exp.select(*named, copy=False).from_(there, copy=False)
 
 
-def _text(known: Predicate, index: int) -> exp.Expr:
-    type_ = known.columns[index].type
-    value = exp.column(known.columns[index].name, quoted=True)
-    assert type_ is not None
-    if type_ is Type.SYMBOL:
-        return value
-    return literal_text(value, type_, datatype_of(type_, known.datatypes[index]))
+def _text(value: exp.Expr, type_: Type, datatype: str | None) -> exp.Expr:
+    return value if datatype is None else literal_text(value, type_, datatype)
