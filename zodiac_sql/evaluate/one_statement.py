@@ -9,6 +9,8 @@ some rounds: these find their few rows by a scan.
 
 from __future__ import annotations
 
+import math
+
 ROUND = 10_000_000
 """What a round costs that has little to do: some four statements, each planned anew."""
 
@@ -30,6 +32,19 @@ def pays(rounds: int, rows: int, plans: int) -> bool:
 def rounds_in(seconds: float) -> int:
     """How many rounds that have little to do take so long: at least one."""
     return 1 + int(1e9 * seconds / max(ROUND, 1))
+
+
+LOOKED_AT = 16
+"""What it costs in a round to look at a row that a statement has found and keeps by a key."""
+
+
+def rounds_by_key(rows: int, new: int, plans: int) -> int:
+    """How many rounds a statement with a key should go through: it looks at all that it has found
+    in each of them, and a round finds so many `new` rows. After so many rounds, that has cost as
+    much as to begin another statement, which puts `rows` into hash tables.
+    """
+    begun = PLAN * plans + HASHED * rows
+    return 1 + math.isqrt(2 * begun // (LOOKED_AT * plans * max(new, 1)))
 
 
 JOINED = 1_000

@@ -38,7 +38,7 @@ from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, source
 from zodiac_sql.sql.select import compile_rule
-from zodiac_sql.sql.tagged import Layout, layout_of, typed
+from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed
 
 _FOUND = "zodiac$rest"
 _R = "r"
@@ -130,7 +130,7 @@ def way_of(
     new = sum(own.delta.rows for own in owns.values() if own.delta)
     known = sum(own.rows for own in owns.values())
     narrow = is_narrow(new) and pays(rounds // LONGER, read + known, plans)
-    fits = narrow and fits_a_key(owns) and is_held(hypernode, context)
+    fits = narrow and is_held(hypernode, context)
     return rest_by_key if fits else None
 
 
@@ -161,18 +161,11 @@ def rest_at_once(
     return Rest(store, layout, rows)
 
 
-def fits_a_key(owns: Mapping[str, Known]) -> bool:
-    """Whether facts of all predicates have the same types: else there are NULLs, which are equal to
-    nothing in a key.
-    """
-    return len({tuple(column.type for column in own.columns) for own in owns.values()}) == 1
-
-
 def rest_by_key(
     store: Store, plans: Sequence[Plan], owns: Mapping[str, Known], context: Context, rank: int
 ) -> Rest:
     """The same for plans with several recursive atoms."""
-    layout = layout_of({p: typed(_shape(own).stored, False) for p, own in owns.items()})
+    layout = layout_by_key({p: typed(_shape(own).stored, False) for p, own in owns.items()})
     seeds = []
     for p, own in owns.items():
         if own.delta:
@@ -191,7 +184,7 @@ def rest_by_key(
     cte = exp.CTE(
         this=exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False),
         alias=exp.TableAlias(this=exp.to_identifier(_R), columns=[*names, rank_name]),
-        key_expressions=[name.copy() for name in names],
+        key_expressions=[exp.to_identifier(name, quoted=True) for name in layout.key],
     )
     query = exp.select(exp.Star()).from_(_R)
     query.set("with_", exp.With(expressions=[cte], recursive=True))

@@ -38,7 +38,7 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
 from zodiac_sql.read.verify.rule_body import Body, NotAtOnce, Program, Reads
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
-from zodiac_sql.sql.tagged import layout_of, typed
+from zodiac_sql.sql.tagged import layout_by_key, layout_of, typed
 
 
 def derive(
@@ -65,10 +65,10 @@ def derive(
     variants = [Variant(rule, everything) for rule in rules]
     texts: dict[Hashable, str | None] = {}
     rounds, goes_on = 0, can_go_on_at_once(store, program, rules, heads)
-    by_key = not goes_on and _can_go_on_by_key(store, program, rules, own)
+    by_key = not goes_on and is_held(store, program, rules)
     while variants:
         if (goes_on or by_key and _is_narrow(own)) and rounds:
-            counted = rounds // _LONGER if by_key else rounds
+            counted = rounds // LONGER if by_key else rounds
             if _is_deep(rules, own, everything, counted):
                 if _derive_the_rest(store, program, rules, own, everything, by_key):
                     break
@@ -96,24 +96,14 @@ def can_go_on_at_once(
 ) -> bool:
     """Whether one recursive statement can hold the rules: each reads one of its facts at most."""
     linear = (sum(a.predicate in heads for a in rule.positive_atoms()) <= 1 for rule in rules)
-    return all(linear) and _is_held(store, program, rules)
+    return all(linear) and is_held(store, program, rules)
 
 
-def _is_held(store: Store, program: Program, rules: Sequence[Rule]) -> bool:
+def is_held(store: Store, program: Program, rules: Sequence[Rule]) -> bool:
     """Whether nobody counts rounds, and no rule calls a Python function."""
     functions = program.functions
     called = (used_functions([rule]).intersection(functions) for rule in rules)
     return not counts_rounds(store, rules) and not any(called)
-
-
-def _can_go_on_by_key(
-    store: Store, program: Program, rules: Sequence[Rule], own: Mapping[str, _Own]
-) -> bool:
-    """Whether a statement can that keeps all that it finds by a key, for rules that read several of
-    its facts: NULLs of predicates with other types are equal to nothing in a key.
-    """
-    types = {tuple(column.type for column in one.relation.columns) for one in own.values()}
-    return len(types) == 1 and _is_held(store, program, rules)
 
 
 def _is_narrow(own: Mapping[str, _Own]) -> bool:
@@ -131,7 +121,7 @@ def _is_deep(rules: Sequence[Rule], own: Mapping[str, _Own], reads: Reads, round
 _ROWS = 30_000
 """DuckDB puts about so many facts into a hash table in the time that a small statement takes."""
 
-_LONGER = 4
+LONGER = 4
 """For rules that read several of its facts, so many times as many rounds must have been."""
 
 _R = "r"
@@ -147,7 +137,8 @@ def _derive_the_rest(
     by_key: bool,
 ) -> bool:
     """Add all that follows from the last round to what is known. Returns False if it cannot."""
-    layout = layout_of({name: typed(one.relation.stored, False) for name, one in own.items()})
+    lay_out = layout_by_key if by_key else layout_of
+    layout = lay_out({name: typed(one.relation.stored, False) for name, one in own.items()})
     found = {name: Part("", _R, 1, picked=layout.picked[name]) for name in own}
     all_found = {name: replace(part, schema="recurring") for name, part in found.items()}
 
@@ -173,7 +164,7 @@ def _derive_the_rest(
                 steps.append(layout.put(name, new))
         query = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
         table = store.fresh("rest")
-        store.run(create_temp(table, _recursion(query, layout.columns if by_key else ())))
+        store.run(create_temp(table, _recursion(query, layout.key)))
     except (NotAtOnce, OutOfMemoryError):
         return False
     for name, one in own.items():

@@ -1,0 +1,79 @@
+"""No way that `auto` takes costs a statement a round: deep recursions take as many as others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+
+SHALLOW, DEEP = 60, 400
+
+MORE = 20
+"""So many more statements may a deep one take: some of which each does hundreds of rounds."""
+
+PROGRAMS = {
+    "one": "p(X) :- start(X). p(Y) :- p(X), arc(X, Y).",
+    "several": "p(X) :- start(X). q(Y) :- p(X), arc(X, Y). p(Y) :- q(X), arc(X, Y).",
+    "two atoms": """
+        p(X) :- start(X).
+        q(Y) :- p(X), arc(X, Y).
+        p(Y) :- q(Y), p(X), arc(X, Y).
+    """,
+    "two atoms of other types": """
+        p(X, 0) :- start(X).
+        q(Y, 0.5) :- p(X, _), arc(X, Y).
+        p(Y, 1) :- q(Y, _), p(X, _), arc(X, Y).
+    """,
+    "computed": "p(X, 0) :- start(X). p(Y, N + 1) :- p(X, N), arc(X, Y).",
+    "best": "d(X, MIN(0)) :- start(X). d(Y, MIN(D + 1)) :- d(X, D), arc(X, Y).",
+    "mutual best": """
+        d(X, MIN(0)) :- start(X).
+        c(Y, MIN(D + 1)) :- d(X, D), arc(X, Y).
+        d(Y, MIN(D + 1)) :- c(X, D), arc(X, Y).
+    """,
+    "best of other types": """
+        d(X, MIN(0)) :- start(X).
+        c(Y, 0.5, MIN(D + 0.5)) :- d(X, D), arc(X, Y).
+        d(Y, MIN(0)) :- c(X, _, D), arc(X, Y), D < 7.0.
+    """,
+    "best of two": """
+        d(X, MIN(0)) :- start(X).
+        c(Y, MIN(D)) :- d(X, D), arc(X, Y).
+        d(Y, MIN(C + D + 1)) :- c(Y, C), d(X, D), arc(X, Y), X < 40.
+        d(Y, MIN(greatest(C, D))) :- c(Y, C), d(X, D), arc(X, Y), X >= 40.
+    """,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_deep_ones_take_no_more(open_kb: OpenKb, name: str) -> None:
+    shallow, deep = (_statements(open_kb, PROGRAMS[name], depth) for depth in (SHALLOW, DEEP))
+    assert all(deep[what] <= count + MORE for what, count in shallow.items()), (shallow, deep)
+
+
+def _statements(open_kb: OpenKb, rules: str, depth: int) -> dict[str, int]:
+    """How many statements it takes to evaluate rules, to follow changes, and to verify."""
+    seen: list[str] = []
+    middle = [(depth // 2, depth // 2 + 1)]
+    with open_kb() as kb:
+        kb.insert("start", [(0,)])
+        kb.insert("arc", [(n, n + 1) for n in range(depth)])
+        kb.trace(lambda text, _: seen.append(text))
+        counts = {}
+        for what, act in (
+            ("rules", lambda: kb.add_rules(rules)),
+            ("delete", lambda: kb.delete("arc", middle)),
+            ("insert", lambda: kb.insert("arc", middle)),
+            ("verify", kb.verify),
+        ):
+            seen.clear()
+            assert act()
+            counts[what] = len(seen)
+        kb.trace(None)
+    return counts
