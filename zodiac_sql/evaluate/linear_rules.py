@@ -25,7 +25,12 @@ def counts_rounds(store: Store, rules: Sequence[Rule]) -> bool:
 
 def has_linear_rules(hypernode: Hypernode, context: Context) -> bool:
     """Whether each rule has one recursive atom, if it has any, and a statement can hold them."""
-    return is_held(hypernode, context) and all(
+    return is_held(hypernode, context) and are_linear(hypernode)
+
+
+def are_linear(hypernode: Hypernode) -> bool:
+    """Whether each rule has one recursive atom, if it has any."""
+    return all(
         sum(atom.predicate in hypernode.derives for atom in rule.positive_atoms()) <= 1
         for rule in hypernode.rules
     )
@@ -33,7 +38,14 @@ def has_linear_rules(hypernode: Hypernode, context: Context) -> bool:
 
 def is_held(hypernode: Hypernode, context: Context) -> bool:
     """Whether no rule makes text that must be encoded, or calls a Python function."""
-    return not any(
-        makes_text(rule, context) or used_functions([rule]).intersection(context.functions)
-        for rule in hypernode.rules
-    )
+    return not calls_python(hypernode, context) and not makes_texts(hypernode, context)
+
+
+def makes_texts(hypernode: Hypernode, context: Context) -> bool:
+    """Whether a rule makes text that must be encoded."""
+    return any(makes_text(rule, context) for rule in hypernode.rules)
+
+
+def calls_python(hypernode: Hypernode, context: Context) -> bool:
+    """Whether a rule calls a Python function."""
+    return bool(used_functions(hypernode.rules).intersection(context.functions))

@@ -17,16 +17,19 @@ ROUND = 10_000_000
 PLAN = 3_000_000
 """What it costs to plan one body in the recursive statement."""
 
-SCANNED, HASHED = 1, 50
-"""What it costs to look at a row in a round, and to put it into a hash table."""
+SCANNED, HASHED, SPELLED = 1, 50, 500
+"""What it costs to look at a row in a round, to put it into a hash table, and to put texts in the
+place of its ids, and ids in the place of texts again."""
 
 
-def pays(rounds: int, rows: int, plans: int) -> bool:
-    """Whether `rounds` have cost as much as a recursive statement about so many rows would.
+def pays(rounds: int, rows: int, plans: int, spelled: bool = False) -> bool:
+    """Whether `rounds` have cost as much as a recursive statement about so many rows would, which
+    may have to be `spelled` for it (spelled.py).
 
     All costs are in nanoseconds, measured with two cores and DuckDB 2.0.1.
     """
-    return rounds * (ROUND + SCANNED * rows) >= PLAN * plans + HASHED * rows
+    row = HASHED + SPELLED * spelled
+    return rounds * (ROUND + SCANNED * rows) >= PLAN * plans + row * rows
 
 
 def rounds_in(seconds: float) -> int:

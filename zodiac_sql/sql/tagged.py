@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.column_types import SQL_TYPES, TEXT_TYPES
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import RANK, TAG
 from zodiac_sql.sql.relations import Picked
@@ -88,7 +88,10 @@ _ALWAYS: Mapping[str, exp.Expr] = {
 """What stands in the columns of a key that a predicate does not have."""
 
 
-def typed(columns: Sequence[Column], ranked: bool) -> list[tuple[str, str]]:
-    """Columns of a table with their SQL types, and that of ranks if it has one."""
-    found = [(column.name, SQL_TYPES[column.type or Type.SYMBOL]) for column in columns]
+def typed(columns: Sequence[Column], ranked: bool, spelled: bool = False) -> list[tuple[str, str]]:
+    """Columns of a table with their SQL types, and that of ranks if it has one. Symbols are ids,
+    or, if they are `spelled`, texts.
+    """
+    types = TEXT_TYPES if spelled else SQL_TYPES
+    found = [(column.name, types[column.type or Type.SYMBOL]) for column in columns]
     return [*found, (RANK, "BIGINT")] if ranked else found

@@ -153,14 +153,16 @@ def _heads(
     last: Mapping[str, Part],
     reads: Reads,
 ) -> list[exp.Query] | None:
-    """What rules derive from the last round's values; None if that needs a table."""
-    found = []
+    """What rules derive from the last round's values; None if that needs a table, or makes texts
+    that may have no ids.
+    """
+    variants = delta_rounds(rules, reads, last)
     try:
-        for variant in delta_rounds(rules, reads, last):
-            found.append(heads_of(store, program, variant.rule, _ranked(variant, last), True))
+        heads = [heads_of(store, program, v.rule, _ranked(v, last), True) for v in variants]
     except NotAtOnce:
         return None
-    return [heads.query for heads in found if heads is not None]
+    found = [one for one in heads if one is not None]
+    return [one.query for one in found] if all(one.lasts for one in found) else None
 
 
 def _with_ranks(part: Part, picked: Picked) -> Part:

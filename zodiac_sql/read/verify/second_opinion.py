@@ -136,7 +136,9 @@ def _derive_the_rest(
     reads: Reads,
     by_key: bool,
 ) -> bool:
-    """Add all that follows from the last round to what is known. Returns False if it cannot."""
+    """Add all that follows from the last round to what is known. Returns False if it cannot, as
+    when a text that rules make has no id.
+    """
     lay_out = layout_by_key if by_key else layout_of
     layout = lay_out({name: typed(one.relation.stored, False) for name, one in own.items()})
     found = {name: Part("", _R, 1, picked=layout.picked[name]) for name in own}
@@ -146,7 +148,7 @@ def _derive_the_rest(
         relation, mine = reads(place, atom), all_found.get(atom.predicate)
         return replace(relation, parts=(*relation.parts, mine)) if by_key and mine else relation
 
-    seeds, steps = [], []
+    seeds, steps, made = [], [], set[str]()
     try:
         for name, one in own.items():
             if one.delta.rows:
@@ -156,6 +158,7 @@ def _derive_the_rest(
             variants = delta_rounds(mine, everything, found)
             facts = _facts(store, replace(program, at_once=True), variants, one.relation)
             if facts is not None:
+                made |= set() if facts.lasts else {name}
                 new = one.unknown(facts.query)
                 if by_key:
                     columns, there = columns_of(one.relation, "c"), (all_found[name],)
@@ -167,12 +170,25 @@ def _derive_the_rest(
         store.run(create_temp(table, _recursion(query, layout.key)))
     except (NotAtOnce, OutOfMemoryError):
         return False
-    for name, one in own.items():
-        part = Part("temp", table, 1, picked=layout.picked[name])
-        rows = relation_query(replace(one.relation, parts=(part,)))
-        one.add(store, rows)
+    found_rows = {
+        name: replace(one.relation, parts=(Part("temp", table, 1, picked=layout.picked[name]),))
+        for name, one in own.items()
+    }
+    known = not any(_has_unknown(store, found_rows[name]) for name in made)
+    for name, one in own.items() if known else ():
+        one.add(store, relation_query(found_rows[name]))
     store.run(drop(table))
-    return True
+    return known
+
+
+def _has_unknown(store: Store, relation: Relation) -> bool:
+    """Whether a text has no id."""
+    unknown = exp.Literal.number(_UNKNOWN)
+    columns = zip(relation.stored, columns_of(relation, "t"), strict=True)
+    missing = [value.eq(unknown) for column, value in columns if column.type is Type.SYMBOL]
+    rows = relation_query(relation).subquery("t", copy=False)
+    query = exp.select(exp.Literal.number(1)).from_(rows, copy=False)
+    return bool(store.rows(query.where(exp.or_(*missing), copy=False).limit(1, copy=False)))
 
 
 def _recursion(query: exp.Query, key: Sequence[str]) -> exp.Query:
@@ -230,7 +246,8 @@ class Heads:
 
     query: exp.Query
     lasts: bool
-    """Whether the query finds them in later rounds, too: not if their texts had to be encoded."""
+    """Whether the query finds them in later rounds, too: not if their texts had to be encoded. Of
+    those in a recursive statement, whether all have ids: a text may have none."""
 
 
 def _facts(
@@ -378,11 +395,31 @@ def heads_of(
     if not texts:
         return Heads(query, lasts=True)
     if program.at_once:
-        raise NotAtOnce
+        return Heads(_looked_up(query, texts), lasts=False)
     raw, encoded = store.fresh("raw"), store.fresh("encoded")
     store.run(create_temp(raw, query))
     dictionary.encode(store, raw, texts, encoded)
     return Heads(exp.select(exp.Star()).from_(temp_table(encoded)), lasts=False)
+
+
+_UNKNOWN = -1
+"""The id of no symbol. NULL would be equal to nothing, and be found again in each round."""
+
+
+def _looked_up(query: exp.Select, texts: Sequence[str]) -> exp.Select:
+    """Heads with ids in the place of texts, or _UNKNOWN where no symbol has a text."""
+    rows = exp.select().from_(query.subquery("h", copy=False), copy=False)
+    for place, name in enumerate(query.named_selects):
+        value: exp.Expr = exp.column(name, table="h", quoted=True)
+        if name in texts:
+            alias = f"i{place}"
+            same = exp.column("text", table=alias).eq(value)
+            symbols = temp_table(dictionary.KNOWN).as_(alias)
+            rows = rows.join(joining(symbols, "LEFT"), on=same, copy=False)
+            found = exp.column("id", table=alias)
+            value = exp.func("coalesce", found, exp.Literal.number(_UNKNOWN))
+        rows = rows.select(value.as_(name, quoted=True), copy=False)
+    return rows
 
 
 def unsupported(
