@@ -18,6 +18,29 @@ MORE = 20
 """So many more statements may a deep one take: some of which each does hundreds of rounds."""
 
 PROGRAMS = {
+    "denied": "p(X) :- start(X). p(Y) :- p(X), arc(X, Y), not u(Y).",
+    "texts": """
+        p(X, S) :- start(X), S = "a".
+        p(Y, S) :- p(X, _), arc(X, Y), S = concat("n", Y).
+    """,
+    "texts of several": """
+        p(X, S) :- start(X), S = "a".
+        q(S, Y) :- p(X, _), arc(X, Y), S = concat("n", Y).
+        p(Y, S) :- q(_, X), arc(X, Y), S = concat("m", Y).
+    """,
+    "best of texts": """
+        d(X, S, MIN(0)) :- start(X), S = "a".
+        d(Y, S, MIN(D + 1)) :- d(X, _, D), arc(X, Y), S = concat("n", Y).
+    """,
+    "functions": "p(X) :- start(X). p(Z) :- p(X), arc(X, Y), Z = same(Y).",
+    "texts of functions": """
+        p(X, S) :- start(X), S = "a".
+        p(Y, S) :- p(X, _), arc(X, Y), S = named(Y).
+    """,
+    "best of functions": """
+        d(X, MIN(0)) :- start(X).
+        d(Z, MIN(D + 1)) :- d(X, D), arc(X, Y), Z = same(Y).
+    """,
     "one": "p(X) :- start(X). p(Y) :- p(X), arc(X, Y).",
     "several": "p(X) :- start(X). q(Y) :- p(X), arc(X, Y). p(Y) :- q(X), arc(X, Y).",
     "two atoms": """
@@ -62,7 +85,10 @@ def _statements(open_kb: OpenKb, rules: str, depth: int) -> dict[str, int]:
     seen: list[str] = []
     middle = [(depth // 2, depth // 2 + 1)]
     with open_kb() as kb:
+        kb.register_function("same", lambda value: value, ["int"], "int")
+        kb.register_function("named", lambda value: f"n{value}", ["int"], "symbol")
         kb.insert("start", [(0,)])
+        kb.insert("u", [(-1,)])
         kb.insert("arc", [(n, n + 1) for n in range(depth)])
         kb.trace(lambda text, _: seen.append(text))
         counts = {}

@@ -18,7 +18,7 @@ from sqlglot import exp
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.improve_at_once import fits_in_one, improve_at_once, pays_at_once
+from zodiac_sql.evaluate.improve_at_once import improve_at_once, pays_at_once
 from zodiac_sql.evaluate.improving import (
     MOST_IDLE_ROUNDS,
     Improving,
@@ -74,9 +74,9 @@ def first_plans(loop: Loop) -> list[Plan]:
 
 def improve(loop: Loop, plans: Sequence[Plan]) -> int:
     """Apply plans, and then the rules to what is better, until nothing is. Returns the rounds."""
-    rounds, fits = 0, loop.store.watch.most_rows is None and fits_in_one(loop)
+    rounds, counted = 0, loop.store.watch.most_rows is not None
     for rounds in each_round(loop, plans):
-        if fits and pays_at_once(loop, rounds):
+        if not counted and pays_at_once(loop, rounds):
             return rounds + improve_at_once(loop, rounds)
     return rounds
 

@@ -17,20 +17,31 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from zodiac_sql.database import dictionary
 from zodiac_sql.database.render import render
-from zodiac_sql.database.statements import create_temp, parameter, temp_table, union_all
+from zodiac_sql.database.statements import create_temp, drop, parameter, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.improving import MOST_IDLE_ROUNDS, Improving, Loop, endless
-from zodiac_sql.evaluate.linear_rules import is_held
+from zodiac_sql.evaluate.linear_rules import makes_texts
 from zodiac_sql.evaluate.make_tables import in_one_table
 from zodiac_sql.evaluate.one_statement import is_narrow, pays, rounds_by_key
+from zodiac_sql.evaluate.spelled import Spelling, encoded
 from zodiac_sql.evaluate.take_better import take_better
 from zodiac_sql.language.syntax import Atom
 from zodiac_sql.names import RANK, TAG
 from zodiac_sql.sql.best_values import group_of, unbeaten, value_of
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version
-from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, rank_of, source
+from zodiac_sql.sql.relations import (
+    Part,
+    Picked,
+    Relation,
+    columns_of,
+    part_query,
+    rank_of,
+    relation_query,
+    source,
+)
 from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.sql.tagged import Layout, layout_by_key, typed
 
@@ -38,23 +49,20 @@ _NAME = "r"
 """What the recursion is called inside its statement."""
 
 
-def fits_in_one(loop: Loop) -> bool:
-    """Whether one statement can go through many rounds."""
-    return is_held(loop.hypernode, loop.context)
-
-
 def pays_at_once(loop: Loop, rounds: int) -> bool:
     """Whether one statement is to go on after so many rounds.
 
-    Of one predicate and rules with one atom of it, it always is. Else each round joins all that the
-    statement has found anew, so rounds must find little.
+    Of one predicate and rules with one atom of it that make no texts, it always is. With several
+    atoms, each round joins all that the statement has found anew, so rounds must find little.
     """
+    texts = makes_texts(loop.hypernode, loop.context)
     several = any(_atoms(loop, rule.positive_atoms()) > 1 for rule in loop.hypernode.rules)
-    if len(loop.owns) == 1 and not several:
+    if len(loop.owns) == 1 and not (several or texts):
         return True
     new = sum(own.delta.rows for own in loop.owns.values() if own.delta)
     narrow = is_narrow(new) or not several
-    return narrow and pays(rounds, _read(loop), len(loop.plans(loop.onwards())))
+    read = _read(loop) + (dictionary.size(loop.store) if texts else 0)
+    return narrow and pays(rounds, read, len(loop.plans(loop.onwards())), texts)
 
 
 def _atoms(loop: Loop, atoms: Iterable[Atom]) -> int:
@@ -73,11 +81,12 @@ def improve_at_once(loop: Loop, before: int) -> int:
     context = in_one_table(loop.store, loop.context, f"read_{loop.hypernode.name}", _is_in_parts)
     loop = replace(loop, context=context)
     new = sum(own.delta.rows for own in loop.owns.values() if own.delta)
+    texts = makes_texts(loop.hypernode, context)
     taken = idle = 0
     plans = loop.onwards()
     while loop.plans(plans):
-        groups, most = loop.groups, rounds_by_key(_read(loop), new, len(plans))
-        found = _continued(loop, plans, most)
+        groups, most = loop.groups, rounds_by_key(_read(loop), new, len(plans), texts)
+        found = _continued(loop, plans, most, texts)
         taken += found.rounds
         idle = idle + found.rounds if loop.groups == groups else 0
         _tell(loop, found)
@@ -114,54 +123,30 @@ class _Found:
     goes_on: bool
 
 
-def _continued(loop: Loop, plans: Sequence[Plan], most: int) -> _Found:
+def _continued(loop: Loop, plans: Sequence[Plan], most: int, texts: bool) -> _Found:
     """Go on for at most so many rounds. What the last one has found is the next delta."""
-    layout = _layout(loop)
     bounds = loop.store.watch.bounds
     if bounds is not None and bounds.iterations_left is not None:
         most = min(most, bounds.iterations_left)
-    table = f"better_{loop.hypernode.name}"
-    deltas = tuple(own.delta and relation_key(_delta(own)) for own in loop.owns.values())
-    key = ("at once", table, loop.reads(plans), deltas, tuple(map(_known_key, loop.owns.values())))
-
-    def text() -> str:
-        return render(create_temp(table, _recursion(loop, layout, plans)))
-
-    rows = loop.store.count(loop.cache.get(key, text), {"most": most}, as_written=True)
-    summary = loop.text(("rounds", table, len(loop.owns)), lambda: _summary(layout, table))
-    by_tag = {tag: (number, rank) for tag, number, rank in loop.store.rows(summary)}
+    one = _Statement.begin(loop, texts)
+    rows = loop.store.count(one.text(plans), {"most": most}, as_written=True)
+    by_tag = one.found()
     rounds = max(rank for _, rank in by_tag.values())
+    parts = {name: one.part(name) for name in loop.owns if one.tag(name) in by_tag}
     for name, own in loop.owns.items():
-        picked = layout.picked[name] if layout else None
-        number, rank = by_tag.get(picked.tag if picked else 0, (0, -1))
+        number, rank = by_tag.get(one.tag(name), (0, -1))
         if own.delta and _is_new(own):
             own.rows = 0  # what was better before is among what is found
         own.delta = None
         if number:
-            take_better(loop, own, Part("temp", table, number, picked=picked))
+            take_better(loop, own, replace(parts[name], rows=number))
         if rank < rounds:
             own.delta = None
     if goes_on := rounds == most:
         for own in loop.owns.values():
             own.delta = own.delta and _last(loop, own, own.delta, rounds)
+    one.end()
     return _Found(rows, rounds, goes_on)
-
-
-def _layout(loop: Loop) -> Layout | None:
-    """Where the statement keeps the values of several predicates; one with groups needs no tag."""
-    owns = loop.owns.values()
-    if len(loop.owns) == 1 and all(len(own.columns) > 1 for own in owns):
-        return None
-    values = {own.predicate: value_of(own.shape, own.best, "t").name for own in owns}
-    return layout_by_key({own.predicate: typed(own.columns, False) for own in owns}, values)
-
-
-def _summary(layout: Layout | None, table: str) -> exp.Select:
-    """SELECT the tags in a table with how many rows they have, and their highest ranks."""
-    tag: exp.Expr = exp.column(TAG, quoted=True) if layout else exp.Literal.number(0)
-    query = exp.select(tag, exp.Count(this=exp.Star()), exp.Max(this=exp.column(RANK, quoted=True)))
-    query = query.from_(temp_table(table))
-    return query.group_by(tag.copy()) if layout else query
 
 
 def _last(loop: Loop, own: Improving, found: Part, rank: int) -> Part | None:
@@ -201,100 +186,165 @@ def _known(own: Improving) -> Relation:
     return Relation(own.columns, tuple(part for part in parts if part and part.rows))
 
 
-def _known_key(own: Improving) -> object:
-    return relation_key(_known(own))
-
-
 # --- the statement --------------------------------------------------------------------------------
 
 
-def _recursion(loop: Loop, layout: Layout | None, plans: Sequence[Plan]) -> exp.Query:
-    """What the better values so far lead to, each with the round that found it."""
-    seeds, steps = [], []
-    for own in loop.owns.values():
-        if own.delta:
-            seeds.append(_seeds(layout, own))
-        mine = [plan for plan in plans if plan.rule.head.predicate == own.predicate]
-        if heads := [query for plan in mine for query in _heads(loop, layout, own, plan)]:
-            steps.append(_step(layout, own, heads))
-    (first,) = list(loop.owns.values())[:1]
-    names = [*layout.columns] if layout else [column.name for column in first.columns]
-    key = layout.key if layout else [c.name for c in group_of(first.shape, first.best, "t")]
-    cte = exp.CTE(
-        this=exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False),
-        alias=exp.TableAlias(
-            this=exp.to_identifier(_NAME),
-            columns=[exp.to_identifier(name, quoted=True) for name in (*names, RANK)],
-        ),
-        key_expressions=[exp.to_identifier(name, quoted=True) for name in key],
-    )
-    query = exp.select(exp.Star()).from_(_NAME)
-    query.set("with_", exp.With(expressions=[cte], recursive=True))
-    return query
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """One recursive statement, and the table of what it finds.
 
-
-def _seeds(layout: Layout | None, own: Improving) -> exp.Select:
-    """What the last round has found."""
-    zero = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
-    rows = exp.select(*columns_of(own.shape, "d")).from_(source(_delta(own), "d"))
-    if layout is None:
-        return rows.select(zero, copy=False)
-    return layout.put(own.predicate, rows).select(zero, copy=False)
-
-
-def _step(layout: Layout | None, own: Improving, heads: Sequence[exp.Query]) -> exp.Select:
-    """What is better among the heads of a round."""
-    known = [source(Relation(own.columns, (part,)), "s") for part in _known(own).parts]
-    known.append(source(Relation(own.columns, (_found_now(layout, own),)), "f"))
-    rows = unbeaten(union_all(heads), own.shape, own.best, known, ranked=True, guarded=own.guarded)
-    rows = rows.where(exp.LTE(this=rank_of("c"), expression=parameter("most")), copy=False)
-    if layout is None:
-        return rows
-    return layout.put(own.predicate, rows).select(rank_of("t"), copy=False)
-
-
-def _heads(loop: Loop, layout: Layout | None, own: Improving, plan: Plan) -> Iterator[exp.Select]:
-    """What a plan derives. Two atoms read one part of what is known at a time: so what was known
-    before is put into a hash table once, not in each round.
+    The values of several predicates have tags there, by the `layout`; those of one with groups need
+    none. If rules make texts, all symbols are texts inside, by the `spelling`.
     """
-    inside = _atoms(loop, [scan.atom for scan in plan.scans])
-    apart: Sequence[_PartsOf] = ((_before,), (_found_so_far,), (_before, _found_so_far))
-    for parts in (apart[2:], apart[:1], apart[:2])[inside if inside < 3 else 0]:
-        around = replace(loop.context, relation=_reading(loop, layout, parts))
-        if not is_empty(plan, around):
-            yield compile_rule(plan, own.columns, around, ranked=True).query
+
+    loop: Loop
+    layout: Layout | None
+    spelling: Spelling | None
+
+    @classmethod
+    def begin(cls, loop: Loop, texts: bool) -> _Statement:
+        owns, layout = loop.owns.values(), None
+        if len(owns) > 1 or any(len(own.columns) == 1 for own in owns):
+            values = {own.predicate: value_of(own.shape, own.best, "t").name for own in owns}
+            columns = {own.predicate: typed(own.columns, False, texts) for own in owns}
+            layout = layout_by_key(columns, values)
+        spelling = Spelling.begin(loop.store, loop.hypernode.name) if texts else None
+        return cls(loop, layout, spelling)
+
+    @property
+    def table(self) -> str:
+        return f"better_{self.loop.hypernode.name}"
+
+    def text(self, plans: Sequence[Plan]) -> str:
+        """The statement for the plans of a round. It is kept, unless it reads tables of texts."""
+        if self.spelling:
+            return render(create_temp(self.table, self._recursion(plans)))
+        owns = self.loop.owns.values()
+        known = tuple((relation_key(_delta(own)), relation_key(_known(own))) for own in owns)
+        return self.loop.text(
+            ("at once", self.table, self.loop.reads(plans), known),
+            lambda: create_temp(self.table, self._recursion(plans)),
+        )
+
+    def found(self) -> dict[int, tuple[int, int]]:
+        """How many rows have a tag, and their highest rank."""
+        tag: exp.Expr = exp.column(TAG, quoted=True) if self.layout else exp.Literal.number(0)
+        rank = exp.column(RANK, quoted=True)
+        query = exp.select(tag, exp.Count(this=exp.Star()), exp.Max(this=rank))
+        query = query.from_(temp_table(self.table))
+        query = query.group_by(tag.copy(), copy=False) if self.layout else query
+        text = self.loop.text(("rounds", self.table, bool(self.layout)), lambda: query)
+        return {tag: (number, rank) for tag, number, rank in self.loop.store.rows(text)}
+
+    def tag(self, name: str) -> int:
+        """The tag of a predicate."""
+        return self.layout.picked[name].tag if self.layout else 0
+
+    def part(self, name: str) -> Part:
+        """What is found of a predicate."""
+        own, found = self.loop.owns[name], Part("temp", self.table, 1, picked=self._picked(name))
+        if self.spelling is None:
+            return found
+        table = f"found_{own.table}"
+        relation = Relation(own.columns, (_ranked(found),), ranked=True)
+        encoded(self.loop.store, relation_query(relation), own.columns, table)
+        return Part("temp", table, 1)
+
+    def end(self) -> None:
+        """Drop the tables of texts."""
+        if self.spelling:
+            self.spelling.drop()
+            self.loop.store.run(drop(self.table))
+
+    def _picked(self, name: str) -> Picked | None:
+        return self.layout.picked[name] if self.layout else None
+
+    def _read(self, relation: Relation) -> Relation:
+        """What is to be read in the place of a relation."""
+        return self.spelling.of(relation) if self.spelling else relation
+
+    def _recursion(self, plans: Sequence[Plan]) -> exp.Query:
+        """What the better values so far lead to, each with the round that found it."""
+        seeds, steps = [], []
+        for own in self.loop.owns.values():
+            if own.delta:
+                seeds.append(self._seeds(own))
+            mine = [plan for plan in plans if plan.rule.head.predicate == own.predicate]
+            if heads := [query for plan in mine for query in self._heads(own, plan)]:
+                steps.append(self._step(own, heads))
+        if self.layout:
+            names, key = self.layout.columns, self.layout.key
+        else:
+            (own,) = self.loop.owns.values()
+            names = tuple(column.name for column in own.columns)
+            key = tuple(column.name for column in group_of(own.shape, own.best, "t"))
+        cte = exp.CTE(
+            this=exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False),
+            alias=exp.TableAlias(
+                this=exp.to_identifier(_NAME),
+                columns=[exp.to_identifier(name, quoted=True) for name in (*names, RANK)],
+            ),
+            key_expressions=[exp.to_identifier(name, quoted=True) for name in key],
+        )
+        query = exp.select(exp.Star()).from_(_NAME)
+        query.set("with_", exp.With(expressions=[cte], recursive=True))
+        return query
+
+    def _seeds(self, own: Improving) -> exp.Select:
+        """What the last round has found."""
+        zero = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
+        rows = exp.select(*columns_of(own.shape, "d")).from_(source(self._read(_delta(own)), "d"))
+        if self.layout is None:
+            return rows.select(zero, copy=False)
+        return self.layout.put(own.predicate, rows).select(zero, copy=False)
+
+    def _step(self, own: Improving, heads: Sequence[exp.Query]) -> exp.Select:
+        """What is better among the heads of a round."""
+        parts = (*self._before(own), *self._so_far(own))
+        known = [source(Relation(own.columns, (part,)), "s") for part in parts]
+        rows = unbeaten(
+            union_all(heads), own.shape, own.best, known, ranked=True, guarded=own.guarded
+        )
+        rows = rows.where(exp.LTE(this=rank_of("c"), expression=parameter("most")), copy=False)
+        if self.layout is None:
+            return rows
+        return self.layout.put(own.predicate, rows).select(rank_of("t"), copy=False)
+
+    def _heads(self, own: Improving, plan: Plan) -> Iterator[exp.Select]:
+        """What a plan derives. Two atoms read one part of what is known at a time: so what was
+        known before is put into a hash table once, not in each round.
+        """
+        inside = _atoms(self.loop, [scan.atom for scan in plan.scans])
+        ways: Sequence[Sequence[_PartsOf]] = ((self._before, self._so_far),)
+        if inside < 3:
+            ways = ((self._before,), (self._so_far,))[:inside]
+        for parts in ways:
+            around = replace(self.loop.context, relation=self._reading(parts))
+            around = replace(around, spelled=self.spelling is not None)
+            if not is_empty(plan, around):
+                yield compile_rule(plan, own.columns, around, ranked=True).query
+
+    def _reading(self, parts: Sequence[_PartsOf]) -> Callable[[str, Version], Relation]:
+        """What scans read: the last round, and beside it some parts of what is known."""
+
+        def relation(name: str, version: Version) -> Relation:
+            own = self.loop.owns.get(name)
+            if own is None:
+                return self._read(self.loop.context.relation(name, version))
+            if version is Version.DELTA:
+                part = _ranked(Part("", _NAME, 1, picked=self._picked(name)))
+                return Relation(own.columns, (part,), ranked=True)
+            return Relation(own.columns, tuple(one for part in parts for one in part(own)))
+
+        return relation
+
+    def _before(self, own: Improving) -> tuple[Part, ...]:
+        """What was known before the statement."""
+        return self._read(_known(own)).parts
+
+    def _so_far(self, own: Improving) -> tuple[Part, ...]:
+        """All that the statement has found."""
+        return (Part("recurring", _NAME, 1, picked=self._picked(own.predicate)),)
 
 
-def _reading(
-    loop: Loop, layout: Layout | None, parts: _PartsOf
-) -> Callable[[str, Version], Relation]:
-    """What scans read: the last round, and beside it some parts of what is known."""
-
-    def relation(name: str, version: Version) -> Relation:
-        own = loop.owns.get(name)
-        if own is None:
-            return loop.context.relation(name, version)
-        if version is Version.DELTA:
-            part = Part("", _NAME, 1, picked=layout.picked[name] if layout else None)
-            return Relation(own.columns, (_ranked(part),), ranked=True)
-        return Relation(own.columns, tuple(one for part in parts for one in part(layout, own)))
-
-    return relation
-
-
-def _before(_: Layout | None, own: Improving) -> tuple[Part, ...]:
-    """What was known before the statement."""
-    return _known(own).parts
-
-
-def _found_so_far(layout: Layout | None, own: Improving) -> tuple[Part, ...]:
-    """All that the statement has found."""
-    return (_found_now(layout, own),)
-
-
-def _found_now(layout: Layout | None, own: Improving) -> Part:
-    picked = layout.picked[own.predicate] if layout else None
-    return Part("recurring", _NAME, 1, picked=picked)
-
-
-_PartsOf = Sequence[Callable[["Layout | None", Improving], tuple[Part, ...]]]
+_PartsOf = Callable[[Improving], tuple[Part, ...]]

@@ -41,12 +41,13 @@ LOOKED_AT = 16
 """What it costs in a round to look at a row that a statement has found and keeps by a key."""
 
 
-def rounds_by_key(rows: int, new: int, plans: int) -> int:
+def rounds_by_key(rows: int, new: int, plans: int, spelled: bool = False) -> int:
     """How many rounds a statement with a key should go through: it looks at all that it has found
     in each of them, and a round finds so many `new` rows. After so many rounds, that has cost as
-    much as to begin another statement, which puts `rows` into hash tables.
+    much as to begin another statement, which puts `rows` into hash tables, and spells them first if
+    they are `spelled`.
     """
-    begun = PLAN * plans + HASHED * rows
+    begun = PLAN * plans + (HASHED + SPELLED * spelled) * rows
     return 1 + math.isqrt(2 * begun // (LOOKED_AT * plans * max(new, 1)))
 
 

@@ -32,7 +32,6 @@ from zodiac_sql.database.statements import (
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.linear_rules import (
     are_linear,
-    calls_python,
     counts_rounds,
     makes_texts,
 )
@@ -143,7 +142,7 @@ def way_of(
     For rules with several recursive atoms it looks at all that it has found in each round. So
     rounds must find little, and have found little for longer.
     """
-    if counts_rounds(store, hypernode.rules) or calls_python(hypernode, context):
+    if counts_rounds(store, hypernode.rules):
         return None
     read = sum(context.relation(name, Version.ALL).rows for name in hypernode.reads)
     if not pays(rounds, read, plans):

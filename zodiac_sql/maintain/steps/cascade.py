@@ -27,7 +27,6 @@ from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
 from zodiac_sql.evaluate.in_shares import most_rows
 from zodiac_sql.evaluate.linear_rules import (
     are_linear,
-    calls_python,
     counts_rounds,
     makes_texts,
 )
@@ -84,25 +83,23 @@ def can_cascade(task: Task, owns: WorkingTables, rounds: int) -> bool:
     read = sum(task.inputs(name, Version.ALL).rows for name in task.hypernode.reads)
     if not pays(rounds, there + read, len(task.hypernode.rules)):
         return False
-    linear, texts = _kind_of_rules(task)
-    if texts:
+    if not are_linear(task.hypernode):
+        return False
+    if _makes_texts(task):
         if task.marking.next:
             return False
         read += dictionary.size(task.store)
         if not pays(rounds, there + read, len(task.hypernode.rules), spelled=True):
             return False
-    return linear and (rounds == 1 or there <= most_rows(task.store))
+    return rounds == 1 or there <= most_rows(task.store)
 
 
-def _kind_of_rules(task: Task) -> tuple[bool, bool]:
-    """Whether one statement can hold the rules of the hypernode, and whether they make texts."""
-    hypernode, context = task.hypernode, task.context(task.inputs)
-
-    def found() -> tuple[bool, bool]:
-        held = are_linear(hypernode) and not calls_python(hypernode, context)
-        return held, makes_texts(hypernode, context)
-
-    return task.cache.get(("linear", hypernode.id), found)
+def _makes_texts(task: Task) -> bool:
+    """Whether a rule makes text that must be encoded."""
+    return task.cache.get(
+        ("makes texts", task.hypernode.id),
+        lambda: makes_texts(task.hypernode, task.context(task.inputs)),
+    )
 
 
 def cascade_lost(
@@ -146,7 +143,7 @@ def cascade_new(
 
     Returns how many these are. If they are more than `most`, the search has ended before its end.
     """
-    if _kind_of_rules(task)[1]:
+    if _makes_texts(task):
         return cascade_texts(task, owns, new, most)
     found = _found(task, owns, False, with_ranks=False)
     applied = found.applied(undeleted=False)

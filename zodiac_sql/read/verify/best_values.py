@@ -24,6 +24,7 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError
+from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.evaluate.one_statement import is_narrow
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Best, Rule
@@ -31,11 +32,12 @@ from zodiac_sql.names import RANK
 from zodiac_sql.read.verify.rule_body import NotAtOnce, Program, Reads
 from zodiac_sql.read.verify.second_opinion import (
     LONGER,
+    Heads,
     Variant,
-    can_go_on_at_once,
+    are_linear,
     delta_rounds,
+    has_unknown,
     heads_of,
-    is_held,
 )
 from zodiac_sql.sql.relations import Part, Picked, Relation, columns_of, rank_of, relation_query
 from zodiac_sql.sql.tagged import Layout, layout_by_key, typed
@@ -59,8 +61,8 @@ def derive_best(
         return replace(one.relation, parts=(one.known,)) if one else outside(atom.predicate)
 
     variants = [Variant(rule, everything) for rule in rules]
-    rounds, goes_on = 0, is_held(store, program, rules)
-    linear = can_go_on_at_once(store, program, rules, own)
+    rounds, goes_on = 0, not counts_rounds(store, rules)
+    linear = are_linear(rules, own)
     while variants:
         if goes_on and (rounds if linear else rounds >= LONGER and _is_narrow(own)):
             improved = _improve(store, program, rules, own, everything)
@@ -104,7 +106,8 @@ def _improve(
 ) -> int | None:
     """Find the better values that the last ones lead to. Returns how many rounds that took.
 
-    None if it cannot be done in one statement. The rank of a value is its round.
+    None if it cannot be done in one statement, as when a text that rules make has no id. The rank
+    of a value is its round.
     """
     layout = layout_by_key(
         {name: typed(one.relation.columns, False) for name, one in own.items()},
@@ -117,7 +120,7 @@ def _improve(
         relation, mine = reads(place, atom), recurring.get(atom.predicate)
         return replace(relation, parts=(*relation.parts, mine)) if mine else relation
 
-    steps = []
+    steps, made = [], set[str]()
     for name, one in own.items():
         mine = [rule for rule in rules if rule.head.predicate == name]
         heads = _heads(store, replace(program, at_once=True), mine, last, everything)
@@ -125,8 +128,9 @@ def _improve(
             return None
         if heads:
             known = [relation_query(replace(one.relation, parts=(recurring[name],)))]
-            better = one.better(heads, known)
+            better = one.better([found.query for found in heads], known)
             steps.append(layout.put(name, better).select(rank_of("t"), copy=False))
+            made |= set() if all(found.lasts for found in heads) else {name}
     seeds = [layout.put(name, one.last()) for name, one in own.items() if one.delta.rows]
     zero = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
     seeds = [query.select(zero.copy(), copy=False) for query in seeds]
@@ -136,10 +140,14 @@ def _improve(
     with one_thread(store):
         query = _recursion(layout, seeds, steps)
         store.run(create_temp(table, query), {"most": AT_ONCE}, as_written=True)
+    found = {
+        name: replace(one.relation, parts=(Part("temp", table, 1, picked=layout.picked[name]),))
+        for name, one in own.items()
+    }
+    if any(has_unknown(store, found[name]) for name in made):
+        return None
     for name, one in own.items():
-        part = Part("temp", table, 1, picked=layout.picked[name])
-        rows = relation_query(replace(one.relation, parts=(part,)))
-        store.run(exp.insert(rows, temp_table(one.found)))
+        store.run(exp.insert(relation_query(found[name]), temp_table(one.found)))
     rank = exp.column(RANK, quoted=True)
     rounds = store.count(exp.select(exp.Max(this=rank)).from_(temp_table(table)))
     store.run(drop(table))
@@ -152,17 +160,14 @@ def _heads(
     rules: Sequence[Rule],
     last: Mapping[str, Part],
     reads: Reads,
-) -> list[exp.Query] | None:
-    """What rules derive from the last round's values; None if that needs a table, or makes texts
-    that may have no ids.
-    """
+) -> list[Heads] | None:
+    """What rules derive from the last round's values; None if that needs a table."""
     variants = delta_rounds(rules, reads, last)
     try:
         heads = [heads_of(store, program, v.rule, _ranked(v, last), True) for v in variants]
     except NotAtOnce:
         return None
-    found = [one for one in heads if one is not None]
-    return [one.query for one in found] if all(one.lasts for one in found) else None
+    return [one for one in heads if one is not None]
 
 
 def _with_ranks(part: Part, picked: Picked) -> Part:

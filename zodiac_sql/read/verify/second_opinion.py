@@ -33,7 +33,6 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.groups_in_shares import SHARES, divisible
 from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.evaluate.one_statement import is_narrow
-from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
 from zodiac_sql.read.verify.rule_body import Body, NotAtOnce, Program, Reads
@@ -64,8 +63,9 @@ def derive(
 
     variants = [Variant(rule, everything) for rule in rules]
     texts: dict[Hashable, str | None] = {}
-    rounds, goes_on = 0, can_go_on_at_once(store, program, rules, heads)
-    by_key = not goes_on and is_held(store, program, rules)
+    rounds, may = 0, not counts_rounds(store, rules)
+    goes_on = may and are_linear(rules, heads)
+    by_key = may and not goes_on
     while variants:
         if (goes_on or by_key and _is_narrow(own)) and rounds:
             counted = rounds // LONGER if by_key else rounds
@@ -91,19 +91,9 @@ def derive(
 # --- all rounds that are left, in one statement ---------------------------------------------------
 
 
-def can_go_on_at_once(
-    store: Store, program: Program, rules: Sequence[Rule], heads: Collection[str]
-) -> bool:
-    """Whether one recursive statement can hold the rules: each reads one of its facts at most."""
-    linear = (sum(a.predicate in heads for a in rule.positive_atoms()) <= 1 for rule in rules)
-    return all(linear) and is_held(store, program, rules)
-
-
-def is_held(store: Store, program: Program, rules: Sequence[Rule]) -> bool:
-    """Whether nobody counts rounds, and no rule calls a Python function."""
-    functions = program.functions
-    called = (used_functions([rule]).intersection(functions) for rule in rules)
-    return not counts_rounds(store, rules) and not any(called)
+def are_linear(rules: Sequence[Rule], heads: Collection[str]) -> bool:
+    """Whether each rule reads one of its own facts at most."""
+    return all(sum(a.predicate in heads for a in rule.positive_atoms()) <= 1 for rule in rules)
 
 
 def _is_narrow(own: Mapping[str, _Own]) -> bool:
@@ -174,14 +164,14 @@ def _derive_the_rest(
         name: replace(one.relation, parts=(Part("temp", table, 1, picked=layout.picked[name]),))
         for name, one in own.items()
     }
-    known = not any(_has_unknown(store, found_rows[name]) for name in made)
+    known = not any(has_unknown(store, found_rows[name]) for name in made)
     for name, one in own.items() if known else ():
         one.add(store, relation_query(found_rows[name]))
     store.run(drop(table))
     return known
 
 
-def _has_unknown(store: Store, relation: Relation) -> bool:
+def has_unknown(store: Store, relation: Relation) -> bool:
     """Whether a text has no id."""
     unknown = exp.Literal.number(_UNKNOWN)
     columns = zip(relation.stored, columns_of(relation, "t"), strict=True)
