@@ -28,7 +28,6 @@ from zodiac_sql.evaluate.in_shares import most_rows
 from zodiac_sql.evaluate.linear_rules import (
     are_linear,
     counts_rounds,
-    makes_texts,
 )
 from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.evaluate.one_statement import pays
@@ -37,6 +36,7 @@ from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.beside_recursion import beside_recursion
 from zodiac_sql.maintain.steps.cascade_texts import cascade_texts
+from zodiac_sql.maintain.steps.many_rounds import rules_make_texts
 from zodiac_sql.maintain.steps.ranks import numbered
 from zodiac_sql.maintain.steps.slices import positions_of
 from zodiac_sql.maintain.steps.working_table import (
@@ -85,21 +85,13 @@ def can_cascade(task: Task, owns: WorkingTables, rounds: int) -> bool:
         return False
     if not are_linear(task.hypernode):
         return False
-    if _makes_texts(task):
+    if rules_make_texts(task):
         if task.marking.next:
             return False
         read += dictionary.size(task.store)
         if not pays(rounds, there + read, len(task.hypernode.rules), spelled=True):
             return False
     return rounds == 1 or there <= most_rows(task.store)
-
-
-def _makes_texts(task: Task) -> bool:
-    """Whether a rule makes text that must be encoded."""
-    return task.cache.get(
-        ("makes texts", task.hypernode.id),
-        lambda: makes_texts(task.hypernode, task.context(task.inputs)),
-    )
 
 
 def cascade_lost(
@@ -143,7 +135,7 @@ def cascade_new(
 
     Returns how many these are. If they are more than `most`, the search has ended before its end.
     """
-    if _makes_texts(task):
+    if rules_make_texts(task):
         return cascade_texts(task, owns, new, most)
     found = _found(task, owns, False, with_ranks=False)
     applied = found.applied(undeleted=False)

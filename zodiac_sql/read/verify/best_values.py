@@ -38,6 +38,7 @@ from zodiac_sql.read.verify.second_opinion import (
     delta_rounds,
     has_unknown,
     heads_of,
+    picked_from,
 )
 from zodiac_sql.sql.relations import Part, Picked, Relation, columns_of, rank_of, relation_query
 from zodiac_sql.sql.tagged import Layout, layout_by_key, typed
@@ -113,6 +114,45 @@ def _improve(
         {name: typed(one.relation.columns, False) for name, one in own.items()},
         {name: one.value.name for name, one in own.items()},
     )
+    found = _steps(store, program, rules, own, reads, layout)
+    if found is None:
+        return None
+    steps, made = found
+    if not steps:
+        return 1
+    zero = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
+    seeds = [
+        layout.put(name, one.last()).select(zero.copy(), copy=False)
+        for name, one in own.items()
+        if one.delta.rows
+    ]
+    table = store.fresh("better")
+    with one_thread(store):
+        query = _recursion(layout, seeds, steps)
+        store.run(create_temp(table, query), {"most": AT_ONCE}, as_written=True)
+    facts_of = picked_from(table, layout, {name: one.relation for name, one in own.items()})
+    rounds = None
+    if not any(has_unknown(store, facts_of[name]) for name in made):
+        for name, one in own.items():
+            store.run(exp.insert(relation_query(facts_of[name]), temp_table(one.found)))
+        rank = exp.column(RANK, quoted=True)
+        rounds = 1 + store.count(exp.select(exp.Max(this=rank)).from_(temp_table(table)))
+    store.run(drop(table))
+    return rounds
+
+
+def _steps(
+    store: Store,
+    program: Program,
+    rules: Sequence[Rule],
+    own: Mapping[str, _Own],
+    reads: Reads,
+    layout: Layout,
+) -> tuple[list[exp.Query], set[str]] | None:
+    """What a round finds better of each predicate, and the predicates for which texts are made.
+
+    None if that needs a table.
+    """
     recurring = {n: Part("recurring", _R, 1, picked=layout.picked[n]) for n in own}
     last = {name: _with_ranks(Part("", _R, 1), layout.picked[name]) for name in own}
 
@@ -120,7 +160,7 @@ def _improve(
         relation, mine = reads(place, atom), recurring.get(atom.predicate)
         return replace(relation, parts=(*relation.parts, mine)) if mine else relation
 
-    steps, made = [], set[str]()
+    steps, made = list[exp.Query](), set[str]()
     for name, one in own.items():
         mine = [rule for rule in rules if rule.head.predicate == name]
         heads = _heads(store, replace(program, at_once=True), mine, last, everything)
@@ -131,27 +171,7 @@ def _improve(
             better = one.better([found.query for found in heads], known)
             steps.append(layout.put(name, better).select(rank_of("t"), copy=False))
             made |= set() if all(found.lasts for found in heads) else {name}
-    seeds = [layout.put(name, one.last()) for name, one in own.items() if one.delta.rows]
-    zero = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
-    seeds = [query.select(zero.copy(), copy=False) for query in seeds]
-    if not steps:
-        return 1
-    table = store.fresh("better")
-    with one_thread(store):
-        query = _recursion(layout, seeds, steps)
-        store.run(create_temp(table, query), {"most": AT_ONCE}, as_written=True)
-    found = {
-        name: replace(one.relation, parts=(Part("temp", table, 1, picked=layout.picked[name]),))
-        for name, one in own.items()
-    }
-    if any(has_unknown(store, found[name]) for name in made):
-        return None
-    for name, one in own.items():
-        store.run(exp.insert(relation_query(found[name]), temp_table(one.found)))
-    rank = exp.column(RANK, quoted=True)
-    rounds = store.count(exp.select(exp.Max(this=rank)).from_(temp_table(table)))
-    store.run(drop(table))
-    return 1 + rounds
+    return steps, made
 
 
 def _heads(

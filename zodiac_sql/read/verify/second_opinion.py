@@ -37,7 +37,7 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
 from zodiac_sql.read.verify.rule_body import Body, NotAtOnce, Program, Reads
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
-from zodiac_sql.sql.tagged import layout_by_key, layout_of, typed
+from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed
 
 
 def derive(
@@ -160,15 +160,22 @@ def _derive_the_rest(
         store.run(create_temp(table, _recursion(query, layout.key)))
     except (NotAtOnce, OutOfMemoryError):
         return False
-    found_rows = {
-        name: replace(one.relation, parts=(Part("temp", table, 1, picked=layout.picked[name]),))
-        for name, one in own.items()
-    }
-    known = not any(has_unknown(store, found_rows[name]) for name in made)
+    facts_of = picked_from(table, layout, {name: one.relation for name, one in own.items()})
+    known = not any(has_unknown(store, facts_of[name]) for name in made)
     for name, one in own.items() if known else ():
-        one.add(store, relation_query(found_rows[name]))
+        one.add(store, relation_query(facts_of[name]))
     store.run(drop(table))
     return known
+
+
+def picked_from(
+    table: str, layout: Layout, relations: Mapping[str, Relation]
+) -> dict[str, Relation]:
+    """What a temporary table with tags has of each predicate."""
+    return {
+        name: replace(relation, parts=(Part("temp", table, 1, picked=layout.picked[name]),))
+        for name, relation in relations.items()
+    }
 
 
 def has_unknown(store: Store, relation: Relation) -> bool:
