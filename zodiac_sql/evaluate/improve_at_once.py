@@ -25,6 +25,7 @@ from zodiac_sql.evaluate.improving import MOST_IDLE_ROUNDS, Improving, Loop, end
 from zodiac_sql.evaluate.linear_rules import makes_texts
 from zodiac_sql.evaluate.make_tables import in_one_table
 from zodiac_sql.evaluate.one_statement import is_narrow, pays, rounds_by_key
+from zodiac_sql.evaluate.rest_at_once import LONGER
 from zodiac_sql.evaluate.spelled import Spelling, encoded
 from zodiac_sql.evaluate.take_better import take_better
 from zodiac_sql.language.syntax import Atom
@@ -48,6 +49,10 @@ from zodiac_sql.sql.tagged import Layout, layout_by_key, typed
 _NAME = "r"
 """What the recursion is called inside its statement."""
 
+AROUND = 4
+"""What a statement costs for each predicate besides its bodies, in what it costs to plan one: its
+better values are told from what is known, and what is found is put in the place of that."""
+
 
 def pays_at_once(loop: Loop, rounds: int) -> bool:
     """Whether one statement is to go on after so many rounds.
@@ -55,14 +60,23 @@ def pays_at_once(loop: Loop, rounds: int) -> bool:
     Of one predicate and rules with one atom of it that make no texts, it always is. With several
     atoms, each round joins all that the statement has found anew, so rounds must find little.
     """
-    texts = makes_texts(loop.hypernode, loop.context)
+    texts = _make_texts(loop)
     several = any(_atoms(loop, rule.positive_atoms()) > 1 for rule in loop.hypernode.rules)
     if len(loop.owns) == 1 and not (several or texts):
         return True
     new = sum(own.delta.rows for own in loop.owns.values() if own.delta)
     narrow = is_narrow(new) or not several
     read = _read(loop) + (dictionary.size(loop.store) if texts else 0)
-    return narrow and pays(rounds, read, len(loop.plans(loop.onwards())), texts)
+    if several:
+        rounds, read = rounds // LONGER, read + loop.groups
+    bodies = len(loop.plans(loop.onwards())) + AROUND * len(loop.owns)
+    return narrow and pays(rounds, read, bodies, texts)
+
+
+def _make_texts(loop: Loop) -> bool:
+    """Whether a rule makes text that must be encoded."""
+    key = ("makes texts", loop.hypernode.id)
+    return loop.cache.get(key, lambda: makes_texts(loop.hypernode, loop.context))
 
 
 def _atoms(loop: Loop, atoms: Iterable[Atom]) -> int:
@@ -81,7 +95,7 @@ def improve_at_once(loop: Loop, before: int) -> int:
     context = in_one_table(loop.store, loop.context, f"read_{loop.hypernode.name}", _is_in_parts)
     loop = replace(loop, context=context)
     new = sum(own.delta.rows for own in loop.owns.values() if own.delta)
-    texts = makes_texts(loop.hypernode, context)
+    texts = _make_texts(loop)
     taken = idle = 0
     plans = loop.onwards()
     while loop.plans(plans):
