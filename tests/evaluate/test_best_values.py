@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 import pytest
+from support.as_if_large import as_if_large
 
 from zodiac_sql.errors import DataError, EvaluationError, ProgramError
 from zodiac_sql.evaluate import improve, improving
@@ -85,7 +86,7 @@ def test_paths_on_a_grid_while_edges_move(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, threshold: bool
 ) -> None:
     if not threshold:
-        monkeypatch.setattr(improve, "fits_in_one", lambda loop: False)
+        monkeypatch.setattr(improve, "pays_at_once", lambda loop, rounds: False)
     chance, edges = random.Random(1), grid(7)
     with open_kb() as kb:
         kb.insert("edge", edges)
@@ -134,7 +135,7 @@ def test_values_that_get_better_for_ever(
     monkeypatch.setattr(improving, "MOST_IDLE_ROUNDS", 50)
     monkeypatch.setattr(improve, "MOST_IDLE_ROUNDS", 50)
     if not threshold:
-        monkeypatch.setattr(improve, "fits_in_one", lambda loop: False)
+        monkeypatch.setattr(improve, "pays_at_once", lambda loop, rounds: False)
     with open_kb() as kb:
         kb.insert("start", [("a",)])
         kb.insert("edge", [("a", "b", 1), ("b", "c", 1)])
@@ -194,6 +195,47 @@ def test_dates_and_texts_that_rules_make(open_kb: OpenKb) -> None:
         earliest = datetime.datetime(2026, 1, 1, 9)
         texts = [f"at a{'!' * count}" for count in range(5)]
         assert set(kb.table("first").fetchall()) == {(text, earliest) for text in texts}
+        assert kb.verify()
+
+
+WALKS = """
+    even(S, MIN(0)) :- start(X), S = concat("n", X).
+    odd(T, MIN(D + W)) :- even(S, D), named(S, X), edge(X, Y, W), T = concat("n", Y).
+    even(T, MIN(D + W)) :- odd(S, D), named(S, X), edge(X, Y, W), T = concat("n", Y).
+"""
+
+
+def walks(edges: list[Edge]) -> dict[str, set[tuple[str, int]]]:
+    """The shortest walks of an odd and of an even number of edges from 0, by the names of nodes."""
+    sides = [((x, side), (y, 1 - side), w) for x, y, w in edges for side in (0, 1)]
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from(sides)
+    found = nx.single_source_dijkstra_path_length(graph, (0, 0))
+    return {
+        name: {(f"n{node}", int(w)) for (node, odd), w in found.items() if odd == (name == "odd")}
+        for name in ("odd", "even")
+    }
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_several_predicates_over_texts_that_rules_make(open_kb: OpenKb, large: bool) -> None:
+    chance = random.Random(3)
+    chain = [(n, n + 1, chance.randint(0, 3)) for n in range(80)]
+    edges = chain + [(chance.randrange(80), chance.randrange(80), 5) for _ in range(6)]
+    edges = list({(x, y): (x, y, w) for x, y, w in edges}.values())
+    with as_if_large(large), open_kb() as kb:
+        kb.insert("start", [(0,)])
+        kb.insert("named", [(f"n{n}", n) for n in range(81)])
+        kb.insert("edge", edges)
+        kb.add_rules(WALKS)
+        for number in range(5):
+            for name, rows in walks(edges).items():
+                assert set(kb.table(name).fetchall()) == rows
+            gone = chance.sample(edges, 2) if number % 2 == 0 else []
+            new = [edge for edge in chain if edge not in edges]
+            kb.delete("edge", gone)
+            kb.insert("edge", new)
+            edges = [edge for edge in edges if edge not in gone] + new
         assert kb.verify()
 
 

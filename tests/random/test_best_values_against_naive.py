@@ -20,6 +20,7 @@ import pytest
 from generators.best_programs import SCHEMA, Program, Rule, random_facts, random_program
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
+from support.as_if_large import as_if_large
 from support.best_by_clingo import FAR, by_clingo
 from support.best_values import Endless, World, meaning
 from support.examples import share
@@ -48,8 +49,10 @@ def play(open_kb: OpenKb, rng: Random) -> None:
     """A program and some changes of its facts and rules; the file is opened anew now and then."""
     program, strategy = random_program(rng), rng.choice(STRATEGIES)
     reopened = rng.random() < 0.4
-    note(f"% {strategy}{', reopened' if reopened else ''}\n" + "\n".join(map(str, program.rules)))
-    with TemporaryDirectory() as folder, ExitStack() as closing:
+    large = rng.random() < 0.5  # then one statement goes through many rounds
+    told = f"% {strategy}, large {large}{', reopened' if reopened else ''}\n"
+    note(told + "\n".join(map(str, program.rules)))
+    with TemporaryDirectory() as folder, ExitStack() as closing, as_if_large(large):
         place = Path(folder) / "best.duckdb" if reopened else ":memory:"
         kb = closing.enter_context(open_kb(place, strategy=strategy))
         if rng.random() < 0.5:  # else types come with the first facts, perhaps after the rules

@@ -41,6 +41,7 @@ THRESHOLDS: tuple[tuple[str, str, object], ...] = (
     ("evaluate.one_statement", "ROUND", 0),
     ("evaluate.one_statement", "PLAN", 0),
     ("evaluate.one_statement", "HASHED", 3),  # so that it takes three rounds
+    ("evaluate.one_statement", "SPELLED", 0),
     ("maintain.steps.find_candidates", "SMALLEST_JOINED_IN_TWO_STEPS", 0),
     ("maintain.steps.one_edge", "FEWEST", 0),
     ("maintain.steps.overdelete", "FEWEST_READ_OFTEN", 0),

@@ -76,6 +76,11 @@ def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
     return dict(found)
 
 
+def size(store: Store) -> int:
+    """How many symbols there are, about."""
+    return _last(store) + len(store.waiting_symbols)
+
+
 def publish(writes: Together) -> None:
     """Make new symbols permanent. This is part of the publishing transaction."""
     add_to_file(writes, writes.store.waiting_symbols)

@@ -213,6 +213,14 @@ class Bounds:
             return None
         return self.limits.max_rows + (self.growth.before if self.growth else 0)
 
+    @property
+    def iterations_left(self) -> int | None:
+        """How many iterations may still end; None if there is no limit."""
+        most = self.limits.max_iterations
+        if most is None or self.over or self.growth is None:
+            return None
+        return max(most - self.growth.iterations, 1)
+
     def iterated(self) -> None:
         """Note that an iteration has ended; there will be another one. Raises LimitError."""
         if self.growth is None or self.over:

@@ -1,8 +1,8 @@
 """The best value of each group, improved round by round until nothing improves.
 
 Each round applies the rules to the groups that the last one has improved. So the first value of a
-group need not be its best: a shorter path may have more edges. A hypernode whose rules each read
-one such predicate goes through all rounds in one statement (improve_at_once.py).
+group need not be its best: a shorter path may have more edges. Many rounds are one statement
+(improve_at_once.py).
 
 Maintenance continues in the same way: from what is stored, without the groups that are gone, and
 with what a change brings.
@@ -16,26 +16,25 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.improve_at_once import fits_in_one, improve_at_once
+from zodiac_sql.evaluate.improve_at_once import improve_at_once, pays_at_once
 from zodiac_sql.evaluate.improving import (
     MOST_IDLE_ROUNDS,
     Improving,
     Loop,
     endless,
     is_guarded,
-    take_out_of_stored,
 )
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
+from zodiac_sql.evaluate.take_better import take_better
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
-from zodiac_sql.sql.best_values import in_group, unbeaten
+from zodiac_sql.sql.best_values import unbeaten
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, whole
-from zodiac_sql.sql.relations import Part, Relation, columns_of, source
+from zodiac_sql.sql.relations import Part, Relation, source
 
 
 def best_values(
@@ -75,11 +74,10 @@ def first_plans(loop: Loop) -> list[Plan]:
 
 def improve(loop: Loop, plans: Sequence[Plan]) -> int:
     """Apply plans, and then the rules to what is better, until nothing is. Returns the rounds."""
-    rounds = 0
+    rounds, counted = 0, loop.store.watch.most_rows is not None
     for rounds in each_round(loop, plans):
-        if rounds == 1 and not loop.store.watch.counts and fits_in_one(loop):
-            (own,) = loop.owns.values()
-            return rounds + improve_at_once(loop, own)
+        if not counted and pays_at_once(loop, rounds):
+            return rounds + improve_at_once(loop, rounds)
     return rounds
 
 
@@ -88,10 +86,10 @@ def each_round(loop: Loop, plans: Sequence[Plan]) -> Iterator[int]:
     rounds = _round(loop, plans)
     if not rounds:
         return
-    idle, groups = 0, _groups(loop)
+    idle, groups = 0, loop.groups
     yield rounds
     while _round(loop, loop.onwards()):
-        rounds, before, groups = rounds + 1, groups, _groups(loop)
+        rounds, before, groups = rounds + 1, groups, loop.groups
         idle = idle + 1 if groups == before else 0
         if loop.store.watch.bounds is not None:
             loop.store.watch.bounds.iterated()
@@ -100,17 +98,17 @@ def each_round(loop: Loop, plans: Sequence[Plan]) -> Iterator[int]:
         yield rounds
 
 
-def _groups(loop: Loop) -> int:
-    return sum(own.groups for own in loop.owns.values())
-
-
 def _round(loop: Loop, plans: Sequence[Plan]) -> int:
     """Apply plans. What they find better is the next delta. Returns 1, or 0 without plans."""
     plans = loop.plans(plans)
     inside = loop.inside()
     found = {p: _find(loop, own, plans, inside) for p, own in loop.owns.items()}
     for predicate, own in loop.owns.items():
-        _take(loop, own, found[predicate])
+        own.delta = None
+        if found[predicate]:
+            new = Part("temp", _new(own), found[predicate])
+            own.turn += 1
+            take_better(loop, own, new)
     return min(len(plans), 1)
 
 
@@ -144,40 +142,3 @@ def _find(loop: Loop, own: Improving, plans: Sequence[Plan], inside: Context) ->
 def _new(own: Improving) -> str:
     # Two names in turn: a statement cannot read the table that it replaces.
     return f"new_{own.turn % 2}_{own.table}"
-
-
-def _take(loop: Loop, own: Improving, rows: int) -> None:
-    """Put better values in the place of those that they beat. They are the next delta."""
-    own.delta = None
-    if not rows:
-        return
-    new = Part("temp", _new(own), rows)
-    own.turn += 1
-    take_out_of_stored(loop, own, new)
-    if own.rows:
-        own.rows -= loop.store.count(loop.text(("beaten", new.table), partial(_beaten, own, new)))
-        loop.store.run(loop.text(("insert", new.table), partial(_insertion, own, new)))
-    else:
-        loop.store.run(loop.text(("begin", new.table), partial(_copy, own, new, own.table)))
-    own.rows += rows
-    own.delta = new
-
-
-def _beaten(own: Improving, new: Part) -> exp.Expr:
-    """The statement that deletes what better values replace."""
-    on = in_group(own.shape, own.best, "n", "t")
-    there = exp.select(exp.Literal.number(1)).from_(temp_table(new.table).as_("n")).where(on)
-    target = exp.alias_(temp_table(own.table), "t", table=True)
-    return exp.Delete(this=target, where=exp.Where(this=exp.Exists(this=there)))
-
-
-def _insertion(own: Improving, new: Part) -> exp.Expr:
-    return exp.insert(_rows(own, new), temp_table(own.table))
-
-
-def _copy(own: Improving, new: Part, name: str) -> exp.Expr:
-    return create_temp(name, _rows(own, new))
-
-
-def _rows(own: Improving, new: Part) -> exp.Select:
-    return exp.select(*columns_of(own.shape, "n")).from_(temp_table(new.table).as_("n"))

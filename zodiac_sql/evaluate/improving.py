@@ -11,18 +11,16 @@ from sqlglot import exp
 from zodiac_sql.database.dictionary import KNOWN
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.statements import create_temp, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError
-from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
+from zodiac_sql.evaluate.cache_keys import plan_key
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.binding import functions_in
 from zodiac_sql.language.syntax import Best, Column, Type
-from zodiac_sql.sql.best_values import in_group
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, delta_variants
-from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
+from zodiac_sql.sql.relations import Part, Relation, part_query
 from zodiac_sql.storage.extensions import decoded
 
 MOST_IDLE_ROUNDS = 1_000
@@ -101,6 +99,11 @@ class Loop:
     context: Context
     owns: Improvings
 
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return sum(own.groups for own in self.owns.values())
+
     def inside(self) -> Context:
         """What the hypernode's rules read."""
 
@@ -150,31 +153,8 @@ def endless(loop: Loop, rounds: int) -> EvaluationError:
     assert own.delta is not None
     rows = part_query(own.delta, own.shape).limit(1)
     (last,) = loop.store.rows(decoded(own.shape, rows, KNOWN))
-    groups = sum(one.groups for one in loop.owns.values())
     return EvaluationError(
         f"Its values get better for ever: {own.predicate}({', '.join(map(str, last))}) came in "
-        f"round {rounds:,}, though there are only {groups:,} groups. Look for a cycle that makes "
-        "values better each time, such as one of negative length."
+        f"round {rounds:,}, though there are only {loop.groups:,} groups. Look for a cycle that "
+        "makes values better each time, such as one of negative length."
     )
-
-
-def take_out_of_stored(loop: Loop, own: Improving, new: Part) -> None:
-    """Take the stored facts out that better ones replace."""
-    base = own.base
-    if base is None:
-        return
-    relation = Relation(own.columns, (base,))
-
-    def query() -> exp.Select:
-        rows = exp.select(*columns_of(relation, "s")).from_(
-            part_query(base, relation).subquery("s")
-        )
-        on = in_group(relation, own.best, "n", "s")
-        return rows.join(joining(temp_table(new.table).as_("n"), "SEMI"), on=on)
-
-    def statement() -> exp.Expr:
-        if own.gone:
-            return exp.insert(query(), temp_table(own.gone_table))
-        return create_temp(own.gone_table, query())
-
-    own.gone += loop.store.count(loop.text(("gone", new.table, relation_key(relation)), statement))

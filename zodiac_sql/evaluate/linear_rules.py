@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.language.binding import functions_in, used_functions
+from zodiac_sql.language.binding import functions_in
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.select import makes_text
@@ -23,17 +23,19 @@ def counts_rounds(store: Store, rules: Sequence[Rule]) -> bool:
     )
 
 
-def has_linear_rules(hypernode: Hypernode, context: Context) -> bool:
-    """Whether each rule has one recursive atom, if it has any, and a statement can hold them."""
-    return is_held(hypernode, context) and all(
+def are_linear(hypernode: Hypernode) -> bool:
+    """Whether each rule has one recursive atom, if it has any."""
+    return all(
         sum(atom.predicate in hypernode.derives for atom in rule.positive_atoms()) <= 1
         for rule in hypernode.rules
     )
 
 
-def is_held(hypernode: Hypernode, context: Context) -> bool:
-    """Whether no rule makes text that must be encoded, or calls a Python function."""
-    return not any(
-        makes_text(rule, context) or used_functions([rule]).intersection(context.functions)
-        for rule in hypernode.rules
-    )
+def has_linear_rules(hypernode: Hypernode, context: Context) -> bool:
+    """The same, and no rule makes text that must be encoded."""
+    return are_linear(hypernode) and not makes_texts(hypernode, context)
+
+
+def makes_texts(hypernode: Hypernode, context: Context) -> bool:
+    """Whether a rule makes text that must be encoded."""
+    return any(makes_text(rule, context) for rule in hypernode.rules)

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from sqlglot import exp
 
+from zodiac_sql.database import dictionary
 from zodiac_sql.database.statements import (
     anti_join,
     create_temp,
@@ -28,8 +30,13 @@ from zodiac_sql.database.statements import (
     union_all,
 )
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules, is_held
+from zodiac_sql.evaluate.linear_rules import (
+    are_linear,
+    counts_rounds,
+    makes_texts,
+)
 from zodiac_sql.evaluate.one_statement import is_narrow, pays
+from zodiac_sql.evaluate.spelled import Spelling, encoded
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import RANK
@@ -38,7 +45,7 @@ from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, source
 from zodiac_sql.sql.select import compile_rule
-from zodiac_sql.sql.tagged import Layout, layout_of, typed
+from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed
 
 _FOUND = "zodiac$rest"
 _R = "r"
@@ -47,10 +54,17 @@ _R = "r"
 class Known(Protocol):
     """What the loop knows of a predicate (semi_naive.py)."""
 
-    predicate: str
-    columns: tuple[Column, ...]
-    table: str
-    delta: Part | None
+    @property
+    def predicate(self) -> str: ...
+
+    @property
+    def columns(self) -> tuple[Column, ...]: ...
+
+    @property
+    def table(self) -> str: ...
+
+    @property
+    def delta(self) -> Part | None: ...
 
     @property
     def rows(self) -> int:
@@ -65,18 +79,16 @@ class Known(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What the statement has found, in a table with tags, until it is dropped."""
+    """What the statement has found of each predicate, with ranks, until its tables are dropped."""
 
     store: Store
-    layout: Layout
+    parts: Mapping[str, Part]
     rows: int
+    tables: Sequence[str]
 
     def of(self, known: Known) -> exp.Select:
         """The facts of a predicate, with their ranks."""
-        picked = self.layout.picked[known.predicate]
-        picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
-        part = Part("temp", _FOUND, 1, ranked=True, picked=picked)
-        relation = Relation(known.columns, (part,), ranked=True)
+        relation = Relation(known.columns, (self.parts[known.predicate],), ranked=True)
         names = [*columns_of(relation, "c"), rank_of("c")]
         return exp.select(*names).from_(source(relation, "c"))
 
@@ -96,8 +108,18 @@ class Rest:
         return exp.insert(semi_join(outside, columns, found), temp_table(table))
 
     def drop(self) -> None:
-        """Drop the table."""
-        self.store.run(drop(_FOUND))
+        """Drop the tables."""
+        for table in self.tables:
+            self.store.run(drop(table))
+
+
+def _found(store: Store, layout: Layout, rows: int) -> Rest:
+    """What stands in the table with tags."""
+    parts = {}
+    for name, picked in layout.picked.items():
+        picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
+        parts[name] = Part("temp", _FOUND, 1, ranked=True, picked=picked)
+    return Rest(store, parts, rows, (_FOUND,))
 
 
 LONGER = 4
@@ -125,20 +147,25 @@ def way_of(
     read = sum(context.relation(name, Version.ALL).rows for name in hypernode.reads)
     if not pays(rounds, read, plans):
         return None
-    if has_linear_rules(hypernode, context):
-        return rest_at_once
+    texts = makes_texts(hypernode, context)
+    if texts and not pays(rounds, read + dictionary.size(store), plans, spelled=True):
+        return None
+    if are_linear(hypernode):
+        return partial(_rest_spelled, rest_at_once) if texts else rest_at_once
     new = sum(own.delta.rows for own in owns.values() if own.delta)
     known = sum(own.rows for own in owns.values())
-    narrow = is_narrow(new) and pays(rounds // LONGER, read + known, plans)
-    fits = narrow and fits_a_key(owns) and is_held(hypernode, context)
-    return rest_by_key if fits else None
+    if not (is_narrow(new) and pays(rounds // LONGER, read + known, plans, texts)):
+        return None
+    return partial(_rest_spelled, rest_by_key) if texts else rest_by_key
 
 
 def rest_at_once(
     store: Store, plans: Sequence[Plan], owns: Mapping[str, Known], context: Context, rank: int
 ) -> Rest:
     """Find what follows from the deltas, by the plans of a round. Ranks come after `rank`."""
-    layout = layout_of({p: typed(_shape(own).stored, False) for p, own in owns.items()})
+    layout = layout_of(
+        {p: typed(_shape(own).stored, False, context.spelled) for p, own in owns.items()}
+    )
 
     def relation(name: str, version: Version) -> Relation:
         if name not in owns or version is not Version.DELTA:
@@ -158,21 +185,57 @@ def rest_at_once(
     query = exp.select(*names, number.as_(RANK, quoted=True)).from_(_R)
     query = query.with_(_R, as_=recursion, recursive=True, copy=False)
     rows = store.count(create_temp(_FOUND, query), {"rank": rank}, as_written=True)
-    return Rest(store, layout, rows)
+    return _found(store, layout, rows)
 
 
-def fits_a_key(owns: Mapping[str, Known]) -> bool:
-    """Whether facts of all predicates have the same types: else there are NULLs, which are equal to
-    nothing in a key.
-    """
-    return len({tuple(column.type for column in own.columns) for own in owns.values()}) == 1
+@dataclass(frozen=True, slots=True)
+class _Spelled:
+    """What the loop knows of a predicate, with texts in the place of ids."""
+
+    predicate: str
+    columns: tuple[Column, ...]
+    table: str
+    rows: int
+    delta: Part | None
+    seen: Relation
+
+
+def _rest_spelled(
+    way: RestAtOnce,
+    store: Store,
+    plans: Sequence[Plan],
+    owns: Mapping[str, Known],
+    context: Context,
+    rank: int,
+) -> Rest:
+    """The same for rules that make texts."""
+    spelling = Spelling.begin(store, _FOUND)
+    texts = {name: _spelled(spelling, own) for name, own in owns.items()}
+    found = way(store, plans, texts, spelling.context(context), rank)
+    parts = {}
+    for name, own in owns.items():
+        table = f"found_{own.table}"
+        rows = encoded(store, found.of(own), _shape(own).stored, table)
+        parts[name] = Part("temp", table, rows, ranked=True)
+    found.drop()
+    spelling.drop()
+    return Rest(store, parts, found.rows, [part.table for part in parts.values()])
+
+
+def _spelled(spelling: Spelling, own: Known) -> _Spelled:
+    known = spelling.of(Relation(own.columns, (Part("temp", own.table, own.rows),)))
+    delta = spelling.of(_delta(own)).parts[0] if own.delta else None
+    seen = spelling.of(own.seen)
+    return _Spelled(own.predicate, own.columns, known.parts[0].table, own.rows, delta, seen)
 
 
 def rest_by_key(
     store: Store, plans: Sequence[Plan], owns: Mapping[str, Known], context: Context, rank: int
 ) -> Rest:
     """The same for plans with several recursive atoms."""
-    layout = layout_of({p: typed(_shape(own).stored, False) for p, own in owns.items()})
+    layout = layout_by_key(
+        {p: typed(_shape(own).stored, False, context.spelled) for p, own in owns.items()}
+    )
     seeds = []
     for p, own in owns.items():
         if own.delta:
@@ -191,12 +254,12 @@ def rest_by_key(
     cte = exp.CTE(
         this=exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False),
         alias=exp.TableAlias(this=exp.to_identifier(_R), columns=[*names, rank_name]),
-        key_expressions=[name.copy() for name in names],
+        key_expressions=[exp.to_identifier(name, quoted=True) for name in layout.key],
     )
     query = exp.select(exp.Star()).from_(_R)
     query.set("with_", exp.With(expressions=[cte], recursive=True))
     rows = store.count(create_temp(_FOUND, query), {"rank": rank}, as_written=True)
-    return Rest(store, layout, rows)
+    return _found(store, layout, rows)
 
 
 def _reading(

@@ -173,7 +173,7 @@ def semi_naive(
         plans = [plan for plan in variants if not is_empty(plan, inside)]
         if plans and store.watch.bounds is not None:
             store.watch.bounds.iterated()
-        if not plans or closures or stepping.of:
+        if not plans or closures or stepping.used:
             continue
         if at_once := way_of(store, hypernode, owns, inside, iteration, len(variants)):
             highest = _rest(loop, owns, variants, iteration, at_once)

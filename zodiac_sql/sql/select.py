@@ -43,10 +43,12 @@ def compile_rule(
     ranked: bool = False,
     marked: bool = False,
     as_text: Collection[str] = (),
+    as_ids: bool = False,
 ) -> Compiled:
     """The SELECT of a plan: one output column for each column of the head's predicate.
 
-    Symbols are ids, except those that a function made, and those in the columns `as_text`. With
+    Symbols are ids, except those that a function made, and those in the columns `as_text`; if all
+    are wanted `as_ids`, a text that no symbol has is NULL. With
     `ranked`, there is also the column of ranks: the least rank that comes after all facts of ranked
     relations in the body. If a ranked candidate is scanned, only facts of lower ranks than its own
     take part. With `marked`, there is also the column of marks: whether a fact of the body is
@@ -58,10 +60,13 @@ def compile_rule(
     query = body.joins.query
     for column, term in zip(head, plan.rule.head.terms, strict=True):
         value = body.values.of(term)
-        made = value.text or column.name in as_text
+        made = (value.text or column.name in as_text) and not as_ids
         if made:
             texts.append(column.name)
-        stored = body.values.shown(value) if made else body.values.stored(value, column)
+        if value.text and as_ids:
+            stored = body.values.as_id(value)
+        else:
+            stored = body.values.shown(value) if made else body.values.stored(value, column)
         query = query.select(stored.as_(column.name, quoted=True, copy=False), copy=False)
     if not head:
         query = query.select(exp.true().as_(HOLDS.name, quoted=True))

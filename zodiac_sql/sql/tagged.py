@@ -1,7 +1,8 @@
 """Rows of many predicates in one table, which a tag tells apart.
 
 Each column of such a table holds values of one type, so a predicate's first column is in the same
-one as that of another predicate only if both have the same type. The other columns are NULL.
+one as that of another predicate only if both have the same type. The other columns are NULL, or
+always the same if they are part of a key: no row would have the key of another, where NULL is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.column_types import SQL_TYPES, TEXT_TYPES
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import RANK, TAG
 from zodiac_sql.sql.relations import Picked
@@ -24,6 +25,8 @@ class Layout:
     types: Mapping[str, str]
     """The columns besides the tag, with their SQL types."""
     picked: Mapping[str, Picked]
+    key: tuple[str, ...] = ()
+    """The columns that tell rows apart in a recursion with a key; it also has the tag."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -36,7 +39,8 @@ class Layout:
         there = {column: own for own, column in picked.columns}
         query = exp.select(exp.Literal.number(picked.tag).as_(TAG, quoted=True))
         for column, type_ in self.types.items():
-            value: exp.Expr = exp.cast(exp.null(), type_)
+            nothing = _ALWAYS[type_] if column in self.key else exp.null()
+            value: exp.Expr = exp.cast(nothing, type_)
             if column in there:
                 value = exp.column(there[column], table="t", quoted=True)
             query = query.select(value.as_(column, quoted=True), copy=False)
@@ -45,16 +49,49 @@ class Layout:
 
 def layout_of(names: Mapping[str, Sequence[tuple[str, str]]]) -> Layout:
     """A layout for predicates with these columns, each with its SQL type."""
+    return _laid_out(names, {}, is_key=False)
+
+
+def layout_by_key(
+    names: Mapping[str, Sequence[tuple[str, str]]], values: Mapping[str, str] | None = None
+) -> Layout:
+    """The same with a key: all columns but those of the `values` of some predicates."""
+    return _laid_out(names, values or {}, is_key=True)
+
+
+def _laid_out(
+    names: Mapping[str, Sequence[tuple[str, str]]], values: Mapping[str, str], is_key: bool
+) -> Layout:
     types: dict[str, str] = {}
-    picked = {}
+    picked, key = {}, dict[str, None]()
     for tag, (name, columns) in enumerate(names.items(), 1):
-        own = [(column, f"{type_} {place}", type_) for place, (column, type_) in enumerate(columns)]
-        types.update({column: type_ for _, column, type_ in own})
-        picked[name] = Picked(tag, tuple((column, there) for column, there, _ in own))
-    return Layout(types, picked)
+        own = []
+        for place, (column, type_) in enumerate(columns):
+            there = f"{type_} value" if values.get(name) == column else f"{type_} {place}"
+            own.append((column, there))
+            types[there] = type_
+            if is_key and values.get(name) != column:
+                key[there] = None
+        picked[name] = Picked(tag, tuple(own))
+    return Layout(types, picked, (TAG, *key) if is_key else ())
 
 
-def typed(columns: Sequence[Column], ranked: bool) -> list[tuple[str, str]]:
-    """Columns of a table with their SQL types, and that of ranks if it has one."""
-    found = [(column.name, SQL_TYPES[column.type or Type.SYMBOL]) for column in columns]
+_ALWAYS: Mapping[str, exp.Expr] = {
+    "INTEGER": exp.Literal.number(0),
+    "BIGINT": exp.Literal.number(0),
+    "DOUBLE": exp.Literal.number(0),
+    "BOOLEAN": exp.false(),
+    "DATE": exp.Literal.string("1970-01-01"),
+    "TIMESTAMP": exp.Literal.string("1970-01-01"),
+    "VARCHAR": exp.Literal.string(""),
+}
+"""What stands in the columns of a key that a predicate does not have."""
+
+
+def typed(columns: Sequence[Column], ranked: bool, spelled: bool = False) -> list[tuple[str, str]]:
+    """Columns of a table with their SQL types, and that of ranks if it has one. Symbols are ids,
+    or, if they are `spelled`, texts.
+    """
+    types = TEXT_TYPES if spelled else SQL_TYPES
+    found = [(column.name, types[column.type or Type.SYMBOL]) for column in columns]
     return [*found, (RANK, "BIGINT")] if ranked else found

@@ -15,6 +15,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.database import dictionary
 from zodiac_sql.database.statements import (
     anti_join,
     joining,
@@ -24,13 +25,19 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
 from zodiac_sql.evaluate.in_shares import most_rows
-from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules
+from zodiac_sql.evaluate.linear_rules import (
+    are_linear,
+    counts_rounds,
+)
 from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.evaluate.one_statement import pays
 from zodiac_sql.graph.handed_on import Positions
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.beside_recursion import beside_recursion
+from zodiac_sql.maintain.steps.cascade_texts import cascade_texts
+from zodiac_sql.maintain.steps.many_rounds import rules_make_texts
+from zodiac_sql.maintain.steps.ranks import numbered
 from zodiac_sql.maintain.steps.slices import positions_of
 from zodiac_sql.maintain.steps.working_table import (
     WorkingTable,
@@ -76,11 +83,15 @@ def can_cascade(task: Task, owns: WorkingTables, rounds: int) -> bool:
     read = sum(task.inputs(name, Version.ALL).rows for name in task.hypernode.reads)
     if not pays(rounds, there + read, len(task.hypernode.rules)):
         return False
-    linear = task.cache.get(
-        ("linear", task.hypernode.id),
-        lambda: has_linear_rules(task.hypernode, task.context(task.inputs)),
-    )
-    return linear and (rounds == 1 or there <= most_rows(task.store))
+    if not are_linear(task.hypernode):
+        return False
+    if rules_make_texts(task):
+        if task.marking.next:
+            return False
+        read += dictionary.size(task.store)
+        if not pays(rounds, there + read, len(task.hypernode.rules), spelled=True):
+            return False
+    return rounds == 1 or there <= most_rows(task.store)
 
 
 def cascade_lost(
@@ -124,6 +135,8 @@ def cascade_new(
 
     Returns how many these are. If they are more than `most`, the search has ended before its end.
     """
+    if rules_make_texts(task):
+        return cascade_texts(task, owns, new, most)
     found = _found(task, owns, False, with_ranks=False)
     applied = found.applied(undeleted=False)
     positions = _handed_on(task, owns) if applied else None
@@ -138,7 +151,7 @@ def cascade_new(
         (own, *others) = owns.values()
         if own.marks and not others:  # one row for a fact found with a mark and without
             rows = unknown(rows, Relation(own.known.columns, ()), marked=True)
-        return _numbered(owns, found.columns, rows) if own.ranked else rows
+        return numbered(owns, found.columns, rows) if own.ranked else rows
 
     known = tuple(
         (relation_key(own.known), own.ranked, own.marks, own.passes_on, own.base and own.base.table)
@@ -263,7 +276,7 @@ def _beside_known(
     rows = exp.select(exp.Star()).from_(exp.table_(_R))
     ranked = all(own.ranked for own in owns.values())
     if ranked:
-        rows = _numbered(owns, found.columns, rows)
+        rows = numbered(owns, found.columns, rows)
     names = [exp.column(name, table="c", quoted=True) for name in found.columns]
     query = exp.select(*names, *([rank_of("c")] if ranked else []))
     query = query.from_(rows.subquery("c", copy=False), copy=False)
@@ -293,23 +306,6 @@ def _known_alike(found: _Found, new: Mapping[str, Part | None], positions: Posit
     return union_all([found.put(own, alike(own)) for own in found.owns.values()])
 
 
-def _numbered(owns: WorkingTables, columns: Sequence[str], query: exp.Query) -> exp.Select:
-    """Rows in the order in which they are found, ranked after all that they can be derived from."""
-    number: exp.Expr = exp.Window(this=exp.RowNumber())
-    there = [part for own in owns.values() for part in (own.base, own.united) if part]
-    there += [own.added for own in owns.values() if own.plus]
-    if there:
-        rank = exp.column(RANK, quoted=True)
-        ranks = union_all([exp.select(rank.copy()).from_(table(part)) for part in there])
-        highest = exp.select(exp.Max(this=rank.copy())).from_(ranks.subquery("r", copy=False))
-        number = (
-            exp.Coalesce(this=highest.subquery(copy=False), expressions=[exp.Literal.number(0)])
-            + number
-        )
-    names = [exp.column(name, quoted=True) for name in columns]
-    return exp.select(*names, number.as_(RANK, quoted=True)).from_(query.subquery("q", copy=False))
-
-
 # --- what the statement finds ---------------------------------------------------------------------
 
 
@@ -327,10 +323,12 @@ class _Applied:
         return tuple((id(plan), plan_key(plan, self.context)) for plan in self.plans)
 
     def heads(self, ranked: bool) -> exp.Query:
-        """What the plans find, with repetitions."""
+        """What the plans find, with repetitions. A text that no symbol has becomes NULL."""
         marked = self.own.marks is not None
         compiled = [
-            compile_rule(plan, self.own.columns, self.context, ranked=ranked, marked=marked)
+            compile_rule(
+                plan, self.own.columns, self.context, ranked=ranked, marked=marked, as_ids=True
+            )
             for plan in self.plans
         ]
         return union_all([one.query for one in compiled])

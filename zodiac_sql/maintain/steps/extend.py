@@ -14,6 +14,7 @@ from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_new
 from zodiac_sql.maintain.steps.closure_form import was_in_layers
+from zodiac_sql.maintain.steps.many_rounds import stop_if_many
 from zodiac_sql.maintain.steps.one_edge import add_one_edge
 from zodiac_sql.maintain.steps.partitions import add_fed, redo
 from zodiac_sql.maintain.steps.plans import all_onwards, checks
@@ -72,6 +73,8 @@ def extend(
             if most is not None and new > most:
                 raise TooMuch(f"more than {most:,} facts are new")
             return work.plus(forward=new - added, insertions=new - added)
+        if budget is not None:
+            stop_if_many(task, owns, work.iterations)
         task.took(work.iterations)
         for predicate, own in owns.items():
             _add(task, own, found[predicate])

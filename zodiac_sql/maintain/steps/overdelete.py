@@ -19,6 +19,7 @@ from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
 from zodiac_sql.maintain.steps.closure_form import is_closure, was_in_layers
 from zodiac_sql.maintain.steps.find_candidates import find_candidates, find_unsupported
+from zodiac_sql.maintain.steps.many_rounds import stop_if_many
 from zodiac_sql.maintain.steps.partitions import lose_fed, lose_given
 from zodiac_sql.maintain.steps.plans import all_onwards
 from zodiac_sql.maintain.steps.slices import slice_tables
@@ -120,13 +121,14 @@ def _most(task: Task, owns: WorkingTables, budget: int | None) -> int | None:
 
 
 def _stop_if_slow(task: Task, owns: WorkingTables, rounds: int) -> None:
-    """Raise TooMuch if further rounds would read whole tables, and starting over is quicker.
+    """Raise TooMuch if starting over is quicker: as when further rounds would read whole tables.
 
     A round over the closure of 22 million facts takes 0.9 s of CPU, and there are ten to twenty.
     Evaluating it takes 6, and 3 if it is in layers (steps/closure_sets.py). Where many nodes are on
     a cycle, there may be a hundred rounds: one edge of 7,800, and 6 million pairs, took 13 s to
     delete, and 1.9 to start over.
     """
+    stop_if_many(task, owns, rounds)
     if any(own.sliced for own in owns.values()):
         return
     whole = sum(own.base.rows for own in owns.values() if own.base)

@@ -14,6 +14,7 @@ from sqlglot import exp
 from zodiac_sql.database.one_thread import one_thread
 from zodiac_sql.database.statements import (
     create_temp,
+    drop,
     joining,
     minus,
     parameter,
@@ -23,17 +24,24 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError
+from zodiac_sql.evaluate.linear_rules import counts_rounds
+from zodiac_sql.evaluate.one_statement import is_narrow
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Best, Rule
 from zodiac_sql.names import RANK
 from zodiac_sql.read.verify.rule_body import NotAtOnce, Program, Reads
 from zodiac_sql.read.verify.second_opinion import (
+    LONGER,
+    Heads,
     Variant,
-    can_go_on_at_once,
+    are_linear,
     delta_rounds,
+    has_unknown,
     heads_of,
+    picked_from,
 )
-from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
+from zodiac_sql.sql.relations import Part, Picked, Relation, columns_of, rank_of, relation_query
+from zodiac_sql.sql.tagged import Layout, layout_by_key, typed
 
 MOST_ROUNDS_BEYOND = 2_000
 """More rounds than groups and these mean that values get better for ever."""
@@ -54,11 +62,11 @@ def derive_best(
         return replace(one.relation, parts=(one.known,)) if one else outside(atom.predicate)
 
     variants = [Variant(rule, everything) for rule in rules]
-    rounds, goes_on = 0, _can_go_on_at_once(store, program, rules, own)
+    rounds, goes_on = 0, not counts_rounds(store, rules)
+    linear = are_linear(rules, own)
     while variants:
-        if goes_on and rounds:
-            (one,) = own.values()
-            improved = _improve(store, program, rules, one, everything)
+        if goes_on and (rounds if linear else rounds >= LONGER and _is_narrow(own)):
+            improved = _improve(store, program, rules, own, everything)
             if improved is None:
                 goes_on = False
                 continue
@@ -82,55 +90,137 @@ def derive_best(
 # --- many rounds in one statement -----------------------------------------------------------------
 
 AT_ONCE = 1_000
-"""A statement goes through so many rounds at most, because values may get better for ever."""
+"""A statement goes through so many rounds at most, because values may get better for ever, and it
+looks at all that it has found in each of them."""
 
 _R = "r"
 """What the recursive statement has found."""
 
 
-def _can_go_on_at_once(
-    store: Store, program: Program, rules: Sequence[Rule], own: Mapping[str, _Own]
-) -> bool:
-    """Whether one statement can hold the rules, of one predicate with groups."""
-    if len(own) > 1 or any(len(one.relation.columns) == 1 for one in own.values()):
-        return False
-    return can_go_on_at_once(store, program, rules, own)
+def _is_narrow(own: Mapping[str, _Own]) -> bool:
+    """Whether the last round has found little: a statement joins it with all that it has."""
+    return is_narrow(sum(one.delta.rows for one in own.values()))
 
 
 def _improve(
-    store: Store, program: Program, rules: Sequence[Rule], own: _Own, reads: Reads
+    store: Store, program: Program, rules: Sequence[Rule], own: Mapping[str, _Own], reads: Reads
 ) -> int | None:
     """Find the better values that the last ones lead to. Returns how many rounds that took.
 
-    None if it cannot be done in one statement. The rank of a value is its round.
+    None if it cannot be done in one statement, as when a text that rules make has no id. The rank
+    of a value is its round.
     """
-    found = Part("", _R, 1, ranked=True)
-    variants = delta_rounds(rules, reads, {rules[0].head.predicate: found})
-    program = replace(program, at_once=True)
+    layout = layout_by_key(
+        {name: typed(one.relation.columns, False) for name, one in own.items()},
+        {name: one.value.name for name, one in own.items()},
+    )
+    found = _steps(store, program, rules, own, reads, layout)
+    if found is None:
+        return None
+    steps, made = found
+    if not steps:
+        return 1
+    zero = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
+    seeds = [
+        layout.put(name, one.last()).select(zero.copy(), copy=False)
+        for name, one in own.items()
+        if one.delta.rows
+    ]
+    table = store.fresh("better")
+    with one_thread(store):
+        query = _recursion(layout, seeds, steps)
+        store.run(create_temp(table, query), {"most": AT_ONCE}, as_written=True)
+    facts_of = picked_from(table, layout, {name: one.relation for name, one in own.items()})
+    rounds = None
+    if not any(has_unknown(store, facts_of[name]) for name in made):
+        for name, one in own.items():
+            store.run(exp.insert(relation_query(facts_of[name]), temp_table(one.found)))
+        rank = exp.column(RANK, quoted=True)
+        rounds = 1 + store.count(exp.select(exp.Max(this=rank)).from_(temp_table(table)))
+    store.run(drop(table))
+    return rounds
+
+
+def _steps(
+    store: Store,
+    program: Program,
+    rules: Sequence[Rule],
+    own: Mapping[str, _Own],
+    reads: Reads,
+    layout: Layout,
+) -> tuple[list[exp.Query], set[str]] | None:
+    """What a round finds better of each predicate, and the predicates for which texts are made.
+
+    None if that needs a table.
+    """
+    recurring = {n: Part("recurring", _R, 1, picked=layout.picked[n]) for n in own}
+    last = {name: _with_ranks(Part("", _R, 1), layout.picked[name]) for name in own}
+
+    def everything(place: int, atom: Atom) -> Relation:
+        relation, mine = reads(place, atom), recurring.get(atom.predicate)
+        return replace(relation, parts=(*relation.parts, mine)) if mine else relation
+
+    steps, made = list[exp.Query](), set[str]()
+    for name, one in own.items():
+        mine = [rule for rule in rules if rule.head.predicate == name]
+        heads = _heads(store, replace(program, at_once=True), mine, last, everything)
+        if heads is None:
+            return None
+        if heads:
+            known = [relation_query(replace(one.relation, parts=(recurring[name],)))]
+            better = one.better([found.query for found in heads], known)
+            steps.append(layout.put(name, better).select(rank_of("t"), copy=False))
+            made |= set() if all(found.lasts for found in heads) else {name}
+    return steps, made
+
+
+def _heads(
+    store: Store,
+    program: Program,
+    rules: Sequence[Rule],
+    last: Mapping[str, Part],
+    reads: Reads,
+) -> list[Heads] | None:
+    """What rules derive from the last round's values; None if that needs a table."""
+    variants = delta_rounds(rules, reads, last)
     try:
-        heads = [heads_of(store, program, v.rule, _ranked(v, found), True) for v in variants]
+        heads = [heads_of(store, program, v.rule, _ranked(v, last), True) for v in variants]
     except NotAtOnce:
         return None
-    queries = [one.query for one in heads if one is not None]
-    if not queries:
-        return 1
-    with one_thread(store):
-        store.run(create_temp(own.improved, own.improvement(queries)), {"most": AT_ONCE})
-    better = temp_table(own.improved)
-    rows = exp.select(*columns_of(own.relation)).from_(better.copy())
-    store.run(exp.Insert(this=temp_table(own.found), expression=rows))
-    rank = exp.column(RANK, quoted=True)
-    return 1 + store.count(exp.select(exp.Max(this=rank)).from_(better))
+    return [one for one in heads if one is not None]
 
 
-def _ranked(variant: Variant, found: Part) -> Reads:
-    """What the atoms of a variant read: that of the recursive predicate with ranks."""
+def _with_ranks(part: Part, picked: Picked) -> Part:
+    picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
+    return replace(part, ranked=True, picked=picked)
+
+
+def _ranked(variant: Variant, last: Mapping[str, Part]) -> Reads:
+    """What the atoms of a variant read: that which has the last round's values with ranks."""
 
     def read(place: int, atom: Atom) -> Relation:
         relation = variant.reads(place, atom)
-        return replace(relation, ranked=True) if relation.parts == (found,) else relation
+        is_last = relation.parts == (last.get(atom.predicate),)
+        return replace(relation, ranked=True) if is_last else relation
 
     return read
+
+
+def _recursion(
+    layout: Layout, seeds: Sequence[exp.Query], steps: Sequence[exp.Query]
+) -> exp.Select:
+    """All better values that follow from the last ones, each with its round."""
+    cte = exp.CTE(
+        this=exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False),
+        alias=exp.TableAlias(
+            this=exp.to_identifier(_R),
+            columns=[exp.to_identifier(name, quoted=True) for name in (*layout.columns, RANK)],
+        ),
+        key_expressions=[exp.to_identifier(name, quoted=True) for name in layout.key],
+    )
+    rows = exp.select(exp.Star()).from_(_R)
+    rows.set("with_", exp.With(expressions=[cte], recursive=True))
+    return rows
 
 
 @dataclass(slots=True)
@@ -143,12 +233,11 @@ class _Own:
     delta: Part
     found: str
     after: str
-    improved: str
 
     @classmethod
     def begin(cls, store: Store, predicate: Predicate, best: Best) -> _Own:
         relation = Relation(predicate.columns, ())
-        tables = [store.fresh(stem) for stem in ("known", "delta", "found", "after", "better")]
+        tables = [store.fresh(stem) for stem in ("known", "delta", "found", "after")]
         for table in tables[:3]:
             store.run(create_temp(table, relation_query(relation)))
         known, delta = (Part("temp", table, 0) for table in tables[:2])
@@ -178,8 +267,17 @@ class _Own:
         self.known, self.after = Part("temp", self.after, count), self.known.table
         store.run(exp.TruncateTable(expressions=[found.copy()]))
 
-    def improvement(self, heads: Sequence[exp.Query]) -> exp.Select:
-        """SELECT the values that are better than those known, from the last ones on."""
+    @property
+    def value(self) -> exp.Column:
+        """The column of the values."""
+        return columns_of(self.relation, "c")[self.best.place]
+
+    def last(self) -> exp.Select:
+        """SELECT what the last round has changed."""
+        return exp.select(*columns_of(self.relation)).from_(temp_table(self.delta.table))
+
+    def better(self, heads: Sequence[exp.Query], recurring: Sequence[exp.Query]) -> exp.Select:
+        """SELECT the values among heads that are better than those known, with their rounds."""
         columns = columns_of(self.relation, "c")
         value = columns[self.best.place]
         group = [c for n, c in enumerate(columns) if n != self.best.place]
@@ -192,34 +290,21 @@ class _Own:
         query = exp.select(*best, next_rank.as_(RANK, quoted=True))
         query = query.from_(union_all(heads).subquery("c", copy=False), copy=False)
         query = query.where(rank_of("c") < parameter("most"), copy=False)
-        query = query.group_by(*(c.copy() for c in group), copy=False)
+        if group:
+            query = query.group_by(*(c.copy() for c in group), copy=False)
+        else:  # else there would be a row of nothing
+            query = query.having(exp.Count(this=exp.Star()) > 0, copy=False)
         steps = exp.select(*columns, rank_of("c")).from_(query.subquery("c", copy=False))
-        for number, known in enumerate(
-            (exp.table_(_R, db="recurring"), temp_table(self.known.table))
-        ):
+        known = relation_query(replace(self.relation, parts=(self.known,)))
+        for number, rows in enumerate((*recurring, known)):
             alias = f"k{number}"
             same = [c.eq(exp.column(c.name, table=alias, quoted=True)) for c in group]
             other = exp.column(value.name, table=alias, quoted=True)
             kind = exp.LTE if self.best.function == "min" else exp.GTE
             as_good = kind(this=other, expression=value.copy())
-            item = joining(exp.alias_(known, alias, table=True), "ANTI")
+            item = joining(rows.subquery(alias, copy=False), "ANTI")
             steps = steps.join(item, on=exp.and_(*same, as_good), copy=False)
-        zero = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
-        seeds = exp.select(*columns, zero).from_(temp_table(self.delta.table).as_("c"))
-        cte = exp.CTE(
-            this=exp.union(seeds, steps, distinct=True, copy=False),
-            alias=exp.TableAlias(
-                this=exp.to_identifier(_R),
-                columns=[
-                    exp.to_identifier(name, quoted=True)
-                    for name in (*(c.name for c in columns), RANK)
-                ],
-            ),
-            key_expressions=[exp.to_identifier(c.name, quoted=True) for c in group],
-        )
-        rows = exp.select(exp.Star()).from_(_R)
-        rows.set("with_", exp.With(expressions=[cte], recursive=True))
-        return rows
+        return steps
 
     def _first(self, rows: exp.Query) -> exp.Select:
         """The rows whose value is the first of their group."""

@@ -33,12 +33,11 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.groups_in_shares import SHARES, divisible
 from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.evaluate.one_statement import is_narrow
-from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
 from zodiac_sql.read.verify.rule_body import Body, NotAtOnce, Program, Reads
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
-from zodiac_sql.sql.tagged import layout_of, typed
+from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed
 
 
 def derive(
@@ -64,11 +63,12 @@ def derive(
 
     variants = [Variant(rule, everything) for rule in rules]
     texts: dict[Hashable, str | None] = {}
-    rounds, goes_on = 0, can_go_on_at_once(store, program, rules, heads)
-    by_key = not goes_on and _can_go_on_by_key(store, program, rules, own)
+    rounds, may = 0, not counts_rounds(store, rules)
+    goes_on = may and are_linear(rules, heads)
+    by_key = may and not goes_on
     while variants:
         if (goes_on or by_key and _is_narrow(own)) and rounds:
-            counted = rounds // _LONGER if by_key else rounds
+            counted = rounds // LONGER if by_key else rounds
             if _is_deep(rules, own, everything, counted):
                 if _derive_the_rest(store, program, rules, own, everything, by_key):
                     break
@@ -91,29 +91,9 @@ def derive(
 # --- all rounds that are left, in one statement ---------------------------------------------------
 
 
-def can_go_on_at_once(
-    store: Store, program: Program, rules: Sequence[Rule], heads: Collection[str]
-) -> bool:
-    """Whether one recursive statement can hold the rules: each reads one of its facts at most."""
-    linear = (sum(a.predicate in heads for a in rule.positive_atoms()) <= 1 for rule in rules)
-    return all(linear) and _is_held(store, program, rules)
-
-
-def _is_held(store: Store, program: Program, rules: Sequence[Rule]) -> bool:
-    """Whether nobody counts rounds, and no rule calls a Python function."""
-    functions = program.functions
-    called = (used_functions([rule]).intersection(functions) for rule in rules)
-    return not counts_rounds(store, rules) and not any(called)
-
-
-def _can_go_on_by_key(
-    store: Store, program: Program, rules: Sequence[Rule], own: Mapping[str, _Own]
-) -> bool:
-    """Whether a statement can that keeps all that it finds by a key, for rules that read several of
-    its facts: NULLs of predicates with other types are equal to nothing in a key.
-    """
-    types = {tuple(column.type for column in one.relation.columns) for one in own.values()}
-    return len(types) == 1 and _is_held(store, program, rules)
+def are_linear(rules: Sequence[Rule], heads: Collection[str]) -> bool:
+    """Whether each rule reads one of its own facts at most."""
+    return all(sum(a.predicate in heads for a in rule.positive_atoms()) <= 1 for rule in rules)
 
 
 def _is_narrow(own: Mapping[str, _Own]) -> bool:
@@ -131,7 +111,7 @@ def _is_deep(rules: Sequence[Rule], own: Mapping[str, _Own], reads: Reads, round
 _ROWS = 30_000
 """DuckDB puts about so many facts into a hash table in the time that a small statement takes."""
 
-_LONGER = 4
+LONGER = 4
 """For rules that read several of its facts, so many times as many rounds must have been."""
 
 _R = "r"
@@ -146,8 +126,11 @@ def _derive_the_rest(
     reads: Reads,
     by_key: bool,
 ) -> bool:
-    """Add all that follows from the last round to what is known. Returns False if it cannot."""
-    layout = layout_of({name: typed(one.relation.stored, False) for name, one in own.items()})
+    """Add all that follows from the last round to what is known. Returns False if it cannot, as
+    when a text that rules make has no id.
+    """
+    lay_out = layout_by_key if by_key else layout_of
+    layout = lay_out({name: typed(one.relation.stored, False) for name, one in own.items()})
     found = {name: Part("", _R, 1, picked=layout.picked[name]) for name in own}
     all_found = {name: replace(part, schema="recurring") for name, part in found.items()}
 
@@ -155,7 +138,7 @@ def _derive_the_rest(
         relation, mine = reads(place, atom), all_found.get(atom.predicate)
         return replace(relation, parts=(*relation.parts, mine)) if by_key and mine else relation
 
-    seeds, steps = [], []
+    seeds, steps, made = [], [], set[str]()
     try:
         for name, one in own.items():
             if one.delta.rows:
@@ -165,6 +148,7 @@ def _derive_the_rest(
             variants = delta_rounds(mine, everything, found)
             facts = _facts(store, replace(program, at_once=True), variants, one.relation)
             if facts is not None:
+                made |= set() if facts.lasts else {name}
                 new = one.unknown(facts.query)
                 if by_key:
                     columns, there = columns_of(one.relation, "c"), (all_found[name],)
@@ -173,15 +157,35 @@ def _derive_the_rest(
                 steps.append(layout.put(name, new))
         query = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
         table = store.fresh("rest")
-        store.run(create_temp(table, _recursion(query, layout.columns if by_key else ())))
+        store.run(create_temp(table, _recursion(query, layout.key)))
     except (NotAtOnce, OutOfMemoryError):
         return False
-    for name, one in own.items():
-        part = Part("temp", table, 1, picked=layout.picked[name])
-        rows = relation_query(replace(one.relation, parts=(part,)))
-        one.add(store, rows)
+    facts_of = picked_from(table, layout, {name: one.relation for name, one in own.items()})
+    known = not any(has_unknown(store, facts_of[name]) for name in made)
+    for name, one in own.items() if known else ():
+        one.add(store, relation_query(facts_of[name]))
     store.run(drop(table))
-    return True
+    return known
+
+
+def picked_from(
+    table: str, layout: Layout, relations: Mapping[str, Relation]
+) -> dict[str, Relation]:
+    """What a temporary table with tags has of each predicate."""
+    return {
+        name: replace(relation, parts=(Part("temp", table, 1, picked=layout.picked[name]),))
+        for name, relation in relations.items()
+    }
+
+
+def has_unknown(store: Store, relation: Relation) -> bool:
+    """Whether a text has no id."""
+    unknown = exp.Literal.number(_UNKNOWN)
+    columns = zip(relation.stored, columns_of(relation, "t"), strict=True)
+    missing = [value.eq(unknown) for column, value in columns if column.type is Type.SYMBOL]
+    rows = relation_query(relation).subquery("t", copy=False)
+    query = exp.select(exp.Literal.number(1)).from_(rows, copy=False)
+    return bool(store.rows(query.where(exp.or_(*missing), copy=False).limit(1, copy=False)))
 
 
 def _recursion(query: exp.Query, key: Sequence[str]) -> exp.Query:
@@ -239,7 +243,8 @@ class Heads:
 
     query: exp.Query
     lasts: bool
-    """Whether the query finds them in later rounds, too: not if their texts had to be encoded."""
+    """Whether the query finds them in later rounds, too: not if their texts had to be encoded. Of
+    those in a recursive statement, whether all have ids: a text may have none."""
 
 
 def _facts(
@@ -387,11 +392,31 @@ def heads_of(
     if not texts:
         return Heads(query, lasts=True)
     if program.at_once:
-        raise NotAtOnce
+        return Heads(_looked_up(query, texts), lasts=False)
     raw, encoded = store.fresh("raw"), store.fresh("encoded")
     store.run(create_temp(raw, query))
     dictionary.encode(store, raw, texts, encoded)
     return Heads(exp.select(exp.Star()).from_(temp_table(encoded)), lasts=False)
+
+
+_UNKNOWN = -1
+"""The id of no symbol. NULL would be equal to nothing, and be found again in each round."""
+
+
+def _looked_up(query: exp.Select, texts: Sequence[str]) -> exp.Select:
+    """Heads with ids in the place of texts, or _UNKNOWN where no symbol has a text."""
+    rows = exp.select().from_(query.subquery("h", copy=False), copy=False)
+    for place, name in enumerate(query.named_selects):
+        value: exp.Expr = exp.column(name, table="h", quoted=True)
+        if name in texts:
+            alias = f"i{place}"
+            same = exp.column("text", table=alias).eq(value)
+            symbols = temp_table(dictionary.KNOWN).as_(alias)
+            rows = rows.join(joining(symbols, "LEFT"), on=same, copy=False)
+            found = exp.column("id", table=alias)
+            value = exp.func("coalesce", found, exp.Literal.number(_UNKNOWN))
+        rows = rows.select(value.as_(name, quoted=True), copy=False)
+    return rows
 
 
 def unsupported(

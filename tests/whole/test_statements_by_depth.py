@@ -1,0 +1,134 @@
+"""No way that `auto` takes costs a statement a round: deep recursions take as many as others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+
+SHALLOW, DEEP = 60, 400
+
+MORE = 20
+"""So many more statements may a deep one take: some of which each does hundreds of rounds."""
+
+PROGRAMS = {
+    "denied": "p(X) :- start(X). p(Y) :- p(X), arc(X, Y), not u(Y).",
+    "texts": """
+        p(X, S) :- start(X), S = "a".
+        p(Y, S) :- p(X, _), arc(X, Y), S = concat("n", Y).
+    """,
+    "texts of several": """
+        p(X, S) :- start(X), S = "a".
+        q(S, Y) :- p(X, _), arc(X, Y), S = concat("n", Y).
+        p(Y, S) :- q(_, X), arc(X, Y), S = concat("m", Y).
+    """,
+    "best of texts": """
+        d(X, S, MIN(0)) :- start(X), S = "a".
+        d(Y, S, MIN(D + 1)) :- d(X, _, D), arc(X, Y), S = concat("n", Y).
+    """,
+    "functions": "p(X) :- start(X). p(Z) :- p(X), arc(X, Y), Z = same(Y).",
+    "texts of functions": """
+        p(X, S) :- start(X), S = "a".
+        p(Y, S) :- p(X, _), arc(X, Y), S = named(Y).
+    """,
+    "best of functions": """
+        d(X, MIN(0)) :- start(X).
+        d(Z, MIN(D + 1)) :- d(X, D), arc(X, Y), Z = same(Y).
+    """,
+    "one": "p(X) :- start(X). p(Y) :- p(X), arc(X, Y).",
+    "several": "p(X) :- start(X). q(Y) :- p(X), arc(X, Y). p(Y) :- q(X), arc(X, Y).",
+    "two atoms": """
+        p(X) :- start(X).
+        q(Y) :- p(X), arc(X, Y).
+        p(Y) :- q(Y), p(X), arc(X, Y).
+    """,
+    "two atoms of other types": """
+        p(X, 0) :- start(X).
+        q(Y, 0.5) :- p(X, _), arc(X, Y).
+        p(Y, 1) :- q(Y, _), p(X, _), arc(X, Y).
+    """,
+    "computed": "p(X, 0) :- start(X). p(Y, N + 1) :- p(X, N), arc(X, Y).",
+    "best": "d(X, MIN(0)) :- start(X). d(Y, MIN(D + 1)) :- d(X, D), arc(X, Y).",
+    "mutual best": """
+        d(X, MIN(0)) :- start(X).
+        c(Y, MIN(D + 1)) :- d(X, D), arc(X, Y).
+        d(Y, MIN(D + 1)) :- c(X, D), arc(X, Y).
+    """,
+    "best of other types": """
+        d(X, MIN(0)) :- start(X).
+        c(Y, 0.5, MIN(D + 0.5)) :- d(X, D), arc(X, Y).
+        d(Y, MIN(0)) :- c(X, _, D), arc(X, Y), D < 7.0.
+    """,
+    "best of two": """
+        d(X, MIN(0)) :- start(X).
+        c(Y, MIN(D)) :- d(X, D), arc(X, Y).
+        d(Y, MIN(C + D + 1)) :- c(Y, C), d(X, D), arc(X, Y), X < 40.
+        d(Y, MIN(greatest(C, D))) :- c(Y, C), d(X, D), arc(X, Y), X >= 40.
+    """,
+}
+
+
+IN_ROUNDS = {
+    "two atoms of texts": """
+        p(X, S) :- start(X), S = "a".
+        q(Y, S) :- p(X, _), arc(X, Y), S = concat("n", Y).
+        p(Y, S) :- q(Y, S), p(X, _), arc(X, Y).
+    """,
+}
+"""A change of these goes on in rounds, 14 statements each, until it is better to start over."""
+
+
+@pytest.mark.parametrize("name", IN_ROUNDS)
+def test_rounds_end_when_starting_over_costs_no_more(open_kb: OpenKb, name: str) -> None:
+    shallow, deep = (_statements(open_kb, IN_ROUNDS[name], depth) for depth in (SHALLOW, DEEP))
+    rounds = (DEEP - SHALLOW) // 2  # half of the chain is lost, and comes back
+    assert all(deep[what] < count + 2 * rounds for what, count in shallow.items()), (shallow, deep)
+
+
+FED = """
+    r(X, Y) :- start(X), arc(X, Y).
+    r(X, Z) :- r(X, Y), r(Y, Z).
+    r(Y, Z) :- r(X, Y), arc(Y, Z).
+"""
+
+
+def test_a_closure_that_feeds_itself_is_evaluated_in_as_many(open_kb: OpenKb) -> None:
+    shallow, deep = (_statements(open_kb, FED, depth, changes=False) for depth in (50, 150))
+    assert deep["rules"] <= shallow["rules"] + MORE
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_deep_ones_take_no_more(open_kb: OpenKb, name: str) -> None:
+    shallow, deep = (_statements(open_kb, PROGRAMS[name], depth) for depth in (SHALLOW, DEEP))
+    assert all(deep[what] <= count + MORE for what, count in shallow.items()), (shallow, deep)
+
+
+def _statements(open_kb: OpenKb, rules: str, depth: int, changes: bool = True) -> dict[str, int]:
+    """How many statements it takes to evaluate rules, to follow changes, and to verify."""
+    seen: list[str] = []
+    middle = [(depth // 2, depth // 2 + 1)]
+    with open_kb() as kb:
+        kb.register_function("same", lambda value: value, ["int"], "int")
+        kb.register_function("named", lambda value: f"n{value}", ["int"], "symbol")
+        kb.insert("start", [(0,)])
+        kb.insert("u", [(-1,)])
+        kb.insert("arc", [(n, n + 1) for n in range(depth)])
+        kb.trace(lambda text, _: seen.append(text))
+        counts = {}
+        for what, act in (
+            ("rules", lambda: kb.add_rules(rules)),
+            ("delete", lambda: kb.delete("arc", middle)),
+            ("insert", lambda: kb.insert("arc", middle)),
+            ("verify", kb.verify),
+        )[: 4 if changes else 1]:
+            seen.clear()
+            assert act()
+            counts[what] = len(seen)
+        kb.trace(None)
+    return counts

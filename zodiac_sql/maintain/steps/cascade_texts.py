@@ -1,0 +1,109 @@
+"""All that follows from some new facts in one recursive statement, where rules make texts.
+
+Inside it, symbols are their texts (evaluate/spelled.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import anti_join, create_temp, drop, parameter, union_all
+from zodiac_sql.evaluate.spelled import Spelling, encoded
+from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.steps.ranks import numbered
+from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, add, context_of
+from zodiac_sql.names import RANK
+from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.plan import Version, delta_variants
+from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, source
+from zodiac_sql.sql.select import compile_rule
+from zodiac_sql.sql.tagged import Layout, layout_of, typed
+
+_R = "r"
+
+
+def cascade_texts(
+    task: Task, owns: WorkingTables, new: Mapping[str, Part | None], most: int | None
+) -> int:
+    """Add some new facts and all that follows from them to each `plus_*`.
+
+    Returns how many these are. If they are more than `most`, the search has ended before its end.
+    """
+    store = task.store
+    spelling = Spelling.begin(store, task.hypernode.name)
+    layout = layout_of({p: typed(own.outside.stored, False, True) for p, own in owns.items()})
+    query = _recursion(task, owns, new, spelling, layout)
+    if all(own.ranked for own in owns.values()):
+        query = numbered(owns, layout.columns, query)
+    if most is not None:
+        query = query.limit(parameter("most") + exp.Literal.number(1), copy=False)
+    table = f"added_{task.hypernode.name}"
+    given = None if most is None else {"most": most}
+    store.count(create_temp(table, query), given, as_written=True)
+    added = 0
+    for own in owns.values():
+        picked = layout.picked[own.predicate]
+        if own.ranked:
+            picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
+        part = Part("temp", table, 1, ranked=own.ranked, picked=picked)
+        name = f"more_{own.stem}" if own.plus else own.plus_table
+        rows = exp.select(*own.names("c")).from_(
+            source(Relation(own.columns, (part,), own.ranked), "c")
+        )
+        count = encoded(store, rows, own.outside.stored, name)
+        if own.plus:
+            add(task, own, Part("temp", name, count, ranked=own.ranked))
+        else:
+            own.gains(count)
+        added += count
+    store.run(drop(table))
+    spelling.drop()
+    return added
+
+
+def _recursion(
+    task: Task,
+    owns: WorkingTables,
+    new: Mapping[str, Part | None],
+    spelling: Spelling,
+    layout: Layout,
+) -> exp.Select:
+    """What is new, and what follows from it."""
+    inner = spelling.context(context_of(task, owns))
+
+    def relation(name: str, version: Version) -> Relation:
+        if name not in owns or version is not Version.DELTA:
+            return inner.relation(name, version)
+        return Relation(owns[name].columns, (Part("", _R, 1, picked=layout.picked[name]),))
+
+    context = replace(inner, relation=relation)
+    seeds = [
+        layout.put(name, relation_query(spelling.of(Relation(owns[name].columns, (part,)))))
+        for name, part in new.items()
+        if part is not None
+    ]
+    steps = []
+    for rule in task.hypernode.rules:
+        variants = partial(delta_variants, rule, {*owns})
+        for plan in task.cache.get(("delta", rule.name), variants):
+            if not is_empty(plan, context):
+                own = owns[rule.head.predicate]
+                heads = compile_rule(plan, own.columns, context).query
+                steps.append(layout.put(own.predicate, _unknown(own, heads, spelling)))
+    if not steps:
+        return exp.select(exp.Star()).from_(union_all(seeds).subquery("s", copy=False))
+    recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
+    rows = exp.select(exp.Star()).from_(exp.table_(_R))
+    return rows.with_(_R, as_=recursion, recursive=True, copy=False)
+
+
+def _unknown(own: WorkingTable, heads: exp.Query, spelling: Spelling) -> exp.Select:
+    """The heads that are not known yet."""
+    columns = columns_of(own.outside, "c")
+    rows = exp.select(*columns).from_(heads.subquery("c", copy=False), copy=False)
+    known = spelling.of(replace(own.known, ranked=False))
+    return anti_join(rows, columns, source(known, "x")) if known.parts else rows
