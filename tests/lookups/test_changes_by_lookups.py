@@ -122,12 +122,12 @@ def test_after_large_ones_fewer_and_fewer_are_tried() -> None:
     known.earn_all()
     tried = []
     for number in range(40):
-        if known.is_to_be_tried("kind", lambda _: 0):
+        if known.is_to_be_tried("kind"):
             tried.append(number)
             known.failed("kind", worth.Declined("too large"))
     assert tried == [0, 2, 6, 14, 30]
     known.succeeded("kind", 1)
-    assert known.is_to_be_tried("kind", lambda _: 0)
+    assert known.is_to_be_tried("kind")
 
 
 @pytest.mark.parametrize("chosen", ["auto", "lookups"])
@@ -197,7 +197,7 @@ def test_a_copy_goes_when_another_rule_derives_its_facts(open_kb: OpenKb) -> Non
 
 def test_what_copies_cost_is_earned() -> None:
     known = worth.Worth()
-    assert not known.is_to_be_tried("kind", lambda _: 0)
+    assert not known.is_to_be_tried("kind")
     known.earn("kind", 2, 0.0, streamed=False)
     known.begin("kind")
     with pytest.raises(worth.NotEarnedError):
@@ -259,15 +259,40 @@ def test_copies_that_do_not_last_cost_more_the_next_time() -> None:
     size = 3 * worth.EARNED
     prices = []
     for lookups in (0, 2, 3, 3, 3):
-        prices.append((known.price_of({"p": size}) - worth.EACH) // size)
-        known.copied("p")
+        prices.append((known.prices.of("p", size) - worth.EACH) // size)
+        known.prices.copied("p")
         for _ in range(lookups):
             known.succeeded("kind", 1)
-        known.dropped("p", size)
+        known.prices.dropped("p", size)
     assert prices == [1, 2, 4, 2, 1]
-    assert known.price_of({"q": size}) == size + worth.EACH
-    known.dropped("q", size)  # before it was complete
-    assert known.price_of({"q": size}) == 2 * size + worth.EACH
+    assert known.prices.of("q", size) == size + worth.EACH
+    known.prices.dropped("q", size)  # before it was complete
+    assert known.prices.of("q", size) == 2 * size + worth.EACH
+
+
+def test_where_much_has_moved_a_whole_copy_is_earned_again() -> None:
+    """A change that moves much may come again before the last part of a copy is there."""
+    known = worth.Worth()
+    size = 10 * worth.EARNED - worth.EACH
+    known.earn("kind", 9, 0.0, streamed=False)
+    assert not known.may_begin("p", size) and known.may_begin("q", 10)
+    known.earn("kind", 1, 0.0, streamed=False)
+    assert known.may_begin("p", size)
+    known.prices.moved_much("p")
+    assert not known.may_begin("p", size) and known.may_begin("q", 10)
+    known.earn("kind", 9, 0.0, streamed=False)
+    assert not known.may_begin("p", size)
+    known.earn("kind", 1, 0.0, streamed=False)
+    assert known.may_begin("p", size)
+
+
+def test_copies_that_take_longer_than_was_paid_are_paid_afterwards() -> None:
+    known = worth.Worth(earned=30_000)
+    known.spend("p", 10_000)
+    known.took(10_000, 5_000 / worth.COPIED_A_SECOND)  # as quick as it may be
+    assert known.earned == 20_000
+    known.took(10_000, 35_000 / worth.COPIED_A_SECOND)
+    assert known.earned == -5_000
 
 
 def test_what_it_costs_to_follow_a_large_change_has_been_saved() -> None:
@@ -309,6 +334,25 @@ def test_copies_after_a_large_change(
     turns = [ways(kb.insert("link", [(f"o{n}", f"p{n}")])) for n in range(12)]
     assert turns[-1] == {"lookups"} and (turns[0] == {"lookups"}) is follows
     assert loaded == [] if follows else "link" not in loaded
+    assert kb.verify()
+
+
+def test_after_much_has_moved_copies_are_earned_again(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worth, "COPIED_A_SECOND", 0)
+    monkeypatch.setattr(worth, "EACH", 0)
+    monkeypatch.setattr(worth, "MOVED_A_SECOND", 0)
+    for module in (worth, copies):
+        monkeypatch.setattr(module, "MOST_MOVED", 15)
+    kb = filled(open_kb())
+    kb.insert("link", [("l0", "m0")])
+    worth_ = kb._session._prepared.copies.worth  # type: ignore[union-attr]
+    assert worth_.may_begin("path", 100)
+    kb.insert("link", [(f"k{n}", f"l{n}") for n in range(20)])
+    assert not worth_.may_begin("path", 100) and worth_.may_begin("reading", 100)
+    turns = [ways(kb.insert("link", [(f"m{n}", f"n{n}")])) for n in range(12)]
+    assert turns[0] != {"lookups"} and turns[-1] == {"lookups"}
     assert kb.verify()
 
 

@@ -96,7 +96,8 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
         differences = _require_kept(collected, prepared, net, work, differences)
     state = _publish(collected, prepared, net, work, differences)
     seconds = sum(collected.seconds.values())
-    follow(prepared, kind, state, work, seconds, collected.streamed is not None)
+    streamed = collected.streamed is not None
+    follow(prepared, kind, state, work, differences, seconds, streamed)
 
     differences = {name: difference.published() for name, difference in differences.items()}
     marks = marks_after(collected, work, state)

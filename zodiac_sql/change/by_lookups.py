@@ -390,6 +390,7 @@ def follow(
     kind: Kind | None,
     after: State,
     work: Materialisation,
+    differences: Mapping[str, Difference],
     seconds: float,
     streamed: bool,
 ) -> None:
@@ -404,6 +405,8 @@ def follow(
     try:
         read, few = in_rules(prepared), limits_of(seconds).moved if kind else 0
         copies.follow(work.state, after, touched, partial(_moves_of, work), read, few)
+        moved = {n: d.inserted_count + d.deleted_count for n, d in differences.items()}
+        copies.note_moved(moved, few)
     except ZodiacError:  # the change is in the file, so it must not fail any more
         copies.close()
     worked = [graph.by_name[name] for name in work.evaluated]

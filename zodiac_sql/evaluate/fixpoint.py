@@ -43,6 +43,7 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import has_duplicates
 from zodiac_sql.sql.emptiness import is_empty, lacks_facts
 from zodiac_sql.sql.plan import Plan, Version, delta_variants, whole
+from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.sql.tagged import layout_of, typed
@@ -374,4 +375,4 @@ def _recursion(columns: Sequence[str], seeds: exp.Query, steps: exp.Query) -> ex
     names = [exp.column(name, quoted=True) for name in columns]
     rank = exp.Window(this=exp.RowNumber()).as_(RANK, quoted=True)
     recursion = exp.union(seeds, steps, distinct=True, copy=False)
-    return exp.select(*names, rank).from_("r").with_("r", as_=recursion, recursive=True, copy=False)
+    return with_recursion(exp.select(*names, rank).from_(COLLECTED), "r", recursion)

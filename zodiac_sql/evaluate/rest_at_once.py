@@ -43,6 +43,7 @@ from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version
+from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, source
 from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed
@@ -182,8 +183,8 @@ def rest_at_once(
     recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
     number = parameter("rank") + exp.Window(this=exp.RowNumber())
     names = [exp.column(name, quoted=True) for name in layout.columns]
-    query = exp.select(*names, number.as_(RANK, quoted=True)).from_(_R)
-    query = query.with_(_R, as_=recursion, recursive=True, copy=False)
+    query = exp.select(*names, number.as_(RANK, quoted=True)).from_(COLLECTED)
+    query = with_recursion(query, _R, recursion)
     rows = store.count(create_temp(_FOUND, query), {"rank": rank}, as_written=True)
     return _found(store, layout, rows)
 

@@ -8,6 +8,7 @@ facts has others, and by what the catalog has of hypernodes.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,7 +36,14 @@ from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
 from zodiac_sql.lookups.statements import Compiler, Statements
 from zodiac_sql.lookups.tables import Copy, index, render
 from zodiac_sql.lookups.values import UnknownValueError
-from zodiac_sql.lookups.worth import INDEXED, MOST_MOVED, Declined, Limits, Worth
+from zodiac_sql.lookups.worth import (
+    INDEXED,
+    MOST_MOVED,
+    Declined,
+    Limits,
+    NotEarnedError,
+    Worth,
+)
 from zodiac_sql.names import given
 from zodiac_sql.program.state import HypernodeRow, State
 
@@ -146,7 +154,7 @@ class Copies:
             for name in sorted(self._there.keys() & touched.keys(), key=touched.__getitem__):
                 rows += touched[name]
                 is_few = rows <= max(MOST_MOVED, few)
-                pays = is_few or self.worth.pays_to_follow(touched[name], self._sizes[name])
+                pays = is_few or self._pays_to_follow(name, touched[name])
                 moves_ = moved(name) if pays else None
                 if moves_ is None:
                     self._drop(name)
@@ -155,6 +163,19 @@ class Copies:
         except sqlite3.OperationalError:  # the change is in the file, so it must not fail any more
             self.close()
         self._note(after)
+
+    def _pays_to_follow(self, name: str, rows: int) -> bool:
+        """Whether a copy, complete or not, is to show what has moved in so many of its rows."""
+        size, loading = self._sizes[name], self._loading.get(name)
+        if loading is None:
+            return self.worth.pays_to_follow(rows, size)
+        return self.worth.pays_to_go_on(rows, size * loading.done // loading.parts)
+
+    def note_moved(self, moved: Mapping[str, int], few: int) -> None:
+        """Note of which predicates another way has moved more facts than is looked up."""
+        for name, facts in moved.items():
+            if facts > max(MOST_MOVED, few):
+                self.worth.prices.moved_much(name)
 
     def _keep_those_of(self, before: State, after: State, in_rules: Collection[str]) -> None:
         """Drop the copies of predicates that are in no rule now, or in other tables: those of other
@@ -234,7 +255,7 @@ class Copies:
 
     def _drop(self, name: str) -> None:
         copy = self._there[name]
-        self.worth.dropped(name, self._sizes.pop(name, 0))
+        self.worth.prices.dropped(name, self._sizes.pop(name, 0))
         self._copied.pop(name, None)
         self._loading.pop(name, None)
         unload(self.database, copy)
@@ -286,9 +307,23 @@ class Copies:
 
     def is_to_be_tried(self, state: State, kind: Hashable) -> bool:
         """Whether a change of a kind is to be tried (worth.py)."""
-        return self.worth.is_to_be_tried(
-            kind, lambda predicates: self.worth.price_of(self._missing(state, predicates))
-        )
+        return self.worth.is_to_be_tried(kind, partial(self._may_copy, state))
+
+    def _may_copy(self, state: State, predicates: Iterable[str]) -> bool:
+        """Whether the copies of predicates can be begun, or go on."""
+        for name, size in self._missing(state, predicates).items():
+            loading = self._loading.get(name)
+            if loading is None and not self.worth.may_begin(name, size):
+                return False
+            if (
+                loading is not None
+                and self._price_of_part(name, size, loading.parts) > self.worth.earned
+            ):
+                return False
+        return True
+
+    def _price_of_part(self, name: str, size: int, parts: int) -> int:
+        return self.worth.prices.of(name, size) // parts
 
     def limits(self, kind: Hashable) -> Limits:
         """What a change of a kind may do."""
@@ -336,13 +371,19 @@ class Copies:
             self._refuse(name)
         known = state.schema[name]
         loading = self._loading.get(name)
+        if loading is None and not self.worth.may_begin(name, size):
+            raise NotEarnedError([name])
         parts = loading.parts if loading else self.worth.parts_of(size)
         while loading is None or not loading.is_complete:
-            self.worth.spend(name, self.worth.price_of({name: size}) // parts)
+            price = self._price_of_part(name, size, parts)
+            self.worth.spend(name, price)
+            started = time.perf_counter()
             loading = loading or self._begin_loading(store, state, known, parts)
             load_part(store, state, self.database, known, loading)
+            if parts > 1:
+                self.worth.took(price, time.perf_counter() - started)
         self._find_top(name, loading.copy)
-        self.worth.copied(name)
+        self.worth.prices.copied(name)
         # Last: an interruption may come before, and then it is not there.
         self._copied[name] = loading.copy
         del self._loading[name]

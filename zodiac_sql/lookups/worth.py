@@ -2,18 +2,22 @@
 
 Making copies costs time, so it must have been earned: each small change that DuckDB carries out,
 and that could have been looked up, earns what it has cost. So a session never spends much more on
-copies than it has spent without them. An update of a stream earns more, because others will follow.
-One change spends no more than half of the time that those of its kind have taken, or copies one
-part of a large predicate: so it does not take much longer than they did. The first of a kind spends
-what others have lately been allowed: in a stream of many kinds, most changes are the first. A copy
-that is dropped before it has saved what it cost, because large changes come often, costs twice as
-much the next time, and so does one that is dropped before it is complete.
+copies than it has spent without them. The whole copy of a predicate must have been earned before
+its first part is made, because a part saves nothing. An update of a stream earns more, because
+others will follow. One change spends no more than half of the time that those of its kind have
+taken, or copies one part of a large predicate: so it does not take much longer than they did. The
+first of a kind spends what others have lately been allowed: in a stream of many kinds, most changes
+are the first. A copy that is dropped before it has saved what it cost, because large changes come
+often, costs twice as much the next time, and so does one that is dropped before it is complete.
+Where a change has moved more of a predicate than a copy follows, the copy must be earned by changes
+that come after it: such a change may come again before the last part is there.
 
 How much a change may do before it is left to DuckDB follows from what those of its kind have taken
 there.
 
 A large change, which DuckDB carries out, may move a part of what is copied. The copies follow it as
-long as that costs less than look-ups have saved, and less than to make them anew.
+long as that costs less than look-ups have saved, and less than to make them anew. What is copied in
+part has saved nothing yet: to follow is earned, as to copy is.
 
 A change is of the kind of another one if it inserts and deletes facts of the same predicates.
 """
@@ -21,7 +25,7 @@ A change is of the kind of another one if it inserts and deletes facts of the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 
 EARNED = 4_000
@@ -128,6 +132,47 @@ class Failures:
 
 
 @dataclass(slots=True)
+class Prices:
+    """What it costs to copy predicates, in facts. It depends on how their copies have lasted."""
+
+    looked_up: int = 0
+    """How many changes were looked up."""
+    gained: int = 0
+    """What has been earned in all, spent or not."""
+    _copied_at: dict[str, int] = field(default_factory=dict)
+    """How many changes had been looked up when each predicate was copied."""
+    _dearer: dict[str, int] = field(default_factory=dict)
+    """How many times as much a predicate costs, if its copies have not lasted."""
+    _moved_at: dict[str, int] = field(default_factory=dict)
+    """What had been earned when a change moved more of a predicate than is looked up."""
+
+    def of(self, name: str, size: int) -> int:
+        """What it costs to copy a predicate with so many facts."""
+        return self._dearer.get(name, 1) * size + EACH
+
+    def copied(self, name: str) -> None:
+        """Note that a predicate was copied."""
+        self._copied_at[name] = self.looked_up
+
+    def dropped(self, name: str, size: int) -> None:
+        """Note that the copy of a predicate was dropped, complete or not. Whether it has paid tells
+        its price.
+        """
+        since = self._copied_at.pop(name, self.looked_up)
+        has_paid = EARNED * (self.looked_up - since) >= size
+        times = self._dearer.get(name, 1)
+        self._dearer[name] = max(1, times // 2) if has_paid else min(2 * times, _DEAREST)
+
+    def moved_much(self, name: str) -> None:
+        """Note that a change has moved more of a predicate than is looked up."""
+        self._moved_at[name] = self.gained
+
+    def gained_since(self, name: str) -> int:
+        """What has been earned since a change has last moved so much of a predicate."""
+        return self.gained - self._moved_at.get(name, 0)
+
+
+@dataclass(slots=True)
 class Worth:
     """What has been earned, and the kinds of changes that could not be looked up."""
 
@@ -135,6 +180,7 @@ class Worth:
     """The number of facts that may be copied."""
     saved: int = 0
     """The number of facts that may be copied in the time that look-ups have saved."""
+    prices: Prices = field(default_factory=Prices)
     _usual: int = 0
     """How many of them the change may copy that is on its way."""
     _left: int | None = None
@@ -143,29 +189,12 @@ class Worth:
     _took: dict[Hashable, Usual] = field(default_factory=dict)
     _lately: float | None = None
     """How many facts one of the last changes was allowed to copy, whatever its kind."""
-    _looked_up: int = 0
-    """How many changes were looked up."""
-    _copied_at: dict[str, int] = field(default_factory=dict)
-    """How many that were when each predicate was copied."""
-    _dearer: dict[str, int] = field(default_factory=dict)
-    """How many times as much a predicate costs, if its copies have not lasted."""
 
-    def price_of(self, sizes: Mapping[str, int]) -> int:
-        """What it costs to copy predicates with so many facts, in facts."""
-        return sum(self._dearer.get(name, 1) * size + EACH for name, size in sizes.items())
-
-    def copied(self, name: str) -> None:
-        """Note that a predicate was copied."""
-        self._copied_at[name] = self._looked_up
-
-    def dropped(self, name: str, size: int) -> None:
-        """Note that the copy of a predicate was dropped, complete or not. Whether it has paid tells
-        its price.
+    def may_begin(self, name: str, size: int) -> bool:
+        """Whether the whole copy of a predicate with so many facts has been earned, and that by
+        changes that came after the last one that moved too much of it.
         """
-        since = self._copied_at.pop(name, self._looked_up)
-        has_paid = EARNED * (self._looked_up - since) >= size
-        times = self._dearer.get(name, 1)
-        self._dearer[name] = max(1, times // 2) if has_paid else min(2 * times, _DEAREST)
+        return self.prices.of(name, size) <= min(self.earned, self.prices.gained_since(name))
 
     def limits(self, kind: Hashable) -> Limits:
         """What a change of a kind may do."""
@@ -177,7 +206,9 @@ class Worth:
         """
         times = STREAMED if streamed else 1
         facts = int(COPIED_A_SECOND * seconds)
-        self.earned += max(EARNED * hypernodes, facts) * times
+        gained = max(EARNED * hypernodes, facts) * times
+        self.earned += gained
+        self.prices.gained += gained
         before = self._took.get(kind, Usual(seconds)).seconds
         if len(self._took) >= _MOST_KINDS:
             self._took.clear()
@@ -188,7 +219,7 @@ class Worth:
 
     def earn_all(self) -> None:
         """Let all copies be made, as the user has chosen."""
-        self.earned = self.saved = _ALL
+        self.earned = self.saved = self.prices.gained = _ALL
 
     def begin(self, kind: Hashable) -> None:
         """A change of a kind is tried."""
@@ -201,16 +232,18 @@ class Worth:
         known = self._took.get(kind)
         return int(self._lately or 0) if known is None else known.facts
 
-    def is_to_be_tried(self, kind: Hashable, price: Callable[[Iterable[str]], int]) -> bool:
-        """Whether a change of a kind is to be tried. `price` tells what copies of predicates cost.
+    def is_to_be_tried(
+        self, kind: Hashable, may_copy: Callable[[Iterable[str]], bool] = lambda _: True
+    ) -> bool:
+        """Whether a change of a kind is to be tried. `may_copy` tells whether the copies of some
+        predicates can be begun, or go on.
 
         After each one that could not be looked up, twice as many are not tried.
         """
         known = self._kinds.get(kind)
         if known is None:
             return self.earned > 0
-        part = max(self._usual_of(kind), FEWEST_IN_PART) + EACH
-        if min(price(known.predicates), part) > self.earned:
+        if not may_copy(known.predicates):
             return False
         known.passed += 1
         return known.passed > known.most
@@ -232,7 +265,7 @@ class Worth:
     def succeeded(self, kind: Hashable, hypernodes: int) -> None:
         """Note that a change of a kind was looked up, in so many hypernodes."""
         self._kinds.pop(kind, None)
-        self._looked_up += 1
+        self.prices.looked_up += 1
         saved = min(self.saved + EARNED * hypernodes, MOST_SAVED)
         self.saved = max(self.saved, saved)
 
@@ -242,6 +275,16 @@ class Worth:
         if price > min(self.saved, size):
             return False
         self.saved -= price
+        return True
+
+    def pays_to_go_on(self, rows: int, copied: int) -> bool:
+        """Whether a copy of which so many facts are there is to show what has moved in so many
+        rows: if that costs less than to copy them again, and no more than a part.
+        """
+        price = FOLLOWED * rows
+        if price > min(copied, FEWEST_IN_PART):
+            return False
+        self.earned -= price
         return True
 
     def parts_of(self, size: int) -> int:
@@ -254,6 +297,12 @@ class Worth:
             raise NotEarnedError([name])
         self.take(name, price)
         self.earned -= price
+
+    def took(self, price: int, seconds: float) -> None:
+        """Note how long copying a part has taken, for which a price was paid: on a busy machine,
+        changes earn more, and parts cost as much more.
+        """
+        self.earned -= max(0, int(COPIED_A_SECOND * seconds) - price)
 
     def take(self, name: str, price: int) -> None:
         """Let the change on its way take the time for it, or raise NotEarnedError."""

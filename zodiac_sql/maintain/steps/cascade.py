@@ -50,6 +50,7 @@ from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, delta_variants
+from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import (
     Part,
     Relation,
@@ -273,7 +274,7 @@ def _beside_known(
     start = union_all([*seeds, exp.select(exp.Star()).from_(exp.table_(_KNOWN))])
     steps = union_all([found.put(one.own, one.heads(False)) for one in applied])
     recursion = exp.union(start, steps, distinct=True, copy=False)
-    rows = exp.select(exp.Star()).from_(exp.table_(_R))
+    rows = exp.select(exp.Star()).from_(COLLECTED)
     ranked = all(own.ranked for own in owns.values())
     if ranked:
         rows = numbered(owns, found.columns, rows)
@@ -283,7 +284,7 @@ def _beside_known(
     query = anti_join(query, names, exp.table_(_KNOWN), "x")
     known = _known_alike(found, new, positions)
     query = query.with_(_KNOWN, as_=known, materialized=True, copy=False)
-    return query.with_(_R, as_=recursion, recursive=True, copy=False)
+    return with_recursion(query, _R, recursion)
 
 
 def _known_alike(found: _Found, new: Mapping[str, Part | None], positions: Positions) -> exp.Query:
@@ -393,17 +394,15 @@ class _Found:
         """All that follows from the seeds, or one more than parameter `most` tells. Steps may read
         `tables`, each of which is made once.
         """
-        everything: exp.Expr = union_all(seeds).subquery("s", copy=False)
-        recursion = None
-        if steps:
-            recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
-            everything = exp.table_(_R)
-        rows = exp.select(exp.Star()).from_(everything, copy=False)
+        most = _limit() if limited else None
+        if not steps:
+            rows = exp.select(exp.Star()).from_(union_all(seeds).subquery("s", copy=False))
+            return rows.limit(most, copy=False) if most is not None else rows
+        recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
+        rows = exp.select(exp.Star()).from_(COLLECTED)
         for name, table_ in tables.items():
             rows = rows.with_(name, as_=table_, materialized=True, copy=False)
-        if recursion:
-            rows = rows.with_(_R, as_=recursion, recursive=True, copy=False)
-        return rows.limit(_limit(), copy=False) if limited else rows
+        return with_recursion(rows, _R, recursion, most)
 
     def split(
         self, key: Hashable, query: Callable[[], exp.Query], kind: str, most: int | None
