@@ -167,6 +167,11 @@ class Prices:
         """Note that a change has moved more of a predicate than is looked up."""
         self._moved_at[name] = self.gained
 
+    def gain_all(self) -> None:
+        """Let every copy be earned, whatever has moved."""
+        self.gained = _ALL
+        self._moved_at.clear()
+
     def gained_since(self, name: str) -> int:
         """What has been earned since a change has last moved so much of a predicate."""
         return self.gained - self._moved_at.get(name, 0)
@@ -219,7 +224,8 @@ class Worth:
 
     def earn_all(self) -> None:
         """Let all copies be made, as the user has chosen."""
-        self.earned = self.saved = self.prices.gained = _ALL
+        self.earned = self.saved = _ALL
+        self.prices.gain_all()
 
     def begin(self, kind: Hashable) -> None:
         """A change of a kind is tried."""
