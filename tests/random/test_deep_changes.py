@@ -7,6 +7,7 @@ Where tables count as large, one statement does the rounds that are left. To loo
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from generators.deep_programs import SHAPES, Facts, long_change, long_facts
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support import budget
-from support.agreement import assert_agrees, move
+from support.agreement import assert_agrees, play_moves
 from support.as_if_large import as_if_large
 from support.examples import share
 from support.oracle import extensions
@@ -38,16 +39,7 @@ def test_links_go_and_come(
     note(f"{strategy}, large {large}, {facts}")
     with as_if_large(large), open_kb(strategy=strategy) as kb:
         kb.add_rules("\n".join(map(str, rules)))
-        with kb.update() as update:
-            for name, rows in facts.items():
-                update.insert(name, sorted(rows))
-        _compare(kb, rules, facts)
-        for _ in range(rng.randrange(1, 4)):
-            gone, come = long_change(rng, facts)
-            note(f"gone {gone}, come {come}")
-            facts, _ = move(kb, facts, gone, come)
-            _compare(kb, rules, facts)
-        assert kb.verify()
+        play_moves(kb, facts, rng, long_change, partial(_compare, kb, rules))
     budget.tried("deep programs that change")
 
 

@@ -7,6 +7,7 @@ Where tables count as large, one statement does the rounds that are left. To loo
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from generators.deep_text_programs import (
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support import budget
-from support.agreement import move
+from support.agreement import play_moves
 from support.as_if_large import as_if_large
 from support.examples import share
 from support.naive import extensions
@@ -47,16 +48,7 @@ def play(open_kb: OpenKb, strategies: list[str], rng: Random) -> None:
     with as_if_large(large), open_kb(strategy=strategy) as kb:
         kb.add_rules(DECLARATIONS)
         kb.add_rules(text_of(rules))
-        with kb.update() as update:
-            for name, rows in facts.items():
-                update.insert(name, sorted(rows))
-        _compare(kb, rules, facts)
-        for _ in range(rng.randrange(1, 4)):
-            gone, come = random_change(rng, facts)
-            note(f"gone {gone}, come {come}")
-            facts, _ = move(kb, facts, gone, come)
-            _compare(kb, rules, facts)
-        assert kb.verify()
+        play_moves(kb, facts, rng, random_change, partial(_compare, kb, rules))
     budget.tried("deep programs that make texts")
 
 

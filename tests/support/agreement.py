@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from generators.program_changes import AddRule, Change, Delete, DropRule, Insert, change_text
 from generators.programs import Facts, Row, Style, rule_text
+from hypothesis import note
 from support import budget
 
 if TYPE_CHECKING:
@@ -36,6 +38,26 @@ def move(
         name: (rows - gone.get(name, set())) | come.get(name, set()) for name, rows in facts.items()
     }
     return after, update.change
+
+
+def play_moves(
+    kb: KnowledgeBase,
+    facts: Any,
+    rng: Random,
+    draw: Callable[[Random, Any], tuple[Any, Any]],
+    compare: Callable[[Any], None],
+) -> None:
+    """Insert the first facts, let some that are drawn go and come, and compare each time."""
+    with kb.update() as update:
+        for name, rows in facts.items():
+            update.insert(name, sorted(rows))
+    compare(facts)
+    for _ in range(rng.randrange(1, 4)):
+        gone, come = draw(rng, facts)
+        note(f"gone {gone}, come {come}")
+        facts, _ = move(kb, facts, gone, come)
+        compare(facts)
+    assert kb.verify()
 
 
 def make(kb: KnowledgeBase, change: Change, style: Style, check: bool = True) -> Told:
