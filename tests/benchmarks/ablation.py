@@ -1,10 +1,10 @@
 """What each way to evaluate or to maintain a hypernode buys: the workloads with it and without it.
 
 `python -m tests.benchmarks ablation [scratch:lubm updates:rs2 ..]`. First, each workload runs once,
-with all ways, and it is counted which of them it takes. Then it runs without each of these, in
-turn with a run with all. All times are CPU seconds of the process, which other processes disturb
-least. A line that has a way cheaper by a tenth, or dearer, is printed, and at the end the best line
-of each way.
+with all ways, and it is counted which of them it takes. Then it runs with all, and without each of
+these, in turn. All times are CPU seconds of the process, which other processes disturb least. A
+line that has a way cheaper by a tenth, or dearer, is printed, and at the end the best and the worst
+line of each way.
 """
 
 from __future__ import annotations
@@ -12,14 +12,28 @@ from __future__ import annotations
 import importlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from statistics import median
 from time import process_time
 from typing import Any
 
+from . import (
+    deep_runs,
+    hypertree_runs,
+    modules,
+    paths_runs,
+    rate,
+    rule_changes,
+    scratch,
+    updates,
+)
 from .ablation_switches import SWITCHES, switch_off
 from .deep_tables import NAMES as DEEP
-from .processes import child
+from .hypertree_tables import NAMES as HYPERTREES
+from .module_tables import NAMES as CLOSURES
+from .module_workloads import MODULES
+from .paths_tables import NAMES as PATHS
+from .processes import SEPARATOR, child
 from .rule_tables import NAMES as RULES
 from .tables import number, print_header, print_line, print_notes
 from .update_tables import NAMES as UPDATES
@@ -30,7 +44,15 @@ ENGINE = f"{COMMAND}:"
 """Before the names of what is switched off, separated by commas."""
 
 SCRATCH = "scratch:"
-NAMES = (*(f"{SCRATCH}{name}" for name in WORKLOADS), *UPDATES, *RULES, *DEEP)
+RATES = ("rate:1", "rate:10", "rate:100", "rate:1000")
+"""So many updates at once."""
+
+RATE_UPDATES = 1_000
+
+NAMES = (
+    *(f"{SCRATCH}{name}" for name in WORKLOADS),
+    *UPDATES, *RULES, *CLOSURES, *HYPERTREES, *PATHS, *RATES, *DEEP,
+)  # fmt: skip
 
 SHOWN = 0.1
 """A line is printed if a way changes its time by this share."""
@@ -38,77 +60,126 @@ SHOWN = 0.1
 LEAST = 0.002
 """Seconds: smaller differences are noise."""
 
-Lines = dict[str, float]
+Times = dict[str, float]
 """The median of each line of a workload, in seconds."""
+
+Run = Callable[[str, int, float], object]
+"""Runs a workload so many times, with a limit of seconds for each part."""
 
 
 def run_one(engine: str, name: str, runs: int, timeout: float) -> None:
     """Run a workload without some ways, and print its rows, and then which ways it has taken."""
-    from . import deep_runs, rule_changes, scratch, updates
-
-    for module in ("deep_runs", "rule_changes", "scratch", "session", "updates"):
+    for module in (
+        "deep_runs", "hypertree_runs", "modules", "paths_runs", "rate", "rule_changes", "scratch",
+        "session", "stream_runs", "updates",
+    ):  # fmt: skip
         found = importlib.import_module(f"tests.benchmarks.{module}")
         if hasattr(found, "perf_counter"):
-            found.perf_counter = process_time
+            found.perf_counter = process_time  # type: ignore[attr-defined]
     taken = switch_off(filter(None, engine.removeprefix(ENGINE).split(",")))
     kind, _, workload = name.partition(":")
-    if kind == "scratch":
-        started = process_time()
-        scratch.run_one(scratch.OURS, workload)
-        print(json.dumps({"title": "all", "seconds": {"": [process_time() - started]}}))
-    elif kind == "deep":
-        deep_runs.run_one(deep_runs.OURS, workload, timeout)
-    elif kind == "rules":
-        rule_changes.run_one("auto", workload, runs, timeout)
-    else:
-        updates.run_one("auto", workload, runs, timeout)
+    _RUNS[kind](workload, runs, timeout)
     print(json.dumps({"taken": taken}), flush=True)
+
+
+def _from_scratch(workload: str, _runs: int, _timeout: float) -> None:
+    _timed(lambda: scratch.run_one(scratch.OURS, workload))
+
+
+def _at_once(coalesce: str, _runs: int, _timeout: float) -> None:
+    _timed(lambda: rate.run("auto", int(coalesce), RATE_UPDATES))
+
+
+def _paths(workload: str, _runs: int, _timeout: float) -> None:
+    paths_runs.run_one(paths_runs.OURS, workload)
+
+
+def _closures(workload: str, _runs: int, timeout: float) -> None:
+    keys = ",".join(case.key for case in MODULES[workload].cases)
+    modules.run_one(modules.ON, SEPARATOR.join((workload, "0", keys)), timeout)
+
+
+def _decomposed(workload: str, _runs: int, timeout: float) -> None:
+    verbs = ",".join(hypertree_runs.VERBS)
+    name = SEPARATOR.join((workload, "0", verbs))
+    hypertree_runs.run_one(hypertree_runs.COMBINED, name, timeout)
+
+
+_RUNS: Mapping[str, Run] = {
+    "scratch": _from_scratch,
+    "updates": lambda name, runs, timeout: updates.run_one("auto", name, runs, timeout),
+    "rules": lambda name, runs, timeout: rule_changes.run_one("auto", name, runs, timeout),
+    "modules": _closures,
+    "hypertree": _decomposed,
+    "paths": _paths,
+    "rate": _at_once,
+    "deep": lambda name, _, timeout: deep_runs.run_one(deep_runs.OURS, name, timeout),
+}
+
+
+def _timed(run: Callable[[], object]) -> None:
+    """Print the time of a run that is one line."""
+    started = process_time()
+    run()
+    print(json.dumps({"title": "all", "seconds": {"": [process_time() - started]}}))
 
 
 def report(names: Iterable[str], runs: int, timeout: float) -> None:
     """Print a line for each way and each line of a workload that it changes."""
     print(f"Without a way: CPU ms, medians of {runs} runs in turn with runs with all ways.\n")
     print_header(["way", "workload", "line", "with it", "without it", "ratio"])
-    best: dict[str, tuple[float, str]] = {}
+    ratios: dict[str, list[tuple[float, str]]] = defaultdict(list)
     notes = []
     for name in names:
         rows, problem = child(ENGINE, name, 1, timeout)
         notes += [f"{name}: {problem}"] if problem else []
         taken = next((row["taken"] for row in rows if "taken" in row), {})
-        for way in taken:
-            found = _measured(way, name, runs, timeout)
-            for line, (kept, off) in found.items():
-                ratio = off / max(kept, 1e-9)
-                if abs(off - kept) > LEAST:
-                    best[way] = max(best.get(way, (0.0, "")), (ratio, f"{name}, {line}"))
-                if abs(off - kept) > max(LEAST, SHOWN * kept):
-                    cells = [number(1000 * kept), number(1000 * off), f"{ratio:.2f}"]
-                    print_line([way, name, line, *cells])
-    print("\nWhat each way buys at best:\n")
-    print_header(["way", "ratio without it", "where"])
+        for way, line, kept, off in _compared(taken, name, runs, timeout):
+            ratio = off / max(kept, 1e-9)
+            if abs(off - kept) > LEAST:
+                ratios[way].append((ratio, f"{name}, {line}"))
+            if abs(off - kept) > max(LEAST, SHOWN * kept):
+                cells = [number(1000 * kept), number(1000 * off), f"{ratio:.2f}"]
+                print_line([way, name, line, *cells])
+    print("\nWhat each way buys at best, and at worst:\n")
+    print_header(["way", "ratio without it", "where", "and", "where"])
     for way in SWITCHES:
-        ratio, where = best.get(way, (0.0, "no line that it changes"))
-        print_line([way, f"{ratio:.2f}" if ratio else "-", where])
+        found = ratios.get(way)
+        if found:
+            (most, where), (least, there) = max(found), min(found)
+            print_line([way, f"{most:.2f}", where, f"{least:.2f}", there])
+        else:
+            print_line([way, "-", "no line that it changes", "", ""])
     print_notes(notes)
 
 
-def _measured(way: str, name: str, runs: int, timeout: float) -> Mapping[str, tuple[float, float]]:
-    """For each line of a workload, its time with a way and without it."""
+def _compared(
+    ways: Iterable[str], name: str, runs: int, timeout: float
+) -> Iterator[tuple[str, str, float, float]]:
+    """For each way and each line of a workload, its time with all ways and without that one."""
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for _ in range(runs):
-        for off in ("", way):
+    ways = [*ways]
+    for _ in range(runs if ways else 0):
+        for off in ("", *ways):
             rows, _problem = child(f"{ENGINE}{off}", name, 1, timeout)
-            for row in rows:
-                for line, seconds in _lines(row).items():
-                    found[line][off].append(seconds)
-    return {
-        line: (median(both[""]), median(both[way]))
-        for line, both in found.items()
-        if both[""] and both[way]
-    }
+            for line, seconds in _lines(rows).items():
+                found[off][line].append(seconds)
+    for way in ways:
+        for line, kept in found[""].items():
+            if off_ := found[way].get(line):
+                yield way, line, median(kept), median(off_)
 
 
-def _lines(row: Mapping[str, Any]) -> Lines:
+def _lines(rows: Iterable[Mapping[str, Any]]) -> Times:
+    """The times that the rows of one process have: the median of each line."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        for line, seconds in _lines_of(row).items():
+            found[line].append(seconds)
+    return {line: median(seconds) for line, seconds in found.items()}
+
+
+def _lines_of(row: Mapping[str, Any]) -> Times:
     """The times that one row of a benchmark has."""
     if "changes" in row:
         changes: dict[str, list[float]] = defaultdict(list)
@@ -118,6 +189,10 @@ def _lines(row: Mapping[str, Any]) -> Lines:
         all_ = {f"{line}, all": sum(seconds) for line, seconds in changes.items()}
         return {"from scratch": row["durable"], **middle, **all_}
     seconds = row.get("seconds")
+    if "cpu" in row:
+        return {"from scratch": row["cpu"], "delete": row["deleted"], "insert": row["inserted"]}
+    if "case" in row:
+        return {} if seconds is None else {f"{row['case']} {row['verb']}": seconds}
     if not isinstance(seconds, dict):
         return {}
     return {f"{row['title']} {verb}".strip(): median(s) for verb, s in seconds.items() if s}

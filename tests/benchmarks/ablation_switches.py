@@ -13,6 +13,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from zodiac_sql.evaluate.early_projection import InSteps
+from zodiac_sql.evaluate.stepping import Stepping
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.plan import Plan
+
 
 @dataclass(frozen=True)
 class Place:
@@ -47,6 +52,16 @@ def _no_entry(*_: object, **__: object) -> dict[int, object]:
     return {}
 
 
+def _no_stepping(*_: object, **__: object) -> Stepping:
+    return Stepping({}, {}, {})
+
+
+def _at_once(
+    _store: object, _cache: object, plans: Iterable[Plan], context: Context, *_: object
+) -> InSteps:
+    return InSteps(tuple(plans), context, ())
+
+
 def _switch(name: str, declined: Callable[..., Any], *places: str) -> Switch:
     pairs = (place.rsplit(".", 1) for place in places)
     return Switch(name, tuple(Place(f"zodiac_sql.{m}", n, declined) for m, n in pairs))
@@ -59,10 +74,12 @@ FROM_SCRATCH = (
     _switch("product", _no_entry, "evaluate.run_plans._products"),
     _switch("join tree", _no_entry, "evaluate.run_plans._trees"),
     _switch("shares", _no, "evaluate.fixpoint.pays"),
+    _switch("early projection", _at_once, "evaluate.run_plans.in_steps"),
+    _switch("stepping", _no_stepping, "evaluate.semi_naive.begin_stepping"),
     _switch("recursive statement", _no, "evaluate.fixpoint.is_linear"),
     _switch("recursive statement with tags", _no, "evaluate.fixpoint._is_small"),
     _switch("rest at once", _none, "evaluate.semi_naive.way_of"),
-    _switch("best values at once", _no, "evaluate.improve.fits_in_one"),
+    _switch("best values at once", _no, "evaluate.improve.pays_at_once"),
     _switch("components", _none, "change.choose_rewrites.as_components"),
     _switch("partitions", _nothing, "change.choose_rewrites.worthwhile"),
     _switch("hypertrees", _nothing, "change.choose_rewrites._cyclic"),
@@ -113,10 +130,16 @@ def switch_off(names: Iterable[str]) -> Counter[str]:
     return taken
 
 
+def _is_taken(found: object) -> bool:
+    if isinstance(found, Stepping):
+        return bool(found.of)
+    return bool(found.tables) if isinstance(found, InSteps) else bool(found)
+
+
 def _counted(function: Callable[..., Any], name: str, taken: Counter[str]) -> Callable[..., Any]:
     def call(*arguments: Any, **named: Any) -> Any:
         found = function(*arguments, **named)
-        if found or name in UNTOLD:
+        if _is_taken(found) or name in UNTOLD:
             taken[name] += 1
         return found
 
