@@ -33,7 +33,6 @@ import zodiac_sql
 from zodiac_sql import KnowledgeBase
 from zodiac_sql.change import choose_rewrites
 from zodiac_sql.maintain.choose import LOOKUPS
-from zodiac_sql.rewrite.closures import recognise
 
 OpenKb = Callable[..., KnowledgeBase]
 
@@ -129,7 +128,7 @@ def test_a_file_whose_transitive_closure_was_fed(
     """Such modules were taken once: they are right, until a change reaches them."""
     path = tmp_path / "some.duckdb"
     with monkeypatch.context() as patch:
-        patch.setattr(choose_rewrites, "worthwhile", recognise.modules_of)
+        patch.setattr(choose_rewrites, "worthwhile", lambda forms: forms.modules)
         with open_with(True, path) as kb:
             fill(kb, FED + PATH_FED + ABOVE)
             assert sorted(modules_of(kb)) == ["stc(near)", "tc(path)"]

@@ -10,7 +10,7 @@ from zodiac_sql.language.parse import parse
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.rewrite.closures.module import Module
 from zodiac_sql.rewrite.closures.recognise import modules_of
-from zodiac_sql.rewrite.closures.shapes import extends, keeps, symmetric, transitive
+from zodiac_sql.rewrite.closures.shapes import extends, symmetric, transitive
 from zodiac_sql.rewrite.closures.symmetric_transitive import SymmetricTransitive
 from zodiac_sql.rewrite.closures.transitive import RIGHT, Transitive
 
@@ -184,21 +184,6 @@ EXTENDS = [
 def test_extends(text: str, directions: str) -> None:
     found = [name for place, name in enumerate(("left", "right")) if extends(rule(text), place)]
     assert " ".join(found) == directions
-
-
-@pytest.mark.parametrize(
-    ("text", "places"),
-    [
-        ("p(X, Z) :- p(X, Y), e(Y, Z), X != Z.", [0]),
-        ("p(K, B, N) :- p(K, A, N), e(A, B, N).", [0, 2]),
-        ("p(K, M) :- p(K, N), M = N + 1.", [0]),
-        ("p(X, Z) :- p(X, Y), p(Y, Z).", []),
-        ("p(a, Z) :- p(a, Y), e(Y, Z).", []),
-    ],
-)
-def test_keeps(text: str, places: list[int]) -> None:
-    one = rule(text)
-    assert [place for place in range(len(one.head.terms)) if keeps(one, place)] == places
 
 
 # --- modules of hypernodes ------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from zodiac_sql.evaluate.cost.choose_trees import (
     Question,
     at_work,
     decision,
-    may_decompose,
     shape,
     within,
 )
@@ -25,9 +24,9 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.names import DERIVED_SCHEMA, derived
-from zodiac_sql.rewrite.closures.condensed import Condensed, condensed
-from zodiac_sql.rewrite.closures.recognise import worthwhile
-from zodiac_sql.rewrite.closures.shapes import copied
+from zodiac_sql.rewrite.closures.condensed import Condensed
+from zodiac_sql.rewrite.copies import copied
+from zodiac_sql.rewrite.forms import Forms, worthwhile
 from zodiac_sql.rewrite.hypertree.rewrite import fits
 from zodiac_sql.rewrite.hypertree.stored import StoredTree, tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import (
@@ -50,7 +49,7 @@ def with_modules(work: Materialisation, hypernode: Hypernode) -> Inner:
     schema = work.planned.schema
 
     def make() -> Inner:
-        modules = worthwhile(hypernode, schema) if work.settings.modules else ()
+        modules = worthwhile(forms_of(work, hypernode)) if work.settings.modules else ()
         return inner_of(hypernode, modules, schema)
 
     return work.cache.of(hypernode.id).get(("inner", hypernode.rules), make)
@@ -84,9 +83,8 @@ def as_components(work: Materialisation, hypernode: Hypernode) -> Inner | None:
     """A hypernode whose transitive closure is kept as components, if it can be."""
 
     def make() -> tuple[Condensed, Inner] | None:
-        schema = work.planned.schema
-        module = condensed(hypernode, schema)
-        return (module, inner_of(hypernode, [module], schema)) if module else None
+        module = forms_of(work, hypernode).condensed
+        return (module, inner_of(hypernode, [module], work.planned.schema)) if module else None
 
     if not work.settings.modules:
         return None
@@ -94,25 +92,32 @@ def as_components(work: Materialisation, hypernode: Hypernode) -> Inner | None:
     if found is None:
         return None
     module, inner = found
-    if module.edges and not _is_copy(work, hypernode, module.predicate, module.edges):
+    if module.edges and copied_from_outside(work, hypernode, module.predicate) != module.edges:
         return None
     return inner
 
 
-def _is_copy(work: Materialisation, hypernode: Hypernode, predicate: str, edges: str) -> bool:
-    """Whether what a predicate has from outside a hypernode are the facts of another predicate.
+def forms_of(work: Materialisation, hypernode: Hypernode) -> Forms:
+    """The forms of a hypernode as it is written."""
+    cache = work.cache.of(hypernode.id)
+    return cache.get(("forms", hypernode.rules), lambda: Forms(hypernode, work.planned.schema))
+
+
+def copied_from_outside(work: Materialisation, hypernode: Hypernode, predicate: str) -> str | None:
+    """The predicate whose facts are all that another one has from outside a hypernode, if any is.
 
     Rule: one rule copies them, and nothing else can give it any.
     Reason: to compare the facts would take a look at all of them, whenever one has come.
     """
-    known, other = work.planned.schema[predicate], work.planned.schema[edges]
-    if [c.type for c in known.columns] != [c.type for c in other.columns]:
-        return False
     if any(part.rows for part in work.new.explicit.get(predicate, ())):
-        return False
+        return None
     derivers = work.planned.graph.deriving(predicate)
     rules = [rule for one in derivers if one.id != hypernode.id for rule in one.rules]
-    return len(rules) == 1 and copied(rules[0]) == edges
+    edges = copied(rules[0]) if len(rules) == 1 else None
+    if edges is None:
+        return None
+    kinds = [[c.type for c in work.planned.schema[name].columns] for name in (predicate, edges)]
+    return edges if kinds[0] == kinds[1] else None
 
 
 def _tables(work: Materialisation, hypernode: Hypernode, row: ModuleRow) -> tuple[int, int]:
@@ -170,11 +175,10 @@ def is_otherwise(work: Materialisation, hypernode: Hypernode, inner: Inner) -> b
 
 def _cyclic(work: Materialisation, hypernode: Hypernode, inner: Inner) -> tuple[Rule, ...]:
     """The rules of a hypernode that may be decomposed, without the rules that modules bring."""
+    if not inner.forms.cyclic:
+        return ()
     names = {rule.name for rule in hypernode.rules}
-    return work.cache.of(hypernode.id).get(
-        ("cyclic", hypernode.rules),
-        lambda: tuple(r for r in inner.hypernode.rules if r.name in names and may_decompose(r)),
-    )
+    return tuple(rule for rule in inner.forms.cyclic if rule.name in names)
 
 
 def _decided(

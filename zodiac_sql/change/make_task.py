@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from zodiac_sql.change.choose_rewrites import types_of, with_all
+from zodiac_sql.change.choose_rewrites import copied_from_outside, types_of, with_all
 from zodiac_sql.change.fresh import past_columns
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database.statement_cache import StatementCache
@@ -14,7 +14,6 @@ from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.maintain.contract import Marking, Task
 from zodiac_sql.names import given
-from zodiac_sql.rewrite.closures.shapes import along, copied
 from zodiac_sql.rewrite.closures.transitive import Transitive
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.relations import Part
@@ -41,7 +40,7 @@ def make_task(work: Materialisation, due: Due, inner: Inner) -> Task:
         store=work.store,
         # If its own rules change, its tables will have other names at the next change.
         cache=StatementCache() if heritage else work.cache.of(hypernode.id),
-        hypernode=inner.hypernode,
+        forms=inner.forms,
         schema=with_all(work.planned.schema, inner.schema),
         types=with_all(_types(work, heritage), types_of(inner.schema)),
         functions=work.functions,
@@ -65,16 +64,15 @@ def _edges(work: Materialisation, hypernode: Hypernode, inner: Inner) -> str | N
         return None
     if len(inner.hypernode.rules) != 1 or len(hypernode.derives) != 1:
         return None
-    (predicate,), (rule,) = hypernode.derives, inner.hypernode.rules
+    (predicate,) = hypernode.derives
     if inner.rows:
         is_closed = [row.kind == Transitive.kind and not row.fed for row in inner.rows] == [True]
         return given(predicate) if is_closed else None
-    taken = along(rule)
-    outside = [h for h in work.planned.graph.derivers[predicate] if h.id != hypernode.id]
+    taken = inner.forms.along
     if taken is None or work.new.explicit.get(predicate):
         return None
-    copies = [copied(other) for one in outside for other in one.rules]
-    return taken[1] if copies == [taken[1]] else None
+    edges = copied_from_outside(work, hypernode, predicate)
+    return edges if edges == taken.edges else None
 
 
 def _marking(

@@ -24,7 +24,7 @@ from zodiac_sql.evaluate.cost.choose_components import Sizes, reached_by, sizes_
 from zodiac_sql.evaluate.partition.condensation import Components, components_of
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.schema import Schema
-from zodiac_sql.rewrite.closures.shapes import along, transitive, with_loops
+from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import whole
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
@@ -44,19 +44,16 @@ class Known:
     explicit: Callable[[str], Relation]
 
 
-def closure_of(known: Known, hypernode: Hypernode) -> Sizes | None:
+def closure_of(known: Known, forms: Forms) -> Sizes | None:
     """The size of a closure of edges that are known; None if it is none, or they are not."""
-    if len(hypernode.rules) != 1:
+    if forms.longer_paths is None:
         return None
-    rule = with_loops(hypernode.rules[0])
-    name, taken = rule.head.predicate, along(rule)
-    if taken is None and transitive(rule) is not False:
-        return None
-    place, edges = taken or (1, name)
+    hypernode = forms.hypernode
+    (name,), (place, edges) = hypernode.derives, forms.longer_paths
     found = _table(known, edges, hypernode, _EDGES, backwards=place == 0)
     if found is None or found.rows > choose_components.MOST_EDGES:
         return None
-    if taken is None:
+    if edges == name:
         return sizes_of(components_of(known.store, found))
     seeds = _table(known, name, hypernode, _SEEDS, backwards=place == 0)
     if seeds is None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
 
-from zodiac_sql.change.choose_rewrites import as_components, types_of
+from zodiac_sql.change.choose_rewrites import as_components, forms_of, types_of
 from zodiac_sql.change.plan_closures import Known, closure_of
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.database.store import KNOWN_SYMBOLS
@@ -226,7 +226,8 @@ def _planned(planner: _Planner, hypernode: Hypernode) -> Expected:
     for name in hypernode.derives:
         planner.of(name)
     heads = {name: [] for name in hypernode.derives}  # type: dict[str, list[_Heads]]
-    closure = closure_of(planner.before, hypernode) if hypernode.recursive else None
+    forms = forms_of(planner.work, hypernode)
+    closure = closure_of(planner.before, forms) if hypernode.recursive else None
     condensed = closure if closure and _as_components(planner, hypernode, closure) else None
     for rule in hypernode.rules:
         heads[rule.head.predicate].append(_heads(planner, rule))

@@ -13,34 +13,25 @@ last of them it had a lower one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
-from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
-from zodiac_sql.language.syntax import Atom, Column, Rule, Variable
+from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.names import RANK
+from zodiac_sql.rewrite.copies import Order, Sources, order_of
+from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 
-MOST_SOURCES = 16
-"""Where a predicate has more sources than this, rounds do it: a statement would unite them all."""
 
-Order = tuple[int, ...]
-"""For each column of a copy, the place of that column in what is copied."""
-
-Sources = Mapping[tuple[str, Order], int]
-"""From which predicates the facts come, in which order, and by how many rules at least."""
-
-
-def copied(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint | None:
+def copied(store: Store, forms: Forms, schema: Schema, context: Context) -> Fixpoint | None:
     """The facts that rules copy, or None if they do anything else."""
-    sources = sources_in(hypernode, schema)
+    hypernode, sources = forms.hypernode, forms.copies
     if sources is None:
         return None
     given = {name: context.relation(name, Version.ALL) for name in hypernode.derives}
@@ -64,7 +55,7 @@ def shared(rule: Rule, schema: Schema, context: Context) -> Part | None:
 
     Of an ontology's rules, many do nothing else.
     """
-    order = _order(rule, schema)
+    order = order_of(rule, schema)
     if order is None:
         return None
     (body,) = rule.positive_atoms()
@@ -78,62 +69,6 @@ def table_of_copies(facts: Relation, order: Order, columns: tuple[Column, ...]) 
         return None
     (part,) = facts.parts
     return part if part.is_temporary else None
-
-
-def sources_in(hypernode: Hypernode, schema: Schema) -> dict[str, Sources] | None:
-    """The sources of each predicate, or None if rules do anything else than copy."""
-    if hypernode.bests:
-        return None
-    orders = [order for rule in hypernode.rules if (order := _order(rule, schema)) is not None]
-    if len(orders) < len(hypernode.rules):
-        return None
-    steps = [
-        _Step(rule.head.predicate, next(rule.positive_atoms()).predicate, order)
-        for rule, order in zip(hypernode.rules, orders, strict=True)
-    ]
-    sources = {name: _sources(name, steps) for name in hypernode.derives}
-    return None if any(len(s) > MOST_SOURCES for s in sources.values()) else sources
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A rule: what it derives, of what, and in which order of columns."""
-
-    head: str
-    body: str
-    order: Order
-
-
-def _order(rule: Rule, schema: Schema) -> Order | None:
-    """The order in which a rule copies columns; None if that is not all that it does."""
-    if len(rule.body) != 1 or not isinstance(rule.body[0], Atom):
-        return None
-    body, head = rule.body[0].terms, rule.head.terms
-    if len(set(body)) < len(body) or not all(isinstance(term, Variable) for term in body):
-        return None
-    if len(head) != len(body) or set(head) != set(body):
-        return None
-    order = tuple(body.index(term) for term in head)
-    there, here = (schema[name].columns for name in (rule.body[0].predicate, rule.head.predicate))
-    same = all(there[place].type == column.type for place, column in zip(order, here, strict=True))
-    return order if same else None
-
-
-def _sources(predicate: str, steps: list[_Step]) -> Sources:
-    """Where the facts of a predicate come from."""
-    found: dict[tuple[str, Order], int] = {}
-    last = [(step.body, step.order) for step in steps if step.head == predicate]
-    while last and len(found) <= MOST_SOURCES:
-        number = max(found.values(), default=0) + 1
-        found.update({source: number for source in last if source not in found})
-        last = [
-            source
-            for name, order in [key for key, after in found.items() if after == number]
-            for step in steps
-            if step.head == name
-            if (source := (step.body, tuple(step.order[place] for place in order))) not in found
-        ]
-    return found
 
 
 def _copies(

@@ -26,7 +26,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.copied import copied, shared
 from zodiac_sql.evaluate.cost.most_facts import most_facts
 from zodiac_sql.evaluate.improve import best_values
-from zodiac_sql.evaluate.in_shares import among, in_shares, kept_column, pays
+from zodiac_sql.evaluate.in_shares import among, in_shares, pays
 from zodiac_sql.evaluate.layers import forget, in_layers
 from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules
 from zodiac_sql.evaluate.make_tables import in_one_table
@@ -38,6 +38,7 @@ from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.names import RANK, given, is_node
+from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import has_duplicates
@@ -65,17 +66,18 @@ MOST_PARTS = 4
 
 def evaluate(
     store: Store,
-    hypernode: Hypernode,
+    forms: Forms,
     schema: Schema,
     context: Context,
     cache: StatementCache,
     modules: Sequence[ModuleRow] = (),
 ) -> Fixpoint:
-    """Compute a hypernode. `context` reads everything except the hypernode's own tables.
+    """Compute a hypernode, given by its forms. `context` reads all but the hypernode's own tables.
 
-    With `modules` at work, `hypernode` has only the rules that they leave
+    With `modules` at work, it has only the rules that they leave
     (rewrite/rewritten_hypernode.py).
     """
+    hypernode = forms.hypernode
     if hypernode.bests:
         return best_values(store, hypernode, schema, context, cache)
     if not hypernode.recursive:
@@ -90,12 +92,12 @@ def evaluate(
         return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
     if counts_rounds(store, hypernode.rules):
         return semi_naive(store, hypernode, schema, context=context, cache=cache, closures={})
-    if done := copied(store, hypernode, schema, context):
+    if done := copied(store, forms, schema, context):
         return done
-    if done := _in_layers(store, hypernode, schema, context):
+    if done := _in_layers(store, forms, schema, context):
         return done
     if is_linear(hypernode, context):
-        return _linear(store, hypernode, schema, context)
+        return _linear(store, forms, schema, context)
     if _is_small(hypernode, context) and has_linear_rules(hypernode, context):
         return linear_of_several(store, hypernode, schema, context)
     return semi_naive(store, hypernode, schema, context=context, cache=cache, closures={})
@@ -210,15 +212,13 @@ def _as_they_are(heads: exp.Query | None) -> exp.Query:
     return heads
 
 
-def _in_layers(
-    store: Store, hypernode: Hypernode, schema: Schema, context: Context
-) -> Fixpoint | None:
+def _in_layers(store: Store, forms: Forms, schema: Schema, context: Context) -> Fixpoint | None:
     """One relation, closed along another that has no cycle (layers.py); None if that is no gain."""
-    layered = in_layers(store, hypernode, context)
+    layered = in_layers(store, forms, context)
     if layered is None:
         return None
-    predicate = hypernode.derives[0]
-    part = layered.make(store, table_name(hypernode, predicate, schema))
+    predicate = forms.hypernode.derives[0]
+    part = layered.make(store, table_name(forms.hypernode, predicate, schema))
     forget(store)
     return Fixpoint({predicate: part} if part else {}, layered.depth, "layers")
 
@@ -231,13 +231,14 @@ def is_linear(hypernode: Hypernode, context: Context) -> bool:
     return len(hypernode.derives) == 1 and has_linear_rules(hypernode, context)
 
 
-def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:
+def _linear(store: Store, forms: Forms, schema: Schema, context: Context) -> Fixpoint:
     """WITH RECURSIVE: what the rules derive from the outside facts, and then from each other.
 
     The statement starts from the first derived facts, not from the outside ones, so it returns
     exactly what the rules derive. An outside fact that is derived too is passed on twice, which
     costs but does no harm.
     """
+    hypernode = forms.hypernode
     (predicate,) = hypernode.derives
     context = _with_tables(store, hypernode, context)
     columns = schema[predicate].columns
@@ -253,7 +254,7 @@ def _linear(store: Store, hypernode: Hypernode, schema: Schema, context: Context
     seeds = {name: compile_rule(plan, columns, before).query for name, plan in plans.items()}
     steps = {name: compile_rule(plan, columns, inside).query for name, plan in plans.items()}
     name = table_name(hypernode, predicate, schema)
-    kept = kept_column(hypernode, columns)
+    kept = columns[forms.preserved[0]].name if forms.preserved else None
     inputs = sum(context.relation(p, Version.ALL).rows for p in hypernode.reads)
     if kept and pays(store, inputs, lambda: most_facts(store, predicate, rules, before)):
 

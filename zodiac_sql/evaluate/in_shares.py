@@ -12,15 +12,12 @@ share is derived first, and tells. Along deep chains that share takes as many ro
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
-from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.language.syntax import Column
-from zodiac_sql.rewrite.closures.shapes import keeps
 
 BYTES_OF_A_ROW = 80
 """What a row of a recursive query takes in memory: two integers, and what finds them again."""
@@ -44,16 +41,6 @@ _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "P
 
 Recursion = Callable[[int, int], exp.Select]
 """A recursive query for the parts from one number on, before another one."""
-
-
-def kept_column(hypernode: Hypernode, columns: Sequence[Column]) -> str | None:
-    """The column whose values no rule changes that derives facts from facts of its own."""
-    predicate = hypernode.derives[0]
-    steps = [rule for rule in hypernode.rules if predicate in rule.positive()]
-    for place, column in enumerate(columns):
-        if all(keeps(rule, place) for rule in steps):
-            return column.name
-    return None
 
 
 def pays(store: Store, inputs: int, most: Callable[[], float | None]) -> bool:

@@ -24,10 +24,9 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, drop, joining, temp_table
 from zodiac_sql.database.store import Store
-from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import RANK
-from zodiac_sql.rewrite.closures.shapes import along
+from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, relation_query
@@ -147,13 +146,13 @@ def derived_facts(form: Form, rank: str) -> exp.Select:
     return facts_of(form, temp_table(SETS), rank, "bits").where(derived)
 
 
-def in_layers(store: Store, hypernode: Hypernode, context: Context) -> Layered | None:
+def in_layers(store: Store, forms: Forms, context: Context) -> Layered | None:
     """Find the sets of a hypernode's closure.
 
     None if it has not the form for that, or if it would not be cheaper. Call `forget` when the sets
     are not needed any more.
     """
-    form = form_of(hypernode, context)
+    form = form_of(forms, context)
     if form is None or min(form.facts.rows, form.edges.rows) < max(FEWEST_ROWS, 1):
         return None
     depth = _prepare(store, form)
@@ -188,15 +187,12 @@ class Form:
         return _named(self.edges, ("source", "target") if self.node else ("target", "source"))
 
 
-def form_of(hypernode: Hypernode, context: Context) -> Form | None:
+def form_of(forms: Forms, context: Context) -> Form | None:
     """The form of a hypernode that takes facts along a relation of nodes of one type."""
-    if len(hypernode.rules) != 1:
+    if forms.along is None:
         return None
-    rule = hypernode.rules[0]
-    if (found := along(rule)) is None:
-        return None
-    place, edge = found
-    facts = context.relation(rule.head.predicate, Version.ALL)
+    place, edge = forms.along
+    facts = context.relation(forms.hypernode.derives[0], Version.ALL)
     edges = context.relation(edge, Version.ALL)
     nodes = {column.type for column in (*edges.columns, facts.columns[place])}
     value = facts.columns[1 - place].type

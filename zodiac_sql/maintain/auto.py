@@ -41,7 +41,6 @@ from zodiac_sql.language.syntax import Aggregate, Rule
 from zodiac_sql.maintain.candidates import candidates, is_sure
 from zodiac_sql.maintain.contract import Anew, Maintained, Task
 from zodiac_sql.maintain.recompute import recompute
-from zodiac_sql.maintain.steps.closure_form import is_closure
 from zodiac_sql.maintain.steps.closure_sets import moved_in_sets
 from zodiac_sql.maintain.steps.compared_products import compare_products
 from zodiac_sql.maintain.steps.copied_changes import copy_changes
@@ -158,7 +157,7 @@ def _before_starting_over(
 def _much_moves(task: Task, own: int) -> bool:
     """Whether so much moves of what a large closure is made of that rounds cost more than sets."""
     left = sum(delta.deleted.rows for delta in task.deltas.values())
-    if own < (FEWEST_THAT_LOSE if left else FEWEST_THAT_GAIN) or not is_closure(task):
+    if own < (FEWEST_THAT_LOSE if left else FEWEST_THAT_GAIN) or not task.forms.along:
         return False
     moved = 2 * left + sum(delta.inserted.rows for delta in task.deltas.values())
     read = sum(task.inputs(name, Version.ALL).rows for name in task.hypernode.reads)
@@ -256,7 +255,7 @@ def _costs(task: Task, own: int) -> tuple[float, float, float]:
     if task.hypernode.recursive:
         lost *= max(2.5 * own / max(sum(before.values()), 1), 1.0)
     gained = max(gained for _, gained, _ in shares)
-    if own >= FEWEST_READ_OFTEN and is_closure(task):
+    if own >= FEWEST_READ_OFTEN and task.forms.along:
         gained *= CLOSURE_GROWS_BY
     growth = max(growth for _, _, growth in shares)
     incremental = lost + min(lost, 1.0) * growth + gained * growth

@@ -35,6 +35,7 @@ from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.names import derived, stem
+from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Version, gained_variants, lost_variants, whole
@@ -70,7 +71,7 @@ class Task:
 
     store: Store
     cache: StatementCache
-    hypernode: Hypernode
+    forms: Forms
     schema: Schema
     types: Mapping[str, tuple[Type | None, ...]]
     functions: Functions
@@ -97,6 +98,11 @@ class Task:
     """Whether something else may be at work in the hypernode if it is evaluated anew."""
     most_rounds: int | None = None
     """After so many rounds of a loop the whole change is to be made by look-ups."""
+
+    @property
+    def hypernode(self) -> Hypernode:
+        """The rules that are evaluated."""
+        return self.forms.hypernode
 
     def took(self, rounds: int) -> None:
         """Note that a loop goes on after so many rounds. Raises ManyRounds if they are enough."""

@@ -34,7 +34,7 @@ def recompute(task: Task) -> Maintained:
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
     fixpoint = evaluate(
         task.store,
-        task.hypernode,
+        task.forms,
         task.schema,
         context=context,
         cache=task.cache,

@@ -21,9 +21,9 @@ from zodiac_sql.names import (
     external_table,
     given,
 )
-from zodiac_sql.rewrite.closures.condensed import Condensed, condensed
+from zodiac_sql.rewrite.closures.condensed import Condensed
 from zodiac_sql.rewrite.closures.module import FIRST, NODE, SECOND, Module
-from zodiac_sql.rewrite.closures.recognise import modules_of
+from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.rewrite.hypertree.rewrite import decomposed, fits
 from zodiac_sql.rewrite.hypertree.stored import StoredTree, tables_of_trees
 
@@ -77,7 +77,7 @@ def tables_of(row: ModuleRow, schema: Schema) -> dict[str, Predicate]:
 class Inner:
     """What there is to evaluate in a hypernode."""
 
-    hypernode: Hypernode
+    forms: Forms
     rows: tuple[ModuleRow, ...] = ()
     """The modules at work."""
     trees: tuple[StoredTree, ...] = ()
@@ -89,15 +89,21 @@ class Inner:
     outside: frozenset[str] = frozenset()
     """Its own predicates of which some rules read only the facts from outside, as `given`."""
 
+    @property
+    def hypernode(self) -> Hypernode:
+        """The rules that are evaluated."""
+        return self.forms.hypernode
+
 
 def modules_at_work(
     hypernode: Hypernode, rows: Sequence[ModuleRow], schema: Schema
 ) -> list[Module]:
     """The modules of a hypernode that are at work, as the catalog says."""
+    forms = Forms(hypernode, schema)
     if any(row.directed for row in rows):
-        return [module for module in [condensed(hypernode, schema)] if module]
+        return [forms.condensed] if forms.condensed else []
     closed = {row.predicate for row in rows}
-    return [one for one in modules_of(hypernode, schema) if one.predicate in closed]
+    return [one for one in forms.modules if one.predicate in closed]
 
 
 def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) -> Inner:
@@ -118,12 +124,12 @@ def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) ->
     )
     tables = {name: p for row in rows for name, p in tables_of(row, schema).items()}
     inputs = {given(p): replace(schema[p], name=given(p)) for p in closed}
-    inner = replace(hypernode, rules=tuple(rules))
+    inside = {**tables, **inputs, **apart.schema}
     return Inner(
-        inner,
+        Forms(replace(hypernode, rules=tuple(rules)), {**schema, **inside}),
         rows,
         tables=tables,
-        schema={**tables, **inputs, **apart.schema},
+        schema=inside,
         outside=apart.outside.union(closed),
     )
 
@@ -137,7 +143,7 @@ def _apart(hypernode: Hypernode, schema: Schema) -> Inner:
     """
     own = {*hypernode.derives}
     if hypernode.reads.isdisjoint(own):
-        return Inner(hypernode)
+        return Inner(Forms(hypernode, schema))
     apart: set[str] = set()
 
     def read(atom: Atom) -> Atom:
@@ -153,9 +159,10 @@ def _apart(hypernode: Hypernode, schema: Schema) -> Inner:
 
     rules = [replace(r, body=tuple(map(rewritten, r.body))) for r in hypernode.rules]
     if not apart:
-        return Inner(hypernode)
+        return Inner(Forms(hypernode, schema))
     inputs = {given(p): replace(schema[p], name=given(p)) for p in apart}
-    return Inner(replace(hypernode, rules=tuple(rules)), schema=inputs, outside=frozenset(apart))
+    forms = Forms(replace(hypernode, rules=tuple(rules)), {**schema, **inputs})
+    return Inner(forms, schema=inputs, outside=frozenset(apart))
 
 
 def with_trees(inner: Inner, trees: Sequence[StoredTree]) -> Inner:
@@ -169,9 +176,10 @@ def with_trees(inner: Inner, trees: Sequence[StoredTree]) -> Inner:
         else:
             rules.append(rule)
     tables = tables_of_trees(trees)
+    hypernode = replace(inner.hypernode, rules=tuple(rules))
     return replace(
         inner,
-        hypernode=replace(inner.hypernode, rules=tuple(rules)),
+        forms=Forms(hypernode, {**inner.forms.schema, **inner.schema, **tables}),
         trees=tuple(trees),
         tables={**inner.tables, **tables},
         schema={**inner.schema, **tables},

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from zodiac_sql.graph.handed_on import hands_on
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column, Rule
-from zodiac_sql.rewrite.closures.shapes import copied, transitive
+from zodiac_sql.rewrite.closures.shapes import transitive
+from zodiac_sql.rewrite.copies import copied
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from zodiac_sql.language.types import mixes
 from zodiac_sql.rewrite.hypertree.decompose import Costs, decompose
 from zodiac_sql.rewrite.hypertree.rewrite import decomposed, edges_of, stored_tree
 from zodiac_sql.rewrite.hypertree.stored import StoredNode, StoredTree
-from zodiac_sql.rewrite.hypertree.tree import Edge, Hypertree, is_acyclic
+from zodiac_sql.rewrite.hypertree.tree import Edge, Hypertree
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Scan, Version
 from zodiac_sql.sql.scans import column_name, side
@@ -79,14 +79,6 @@ class Question:
     def mixes(self) -> bool:
         """Whether a node of a tree would take a variable that is a float in the body for an int."""
         return mixes(self.rule.body, self.context.columns, self.context.functions)
-
-
-def may_decompose(rule: Rule) -> bool:
-    """Whether a rule is cyclic, and of a kind that can be decomposed."""
-    if rule.best or len(rule.body) < 3:
-        return False  # two atoms make no cycle
-    edges = edges_of(rule)
-    return edges is not None and not is_acyclic(edges)
 
 
 def decision(

@@ -6,7 +6,6 @@ from sqlglot import exp
 
 from zodiac_sql.evaluate.layers import MOST_LAYERS
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.rewrite.closures.shapes import along
 from zodiac_sql.sql.relations import rank_of, table
 
 HIGHEST_RANK = 10 * MOST_LAYERS
@@ -28,15 +27,9 @@ def directions(task: Task) -> tuple[bool, bool]:
     return bool(inserted) or refuted, bool(deleted) or refuted
 
 
-def is_closure(task: Task) -> bool:
-    """Whether the hypernode is one rule that takes facts along another relation."""
-    rules = task.hypernode.rules
-    return len(rules) == 1 and along(rules[0]) is not None
-
-
 def was_in_layers(task: Task) -> bool:
     """Whether the hypernode was evaluated in layers: then its ranks are low."""
-    stored = task.stored(task.hypernode.derives[0]) if is_closure(task) else None
+    stored = task.stored(task.hypernode.derives[0]) if task.forms.along else None
     if stored is None or not stored.ranked:
         return False
     query = exp.select(exp.Max(this=rank_of("t"))).from_(table(stored).as_("t"))

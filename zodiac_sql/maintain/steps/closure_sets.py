@@ -15,7 +15,7 @@ from zodiac_sql.evaluate.layers import form_of
 from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.evaluate.semi_naive import table_name
 from zodiac_sql.maintain.contract import Maintained, Task, Work
-from zodiac_sql.maintain.steps.closure_form import directions, is_closure, was_in_layers
+from zodiac_sql.maintain.steps.closure_form import directions, was_in_layers
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
@@ -31,8 +31,8 @@ def moved_in_sets(task: Task) -> Maintained | None:
     stored = _stored(task)
     if stored is None or not was_in_layers(task):
         return None
-    before = form_of(task.hypernode, _inputs(task, Version.BEFORE))
-    after = form_of(task.hypernode, _inputs(task, Version.ALL))
+    before = form_of(task.forms, _inputs(task, Version.BEFORE))
+    after = form_of(task.forms, _inputs(task, Version.ALL))
     if before is None or after is None:
         return None
     if min(after.facts.rows, after.edges.rows) < layers.FEWEST_ROWS:
@@ -46,7 +46,7 @@ def moved_in_sets(task: Task) -> Maintained | None:
 
 def _stored(task: Task) -> Part | None:
     """The table of a closure, if the rules were the same before, and its ranks are reliable."""
-    if not is_closure(task) or not task.ranked or task.heritage or task.hypernode.bests:
+    if not task.forms.along or not task.ranked or task.heritage or task.hypernode.bests:
         return None
     if counts_rounds(task.store, task.hypernode.rules):
         return None

@@ -15,10 +15,11 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.copied import Order, copy_query, sources_in, table_of_copies
+from zodiac_sql.evaluate.copied import copy_query, table_of_copies
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.names import CHANGE_FACTS
+from zodiac_sql.rewrite.copies import Order
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation
 from zodiac_sql.storage.edits import Edit
@@ -54,10 +55,9 @@ def copy_changes(task: Task) -> Maintained | None:
 
 def _source(task: Task, predicate: str) -> Source | None:
     """The only source of a predicate that had or has facts; None if there is none, or several."""
-    all_ = task.cache.get("sources", lambda: sources_in(task.hypernode, task.schema))
     filled = [
         (name, order, number)
-        for (name, order), number in (all_ or {}).get(predicate, {}).items()
+        for (name, order), number in (task.forms.copies or {}).get(predicate, {}).items()
         if any(task.inputs(name, version).rows for version in (Version.BEFORE, Version.ALL))
     ]
     return filled[0] if len(filled) == 1 else None

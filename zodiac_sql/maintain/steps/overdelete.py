@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
-from zodiac_sql.maintain.steps.closure_form import is_closure, was_in_layers
+from zodiac_sql.maintain.steps.closure_form import was_in_layers
 from zodiac_sql.maintain.steps.find_candidates import find_candidates, find_unsupported
 from zodiac_sql.maintain.steps.many_rounds import stop_if_many
 from zodiac_sql.maintain.steps.partitions import lose_fed, lose_given
@@ -114,7 +114,7 @@ def _most(task: Task, owns: WorkingTables, budget: int | None) -> int | None:
     """How many facts one statement may take out. It takes no longer for each than an evaluation,
     but a closure may be evaluated in quicker ways than by paths.
     """
-    if budget is None or not is_closure(task):
+    if budget is None or not task.forms.along:
         return None
     there = sum(own.base.rows for own in owns.values() if own.base)
     return max(budget, int(SHARE_EXPLORED * there))

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
+from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.sql.relations import Part, Relation
 from zodiac_sql.storage.edits import Delta, Edit
 from zodiac_sql.storage.owners import Owner
@@ -42,8 +43,11 @@ def by_nodes(task: Task, one: One) -> tuple[Maintained, str, str]:
 
 
 def _alone(task: Task, rule: Rule, after: Sources, deltas: Mapping[str, Delta]) -> Task:
-    hypernode = replace(task.hypernode, rules=(rule,))
-    return replace(task, hypernode=hypernode, after=after, deltas=deltas)
+    def make() -> Forms:
+        return Forms(replace(task.hypernode, rules=(rule,)), task.schema)
+
+    forms = task.cache.get(("alone", rule.name), make)
+    return replace(task, forms=forms, after=after, deltas=deltas)
 
 
 def _delta(task: Task, name: str, edit: Edit) -> Delta:

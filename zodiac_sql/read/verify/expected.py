@@ -162,6 +162,6 @@ def evaluate_again(work: Work, inner: Inner) -> Fixpoint:
         ids=work.ids,
     )
     with evaluating_all(work.store, hypernode, work.there):
-        fixpoint = evaluate(work.store, hypernode, known, context, StatementCache(), inner.rows)
+        fixpoint = evaluate(work.store, inner.forms, known, context, StatementCache(), inner.rows)
     _keep(work, hypernode, fixpoint.parts)
     return fixpoint

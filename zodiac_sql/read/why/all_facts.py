@@ -33,7 +33,7 @@ from zodiac_sql.read.why.asked import (
     uses,
 )  # fmt: skip
 from zodiac_sql.read.why.own_ints import with_own_ints
-from zodiac_sql.rewrite.closures.shapes import keeps
+from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, rank_of
@@ -85,14 +85,8 @@ def tables_of(known: Known, hypernode: int, closed: Collection[str]) -> Tables:
         if len(own) == 1 and own[0].pairs is None and name not in closed:
             parts[name] = own[0]
     rules = tuple(r for r in graph.rules if r.head.predicate in parts)
-    return Tables(hypernode, parts, rules, _kept(rules) if len(graph.derives) == 1 else None)
-
-
-def _kept(rules: Iterable[Rule]) -> int | None:
-    """The first column that rules of one predicate keep as it is in the facts that they use."""
-    steps = [rule for rule in rules if rule.head.predicate in rule.positive()]
-    places = range(len(steps[0].head.terms)) if steps else ()
-    return next((n for n in places if all(keeps(rule, n) for rule in steps)), None)
+    preserved = Forms(graph, known.schema).preserved if parts else ()
+    return Tables(hypernode, parts, rules, next(iter(preserved), None))
 
 
 def count_older(known: Known, tables: Tables, rank: int, kept: object = None) -> int:

@@ -277,7 +277,7 @@ class Again:
             elif kept:
                 fixpoint = semi_naive(store, inner.hypernode, schema, context, cache, kept)
             else:
-                fixpoint = evaluate(store, inner.hypernode, schema, context, cache)
+                fixpoint = evaluate(store, inner.forms, schema, context, cache)
         sources = _with(around, inner, number, fixpoint)
         known = replace(
             self.known, store=store, schema=schema, sources=sources, cache=StatementCache()

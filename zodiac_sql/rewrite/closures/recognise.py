@@ -28,14 +28,6 @@ def modules_of(hypernode: Hypernode, schema: Schema) -> tuple[Module, ...]:
     return tuple(module for module in found if module)
 
 
-def worthwhile(hypernode: Hypernode, schema: Schema) -> tuple[Module, ...]:
-    """The modules of a hypernode that gain something."""
-    modules = modules_of(hypernode, schema)
-    taken = {rule.name for module in modules for rule in module.taken}
-    left = [rule for rule in hypernode.rules if rule.name not in taken]
-    return tuple(module for module in modules if module.gains(left))
-
-
 def _module(predicate: str, rules: Sequence[Rule]) -> Module | None:
     return next((m for recognise in MODULES if (m := recognise(predicate, rules))), None)
 

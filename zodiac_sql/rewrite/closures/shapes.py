@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from zodiac_sql.language.binding import expressions_of, variables
 from zodiac_sql.language.syntax import (
@@ -48,8 +49,15 @@ def symmetric(rule: Rule) -> bool | None:
     return unequal if _ends(atoms[0]) == (ends[1], ends[0]) else None
 
 
-def along(rule: Rule) -> tuple[int, str] | None:
-    """Where a rule takes the facts of R along another relation E, and what E is; else None.
+class Along(NamedTuple):
+    """At which place a rule changes the facts of R, and which relation leads there."""
+
+    place: int
+    edges: str
+
+
+def along(rule: Rule) -> Along | None:
+    """How a rule takes the facts of R along another relation E, if that is all it does.
 
     R(x, z) :- R(x, y), E(y, z) changes place 1, and R(x, z) :- E(x, y), R(y, z) place 0.
     """
@@ -68,17 +76,8 @@ def along(rule: Rule) -> tuple[int, str] | None:
         here, there = (taken[place], ends[place]) if place else (ends[place], taken[place])
         kept = taken[1 - place] == ends[1 - place]
         if kept and edge == (here, there) and len({*ends, taken[place]}) == 3:
-            return place, other.predicate
+            return Along(place, other.predicate)
     return None
-
-
-def copied(rule: Rule) -> str | None:
-    """What a rule R(x, y) :- E(x, y) copies; None for any other rule."""
-    ends = _ends(rule.head)
-    if ends is None or len(rule.body) != 1:
-        return None
-    (literal,) = rule.body
-    return literal.predicate if isinstance(literal, Atom) and _ends(literal) == ends else None
 
 
 def extends(rule: Rule, place: int) -> bool:
@@ -96,13 +95,6 @@ def extends(rule: Rule, place: int) -> bool:
         return False
     others = [literal for literal in rule.body if literal is not own[0]]
     return ends[place] not in {name for literal in others for name in _names(literal)}
-
-
-def keeps(rule: Rule, place: int) -> bool:
-    """Whether what a rule derives has the value of the one fact of R that it comes from, here."""
-    own = [a for a in rule.positive_atoms() if a.predicate == rule.head.predicate]
-    term = rule.head.terms[place]
-    return len(own) == 1 and isinstance(term, Variable) and own[0].terms[place] == term
 
 
 def with_loops(rule: Rule) -> Rule:

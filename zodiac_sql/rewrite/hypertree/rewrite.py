@@ -34,7 +34,7 @@ from zodiac_sql.language.syntax import (
 )
 from zodiac_sql.language.types import body_types
 from zodiac_sql.rewrite.hypertree.stored import StoredNode, StoredTree
-from zodiac_sql.rewrite.hypertree.tree import Edge, Hypertree, Node
+from zodiac_sql.rewrite.hypertree.tree import Edge, Hypertree, Node, is_acyclic
 
 Types = Mapping[str, Sequence[Type | None]]
 Test = Comparison | Negation | Binding
@@ -61,6 +61,14 @@ def edges_of(rule: Rule) -> tuple[Edge, ...] | None:
         return None
     edges = tuple(variables_of(atom) for atom in rule.positive_atoms())
     return edges if edges and all(edges) else None
+
+
+def may_decompose(rule: Rule) -> bool:
+    """Whether a rule is cyclic, and of a kind that can be decomposed."""
+    if rule.best or len(rule.body) < 3:
+        return False  # two atoms make no cycle
+    edges = edges_of(rule)
+    return edges is not None and not is_acyclic(edges)
 
 
 def variables_of(atom: Atom) -> Edge:

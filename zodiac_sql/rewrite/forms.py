@@ -1,0 +1,95 @@
+"""Which forms the rules of a hypernode have: recognised once, and read by all that choose by them.
+
+Ways to evaluate and to maintain a hypernode, estimates, proofs and Spark ask for a form and not for
+rules. A form says what rules look like, whatever the names of variables and the order of atoms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from zodiac_sql.graph.handed_on import hands_on
+from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.schema import Schema
+from zodiac_sql.language.syntax import Rule
+from zodiac_sql.rewrite.closures.condensed import Condensed, condensed
+from zodiac_sql.rewrite.closures.module import Module
+from zodiac_sql.rewrite.closures.recognise import modules_of
+from zodiac_sql.rewrite.closures.shapes import Along, along, transitive, with_loops
+from zodiac_sql.rewrite.copies import Sources, sources_in
+from zodiac_sql.rewrite.hypertree.rewrite import may_decompose
+
+
+class Forms:
+    """The forms of a hypernode, each recognised when it is first asked for.
+
+    A hypernode with modules at work is another one than the one that users have written: both have
+    their forms (rewrite/rewritten_hypernode.py).
+    """
+
+    def __init__(self, hypernode: Hypernode, schema: Schema) -> None:
+        self.hypernode = hypernode
+        names = (*hypernode.derives, *hypernode.reads)
+        self.schema = {name: schema[name] for name in names if name in schema}
+
+    @cached_property
+    def along(self) -> Along | None:
+        """How the only rule takes facts along another relation, if it does."""
+        rules = self.hypernode.rules
+        return along(rules[0]) if len(rules) == 1 else None
+
+    @cached_property
+    def longer_paths(self) -> Along | None:
+        """How the only rule makes longer paths, also if their ends must differ: along another
+        relation, or along its own.
+        """
+        rules = self.hypernode.rules
+        if len(rules) != 1:
+            return None
+        rule = with_loops(rules[0])
+        own = transitive(rule) is not None
+        return Along(1, rule.head.predicate) if own else along(rule)
+
+    @cached_property
+    def preserved(self) -> tuple[int, ...]:
+        """The arguments of its only predicate that no rule changes which reads that predicate.
+
+        Facts with different values there have nothing to do with each other.
+        """
+        if len(self.hypernode.derives) != 1:
+            return ()
+        (predicate,) = self.hypernode.derives
+        steps = [rule for rule in self.hypernode.rules if predicate in rule.positive()]
+        places = range(len(self.hypernode.rules[0].head.terms))
+        return tuple(n for n in places if hands_on(steps, {predicate: n}, {predicate}))
+
+    @cached_property
+    def copies(self) -> Mapping[str, Sources] | None:
+        """From where each predicate has its facts, if rules only copy them."""
+        return sources_in(self.hypernode, self.schema)
+
+    @cached_property
+    def modules(self) -> tuple[Module, ...]:
+        """The closures among its predicates, at most one for each (paper 2)."""
+        return modules_of(self.hypernode, self.schema)
+
+    @cached_property
+    def condensed(self) -> Condensed | None:
+        """The closure that its rules make all together, if they make one of arcs in one direction.
+
+        It can be kept as components.
+        """
+        return condensed(self.hypernode, self.schema)
+
+    @cached_property
+    def cyclic(self) -> tuple[Rule, ...]:
+        """The rules whose bodies are cyclic, and can be decomposed (paper 5)."""
+        return tuple(rule for rule in self.hypernode.rules if may_decompose(rule))
+
+
+def worthwhile(forms: Forms) -> tuple[Module, ...]:
+    """The modules of a hypernode that gain something."""
+    taken = {rule.name for module in forms.modules for rule in module.taken}
+    left = [rule for rule in forms.hypernode.rules if rule.name not in taken]
+    return tuple(module for module in forms.modules if module.gains(left))
