@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from zodiac_sql.change.report import IsCurrent
     from zodiac_sql.change.streamed_update import StreamedUpdate
     from zodiac_sql.database.compact import Compacted
-    from zodiac_sql.maintain.marking import Marks
+    from zodiac_sql.maintain.papers.marking import Marks
     from zodiac_sql.program.state import State
 
 _Answer = TypeVar("_Answer")

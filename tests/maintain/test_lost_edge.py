@@ -13,10 +13,14 @@ from support.edges import LEFT, RIGHT, RULES, TRANSITIVE, UNEQUAL, begin, closed
 
 from zodiac_sql.evaluate.cost import choose_components
 from zodiac_sql.lookups import worth
-from zodiac_sql.maintain import auto
+from zodiac_sql.maintain.contract import Work
+from zodiac_sql.maintain.operators import lost_edge
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
+    from zodiac_sql.cost.operator import Declined
+    from zodiac_sql.maintain.contract import Task
+    from zodiac_sql.maintain.steps.working_table import WorkingTables
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
@@ -29,9 +33,8 @@ def test_small_graphs(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, name: st
     chance = random.Random(f"{name} {budget.seed(2037)}")
     for _ in range(budget.either(ci=3, fuzz=15)):
         nodes = chance.choice((4, 6, 9))
-        with as_if_large(really=True), open_kb() as kb:
+        with as_if_large(really=True, forced=("lost edge",)), open_kb() as kb:
             monkeypatch.setattr(choose_components, "LEAST_PAIRS", 10**15)
-            monkeypatch.setattr(auto, "COMPARISON_COST", -100)  # so starting over seems cheaper
             count = chance.randrange(nodes // 2, 2 * nodes)
             edges, seeds = begin(kb, name, chance, nodes, count)
             for edge in chance.sample(sorted(edges), len(edges)):
@@ -84,13 +87,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """
     monkeypatch.setattr(worth, "COPIED_A_SECOND", 0)
     done: list[bool] = []
-    inner = auto.support_without_an_edge
+    inner = lost_edge.lose_one_edge
 
-    def asked(*args: object) -> object:
-        done.append(False)
-        outcome = inner(*args)  # type: ignore[arg-type]
-        done[-1] = True
+    def asked(task: Task, owns: WorkingTables) -> Work | Declined:
+        outcome = inner(task, owns)
+        done.append(isinstance(outcome, Work))
         return outcome
 
-    monkeypatch.setattr(auto, "support_without_an_edge", asked)
+    monkeypatch.setattr(lost_edge, "lose_one_edge", asked)
     return done

@@ -32,7 +32,7 @@ from support.old_files import BEFORE_THE_FEED
 import zodiac_sql
 from zodiac_sql import KnowledgeBase
 from zodiac_sql.change import choose_rewrites
-from zodiac_sql.maintain.choose import LOOKUPS
+from zodiac_sql.maintain.registry import LOOKUPS
 
 OpenKb = Callable[..., KnowledgeBase]
 

@@ -1,6 +1,6 @@
 """Closures in layers of which much moves: facts and ranks are right after each change.
 
-Their sets before and after are compared (maintain/steps/closure_sets.py), or rounds go on from what
+Their sets before and after are compared (maintain/operators/sets.py), or rounds go on from what
 has changed, or all is evaluated anew; and what one of these leaves, the next one begins with.
 """
 
@@ -14,8 +14,8 @@ import pytest
 from support import budget
 from support.layered_closures import RULES, Pairs, closure, large_pairs, some_pairs
 
-from zodiac_sql.maintain import auto
-from zodiac_sql.maintain.steps import closure_sets, slices
+from zodiac_sql.maintain.operators import sets
+from zodiac_sql.maintain.steps import slices
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -28,10 +28,9 @@ def test_after_every_change(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) ->
     chance = Random(budget.seed(17))
     monkeypatch.setattr(slices, "MOST_SLICE_KEYS", 0)
     methods = set[str]()
-    with large_pairs():
-        for _ in range(budget.either(ci=6, fuzz=40)):
-            monkeypatch.setattr(auto, "SHARE_IN_SETS", chance.choice((0, 0.1, 0.3)))
-            monkeypatch.setattr(closure_sets, "MOST_MISPLACED", chance.choice((0, 0.25, 1)))
+    for _ in range(budget.either(ci=6, fuzz=40)):
+        with large_pairs(chance.choice((("sets",), ("support",), ()))):
+            monkeypatch.setattr(sets, "MOST_MISPLACED", chance.choice((0, 0.25, 1)))
             with open_kb(strategy=chance.choice(("auto", "auto", "recompute"))) as kb:
                 methods |= _methods_of_changes(kb, chance)
     assert "layers" in methods

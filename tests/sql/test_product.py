@@ -11,8 +11,8 @@ from support.as_if_large import as_if_large
 from support.earnings import without_earnings
 
 from zodiac_sql.language.parse import parse
-from zodiac_sql.maintain import auto
-from zodiac_sql.maintain.steps import compared_products
+from zodiac_sql.maintain import registry
+from zodiac_sql.maintain.operators import products
 from zodiac_sql.sql import product, products_apart
 from zodiac_sql.sql.plan import whole
 from zodiac_sql.sql.product import product_of
@@ -123,7 +123,7 @@ def test_heads_are_checked_by_a_product(open_kb: OpenKb, monkeypatch: pytest.Mon
     dense = [(f"a{n}", f"b{m}") for n in range(40) for m in range(40)]
     for fewest, expected in ((1_000, True), (2_000, False)):
         monkeypatch.setattr(product, "FEWEST_CANDIDATES", fewest)
-        monkeypatch.setattr(auto, "SHARE_CHECKED", 1)
+        monkeypatch.setattr(registry, "FORCED", ("candidates",))
         kb, seen = open_kb(), list[str]()
         kb.insert("e", [*dense, ("a40", "b0")])
         kb.insert("f", [(b, a) for a, b in dense])
@@ -145,8 +145,7 @@ def test_what_changes_is_found_by_comparing_sets(
     without_earnings(monkeypatch)
     monkeypatch.setattr(product, "FEWEST_SIDE_ROWS", 100)
     monkeypatch.setattr(product, "FEWEST_JOIN_ROWS", 10_000)
-    monkeypatch.setattr(compared_products, "FEWEST_CHANGED", 100)
-    monkeypatch.setattr(auto, "LARGEST_NOT_WEIGHED", 1_000_000)
+    monkeypatch.setattr(products, "FEWEST_CHANGED", 100)
 
     def row(a: int, b: int) -> tuple[object, object]:
         return (f"a{a}", f"b{b}") if names else (a - 20, b - 20)
@@ -174,7 +173,7 @@ def test_sets_must_fit_the_memory(
 ) -> None:
     """So must those of what a rule had derived. It is counted where there are many rows."""
     rows = [(a, b) for a in range(40) for b in range(40)]
-    with as_if_large(True), open_kb() as kb:
+    with as_if_large(True, forced=("products", "recompute")), open_kb() as kb:
         kb.insert("e", rows)
         kb.insert("f", rows)
         kb.add_rules("p(X, Z) :- e(X, Y), f(Y, Z).")

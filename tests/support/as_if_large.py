@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
 import pytest
+from support.forced import AnyFirst
+
+from zodiac_sql.maintain import registry
 
 # Where the package goes another way from so many rows on, and what lets few rows go it, too.
 THRESHOLDS: tuple[tuple[str, str, object], ...] = (
@@ -32,11 +35,7 @@ THRESHOLDS: tuple[tuple[str, str, object], ...] = (
     ("evaluate.stepping", "FEW_HEADS", 0),
     ("evaluate.stepping", "SHARE_OF_HEADS", 0),
     ("lookups.copies", "MOST_MOVED", 0),
-    ("maintain.auto", "FEWEST_THAT_LOSE", 0),
-    ("maintain.auto", "FEWEST_THAT_GAIN", 0),
-    ("maintain.auto", "LARGEST_NOT_WEIGHED", 0),
-    ("maintain.auto", "SHARE_IN_SETS", 0.2),
-    ("maintain.steps.compared_products", "FEWEST_CHANGED", 0),
+    ("maintain.operators.products", "FEWEST_CHANGED", 0),
     ("evaluate.one_statement", "JOINED", 0),
     ("evaluate.one_statement", "ROUND", 0),
     ("evaluate.one_statement", "PLAN", 0),
@@ -45,6 +44,7 @@ THRESHOLDS: tuple[tuple[str, str, object], ...] = (
     ("maintain.steps.find_candidates", "SMALLEST_JOINED_IN_TWO_STEPS", 0),
     ("maintain.steps.one_edge", "FEWEST", 0),
     ("maintain.steps.overdelete", "FEWEST_READ_OFTEN", 0),
+    ("maintain.weighed", "FEWEST_READ_OFTEN", 0),
     ("maintain.steps.slices", "SMALLEST_SLICED", 0),
     ("storage.extensions", "MOST_DISJOINT_PARTS", 0),
     ("facts.stage", "MOST_AS_PARAMETERS", 0),
@@ -63,9 +63,11 @@ THRESHOLDS: tuple[tuple[str, str, object], ...] = (
 
 
 @contextmanager
-def as_if_large(really: bool) -> Iterator[None]:
-    """Treats all tables as large ones, or not."""
+def as_if_large(really: bool, forced: Iterable[str] | None = None) -> Iterator[None]:
+    """Treats all tables as large ones, or not. Some operators run first then, or any."""
     with pytest.MonkeyPatch.context() as patch:
         for module, name, value in THRESHOLDS if really else ():
             patch.setattr(import_module(f"zodiac_sql.{module}"), name, value)
+        if really:
+            patch.setattr(registry, "FORCED", AnyFirst() if forced is None else forced)
         yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
 from random import Random
@@ -25,11 +25,11 @@ RULES = (LEFT, RIGHT, SQUARE, SELF, FED)
 
 
 @contextmanager
-def large_pairs() -> Iterator[None]:
+def large_pairs(forced: Iterable[str] | None = None) -> Iterator[None]:
     """Treats tables as large ones, but keeps closures as pairs, and looks up nothing in copies:
     components and look-ups have their own tests.
     """
-    with as_if_large(really=True), pytest.MonkeyPatch.context() as patch:
+    with as_if_large(True, forced), pytest.MonkeyPatch.context() as patch:
         patch.setattr(choose_components, "LEAST_PAIRS", 10**15)
         patch.setattr(worth, "EARNED", 0)
         patch.setattr(worth, "COPIED_A_SECOND", 0)

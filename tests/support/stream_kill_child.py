@@ -124,7 +124,7 @@ def _prepare() -> None:
         "opening",
         "change.apply",
         "storage.publish",
-        "maintain.choose",
+        "maintain.registry",
         "stream.run",
     ):
         import_module(f"zodiac_sql.{name}")

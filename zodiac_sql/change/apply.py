@@ -43,8 +43,7 @@ from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Constant, Rule
 from zodiac_sql.language.templates import fixed_atoms
-from zodiac_sql.maintain.contract import ManyRounds
-from zodiac_sql.maintain.marking import Marks
+from zodiac_sql.maintain.papers.marking import Marks
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.build import (
     Edited,
@@ -83,14 +82,13 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     while True:
         net = _stage(collected, prepared)
         ids = _ids(collected, prepared)
-        try:
-            work = _reason(collected, prepared, net, ids, progress, most)
+        work = _reason(collected, prepared, net, ids, progress, most)
+        if work is not None:
             break
-        except ManyRounds:
-            collected.remarks = list(remarks)
-            if (done := look_up_instead(collected, prepared, kind)) is not None:
-                return _report_looked_up(collected, prepared, done, is_current)
-            most = None if most is None else most * TIMES_AS_MANY
+        collected.remarks = list(remarks)
+        if (done := look_up_instead(collected, prepared, kind)) is not None:
+            return _report_looked_up(collected, prepared, done, is_current)
+        most = None if most is None else most * TIMES_AS_MANY
     differences = _compare(collected, work)
     if any(map(is_constraint, differences)):
         differences = _require_kept(collected, prepared, net, work, differences)
@@ -149,6 +147,7 @@ def preview(collected: Collected, is_current: IsCurrent, progress: Progress | No
     net = _stage(collected, prepared)
     ids = _ids(collected, prepared)
     work = _reason(collected, prepared, net, ids, progress)
+    assert work is not None
     differences = _compare_apart(collected, work)
 
     after = _state_after(collected, work, net)
@@ -287,14 +286,14 @@ def _reason(
     ids: Mapping[str, int],
     progress: Progress | None,
     most: int | None = None,
-) -> Materialisation:
-    """What the change does to every hypernode. Raises ManyRounds if a loop takes `most` rounds."""
+) -> Materialisation | None:
+    """What the change does to every hypernode. None: a loop takes `most` rounds."""
     with collected.timed("reason"):
         work = begin(collected, prepared, net, ids)
         work.most_rounds = most
         tell_marks(collected, work, net)
-        materialise(work, progress)
-    return work
+        many = materialise(work, progress)
+    return None if many else work
 
 
 # --- compare --------------------------------------------------------------------------------------

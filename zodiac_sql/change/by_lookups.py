@@ -46,7 +46,7 @@ from zodiac_sql.lookups.copies import Copies, Moves, NotCopied
 from zodiac_sql.lookups.outcome import Given, Moved, TableEdit, Visited
 from zodiac_sql.lookups.values import Fact, decoded, encoded
 from zodiac_sql.lookups.worth import Declined, Limits, NotEarnedError, limits_of
-from zodiac_sql.maintain.choose import LOOKUPS
+from zodiac_sql.maintain.registry import LOOKUPS
 from zodiac_sql.names import CHANGE_FACTS, RANK, is_constraint, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
@@ -373,6 +373,7 @@ def _stats(cascade: Cascade, name: str, moved: Mapping[str, Moved]) -> Hypernode
     return HypernodeStats(
         strategy="lookups",
         why="few facts, and copies of what its rules read",
+        considered=(),
         method="lookups",
         modules=[str(module) for module in row.modules],
         trees=[],

@@ -26,7 +26,7 @@ from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate, Staged, resolve
 from zodiac_sql.language.syntax import Constant, Declaration, Program, Rule, Type
-from zodiac_sql.maintain.marking import Marks
+from zodiac_sql.maintain.papers.marking import Marks
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.build import Names, SqlNames, declare, with_staged
 from zodiac_sql.program.feed import Keeping

@@ -2,7 +2,7 @@
 
 Rules with several recursive atoms cannot be cascaded (maintain/steps/cascade.py): where they are
 deep, a change would take thousands of rounds. Nobody knows how many there will be. So a loop goes
-on until it has cost twice what copies of everything cost, and raises ManyRounds then.
+on until it has cost twice what copies of everything cost, and ends then.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.net_facts import NetFacts, deleted_next
 from zodiac_sql.change.workspace import Materialisation
-from zodiac_sql.maintain.marking import Marks
+from zodiac_sql.maintain.papers.marking import Marks
 from zodiac_sql.names import CHANGE_FACTS, whole
 from zodiac_sql.program.state import State
 

@@ -28,14 +28,15 @@ from zodiac_sql.change.make_task import Due, make_task
 from zodiac_sql.change.plan_sizes import Plan, plan_of
 from zodiac_sql.change.stats import HypernodeStats
 from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.cost.operator import Decision
 from zodiac_sql.evaluate.rule_errors import evaluating_all
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import execution_plan
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.functions import require
-from zodiac_sql.maintain.choose import maintain
-from zodiac_sql.maintain.contract import Anew, Maintained, Task
-from zodiac_sql.maintain.recompute import recompute
+from zodiac_sql.maintain.contract import Anew, Maintained, ManyRounds, Outcome, Task
+from zodiac_sql.maintain.operators.recompute import recompute
+from zodiac_sql.maintain.registry import maintain
 from zodiac_sql.rewrite.hypertree.stored import tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.storage.edits import Delta, Edit
@@ -60,8 +61,10 @@ class Foresees(Protocol):
         total, its rules have derived so many facts."""
 
 
-def materialise(work: Materialisation, progress: Progress | None = None) -> None:
-    """Compute what a change does to every hypernode, in temporary tables."""
+def materialise(work: Materialisation, progress: Progress | None = None) -> ManyRounds | None:
+    """Compute what a change does to every hypernode, in temporary tables, unless that takes many
+    rounds.
+    """
     planned = work.planned
     fresh = fresh_hypernodes(work)
     changed = {h.id for name in work.touched for h in planned.graph.readers.get(name, ())}
@@ -79,7 +82,9 @@ def materialise(work: Materialisation, progress: Progress | None = None) -> None
             inner = with_components(work, hypernode, new)
             inner = with_decisions(work, hypernode, inner, new)
             anew = hypernode.id in fresh or is_otherwise(work, hypernode, inner)
-            _evaluate(work, Due(hypernode, deltas, heritage, anew), inner)
+            if many := _evaluate(work, Due(hypernode, deltas, heritage, anew), inner):
+                return many
+    return None
 
 
 @contextmanager
@@ -107,8 +112,8 @@ def _deltas_for(work: Materialisation, hypernode: Hypernode) -> dict[str, Delta]
     return deltas
 
 
-def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
-    """Bring one hypernode up to date."""
+def _evaluate(work: Materialisation, due: Due, inner: Inner) -> ManyRounds | None:
+    """Bring one hypernode up to date, unless that takes many rounds."""
     hypernode = due.hypernode
     for rule in hypernode.rules:
         require(used_functions([rule]), work.planned.functions, f"rule {rule.name}")
@@ -121,25 +126,28 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
             former += [name] if work.old.derived.get(name, {}).get(hypernode.id) else []
             work.old.leave_out(name, hypernode.id)
     task = replace(make_task(work, due, inner), reconsiders=reconsiders(work, hypernode, inner))
-    try:
-        done, strategy, why = _maintained(work, due, task)
-    except Anew as error:
+    done, decision = _maintained(work, due, task)
+    if isinstance(done, Anew):
         before, inner = inner, with_components(work, hypernode, True)
         due = replace(due, anew=inner.rows != before.rows)
         task = make_task(work, due, inner)
-        done, strategy, why = recompute(task), "recompute", str(error)
+        done = recompute(task)
+    if isinstance(done, ManyRounds):
+        return done
     first = True
     while due.anew and (
         trees := other_trees(work, hypernode, inner, task=task, done=done, decide_again=first)
     ):
         first = False
         inner = expand(work, hypernode, with_modules(work, hypernode), trees)
-        done, strategy, why = _maintained(work, due, task := make_task(work, due, inner))
+        task = make_task(work, due, inner)
+        done = recompute(task)
     _take(work, hypernode, inner, _emptied(done, [name for name in former if name in inner.tables]))
     outer = _outer(inner, done)
     work.evaluated[hypernode.name] = HypernodeStats(
-        strategy=strategy,
-        why=why,
+        strategy=decision.name,
+        why=decision.why,
+        considered=decision.considered,
         method=done.method,
         modules=[str(row) for row in inner.rows],
         trees=[tree.told for tree in inner.trees],
@@ -148,13 +156,17 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> None:
         deleted=sum(e.deleted.rows for e in outer if e.deleted),
         seconds=time.perf_counter() - started,
     )
+    return None
 
 
-def _maintained(work: Materialisation, due: Due, task: Task) -> tuple[Maintained, str, str]:
-    """The outcome of a task, the strategy that computed it, and why that strategy."""
+_NEW = Decision("recompute", "its rules, columns, modules or trees are new", ())
+
+
+def _maintained(work: Materialisation, due: Due, task: Task) -> tuple[Outcome, Decision]:
+    """The outcome of a task, and which operator computed it, and why that one."""
     with evaluating_all(work.store, due.hypernode, work.old):
         if due.anew:
-            return recompute(task), "recompute", "its rules, columns, modules or trees are new"
+            return recompute(task), _NEW
         return maintain(task, work.settings.strategy)
 
 

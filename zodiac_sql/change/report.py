@@ -16,7 +16,7 @@ from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.evaluate.cost.choose_trees import at_work
 from zodiac_sql.graph.restructuring import Restructuring
 from zodiac_sql.language.schema import Predicate, Staged, local_name
-from zodiac_sql.maintain.choose import MARKING
+from zodiac_sql.maintain.registry import MARKING
 from zodiac_sql.program.state import HypernodeRow, State
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.owners import EXPLICIT

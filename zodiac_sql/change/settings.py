@@ -33,7 +33,7 @@ class Settings:
     def require_known(self) -> None:
         """Raise ValueError for an unknown setting."""
         if self.strategy != "auto":
-            from zodiac_sql.maintain.choose import STRATEGIES  # late: most need no other
+            from zodiac_sql.maintain.registry import STRATEGIES  # late: most need no other
 
             if self.strategy not in STRATEGIES:
                 known = ", ".join(STRATEGIES)

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from zodiac_sql.cost.operator import Considered
+
 
 class Record(Mapping[str, Any]):
     """A frozen data class that is also a mapping of those of its fields that are not None."""
@@ -72,6 +74,9 @@ class HypernodeStats(Record):
     "products", .."""
     why: str
     """Why that strategy, in words."""
+    considered: Sequence[Considered]
+    """All operators that could have maintained it, the cheapest first: what each expected to take,
+    and, of those that were run, what it took, and why it has declined."""
     method: str
     """How: the strategy again, or how `recompute` reached the fixpoint."""
     modules: Sequence[str]

@@ -10,7 +10,7 @@ from zodiac_sql.change.update import Update
 from zodiac_sql.database.guard import exclusive
 from zodiac_sql.errors import DataError
 from zodiac_sql.graph.hypergraph import Hypergraph
-from zodiac_sql.maintain.choose import MARKING
+from zodiac_sql.maintain.registry import MARKING
 from zodiac_sql.program.state import State
 
 

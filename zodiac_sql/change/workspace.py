@@ -21,7 +21,7 @@ from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
-from zodiac_sql.maintain.marking import Marks
+from zodiac_sql.maintain.papers.marking import Marks
 from zodiac_sql.names import CHANGE_FACTS, whole
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import State

@@ -391,7 +391,7 @@ def stream(
       tail -f readings.jsonl | zodiac stream farm.duckdb - --coalesce 50 --json
     """
     from zodiac_sql.cli.stream import follow
-    from zodiac_sql.maintain.choose import STRATEGIES
+    from zodiac_sql.maintain.registry import STRATEGIES
 
     if strategy not in STRATEGIES:
         raise typer.BadParameter(f"--strategy is one of {', '.join(STRATEGIES)}")

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
+from zodiac_sql.cost.operator import Declined
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.closure import Closure
@@ -104,10 +105,9 @@ class Task:
         """The rules that are evaluated."""
         return self.forms.hypernode
 
-    def took(self, rounds: int) -> None:
-        """Note that a loop goes on after so many rounds. Raises ManyRounds if they are enough."""
-        if self.most_rounds is not None and rounds >= self.most_rounds:
-            raise ManyRounds
+    def ends_after(self, rounds: int) -> bool:
+        """Whether a loop is to end after so many rounds, because look-ups take no longer."""
+        return self.most_rounds is not None and rounds >= self.most_rounds
 
     def stored(self, predicate: str) -> Part | None:
         """The hypernode's table of a predicate as it is in the file, if it has rows.
@@ -279,13 +279,18 @@ class Maintained:
     marking."""
 
 
-class Anew(Exception):
-    """The hypernode is to be evaluated anew, which its task reconsiders. The message says why."""
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """The hypernode is to be evaluated anew, perhaps with something else at work in it."""
 
 
-class ManyRounds(Exception):
+@dataclass(frozen=True, slots=True)
+class ManyRounds:
     """A loop has taken so many rounds that look-ups, with copies made for them, take no longer."""
 
 
-Strategy = Callable[[Task], Maintained]
-"""The type of every strategy. The module's docstring says what a strategy promises."""
+Outcome = Maintained | Anew | ManyRounds
+"""What comes of a task."""
+
+Stopped = Declined | ManyRounds
+"""Why steps have stopped before their end."""

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from zodiac_sql.cost.operator import Declined
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.run_plans import apply_plans
-from zodiac_sql.maintain.contract import Task, Work
+from zodiac_sql.maintain.contract import ManyRounds, Stopped, Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_new
 from zodiac_sql.maintain.steps.closure_form import was_in_layers
-from zodiac_sql.maintain.steps.many_rounds import stop_if_many
+from zodiac_sql.maintain.steps.many_rounds import are_too_many
 from zodiac_sql.maintain.steps.one_edge import add_one_edge
 from zodiac_sql.maintain.steps.partitions import add_fed, redo
 from zodiac_sql.maintain.steps.plans import all_onwards, checks
 from zodiac_sql.maintain.steps.slices import slice_tables
 from zodiac_sql.maintain.steps.working_table import (
-    TooMuch,
     WorkingTable,
     WorkingTables,
     add,
@@ -35,11 +35,11 @@ from zodiac_sql.sql.set_difference import unknown
 
 def extend(
     task: Task, owns: WorkingTables, rederive: bool = True, budget: int | None = None
-) -> Work:
+) -> Work | Stopped:
     """Add what the hypernode derives beyond what it has.
 
     With `rederive`, facts that were taken out are checked again; without, they come back only if
-    something new derives them. Raises TooMuch when more facts than `budget` were added.
+    something new derives them. Stops when more facts than `budget` were added.
     """
     work = Work()
     plans = task.gains()
@@ -66,16 +66,17 @@ def extend(
         if task.store.watch.bounds is not None:
             task.store.watch.bounds.iterated()
         if budget is not None and work.forward > budget:
-            raise TooMuch(f"more than {budget:,} facts are new")
+            return Declined(f"more than {budget:,} facts are new")
         if can_cascade(task, owns, work.iterations):
             most = _most(task, owns, budget)
             new = cascade_new(task, owns, found, most)
             if most is not None and new > most:
-                raise TooMuch(f"more than {most:,} facts are new")
+                return Declined(f"more than {most:,} facts are new")
             return work.plus(forward=new - added, insertions=new - added)
-        if budget is not None:
-            stop_if_many(task, owns, work.iterations)
-        task.took(work.iterations)
+        if budget is not None and (why := are_too_many(task, owns, work.iterations)):
+            return Declined(why)
+        if task.ends_after(work.iterations):
+            return ManyRounds()
         for predicate, own in owns.items():
             _add(task, own, found[predicate])
         add_fed(task, owns)

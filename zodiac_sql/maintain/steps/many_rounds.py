@@ -8,36 +8,37 @@ from zodiac_sql.database.statements import union_all
 from zodiac_sql.evaluate.linear_rules import are_linear, counts_rounds, makes_texts
 from zodiac_sql.evaluate.one_statement import evaluated_by_key, rounds_cost
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.working_table import TooMuch, WorkingTables
+from zodiac_sql.maintain.steps.working_table import WorkingTables
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import table
 
 
-def stop_if_many(task: Task, owns: WorkingTables, rounds: int) -> None:
-    """Raise TooMuch if so many rounds have cost as much as starting over would.
+def are_too_many(task: Task, owns: WorkingTables, rounds: int) -> str:
+    """Says that so many rounds have cost as much as starting over would, if they have.
 
     Rules with several recursive atoms are evaluated in one statement, but followed in rounds. If
-    look-ups can follow them, these are better (Task.took).
+    look-ups can follow them, these are better (Task.ends_after).
     """
     hypernode = task.hypernode
     if task.most_rounds is not None or task.closures or are_linear(hypernode):
-        return
+        return ""
     if counts_rounds(task.store, hypernode.rules):
-        return
+        return ""
     stored = [own.base for own in owns.values() if own.base and own.ranked]
     facts = sum(part.rows for part in stored)
     read = sum(task.inputs(name, Version.ALL).rows for name in hypernode.reads)
     plans = sum(1 for rule in hypernode.rules for _ in rule.positive_atoms())
     cost = rounds_cost(rounds, rules_make_texts(task))
     if not stored or cost < evaluated_by_key(0, read, facts, plans):
-        return
+        return ""
     rank = exp.column(RANK, quoted=True)
     ranks = union_all([exp.select(rank.copy()).from_(table(part)) for part in stored])
     query = exp.select(exp.Max(this=rank)).from_(ranks.subquery("r", copy=False))
     depth = task.store.count(query)  # facts of such rules are ranked by rounds
     if cost >= evaluated_by_key(depth, read, facts, plans):
-        raise TooMuch(f"{rounds} rounds have cost as much as starting over")
+        return f"{rounds} rounds have cost as much as starting over"
+    return ""
 
 
 def rules_make_texts(task: Task) -> bool:

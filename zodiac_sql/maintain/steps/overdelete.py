@@ -15,25 +15,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zodiac_sql.maintain.contract import Task, Work
+from zodiac_sql.cost.operator import Declined
+from zodiac_sql.maintain.contract import ManyRounds, Stopped, Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
 from zodiac_sql.maintain.steps.closure_form import was_in_layers
 from zodiac_sql.maintain.steps.find_candidates import find_candidates, find_unsupported
-from zodiac_sql.maintain.steps.many_rounds import stop_if_many
+from zodiac_sql.maintain.steps.many_rounds import are_too_many
 from zodiac_sql.maintain.steps.partitions import lose_fed, lose_given
 from zodiac_sql.maintain.steps.plans import all_onwards
 from zodiac_sql.maintain.steps.slices import slice_tables
 from zodiac_sql.maintain.steps.working_table import (
-    TooMuch,
     WorkingTable,
     WorkingTables,
     take_out,
     without_outside,
 )
+from zodiac_sql.maintain.weighed import FEWEST_READ_OFTEN
 from zodiac_sql.sql.relations import Part
-
-FEWEST_READ_OFTEN = 500_000
-"""With at least so many facts, rounds that read all of them are weighed against evaluation."""
 
 SHARE_EXPLORED = 0.7
 """One statement may take out this share of a closure, which may come back: then starting over would
@@ -49,10 +47,10 @@ def overdelete(
     supported: bool,
     budget: int | None = None,
     rounds: int | None = None,
-) -> Work:
+) -> Work | Stopped:
     """Take out what may be lost. With `supported`, facts that have a support by ranks stay.
 
-    Raises TooMuch before more facts than `budget` would be checked, or in more than `rounds`.
+    Stops before more facts than `budget` would be checked, or in more than `rounds`.
     """
     work = Work()
     plans = task.losses()
@@ -69,9 +67,9 @@ def overdelete(
         if not checked:
             return work
         if budget is not None and work.checked + checked > budget:
-            raise TooMuch(f"more than {budget:,} facts may have lost their support")
+            return Declined(f"more than {budget:,} facts may have lost their support")
         if rounds is not None and work.iterations == rounds:
-            raise TooMuch(f"facts may lose their support in more than {rounds} rounds")
+            return Declined(f"facts may lose their support in more than {rounds} rounds")
         lost = {own.predicate: own.candidate for own in owns.values()}
         if supported:
             lost = {own.predicate: find_unsupported(task, owns, own) for own in owns.values()}
@@ -84,11 +82,12 @@ def overdelete(
             checked=checked, forward=checked - given, overdeleted=taken, iterations=1,
             backward=checked - taken if supported else 0, deletions=checked - given,
         )  # fmt: skip
-        if taken and budget is not None:
-            _stop_if_slow(task, owns, work.iterations)
+        if taken and budget is not None and (why := _is_slow(task, owns, work.iterations)):
+            return Declined(why)
         if taken and rounds is None and can_cascade(task, owns, work.iterations):
-            return work.plus(overdeleted=_at_once(task, owns, lost, supported, budget) - taken)
-        task.took(work.iterations)
+            return _at_once(task, owns, lost, supported, budget, work.plus(overdeleted=-taken))
+        if task.ends_after(work.iterations):
+            return ManyRounds()
         for own in owns.values():
             _take_out(task, own, lost[own.predicate])
         lose_fed(task, owns)
@@ -101,13 +100,14 @@ def _at_once(
     lost: Mapping[str, Part | None],
     supported: bool,
     budget: int | None,
-) -> int:
-    """Take out, in one statement, what was lost and all that follows from it. Returns how many."""
+    work: Work,
+) -> Work | Declined:
+    """Take out, in one statement, what was lost and all that follows from it."""
     most = _most(task, owns, budget)
     taken = cascade_lost(task, owns, lost, supported, most)
     if most is not None and taken > most:
-        raise TooMuch(f"more than {most:,} facts may have lost their support")
-    return taken
+        return Declined(f"more than {most:,} facts may have lost their support")
+    return work.plus(overdeleted=taken)
 
 
 def _most(task: Task, owns: WorkingTables, budget: int | None) -> int | None:
@@ -120,22 +120,24 @@ def _most(task: Task, owns: WorkingTables, budget: int | None) -> int | None:
     return max(budget, int(SHARE_EXPLORED * there))
 
 
-def _stop_if_slow(task: Task, owns: WorkingTables, rounds: int) -> None:
-    """Raise TooMuch if starting over is quicker: as when further rounds would read whole tables.
+def _is_slow(task: Task, owns: WorkingTables, rounds: int) -> str:
+    """Says why starting over is quicker, if it is: as when further rounds would read whole tables.
 
     A round over the closure of 22 million facts takes 0.9 s of CPU, and there are ten to twenty.
     Evaluating it takes 6, and 3 if it is in layers (steps/closure_sets.py). Where many nodes are on
     a cycle, there may be a hundred rounds: one edge of 7,800, and 6 million pairs, took 13 s to
     delete, and 1.9 to start over.
     """
-    stop_if_many(task, owns, rounds)
+    if why := are_too_many(task, owns, rounds):
+        return why
     if any(own.sliced for own in owns.values()):
-        return
+        return ""
     whole = sum(own.base.rows for own in owns.values() if own.base)
     if whole < FEWEST_READ_OFTEN:
-        return
+        return ""
     if rounds >= MOST_ROUNDS or (rounds == 1 and was_in_layers(task)):
-        raise TooMuch(f"each round would read {whole:,} facts")
+        return f"each round would read {whole:,} facts"
+    return ""
 
 
 def _take_out(task: Task, own: WorkingTable, lost: Part | None) -> None:

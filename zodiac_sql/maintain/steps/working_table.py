@@ -27,10 +27,6 @@ from zodiac_sql.sql.set_difference import absent, unknown
 from zodiac_sql.storage.edits import Edit
 
 
-class TooMuch(Exception):
-    """The work goes beyond its budget: starting over will be cheaper. The message says why."""
-
-
 @dataclass(slots=True)
 class WorkingTable:
     """One predicate of the hypernode, while facts of it are taken out and added.

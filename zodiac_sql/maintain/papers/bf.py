@@ -31,11 +31,12 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.database.statements import semi_join, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.run_plans import Shape, apply_plans
-from zodiac_sql.maintain.contract import Maintained, Task
-from zodiac_sql.maintain.fact_sets import (
+from zodiac_sql.maintain.contract import Maintained, Stopped, Task, Work
+from zodiac_sql.maintain.papers.fact_sets import (
     Facts,
     Search,
     add_to_set,
@@ -45,8 +46,8 @@ from zodiac_sql.maintain.fact_sets import (
     solvable,
     total_rows,
 )
-from zodiac_sql.maintain.marking import marked_among
-from zodiac_sql.maintain.prove import among_candidates, prove_or_disprove
+from zodiac_sql.maintain.papers.marking import marked_among
+from zodiac_sql.maintain.papers.prove import among_candidates, prove_or_disprove
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
 from zodiac_sql.maintain.steps.extend import extend
 from zodiac_sql.maintain.steps.merge_tables import working_tables
@@ -57,12 +58,13 @@ from zodiac_sql.maintain.steps.working_table import (
     edits_of,
     take_out,
 )
+from zodiac_sql.maintain.weighed import Maintains
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, relation_query
 from zodiac_sql.sql.set_difference import unknown
 
 
-def bf(task: Task) -> Maintained:
+def bf(task: Task) -> Maintained | Stopped:
     """Maintain a recursive hypernode by backward and forward chaining."""
     task = with_touched_groups(task)
     search = Search(task, working_tables(task if task.merges else replace(task, ranked=False)))
@@ -71,7 +73,10 @@ def bf(task: Task) -> Maintained:
     ranked = task.ranked and not (search.reached or task.marking.next)
     for own in search.owns.values():
         own.keeps_ranks(ranked)
-    work = search.work.and_(extend(task, search.owns, rederive=False))
+    gained = extend(task, search.owns, rederive=False)
+    if not isinstance(gained, Work):
+        return gained
+    work = search.work.and_(gained)
     edits, _ = edits_of(task, search.owns)
     marked = _marked(search)
     work = work.plus(marked=sum(part.rows for part in marked.values()))
@@ -232,3 +237,11 @@ def _take_out_doubtful(search: Search) -> None:
     for own in search.owns.values():
         if own.predicate in lost:
             take_out(task, own, lost[own.predicate])
+
+
+BF: Maintains = Operator(
+    "bf",
+    lambda weighed: weighed.is_plain and weighed.task.hypernode.recursive,
+    lambda weighed: Cost(0, "as chosen"),
+    lambda weighed, _: bf(weighed.task),
+)

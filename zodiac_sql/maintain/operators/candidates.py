@@ -10,17 +10,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from math import inf
 
 from sqlglot import exp
 
+from zodiac_sql.cost.calibration import DERIVED, PLANNED_JOIN, STATEMENT
+from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.run_plans import apply_plans, product_in
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
-from zodiac_sql.maintain.marking import marked_among
+from zodiac_sql.maintain.operators.products import cost_of_joins
+from zodiac_sql.maintain.papers.marking import marked_among
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
-from zodiac_sql.maintain.steps.working_table import TooMuch
+from zodiac_sql.maintain.weighed import PATIENCE, Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import is_injective
@@ -32,14 +36,17 @@ from zodiac_sql.sql.set_difference import absent, unknown
 from zodiac_sql.storage.edits import Edit
 
 
-def candidates(task: Task, budget: int | None = None) -> Maintained:
+def candidates(task: Task, budget: int | None = None) -> Maintained | Declined:
     """Maintain a hypernode of one rule that does not depend on itself.
 
-    Raises TooMuch before more facts than `budget` would be checked.
+    Declines before more facts than `budget` would be checked.
     """
     (rule,) = task.hypernode.rules
     task = with_touched_groups(task)
-    deleted, work = _deleted(task, rule, budget)
+    lost = _deleted(task, rule, budget)
+    if isinstance(lost, Declined):
+        return lost
+    deleted, work = lost
     inserted = _inserted(task, rule)
     rows = inserted.rows if inserted else 0
     marked = marked_among(task, rule.head.predicate, [inserted])
@@ -52,7 +59,7 @@ def candidates(task: Task, budget: int | None = None) -> Maintained:
     return Maintained(edits, work, "candidates", task.ranked, marked)
 
 
-def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, Work]:
+def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, Work] | Declined:
     """The facts that the rule derived and derives no longer."""
     predicate = rule.head.predicate
     sure = is_sure(task)
@@ -80,7 +87,7 @@ def _deleted(task: Task, rule: Rule, budget: int | None) -> tuple[Part | None, W
     if not rows or sure:
         return _part(found, rows), work
     if budget is not None and rows > budget:
-        raise TooMuch(f"{rows:,} facts may have lost their derivation")
+        return Declined(f"{rows:,} facts may have lost their derivation")
     part = Part("temp", found, rows)
     left = _without_derivation(task, rule, part, name)
     return left, work.plus(backward=rows - (left.rows if left else 0))
@@ -201,3 +208,28 @@ def _solvable(plans: list[Plan], context: Context) -> list[Plan]:
 
 def _part(name: str, rows: int) -> Part | None:
     return Part("temp", name, rows) if rows else None
+
+
+def _cost(weighed: Weighed) -> Cost:
+    """By joins with what has changed, as shares of an evaluation or as rows of these joins."""
+    if weighed.many_instances:
+        return Cost(inf, weighed.many_instances)
+    ms = cost_of_joins(weighed)
+    if ms is None:
+        ms, lost = weighed.incremental, weighed.shares.lost * weighed.held
+        if lost * DERIVED > PATIENCE * weighed.anew and not is_sure(weighed.task):
+            return Cost(inf, f"about {int(lost):,} facts may be lost")
+    statements = 3 + 2 * weighed.loses
+    return Cost(STATEMENT * statements + PLANNED_JOIN * weighed.joins + ms, "not recursive")
+
+
+def _run(weighed: Weighed, next_ms: float) -> Maintained | Declined:
+    return candidates(weighed.task, weighed.facts_within(PATIENCE * next_ms))
+
+
+CANDIDATES: Maintains = Operator(
+    "candidates",
+    lambda weighed: weighed.is_plain and not weighed.task.hypernode.recursive,
+    _cost,
+    _run,
+)

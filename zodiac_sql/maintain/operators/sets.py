@@ -8,6 +8,8 @@ edges: 1.8 and 2.3 s to delete, not 4.8 and 3.8; 1.6 and 2.2 to insert, not 1.8 
 
 from __future__ import annotations
 
+from zodiac_sql.cost.calibration import COMPARED, STATEMENT
+from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.database.statements import create_temp, union_all
 from zodiac_sql.evaluate import layers
 from zodiac_sql.evaluate.compared_layers import Compared, compared, forget
@@ -16,32 +18,36 @@ from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.evaluate.semi_naive import table_name
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.steps.closure_form import directions, was_in_layers
+from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.storage.edits import Edit
 
+LAYERS = 80
+"""Closures in layers are expected to have so many, with what is done once."""
+
 MOST_MISPLACED = 0.25
 """Write the table anew if more than this share of its facts would get another rank."""
 
 
-def moved_in_sets(task: Task) -> Maintained | None:
-    """What enters and leaves a closure in layers; None if it is none, or little would be gained."""
+def moved_in_sets(task: Task) -> Maintained | Declined:
+    """What enters and leaves a closure in layers; declines if it is none."""
     stored = _stored(task)
     if stored is None or not was_in_layers(task):
-        return None
+        return Declined("it was not evaluated in layers")
     before = form_of(task.forms, _inputs(task, Version.BEFORE))
     after = form_of(task.forms, _inputs(task, Version.ALL))
     if before is None or after is None:
-        return None
+        return Declined("its nodes are of several types")
     if min(after.facts.rows, after.edges.rows) < layers.FEWEST_ROWS:
-        return None
+        return Declined("it is too small for layers")
     enters, leaves = directions(task)
     found = compared(task.store, before, after, stored, leaves)
     done = _maintained(task, found, enters, leaves) if found else None
     forget(task.store)
-    return done
+    return done or Declined("it cannot be in layers")
 
 
 def _stored(task: Task) -> Part | None:
@@ -94,3 +100,17 @@ def _together(
     ]
     rows = task.store.count(create_temp(name, union_all(both)))
     return Part("temp", name, rows, ranked=ranked)
+
+
+def _cost(weighed: Weighed) -> Cost:
+    """A statement for each layer, of which there are some tens, and a look at all facts."""
+    why = "much of the relation moves that its paths are along"
+    return Cost(STATEMENT * LAYERS + COMPARED * weighed.held, why)
+
+
+SETS: Maintains = Operator(
+    "sets",
+    lambda weighed: weighed.is_plain and _stored(weighed.task) is not None,
+    _cost,
+    lambda weighed, _: moved_in_sets(weighed.task),
+)

@@ -13,11 +13,14 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from zodiac_sql.cost.calibration import DERIVED, STATEMENT
+from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.copied import copy_query, table_of_copies
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.maintain.contract import Maintained, Task, Work
+from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.rewrite.copies import Order
 from zodiac_sql.sql.plan import Version
@@ -28,18 +31,13 @@ Source = tuple[str, Order, int]
 """From where a predicate has its facts, in which order of columns, and by how many rules."""
 
 
-def copy_changes(task: Task) -> Maintained | None:
-    """Copy what came and went; None if there is more to do, or if rows must be counted first."""
-    if task.heritage or task.modules or task.marking.next or task.marking.given:
-        return None
-    if task.store.watch.counts or (task.hypernode.recursive and not task.ranked):
-        return None
-    found = {name: _source(task, name) for name in task.hypernode.derives}
-    sources = {name: source for name, source in found.items() if source}
-    if len(sources) < len(found):
-        return None
+def copy_changes(task: Task) -> Maintained:
+    """Copy what came and went."""
     edits, work = {}, Work(iterations=1)
-    for name, (source, order, number) in sources.items():
+    for name in task.hypernode.derives:
+        found = _source(task, name)
+        assert found is not None
+        source, order, number = found
         delta = task.deltas.get(source)
         if delta is None:
             continue
@@ -88,3 +86,24 @@ def _copied(
 
 def _with_rank(part: Part, rank: int | None) -> Part:
     return replace(part, ranked=rank is not None, rank=rank)
+
+
+def _matches(weighed: Weighed) -> bool:
+    """Whether each predicate has its facts from one other, and no rows must be counted first."""
+    task = weighed.task
+    if task.forms.copies is None or task.heritage or task.modules or task.store.watch.counts:
+        return False
+    if task.marking.next or task.marking.given or (task.hypernode.recursive and not task.ranked):
+        return False
+    return all(_source(task, name) for name in task.hypernode.derives)
+
+
+def _cost(weighed: Weighed) -> Cost:
+    statements = STATEMENT * 2 * len(weighed.task.hypernode.derives)
+    why = "its rules copy the facts of one predicate"
+    return Cost(statements + DERIVED * weighed.moved, why)
+
+
+COPIES: Maintains = Operator(
+    "copies", _matches, _cost, lambda weighed, _: copy_changes(weighed.task)
+)

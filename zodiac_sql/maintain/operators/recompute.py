@@ -5,8 +5,11 @@ It is the oracle of the other strategies. Its cost depends on the data, not on t
 
 from __future__ import annotations
 
+from math import inf
+
 from sqlglot import exp
 
+from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.fixpoint import evaluate
@@ -15,9 +18,9 @@ from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.evaluate.partition.partition import compare, nodes
 from zodiac_sql.language.syntax import Column
-from zodiac_sql.maintain.contract import Maintained, Task, Work
+from zodiac_sql.maintain.contract import Anew, Maintained, Outcome, Task, Work
 from zodiac_sql.maintain.steps.closure_form import directions
-from zodiac_sql.maintain.steps.closure_sets import moved_in_sets
+from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS, between, classes
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
@@ -29,8 +32,6 @@ from zodiac_sql.storage.same_values import have_same_types, in_types_of
 
 def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
-    if done := moved_in_sets(task):
-        return done
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
     fixpoint = evaluate(
         task.store,
@@ -164,3 +165,32 @@ def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | No
 def _as_pairs(relation: Relation) -> bool:
     """Whether a relation has pairs of nodes that are kept by their components."""
     return any(part.pairs for part in relation.parts)
+
+
+def _run(weighed: Weighed, _: float) -> Outcome:
+    """Evaluate anew, or let it be done with something else at work in it."""
+    return Anew() if weighed.task.reconsiders else recompute(weighed.task)
+
+
+RECOMPUTE: Maintains = Operator(
+    "recompute",
+    lambda weighed: True,
+    lambda weighed: Cost(weighed.anew, weighed.why_not_otherwise),
+    _run,
+)
+
+AS_CHOSEN: Maintains = Operator(
+    "recompute",
+    lambda weighed: True,
+    lambda weighed: Cost(0, "as chosen"),
+    lambda weighed, _: recompute(weighed.task),
+)
+"""The same as a strategy that users choose."""
+
+LAST: Maintains = Operator(
+    "recompute",
+    lambda weighed: True,
+    lambda weighed: Cost(inf, weighed.why_not_otherwise),
+    lambda weighed, _: recompute(weighed.task),
+)
+"""The same where another strategy was chosen, which cannot maintain the hypernode."""

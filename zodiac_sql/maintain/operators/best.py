@@ -13,17 +13,18 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.improve import improve
 from zodiac_sql.evaluate.improving import Improving, Loop, is_guarded
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.never_better import never_better
 from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.maintain.contract import Maintained, Marking, Task, Work
-from zodiac_sql.maintain.recompute import recompute
+from zodiac_sql.maintain.contract import Maintained, Marking, Stopped, Task, Work
 from zodiac_sql.maintain.steps.merge_tables import working_tables
 from zodiac_sql.maintain.steps.overdelete import overdelete
-from zodiac_sql.maintain.steps.working_table import TooMuch, WorkingTable, WorkingTables
+from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables
+from zodiac_sql.maintain.weighed import Maintains
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.plan import Plan, Version, group_check
 from zodiac_sql.sql.relations import Part, Relation, relation_query
@@ -37,23 +38,21 @@ FEW = 1_000
 """So few may be lost in any case."""
 
 
-def best(task: Task) -> tuple[Maintained, str, str]:
-    """Maintain best values: what came of it, the strategy that did it, and why that one."""
-    if task.merges:
-        return recompute(task), "recompute", "several hypernodes have merged"
+def best(task: Task) -> Maintained | Stopped:
+    """Maintain best values."""
     task = replace(task, ranked=False, marking=Marking())
     owns, work = working_tables(task), Work()
     if task.losses():
         if not never_better(task.store, _as_it_was(task), partial(_before, task)):
-            return recompute(task), "recompute", "its rules may make better values of best ones"
+            return Declined("its rules may make better values of best ones")
         facts = sum(own.stored.rows for own in owns.values() if own.stored)
         most = max(facts // LARGEST_SHARE, FEW)
-        try:
-            work = overdelete(task, owns, supported=False, budget=most)
-        except TooMuch as much:
-            return recompute(task), "recompute", str(much)
+        lost = overdelete(task, owns, supported=False, budget=most)
+        if not isinstance(lost, Work):
+            return lost
+        work = lost
         if sum(own.gone for own in owns.values()) > most:
-            return recompute(task), "recompute", "most of its facts may be lost"
+            return Declined("most of its facts may be lost")
     improvings = {name: _improving(task, own) for name, own in owns.items()}
     context = task.context(task.inputs)
     loop = Loop(task.store, task.cache, task.hypernode, context, improvings)
@@ -61,8 +60,7 @@ def best(task: Task) -> tuple[Maintained, str, str]:
     edits = {name: _edit(task, own) for name, own in improvings.items()}
     added = sum(own.rows for own in improvings.values())
     work = work.plus(forward=added, insertions=added, iterations=rounds)
-    told = "not recursive" if not task.hypernode.recursive else "best values of groups"
-    return Maintained({n: e for n, e in edits.items() if e}, work, "best", False), "best", told
+    return Maintained({n: e for n, e in edits.items() if e}, work, "best", False)
 
 
 def _as_it_was(task: Task) -> Hypernode:
@@ -116,3 +114,11 @@ def _without(
     return make_part(
         task.store, task.cache, key, name, lambda: lacking(relation_query(rows), others)
     )
+
+
+BEST: Maintains = Operator(
+    "best",
+    lambda weighed: bool(weighed.task.hypernode.bests) and not weighed.task.merges,
+    lambda weighed: Cost(0, "best values of groups"),
+    lambda weighed, _: best(weighed.task),
+)

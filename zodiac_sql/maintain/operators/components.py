@@ -7,8 +7,10 @@ written.
 
 from __future__ import annotations
 
+from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.evaluate.partition.condensation import Condensation, renew
 from zodiac_sql.maintain.contract import Maintained, Task, Work
+from zodiac_sql.maintain.weighed import Maintains
 from zodiac_sql.names import between, classes, given
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Relation
@@ -35,3 +37,16 @@ def components(task: Task) -> Maintained:
     if edits:
         edits[name] = Edit(found.inserted, found.deleted, None, None, now=found.now)
     return Maintained(edits, Work(iterations=1), "components", ranked=False)
+
+
+def _matches(task: Task) -> bool:
+    loses = task.merges and task.losses()
+    return any(row.directed for row in task.modules) and not loses
+
+
+COMPONENTS: Maintains = Operator(
+    "components",
+    lambda weighed: _matches(weighed.task),
+    lambda weighed: Cost(0, "a relation is kept as components"),
+    lambda weighed, _: components(weighed.task),
+)

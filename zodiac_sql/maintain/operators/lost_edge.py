@@ -20,14 +20,22 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.cost.calibration import SCANNED, STATEMENT
+from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import semi_join, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_table
-from zodiac_sql.maintain.contract import Task, Work
-from zodiac_sql.maintain.steps.working_table import TooMuch, WorkingTable, WorkingTables, context_of
+from zodiac_sql.maintain.contract import Outcome, Task, Work
+from zodiac_sql.maintain.operators.support import can_support, extended, growth
+from zodiac_sql.maintain.steps.merge_tables import working_tables
+from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
+from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Relation, columns_of, relation_query, table
+
+STATEMENTS = 6
+"""How many statements it takes to find what may be lost, and to look for other paths."""
 
 
 def loses_one_edge(task: Task) -> bool:
@@ -46,10 +54,10 @@ def loses_one_edge(task: Task) -> bool:
     return all((d.deleted.rows, d.inserted.rows) == (1, 0) for d in deltas)
 
 
-def lose_one_edge(task: Task, owns: WorkingTables) -> Work:
+def lose_one_edge(task: Task, owns: WorkingTables) -> Work | Declined:
     """Create `gone_*`: the pairs of which a path may have led over the edge.
 
-    Raises TooMuch if there seems to be another path from its beginning to its end.
+    Declines if there seems to be another path from its beginning to its end.
     """
     assert task.edges is not None
     (own,) = owns.values()
@@ -61,7 +69,7 @@ def lose_one_edge(task: Task, owns: WorkingTables) -> Work:
     key = ("detour", *map(relation_key, (edge, edges, before)))
     text = task.cache.get(key, lambda: render(_detour(edge, edges, before)))
     if task.store.rows(text):
-        raise TooMuch("another path seems to lead past that edge")
+        return Declined("another path seems to lead past that edge")
     key = ("lost edge", relation_key(edge), relation_key(before), own.stored.table, own.ranked)
     over = partial(_over, own, edge, before)
     # As it is written: DuckDB would keep pairs, of which there are many, and look nodes up in them.
@@ -101,3 +109,21 @@ def _side(edge: Relation, before: Relation, here: int) -> exp.Query:
 
 def _of(relation: Relation, alias: str) -> exp.Subquery:
     return relation_query(relation).subquery(alias, copy=False)
+
+
+def _matches(weighed: Weighed) -> bool:
+    return can_support(weighed) and loses_one_edge(weighed.task)
+
+
+def _cost(weighed: Weighed) -> Cost:
+    """Some statements, of which one looks at all pairs."""
+    return Cost(STATEMENT * STATEMENTS + SCANNED * weighed.held, "one edge is lost")
+
+
+def _run(weighed: Weighed, next_ms: float) -> Outcome | Declined:
+    task = weighed.task
+    owns = working_tables(task)
+    return extended(task, owns, lose_one_edge(task, owns), growth(weighed, next_ms))
+
+
+LOST_EDGE: Maintains = Operator("lost edge", _matches, _cost, _run)

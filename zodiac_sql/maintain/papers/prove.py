@@ -15,7 +15,7 @@ from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.run_plans import Shape, apply_plans
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.fact_sets import (
+from zodiac_sql.maintain.papers.fact_sets import (
     Facts,
     Search,
     add_to_set,

@@ -1,0 +1,84 @@
+"""All ways to maintain one hypernode after one change, and the strategies that users may choose.
+
+By `auto` and `lookups`, the cheapest operator that matches is run (cost/operator.py). The other
+strategies are for those who compare: a recursive hypernode is maintained by the one that was
+chosen, and all others as by `auto` as far as they cannot be chosen, without weighing.
+
+To add an operator: a file in maintain/operators/, and its row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from zodiac_sql.cost.operator import Decision, run_cheapest
+from zodiac_sql.maintain.contract import Outcome, Task
+from zodiac_sql.maintain.operators import partitions, recompute, support
+from zodiac_sql.maintain.operators.best import BEST
+from zodiac_sql.maintain.operators.candidates import CANDIDATES
+from zodiac_sql.maintain.operators.components import COMPONENTS
+from zodiac_sql.maintain.operators.copies import COPIES
+from zodiac_sql.maintain.operators.lost_edge import LOST_EDGE
+from zodiac_sql.maintain.operators.nodes import nodes
+from zodiac_sql.maintain.operators.partitions import PARTITIONS
+from zodiac_sql.maintain.operators.products import PRODUCTS
+from zodiac_sql.maintain.operators.recompute import RECOMPUTE
+from zodiac_sql.maintain.operators.sets import SETS
+from zodiac_sql.maintain.operators.support import SUPPORT
+from zodiac_sql.maintain.papers.bf import BF
+from zodiac_sql.maintain.papers.dred import DRED
+from zodiac_sql.maintain.weighed import Maintains, Weighed
+
+Operators = tuple[Maintains, ...]
+
+OPERATORS: Operators = (
+    COPIES,
+    CANDIDATES,
+    PRODUCTS,
+    SUPPORT,
+    LOST_EDGE,
+    SETS,
+    BEST,
+    COMPONENTS,
+    PARTITIONS,
+    RECOMPUTE,
+)
+
+_NOT_CHOSEN: Operators = (BEST, COMPONENTS, partitions.AS_CHOSEN, CANDIDATES, recompute.LAST)
+"""What maintains a hypernode whatever strategy is chosen, if that cannot."""
+
+CHOSEN: dict[str, Operators] = {
+    "recompute": (recompute.AS_CHOSEN,),
+    "dred": (DRED, *_NOT_CHOSEN),
+    "bf": (BF, *_NOT_CHOSEN),
+    "support": (support.AS_CHOSEN, *_NOT_CHOSEN),
+    "bf_marking": (BF, *_NOT_CHOSEN),
+    "dred_marking": (DRED, *_NOT_CHOSEN),
+}
+
+FORCED: Iterable[str] = ()
+"""The names of operators that tests let run before all others, where they match."""
+
+LOOKUPS = ("auto", "lookups")
+"""Those by which changes of few facts may be looked up (change/by_lookups.py): when that has been
+earned, or at once. What is not looked up follows by the cheapest operator."""
+
+STRATEGIES = (*LOOKUPS, *CHOSEN)
+"""The names of all strategies."""
+
+MARKING = ("bf_marking", "dred_marking")
+"""Those that look one update ahead in a stream (papers/marking.py)."""
+
+
+def maintain(task: Task, strategy: str) -> tuple[Outcome, Decision]:
+    """Maintain a hypernode: what came of it, and which operator did it, and why."""
+    operators = CHOSEN.get(strategy, OPERATORS)
+    if strategy != "recompute":
+        operators = (nodes(partial(_maintained, strategy=strategy)), *operators)
+    return run_cheapest(operators, Weighed(task), FORCED)
+
+
+def _maintained(task: Task, strategy: str) -> Outcome:
+    """The outcome alone, for a rule of several."""
+    return maintain(task, strategy)[0]
