@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.choose_rewrites import types_of
-from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.net_facts import NetFacts
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.workspace import Materialisation
@@ -27,13 +27,13 @@ from zodiac_sql.storage.sources import Sources, own, sources_of
 
 
 def begin(
-    collected: Collected, prepared: Prepared, net: NetFacts, ids: Mapping[str, int]
+    before: Baseline, prepared: Prepared, net: NetFacts, ids: Mapping[str, int]
 ) -> Materialisation:
     """The old extensions, and the new ones as they are before any hypernode is evaluated.
 
     The tables already belong to the hypernodes of the new program (graph/restructuring.py).
     """
-    store, state, planned = collected.store, collected.state, prepared.planned
+    store, state, planned = before.store, before.state, prepared.planned
     old = own(sources_of(state))
     new = Sources(planned.schema, dict(old.explicit))
     edits: dict[tuple[str, Owner], Edit] = {}
@@ -55,10 +55,10 @@ def begin(
         store=store,
         state=state,
         planned=planned,
-        functions=collected.functions,
+        functions=before.functions,
         ids=ids,
         cache=prepared.cache,
-        settings=collected.settings,
+        settings=before.settings,
         old=old,
         new=new,
         edits=edits,
@@ -69,17 +69,17 @@ def begin(
     )
 
 
-def untouched(collected: Collected, prepared: Prepared) -> Materialisation:
+def untouched(before: Baseline, prepared: Prepared) -> Materialisation:
     """The work of a change that no hypernode has to do with: none."""
     return Materialisation(
-        store=collected.store,
-        state=collected.state,
+        store=before.store,
+        state=before.state,
         planned=prepared.planned,
-        functions=collected.functions,
-        ids=collected.state.ids,
+        functions=before.functions,
+        ids=before.state.ids,
         cache=prepared.cache,
-        settings=collected.settings,
-        old=Sources(collected.state.schema),
+        settings=before.settings,
+        old=Sources(before.state.schema),
         new=Sources(prepared.planned.schema),
         edits={},
         ranked={},

@@ -11,6 +11,7 @@ from zodiac_sql.change.change import AtWork, Change, HypernodeChange
 from zodiac_sql.change.changed_facts import ChangedFacts
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
+from zodiac_sql.change.schema_edits import SchemaEdits
 from zodiac_sql.change.stats import MarkStats, Seconds, Stats, StreamStats
 from zodiac_sql.change.workspace import Materialisation
 from zodiac_sql.evaluate.cost.choose_trees import at_work
@@ -79,10 +80,10 @@ def report(
 
     `given` are facts in memory, by the names of the temporary tables that they get if asked for.
     """
-    structure = work.planned.restructuring
+    structure, before = work.planned.restructuring, collected.before
     facts = ChangedFacts(
-        store=collected.store,
-        before=collected.state,
+        store=before.store,
+        before=before.state,
         state=state,
         is_published=is_published,
         differences=dict(differences),
@@ -91,20 +92,20 @@ def report(
         explicit=explicit_moves(work),
         given=dict(given or {}),
     )
-    streamed, graphs = collected.streamed, (structure.before, work.planned.graph)
+    streamed, graphs = collected.request.streamed, (structure.before, work.planned.graph)
     return Change(
         inserted={name: d.inserted_count for name, d in differences.items() if d.inserted_count},
         hypernodes=hypernode_change(structure, work.evaluated),
         stats=_stats(collected, work),
-        seconds=time.perf_counter() - collected.started,
+        seconds=time.perf_counter() - collected.report.started,
         notes=notes_of(collected, work),
         updates=range(streamed.first, streamed.last + 1) if streamed else range(0),
-        violations=collected.violations,
+        violations=collected.report.violations,
         _deleted=facts.deleted,
         _facts=facts.table,
         _sides=partial(facts.sides, graphs),
         _graphs=graphs,
-        _modules=partial(_at_work, collected.state.hypernodes, state.hypernodes),
+        _modules=partial(_at_work, before.state.hypernodes, state.hypernodes),
     )
 
 
@@ -117,30 +118,29 @@ def explicit_moves(work: Materialisation) -> dict[str, tuple[Part | None, Part |
 def _stats(collected: Collected, work: Materialisation) -> Stats:
     """What the change cost."""
     marks = stream = None
-    if collected.settings.strategy in MARKING:
+    streamed = collected.request.streamed
+    if collected.before.settings.strategy in MARKING:
         marks = MarkStats(
             explicit=sum(part.rows for part in work.next.values()),
             implicit=sum(part.rows for part in work.marked.values()),
         )
-    if collected.streamed:
-        lag = time.perf_counter() - collected.streamed.arrived
-        stream = StreamStats(lag, collected.streamed.waiting)
-    return Stats(Seconds(**collected.seconds), work.evaluated, marks, stream)
+    if streamed:
+        lag = time.perf_counter() - streamed.arrived
+        stream = StreamStats(lag, streamed.waiting)
+    return Stats(Seconds(**collected.report.seconds), work.evaluated, marks, stream)
 
 
 def notes_of(collected: Collected, work: Materialisation) -> tuple[str, ...]:
     """Remarks of the loader, on rules, and on predicates called like tables of somebody else."""
-    notes = [note for loaded in collected.loaded for note in loaded.notes]
-    notes += collected.remarks
-    notes += _homonyms(collected, work.planned.schema)
-    return tuple(dict.fromkeys(notes))
+    report, homonyms = collected.report, _homonyms(collected.edits, work.planned.schema)
+    return tuple(dict.fromkeys([*report.of_files, *report.remarks, *homonyms]))
 
 
-def _homonyms(collected: Collected, schema: Mapping[str, Predicate]) -> Iterator[str]:
+def _homonyms(edits: SchemaEdits, schema: Mapping[str, Predicate]) -> Iterator[str]:
     """Remarks on new predicates that have the same name as somebody else's table."""
-    for name, sql_name in collected.sql_names.given.items():
+    for name, sql_name in edits.sql_names.given.items():
         local = local_name(name)
-        if name in schema and local.lower() in collected.others:
+        if name in schema and local.lower() in edits.others:
             yield (
                 f"the predicate {name} is not {local}, a table or view that was in the file "
                 f"before: SQL knows the predicate as {sql_name}. For rules to read the rows of "
