@@ -15,7 +15,8 @@ beside_rules.py       facts that no rule reads, in a change that is looked up
 net_facts.py          which explicit facts enter and leave
 not_explicit.py       facts to be deleted that are not explicit
 begin.py              the extensions before any hypernode is looked at
-workspace.py          the extensions while the change is computed
+workspace.py          what the change is computed with, and what came of the hypernodes
+changed_extensions.py the extensions while the change is computed
 materialise.py        what the change does to every hypernode
 fresh.py              which hypernodes have to be evaluated from scratch
 choose_rewrites.py    the modules and trees at work in a hypernode

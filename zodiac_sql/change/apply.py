@@ -13,7 +13,7 @@ from shutil import disk_usage
 
 from zodiac_sql.change.alter import retyped_facts
 from zodiac_sql.change.baseline import Baseline
-from zodiac_sql.change.begin import begin, untouched
+from zodiac_sql.change.begin import begin
 from zodiac_sql.change.by_lookups import LookedUp, follow, kind_of, look_up
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.changed_facts import tables_read
@@ -25,19 +25,19 @@ from zodiac_sql.change.explicit_after import explicit_after, is_expanded_anew
 from zodiac_sql.change.feed_entries import moved_of
 from zodiac_sql.change.load_files import load_waiting
 from zodiac_sql.change.many_rounds import TIMES_AS_MANY, look_up_instead, most_rounds
-from zodiac_sql.change.marks import marks_after, tell_marks
+from zodiac_sql.change.marks import marked_facts, marks_after
 from zodiac_sql.change.materialise import Progress, materialise
 from zodiac_sql.change.net_facts import NetFacts, net_changes
 from zodiac_sql.change.not_explicit import only_derived
 from zodiac_sql.change.of_best_values import require_no_facts_of_best_values
 from zodiac_sql.change.plan_sizes import Plan, plan_of
 from zodiac_sql.change.prepared import Prepared, prepared_after
-from zodiac_sql.change.report import IsCurrent, explicit_moves, notes_of, report
+from zodiac_sql.change.report import CarriedOut, IsCurrent, explicit_moves, notes_of, report
 from zodiac_sql.change.request import Request, explicit_predicates
 from zodiac_sql.change.state_after import state_after
 from zodiac_sql.change.temporary_tables import drop_temporary
 from zodiac_sql.change.update_report import UpdateReport
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.workspace import Workspace
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError, ProgramError
@@ -49,15 +49,10 @@ from zodiac_sql.language.syntax import Atom, Constant, Rule
 from zodiac_sql.maintain.contract import ManyRounds
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.names import is_constraint
-from zodiac_sql.program.build import (
-    Edited,
-    Planned,
-    plan_program,
-)
+from zodiac_sql.program.build import Edited, Planned, plan_program
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.known_symbols import symbols_of
-from zodiac_sql.storage.owners import EXPLICIT
 from zodiac_sql.storage.publish import Publication, publish
 
 
@@ -101,13 +96,13 @@ def apply(collected: Collected, is_current: IsCurrent, progress: Progress | None
     follow(prepared, kind, state, work, differences, seconds, streamed)
 
     differences = {name: difference.published() for name, difference in differences.items()}
-    marks = marks_after(before.marks, request.ahead, work, state)
+    marks = marks_after(before.marks, request.ahead, work.marked, state)
     keep = tables_read(differences) | (marks.tables() if marks else set())
-    moves = explicit_moves(work).values()
-    keep |= {part.table for pair in moves for part in pair if part is not None}
+    explicit = explicit_moves(work.extensions.edits)
+    keep |= {part.table for pair in explicit.values() for part in pair if part is not None}
     structure = prepared.planned.restructuring
     drop_temporary(before.store, keep, renamed=structure.before is not structure.after)
-    change = report(collected, work, differences, state, is_current)
+    change = report(collected, _carried_out(work, state, differences), is_current)
     return Applied(state, prepared.published(state), marks, change)
 
 
@@ -126,13 +121,34 @@ def _report_looked_up(
     collected.report.seconds |= {"compare": 0.0}
     collected.report.remarks += collected.request.rules.remarks
     drop_temporary(collected.before.store, (), renamed=False)
-    work = untouched(collected.before, prepared)
-    work.evaluated.update(done.evaluated)
-    for name, edit in done.explicit.items():
-        work.edit(name, EXPLICIT, edit)
     written = done.written
-    change = report(collected, work, written.differences, written.state, is_current, written.facts)
-    return Applied(written.state, prepared, None, change)
+    carried_out = CarriedOut(
+        prepared.planned,
+        written.state,
+        written.differences,
+        explicit={name: (edit.deleted, edit.inserted) for name, edit in done.explicit.items()},
+        evaluated=done.evaluated,
+        given=written.facts,
+    )
+    return Applied(written.state, prepared, None, report(collected, carried_out, is_current))
+
+
+def _carried_out(
+    work: Workspace,
+    state: State,
+    differences: Mapping[str, Difference],
+    is_published: bool = True,
+) -> CarriedOut:
+    """What there is to tell of a change that was evaluated."""
+    return CarriedOut(
+        work.basis.planned,
+        state,
+        differences,
+        explicit=explicit_moves(work.extensions.edits),
+        evaluated=work.outcomes.evaluated,
+        marked=work.marked,
+        is_published=is_published,
+    )
 
 
 def _apply_directly(
@@ -146,12 +162,10 @@ def _apply_directly(
     told.seconds |= {"reason": 0.0, "compare": 0.0}
     told.remarks += request.rules.remarks
     drop_temporary(store, (), renamed=False)
-    work = untouched(before, prepared)
-    given, differences = written.facts, written.differences
     copies, read = prepared.copies, in_rules(prepared)
     copies.follow(state, written.state, {}, lambda _: None, read, 0)
-    change = report(collected, work, differences, written.state, is_current, given)
-    return Applied(written.state, prepared, None, change)
+    done = CarriedOut(prepared.planned, written.state, written.differences, given=written.facts)
+    return Applied(written.state, prepared, None, report(collected, done, is_current))
 
 
 def preview(collected: Collected, is_current: IsCurrent, progress: Progress | None) -> Applied:
@@ -163,11 +177,12 @@ def preview(collected: Collected, is_current: IsCurrent, progress: Progress | No
     work = _reason(collected, prepared, net, ids, progress)
     differences = _compare_apart(work, told)
 
-    after = state_after(collected, work, net)
-    found = kept(work, differences)
+    after = state_after(collected, work.basis, work.outcomes, net)
+    found = kept(work.basis, differences)
     told.violations = found.violations
     told.remarks += [f"this would be refused: {one}" for one in found.violations]
-    change = report(collected, work, found.differences, after, is_current, is_published=False)
+    done = _carried_out(work, after, found.differences, is_published=False)
+    change = report(collected, done, is_current)
     still_fits = prepared.rules is before.state.rules
     still_prepared = prepared if still_fits else before.prepared
     return Applied(before.state, still_prepared, before.marks, change)
@@ -181,7 +196,8 @@ def plan(collected: Collected) -> Plan:
     work = begin(before, prepared, net, _ids(before, prepared, collected.report))
     store = before.store
     free = None if store.in_memory else disk_usage(store.file.parent).free
-    found = replace(plan_of(work, free), notes=notes_of(collected, work))
+    notes = notes_of(collected.report, collected.edits, prepared.planned.schema)
+    found = replace(plan_of(work.basis, work.extensions.new, free), notes=notes)
     drop_temporary(store, (), renamed=True)
     return found
 
@@ -308,13 +324,13 @@ def _reason(
     ids: Mapping[str, int],
     progress: Progress | None,
     most: int | None = None,
-) -> Materialisation:
+) -> Workspace:
     """What the change does to every hypernode. Raises ManyRounds if a loop takes `most` rounds."""
     before = collected.before
     with collected.report.timed("reason"):
-        work = begin(before, prepared, net, ids)
-        work.most_rounds = most
-        tell_marks(before.marks, collected.request.ahead, work, net)
+        work = begin(before, prepared, net, ids, most)
+        ahead, new = collected.request.ahead, work.extensions.new
+        work = replace(work, marked=marked_facts(before.marks, ahead, work.basis, new, net))
         materialise(work, progress)
     return work
 
@@ -322,35 +338,34 @@ def _reason(
 # --- compare --------------------------------------------------------------------------------------
 
 
-def _compare(work: Materialisation, told: UpdateReport) -> dict[str, Difference]:
+def _compare(work: Workspace, told: UpdateReport) -> dict[str, Difference]:
     """How every extension has changed. What left with vanished tables is not counted yet."""
     with told.timed("compare"):
-        return differences_of(work, wait=True)
+        return differences_of(work.extensions, work.basis.state.feed, wait=True)
 
 
-def _compare_apart(work: Materialisation, told: UpdateReport) -> dict[str, Difference]:
+def _compare_apart(work: Workspace, told: UpdateReport) -> dict[str, Difference]:
     """How every extension would change. The facts are copied to tables of their own."""
+    extensions = work.extensions
     with told.timed("compare"):
-        return {
-            name: difference.apart(work.store, work.known(name).sql_name)
-            for name, difference in differences_of(work, wait=False).items()
-        }
+        found = differences_of(extensions, work.basis.state.feed, wait=False).items()
+        return {n: d.apart(extensions.store, extensions.known(n).sql_name) for n, d in found}
 
 
 def _require_kept(
     collected: Collected,
     net: NetFacts,
-    work: Materialisation,
+    work: Workspace,
     differences: Mapping[str, Difference],
 ) -> dict[str, Difference]:
     """The differences that users see. Raises BrokenError if constraints are violated anew."""
-    found, told = kept(work, differences), collected.report
+    found, told = kept(work.basis, differences), collected.report
     if not found.violations:
         return found.differences
     if collected.request.check:
-        after = state_after(collected, work, net)
-        apart = _compare_apart(work, told)
-        change = report(collected, work, apart, after, lambda: True, is_published=False)
+        after = state_after(collected, work.basis, work.outcomes, net)
+        apart = _carried_out(work, after, _compare_apart(work, told), is_published=False)
+        change = report(collected, apart, lambda: True)
         raise BrokenError(found.violations, change)
     told.violations = found.violations
     told.remarks += [f"let pass: {one}" for one in found.violations]
@@ -364,20 +379,20 @@ def _publish(
     collected: Collected,
     prepared: Prepared,
     net: NetFacts,
-    work: Materialisation,
+    work: Workspace,
     differences: Mapping[str, Difference],
 ) -> State:
     """Bring the change into the file, in one transaction."""
     before = collected.before
     with collected.report.timed("publish"):
-        after = state_after(collected, work, net)
+        after = state_after(collected, work.basis, work.outcomes, net)
         publication = Publication(
             old=before.state,
             new=after,
             restructuring=prepared.planned.restructuring,
-            edits=work.edits,
-            inside=work.inside,
-            inner=work.inner,
+            edits=work.extensions.edits,
+            inside=work.outcomes.inside,
+            inner=work.outcomes.inner,
             put_aside={name for d in differences.values() for name in d.put_aside},
             cache=prepared.cache,
             moved=moved_of(before.state, differences),

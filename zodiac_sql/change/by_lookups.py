@@ -10,7 +10,7 @@ The transaction of SQLite surrounds that of DuckDB: copies never show what is no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.beside_rules import moved_beside, note_waiting
+from zodiac_sql.change.changed_extensions import ChangedExtensions
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.directly import Written, in_rules
@@ -34,7 +35,7 @@ from zodiac_sql.change.staged_rows import (
     without_none,
 )
 from zodiac_sql.change.stats import HypernodeStats
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.workspace import Workspace
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
@@ -390,7 +391,7 @@ def follow(
     prepared: Prepared,
     kind: Kind | None,
     after: State,
-    work: Materialisation,
+    work: Workspace,
     differences: Mapping[str, Difference],
     seconds: float,
     streamed: bool,
@@ -399,34 +400,37 @@ def follow(
     would have saved.
     """
     copies, graph = prepared.copies, prepared.graph
+    state, extensions = work.basis.state, work.extensions
     touched = {
         name: sum(part.rows for e in edits.values() for part in (e.removed, e.added) if part)
-        for name, edits in work.touched.items()
+        for name, edits in extensions.touched.items()
     }
     try:
         read, few = in_rules(prepared), limits_of(seconds).moved if kind else 0
-        copies.follow(work.state, after, touched, partial(_moves_of, work), read, few)
+        moves_of = partial(_moves_of, extensions, graph.recursive)
+        copies.follow(state, after, touched, moves_of, read, few)
         moved = {n: d.inserted_count + d.deleted_count for n, d in differences.items()}
         copies.note_moved(moved, few)
     except ZodiacError:  # the change is in the file, so it must not fail any more
         copies.close()
-    worked = [graph.by_name[name] for name in work.evaluated]
+    worked = [graph.by_name[name] for name in work.outcomes.evaluated]
     forms = (copies.forms(after, graph, hypernode) for hypernode in worked)
     if kind and sum(touched.values()) <= few and all(forms):
         copies.worth.earn(kind, len(worked), seconds, streamed)
 
 
-def _moves_of(work: Materialisation, name: str) -> Moves | None:
+def _moves_of(extensions: ChangedExtensions, recursive: Collection[int], name: str) -> Moves | None:
     """The rows that went out of the tables of a predicate, and those that came in."""
     found: dict[int, tuple[list[Fact], list[Fact]]] = {}
-    for owner, edit in work.touched[name].items():
+    store, columns = extensions.store, extensions.old.schema[name].columns
+    for owner, edit in extensions.touched[name].items():
         if not isinstance(owner, int) or edit.rewritten or edit.now or edit.united:
             return None
-        if edit.added and owner in work.planned.graph.recursive and not edit.added.ranked:
+        if edit.added and owner in recursive and not edit.added.ranked:
             return None
-        removed = _rows_of(work, name, edit.removed, ranked=False)
+        removed = _rows_of(store, columns, edit.removed, ranked=False)
         ranked = edit.added is not None and edit.added.ranked
-        added = _rows_of(work, name, edit.added, ranked)
+        added = _rows_of(store, columns, edit.added, ranked)
         if removed is None or added is None:
             return None
         found[owner] = removed, added
@@ -434,11 +438,10 @@ def _moves_of(work: Materialisation, name: str) -> Moves | None:
 
 
 def _rows_of(
-    work: Materialisation, name: str, part: Part | None, ranked: bool
+    store: Store, columns: tuple[Column, ...], part: Part | None, ranked: bool
 ) -> list[Fact] | None:
     """The rows of a table of a change. Ranks, if they are asked for, stand last."""
     if part is None:
         return []
-    columns = work.state.schema[name].columns
     relation = Relation(columns, (part,), ranked=ranked)
-    return encoded(columns, work.store.rows(part_query(part, relation)))
+    return encoded(columns, store.rows(part_query(part, relation)))

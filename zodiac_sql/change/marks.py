@@ -8,45 +8,52 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zodiac_sql.change.net_facts import NetFacts, deleted_next
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.workspace import Basis, MarkedFacts
 from zodiac_sql.language.schema import Staged
 from zodiac_sql.maintain.marking import Marks
 from zodiac_sql.names import CHANGE_FACTS, whole
 from zodiac_sql.program.state import State
+from zodiac_sql.sql.relations import Part
+from zodiac_sql.storage.sources import Sources
 
 Ahead = Mapping[str, tuple[object, Staged]]
 """What the next update deletes, by predicate: the rows as given, and staged."""
 
 
-def tell_marks(marks: Marks | None, ahead: Ahead, work: Materialisation, net: NetFacts) -> None:
-    """Note the marks for this update, if they still hold, and look up those for the next."""
-    structure = work.planned.restructuring
-    if marks and structure.before is structure.after and _came_as_seen(marks, work.state, net):
-        work.marks = marks
-    turn = _turn(marks)
+def marked_facts(
+    marks: Marks | None, ahead: Ahead, basis: Basis, new: Sources, net: NetFacts
+) -> MarkedFacts:
+    """The marks for this update, if they still hold, and those on explicit facts for the next.
+
+    `new` are the extensions with the update's explicit facts, before any hypernode is evaluated.
+    """
+    structure = basis.planned.restructuring
+    hold = marks and structure.before is structure.after and _came_as_seen(marks, basis.state, net)
+    turn, found = _turn(marks), dict[str, Part]()
     for name, (_, staged) in ahead.items():
-        known = work.planned.schema[name]
+        known = basis.planned.schema[name]
         part = deleted_next(
-            work.store,
+            basis.store,
             predicate=known,
-            explicit=work.new.relation(name),
+            explicit=new.relation(name),
             entered=net.inserts.get(name),
             staged=staged,
             name=f"{CHANGE_FACTS}ahead{turn}_{whole(known.sql_name)}",
-            cache=work.cache,
+            cache=basis.cache,
         )
         if part:
-            work.next[name] = part
+            found[name] = part
+    return MarkedFacts(marks if hold else None, found)
 
 
 def marks_after(
-    marks: Marks | None, ahead: Ahead, work: Materialisation, state: State
+    marks: Marks | None, ahead: Ahead, marked: MarkedFacts, state: State
 ) -> Marks | None:
     """The marks that this update hands to the next one; None if there are none."""
-    if not work.next:
+    if not marked.next:
         return None
-    looked_up = {name: (ahead[name][0], part) for name, part in work.next.items()}
-    return Marks(state.generation, _turn(marks), looked_up, work.marked, work.unmarked)
+    looked_up = {name: (ahead[name][0], part) for name, part in marked.next.items()}
+    return Marks(state.generation, _turn(marks), looked_up, marked.derived, marked.unmarked)
 
 
 def _turn(marks: Marks | None) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.net_facts import NetFacts
 from zodiac_sql.change.of_best_values import is_explicit
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.workspace import Basis, Outcomes
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.templates import fixed_atoms
 from zodiac_sql.program.build import Planned, without_unused
@@ -17,26 +17,28 @@ from zodiac_sql.program.state import HypernodeRow, State
 from zodiac_sql.program.stored import stored, stored_hypernode, stored_templates
 
 
-def state_after(collected: Collected, work: Materialisation, net: NetFacts) -> State:
+def state_after(collected: Collected, basis: Basis, outcomes: Outcomes, net: NetFacts) -> State:
     """The state that a change makes of the one before it, without numbers of rows."""
-    before, planned, prepared = collected.before.state, work.planned, collected.before.prepared
+    before, planned, prepared = collected.before.state, basis.planned, collected.before.prepared
     rule_edits, prefixes = collected.request.rules, collected.edits.prefixes
     positions = {**before.positions, **collected.request.positions}
     if prepared and planned is prepared.planned:
         return replace(
             before,
-            hypernodes=_hypernodes_after(before, work),
+            hypernodes=_hypernodes_after(before, planned, outcomes),
             schema=_schema_after(before, planned, net),
             prefixes=prefixes,
-            ids=work.ids,
+            ids=basis.ids,
             positions=positions,
         )
     explicit = {name for name in planned.schema if is_explicit(before, planned.schema[name], net)}
     in_templates = {a.predicate for rule in planned.templates for a in fixed_atoms(rule)}
     schema = without_unused(planned.schema, planned.graph, explicit | in_templates)
     templates = stored_templates(before, planned)
-    worked = {planned.graph.by_name[name].id for name in work.evaluated}
-    rules, hypernodes = stored(before, planned, work.ranked, work.modules, work.trees, worked)
+    worked = {planned.graph.by_name[name].id for name in outcomes.evaluated}
+    rules, hypernodes = stored(
+        before, planned, outcomes.ranked, outcomes.modules, outcomes.trees, worked
+    )
     numbers = [h.id for h in planned.graph.hypernodes]
     sets = sets_after(before.sets, planned.places, rule_edits.changed, rule_edits.prefixes)
     return replace(
@@ -50,7 +52,7 @@ def state_after(collected: Collected, work: Materialisation, net: NetFacts) -> S
         schema=before.schema if schema == before.schema else schema,
         prefixes=prefixes,
         functions=planned.functions,
-        ids=work.ids,
+        ids=basis.ids,
         positions=positions,
         next_hypernode=max([before.next_hypernode, *(n + 1 for n in numbers)]),
     )
@@ -73,11 +75,14 @@ def _schema_after(before: State, planned: Planned, net: NetFacts) -> Mapping[str
     return {name: known for name, known in before.schema.items() if name not in gone}
 
 
-def _hypernodes_after(before: State, work: Materialisation) -> tuple[HypernodeRow, ...]:
+def _hypernodes_after(
+    before: State, planned: Planned, outcomes: Outcomes
+) -> tuple[HypernodeRow, ...]:
     """The hypernodes after a change of facts alone. Those that had work may have other modules."""
     rows = before.once("rows", lambda: {row.id: row for row in before.hypernodes})
-    worked = [work.planned.graph.by_name[name] for name in work.evaluated]
-    now = {h.id: stored_hypernode(h, work.ranked, work.modules, work.trees) for h in worked}
+    worked = [planned.graph.by_name[name] for name in outcomes.evaluated]
+    ranked, modules, trees = outcomes.ranked, outcomes.modules, outcomes.trees
+    now = {h.id: stored_hypernode(h, ranked, modules, trees) for h in worked}
     if all(row == rows[number] for number, row in now.items()):
         return before.hypernodes
     return tuple(now.get(row.id, row) for row in before.hypernodes)
