@@ -37,7 +37,9 @@ class Collected:
     edits: SchemaEdits
     report: UpdateReport
 
-    def add_program(self, program: Program, replace: bool, strict: bool, into: Into) -> None:
+    def add_program(
+        self, program: Program, into: Into, *, replace: bool = False, strict: bool = False
+    ) -> None:
         """Collect a parsed text of rules."""
         self._note(program)
         self.request.rules.add(with_facts_of_set(program, into.name), replace, strict, into)

@@ -85,7 +85,7 @@ class Update:
         have QueryError.
         """
         program, into = self._parsed(rules, set)
-        self._collected.add_program(program, replace, strict, into)
+        self._collected.add_program(program, into, replace=replace, strict=strict)
 
     def _refuse_early(self) -> None:
         """Raise ProgramError for rules that are wrong whatever facts follow."""

@@ -74,7 +74,7 @@ class Here:
         try:
             with self.kb.update(timeout=timeout) as update:
                 program = Program(others, declarations=tuple(d for d in declared if d))
-                update._collected.add_program(program, False, False, INTO_MAIN)
+                update._collected.add_program(program, INTO_MAIN)
                 for source, predicate in sources.items():
                     _insert(update, predicate, self.columns[predicate], facts(source))
         except LimitError:
