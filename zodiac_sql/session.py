@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from zodiac_sql.change.collected import Collected
     from zodiac_sql.change.explained import ChangeExplanation
     from zodiac_sql.change.materialise import Progress
-    from zodiac_sql.change.plan_sizes import Plan
+    from zodiac_sql.change.plan_sizes import PlannedSizes
     from zodiac_sql.change.prepared import Prepared
     from zodiac_sql.change.report import IsCurrent
     from zodiac_sql.change.streamed_update import StreamedUpdate
@@ -141,7 +141,7 @@ class Session:
             self._plan(plan, collected)
 
     @exclusive
-    def _plan(self, plan: Callable[[Collected], Plan], collected: Collected) -> None:
+    def _plan(self, plan: Callable[[Collected], PlannedSizes], collected: Collected) -> None:
         collected.report.plan = plan(collected)
 
     @contextmanager

@@ -30,7 +30,7 @@ from zodiac_sql.change.materialise import Progress, materialise
 from zodiac_sql.change.net_facts import NetFacts, net_changes
 from zodiac_sql.change.not_explicit import only_derived
 from zodiac_sql.change.of_best_values import require_no_facts_of_best_values
-from zodiac_sql.change.plan_sizes import Plan, plan_of
+from zodiac_sql.change.plan_sizes import PlannedSizes, plan_of
 from zodiac_sql.change.prepared import Prepared, prepared_after
 from zodiac_sql.change.report import CarriedOut, IsCurrent, explicit_moves, notes_of, report
 from zodiac_sql.change.request import Request, explicit_predicates
@@ -188,7 +188,7 @@ def preview(collected: Collected, is_current: IsCurrent, progress: Progress | No
     return Applied(before.state, still_prepared, before.marks, change)
 
 
-def plan(collected: Collected) -> Plan:
+def plan(collected: Collected) -> PlannedSizes:
     """What the change is expected to derive, from statistics of its facts: nothing is evaluated."""
     prepared = _check(collected)
     net = _stage(collected, prepared)

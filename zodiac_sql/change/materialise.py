@@ -26,7 +26,7 @@ from zodiac_sql.change.choose_rewrites import (
 )
 from zodiac_sql.change.fresh import fresh_hypernodes, is_impaired
 from zodiac_sql.change.make_task import Due, make_task
-from zodiac_sql.change.plan_sizes import Plan, plan_of
+from zodiac_sql.change.plan_sizes import PlannedSizes, plan_of
 from zodiac_sql.change.stats import HypernodeStats
 from zodiac_sql.change.workspace import Basis, Workspace
 from zodiac_sql.evaluate.rule_errors import evaluating_all
@@ -54,7 +54,7 @@ takes fewer is over soon."""
 class Foresees(Protocol):
     """A report of progress that is also told what is expected, if the change is a large one."""
 
-    def expects(self, plan: Plan) -> None:
+    def expects(self, plan: PlannedSizes) -> None:
         """Called once, before the first hypernode."""
 
     def comes(self, done: int, total: int | None) -> None:

@@ -85,7 +85,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedSizes:
     """What a change is expected to derive.
 
     `free` are the bytes that are free on the disk of the file, if it has one. `temporary` bytes are
@@ -203,7 +203,7 @@ class _Heads:
     columns: list[_Column]
 
 
-def plan_of(basis: Basis, new: Sources, free: int | None) -> Plan:
+def plan_of(basis: Basis, new: Sources, free: int | None) -> PlannedSizes:
     """What a change is expected to derive, hypernode by hypernode."""
     planner = _Planner(basis, new)
     found = [_planned(planner, hypernode) for hypernode in basis.planned.graph.hypernodes]
@@ -215,7 +215,7 @@ def plan_of(basis: Basis, new: Sources, free: int | None) -> Plan:
         explicit += relation.rows
         size += relation.rows * _width(planner, name)
     size += basis.store.count(_SYMBOLS)
-    return Plan(tuple(found), explicit, size, temporary, free)
+    return PlannedSizes(tuple(found), explicit, size, temporary, free)
 
 
 def _width(planner: _Planner, name: str) -> int:

@@ -28,7 +28,7 @@ from zodiac_sql.program.rule_sets import MAIN, Into, Written, require_name
 from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
-    from zodiac_sql.change.plan_sizes import Plan
+    from zodiac_sql.change.plan_sizes import PlannedSizes
     from zodiac_sql.facts.load.options import TableOptions
 
 
@@ -51,7 +51,7 @@ class Update:
         return change
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> PlannedSizes:
         """What the update is expected to derive, after `preview(plan=True)`."""
         plan = self._collected.report.plan
         if plan is None:

@@ -13,7 +13,7 @@ from zodiac_sql.errors import Problem, Violation
 
 if TYPE_CHECKING:
     from zodiac_sql.change.directly import Write
-    from zodiac_sql.change.plan_sizes import Plan
+    from zodiac_sql.change.plan_sizes import PlannedSizes
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class UpdateReport:
     """Facts that the change has brought, which tell whether it is in the file (directly.py)."""
     change: Change | None = None
     """The change that the update made, once it was applied."""
-    plan: Plan | None = None
+    plan: PlannedSizes | None = None
     """What the update is expected to derive, if that was asked."""
     ended: bool = False
     """Whether the block of the update has been left. After that, no verb is accepted."""
