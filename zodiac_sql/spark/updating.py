@@ -21,7 +21,7 @@ from zodiac_sql.spark.components import Components, copying, moved
 from zodiac_sql.spark.explicit import facts_table, normal
 from zodiac_sql.spark.frames import frames_of
 from zodiac_sql.spark.here import DERIVED, Here, minus
-from zodiac_sql.spark.ledger import NOTHING, Ledger, Task, compared
+from zodiac_sql.spark.ledger import NOTHING, DueHypernode, Ledger, compared
 from zodiac_sql.spark.ledger import minus as minus_on_spark
 from zodiac_sql.spark.maintenance import maintain, other_types
 from zodiac_sql.spark.require import deriving
@@ -171,7 +171,7 @@ class Updating:
         if self._fits(hypernode) and self._maintain_here(hypernode):
             return "on the driver"
         with deriving(hypernode.rules):
-            return maintain(self.ledger, Task(hypernode, kept, came, gone))
+            return maintain(self.ledger, DueHypernode(hypernode, kept, came, gone))
 
     def _rules_before(self, hypernode: Hypernode) -> list[Rule]:
         """The rules that have filled the tables of what a hypernode derives."""
