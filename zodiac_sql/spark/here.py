@@ -21,7 +21,7 @@ from zodiac_sql.language.syntax import Column, Declaration, Program, Rule
 from zodiac_sql.names import is_constraint
 from zodiac_sql.opening import connect
 from zodiac_sql.program.rule_sets import INTO_MAIN
-from zodiac_sql.spark.components import is_copying
+from zodiac_sql.spark.evaluated_program import is_copying
 from zodiac_sql.spark.types import arrow_schema
 
 ON_DRIVER = 1_000_000
