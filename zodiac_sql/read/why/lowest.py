@@ -12,7 +12,7 @@ from typing import Any
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.read.why.asked import Key, instances, uses
 from zodiac_sql.read.why.paths import ClosedPredicate, path_among
-from zodiac_sql.read.why.search import Derivation, Search
+from zodiac_sql.read.why.search import Derivation, ProofSearch
 
 MOST_INSTANCES = 60
 """So many instances of a rule are followed for each fact, where all are."""
@@ -32,7 +32,7 @@ class Lowest:
     the search goes on until another one could be lower by 1 at most.
     """
 
-    search: Search
+    search: ProofSearch
     goals: Sequence[Key]
     few: int
     """If a path can consist of more facts than this, only a shortest one is followed."""
@@ -231,7 +231,7 @@ class _Open:
 
 
 def by_rules(
-    search: Search, rules: Iterable[Rule], facts: Sequence[Key], most: int
+    search: ProofSearch, rules: Iterable[Rule], facts: Sequence[Key], most: int
 ) -> Iterable[tuple[Key, Derivation]]:
     """The instances of rules that derive facts of one predicate."""
     for rule in rules:

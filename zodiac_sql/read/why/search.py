@@ -45,7 +45,7 @@ class Derivation:
 
 
 @dataclass(slots=True)
-class Search:
+class ProofSearch:
     """What the search has found so far."""
 
     known: Known
