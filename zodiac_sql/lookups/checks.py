@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from zodiac_sql.language.binding import needed
 from zodiac_sql.language.syntax import Atom, Comparison, Negation, Variable
-from zodiac_sql.lookups.body import Body, Scope, Seen
+from zodiac_sql.lookups.body import LookupBody, Scope, Seen
 from zodiac_sql.lookups.rule_forms import Form
 from zodiac_sql.lookups.tables import LOST, render
 
@@ -65,10 +65,10 @@ def derivation(scope: Scope, form: Form, source: str, seen: Seen) -> exp.Select:
     return body.select([exp.Literal.number(1)])
 
 
-def _of_head(scope: Scope, form: Form, source: str) -> Body:
+def _of_head(scope: Scope, form: Form, source: str) -> LookupBody:
     """A body whose head is a row of a small table."""
     head = form.rule.head
-    body = Body(scope, form.body.steps)
+    body = LookupBody(scope, form.body.steps)
     body.driver = scope.copies[head.predicate].name(source)
     body.bind(head, body.driver, None)
     return body
@@ -107,7 +107,7 @@ def _together(scope: Scope, form: Form) -> Together | None:
     return Together(render(count), found, render(statement))
 
 
-def _values(head: Body, keys: Sequence[str]) -> exp.Select:
+def _values(head: LookupBody, keys: Sequence[str]) -> exp.Select:
     """The values that candidates have for some variables."""
     columns = [head.known[name].copy().as_(f"k{place}") for place, name in enumerate(keys)]
     return exp.select(*columns).distinct().from_(exp.table_(head.driver))
@@ -120,7 +120,7 @@ def _shared(
     scope: Scope, form: Form, first: Atom, keys: Sequence[str], values: exp.Select
 ) -> tuple[exp.Select, _Tests]:
     """The values of the first atom that may lead to a body, and the tests that are left then."""
-    body = Body(scope)
+    body = LookupBody(scope)
     body.items.append(values.copy().subquery(body.driver, copy=False))
     for place, name in enumerate(keys):
         body.known[name] = exp.column(f"k{place}", table=body.driver)
@@ -137,7 +137,7 @@ def _shared(
     return body.select(columns), left
 
 
-def _rest(body: Body, form: Form, first: Atom, rest: _Tests) -> exp.Select:
+def _rest(body: LookupBody, form: Form, first: Atom, rest: _Tests) -> exp.Select:
     """What derives a candidate, given the values that candidates share."""
     body.items.append(exp.table_(_SHARED).as_("s"))
     for place, name in enumerate(_names(first)):

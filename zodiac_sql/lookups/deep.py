@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from zodiac_sql.language.syntax import Atom
-from zodiac_sql.lookups.body import Body, Scope, Seen
+from zodiac_sql.lookups.body import LookupBody, Scope, Seen
 from zodiac_sql.lookups.heads import derived_heads, new_heads
 from zodiac_sql.lookups.moves import merge_ranked
 from zodiac_sql.lookups.rule_forms import Form
@@ -173,9 +173,9 @@ class _Compiler:
             for place, atom in self._recursive(form):
                 yield form, place, atom
 
-    def _body(self, form: Form, place: int, atom: Atom, seen: Seen) -> Body:
+    def _body(self, form: Form, place: int, atom: Atom, seen: Seen) -> LookupBody:
         """The bodies that have what was found last in the place of an atom."""
-        body = Body(self.scope, form.body.steps)
+        body = LookupBody(self.scope, form.body.steps)
         body.scan_item(atom, exp.table_(_FOUND, alias=body.driver))
         tag = exp.Literal.number(self.own[atom.predicate].number)
         body.where.append(exp.column(TAG, table=body.driver).eq(tag))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from zodiac_sql.lookups.body import Body, Scope, Seen, without_locals
+from zodiac_sql.lookups.body import LookupBody, Scope, Seen, without_locals
 from zodiac_sql.lookups.checks import Check, check_of, derivation
 from zodiac_sql.lookups.deep import Deep, deep_of
 from zodiac_sql.lookups.groups import Groups, groups_of
@@ -103,7 +103,7 @@ class Compiler:
         for place, atom in enumerate(atoms):
             if source == DELTA and atom.predicate not in self.scope.recursive:
                 continue
-            body = Body(self.scope, form.body.steps)
+            body = LookupBody(self.scope, form.body.steps)
             body.scan(atom, source)
             body.join([*atoms[:place], *atoms[place + 1 :]], Seen.EVER if lost else Seen.NOW)
             yield self.scope.named(atom), self._heads(form, body, lost, below=source == DELTA)
@@ -111,12 +111,12 @@ class Compiler:
     def _negated(self, form: Form, source: str, lost: bool) -> Iterator[tuple[str, Step]]:
         """A statement for each negation that facts may refute now, or no longer."""
         for negation in form.body.negations:
-            body = Body(self.scope, form.body.steps)
+            body = LookupBody(self.scope, form.body.steps)
             body.scan(without_locals(negation, form.body.bound), source)
             body.join(form.body.atoms, Seen.EVER if lost else Seen.NOW)
             yield negation.atom.predicate, self._heads(form, body, lost, below=False)
 
-    def _heads(self, form: Form, body: Body, lost: bool, below: bool) -> Step:
+    def _heads(self, form: Form, body: LookupBody, lost: bool, below: bool) -> Step:
         """The heads of the bodies that are found: those that are derived, or not yet."""
         head = form.rule.head
         copy = self.scope.copies[head.predicate]

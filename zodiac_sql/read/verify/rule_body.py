@@ -79,7 +79,7 @@ _NESTED_AT_MOST = 20
 
 
 @dataclass(slots=True)
-class Body:
+class BodyQuery:
     """A query that grows: each literal of the body makes the query so far a subquery.
 
     That subquery is always called b. `values` has the variables as columns of b.
@@ -189,7 +189,7 @@ class Body:
         return value
 
     def _aggregate(self, aggregate: Aggregate) -> bool:
-        inside = Body(self.store, self.program, self.reads, aggregate.body)
+        inside = BodyQuery(self.store, self.program, self.reads, aggregate.body)
         if not inside.build():
             return aggregate.otherwise is not None and self._nothing_found(aggregate)
         rows, found = inside._grouped(aggregate)

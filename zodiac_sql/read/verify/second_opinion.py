@@ -35,7 +35,7 @@ from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.evaluate.one_statement import is_narrow
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
-from zodiac_sql.read.verify.rule_body import Body, NotAtOnce, Program, Reads
+from zodiac_sql.read.verify.rule_body import BodyQuery, NotAtOnce, Program, Reads
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
 from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed
 
@@ -384,7 +384,7 @@ def heads_of(
 
     With `ranked`, a column has the highest rank among the ranked facts that the rule reads.
     """
-    body = Body(store, program, reads, rule.body)
+    body = BodyQuery(store, program, reads, rule.body)
     if not body.build():
         return None
     head = program.schema[rule.head.predicate].columns
