@@ -49,7 +49,7 @@ from zodiac_sql.lookups.cascade import Cascade
 from zodiac_sql.lookups.copies import Copies, Moves, NotCopied
 from zodiac_sql.lookups.outcome import Given, Moved, TableEdit, Visited
 from zodiac_sql.lookups.values import Fact, decoded, encoded
-from zodiac_sql.lookups.worth import Declined, Limits, NotEarnedError, limits_of
+from zodiac_sql.lookups.worth import Declined, LookupLimits, NotEarnedError, limits_of
 from zodiac_sql.maintain.choose import LOOKUPS
 from zodiac_sql.names import CHANGE_FACTS, RANK, is_constraint, whole
 from zodiac_sql.program.state import State
@@ -100,7 +100,7 @@ def kind_of(before: Baseline, prepared: Prepared, request: Request) -> Kind | No
 
 
 def look_up(
-    collected: Collected, prepared: Prepared, kind: Kind, limits: Limits | None = None
+    collected: Collected, prepared: Prepared, kind: Kind, limits: LookupLimits | None = None
 ) -> LookedUp | None:
     """Carry a change out by look-ups. None: that cannot be, and nothing has happened."""
     before = collected.before
@@ -192,7 +192,7 @@ def _carry_out(
     prepared: Prepared,
     given: Mapping[str, Given],
     beside: Mapping[str, Moved],
-    limits: Limits,
+    limits: LookupLimits,
 ) -> LookedUp:
     copies, before, report = prepared.copies, collected.before, collected.report
     state, positions = before.state, collected.request.positions

@@ -18,7 +18,7 @@ from zodiac_sql.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
     from zodiac_sql.read.why.proof import Explanation, Fact
-    from zodiac_sql.read.why.show_outline import Limits
+    from zodiac_sql.read.why.show_outline import OutlineLimits
     from zodiac_sql.read.why.show_text import Row
 
 
@@ -171,7 +171,7 @@ def _formed(explanation: Explanation, form: Form) -> str:
     return forms[form]()
 
 
-def _limits(db: str) -> Limits:
+def _limits(db: str) -> OutlineLimits:
     """How much is printed, and which command shows more."""
     from dataclasses import replace
 

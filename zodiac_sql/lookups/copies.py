@@ -40,7 +40,7 @@ from zodiac_sql.lookups.worth import (
     INDEXED,
     MOST_MOVED,
     Declined,
-    Limits,
+    LookupLimits,
     NotEarnedError,
     Worth,
 )
@@ -325,7 +325,7 @@ class Copies:
     def _price_of_part(self, name: str, size: int, parts: int) -> int:
         return self.worth.prices.of(name, size) // parts
 
-    def limits(self, kind: Hashable) -> Limits:
+    def limits(self, kind: Hashable) -> LookupLimits:
         """What a change of a kind may do."""
         limits = self.worth.limits(kind)
         return replace(limits, moved=min(limits.moved, max(MOST_MOVED, self._room.moved)))
