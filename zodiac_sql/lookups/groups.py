@@ -20,7 +20,7 @@ from zodiac_sql.language.binding import Arranged, needed
 from zodiac_sql.language.syntax import Aggregate, Atom, Variable
 from zodiac_sql.lookups.body import LookupBody, Scope, Seen, without_locals
 from zodiac_sql.lookups.group_forms import Grouped
-from zodiac_sql.lookups.rule_forms import Form
+from zodiac_sql.lookups.rule_forms import RuleForm
 from zodiac_sql.lookups.tables import (
     ENTERED,
     FACT,
@@ -53,7 +53,7 @@ class Groups:
     won: str
 
 
-def groups_of(scope: Scope, form: Form, grouped: Grouped) -> Groups:
+def groups_of(scope: Scope, form: RuleForm, grouped: Grouped) -> Groups:
     """The statements of one rule. Raises Declined if its groups are too large."""
     compiler = _Compiler(scope, form, grouped, scope.copies[form.rule.head.predicate])
     return Groups(
@@ -73,7 +73,7 @@ def is_one_large_group(grouped: Grouped, size_of: Callable[[str], int]) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Compiler:
     scope: Scope
-    form: Form
+    form: RuleForm
     grouped: Grouped
     head: Copy
 

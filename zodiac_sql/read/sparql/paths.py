@@ -14,8 +14,8 @@ from zodiac_sql.read.sparql.solutions import (
     ID,
     TEXT,
     Column,
-    Form,
     Solutions,
+    TermForm,
     column,
     in_form,
     select,
@@ -154,7 +154,7 @@ def _repeated(triple: Triple, seed: _Seed | None, context: QueryContext) -> Solu
 
 def _form(
     edges: Solutions, path: Any, ends: tuple[Any, Any], seed: _Seed | None, context: QueryContext
-) -> Form:
+) -> TermForm:
     """The form of the pairs of a path: numbers if all its terms are in the dictionary."""
     constants = [symbol(term) for term in ends if not is_variable(term)]
     forms = {edges.columns["a"].form}
@@ -182,14 +182,18 @@ def _edges(path: Any, context: QueryContext) -> Solutions:
     return edges
 
 
-def _value(term: Any, form: Form, context: QueryContext) -> exp.Expr:
+def _value(term: Any, form: TermForm, context: QueryContext) -> exp.Expr:
     """A constant in one of the forms TEXT and ID."""
     wanted = symbol(term)
     return exp.convert(context.ids[wanted]) if form == ID else text(wanted)
 
 
 def _closure(
-    edges: Solutions, ends: tuple[Any, Any], form: Form, seed: _Seed | None, context: QueryContext
+    edges: Solutions,
+    ends: tuple[Any, Any],
+    form: TermForm,
+    seed: _Seed | None,
+    context: QueryContext,
 ) -> exp.Select:
     """The pairs a, b with a way of one or more edges, from or to what is known of an end."""
     subject, object_ = ends
@@ -222,7 +226,7 @@ def _closure(
 
 
 def _zero_steps(
-    ends: tuple[Any, Any], form: Form, seed: _Seed | None, context: QueryContext
+    ends: tuple[Any, Any], form: TermForm, seed: _Seed | None, context: QueryContext
 ) -> exp.Query:
     """The pairs of no step: constants with themselves, else what is known, else all terms."""
     constants = [term for term in ends if not is_variable(term)]
@@ -247,7 +251,9 @@ def _zero_steps(
     return exp.union(*sides, distinct=True, copy=False)
 
 
-def _bound(query: exp.Query, ends: tuple[Any, Any], form: Form, context: QueryContext) -> Solutions:
+def _bound(
+    query: exp.Query, ends: tuple[Any, Any], form: TermForm, context: QueryContext
+) -> Solutions:
     """Pairs as solutions of the terms at their ends."""
     alias = context.names.fresh()
     values: dict[str, exp.Expr] = {}

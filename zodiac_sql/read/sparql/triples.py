@@ -24,8 +24,8 @@ from zodiac_sql.read.sparql.solutions import (
     ID,
     TEXT,
     Column,
-    Form,
     Solutions,
+    TermForm,
     column,
     forms_in_common,
     in_form,
@@ -48,7 +48,7 @@ Triple = tuple[Any, Any, Any]
 class _Position:
     """What facts of a predicate have as subject, property or object."""
 
-    form: Form
+    form: TermForm
     column: str = ""
     constant: str = ""
 
@@ -108,7 +108,7 @@ def _place(known: Predicate, index: int) -> _Position:
     assert type_ is not None
     if type_ is Type.SYMBOL:
         return _Position(ID, column=known.columns[index].name)
-    form = Form(type_, datatype_of(type_, known.datatypes[index]))
+    form = TermForm(type_, datatype_of(type_, known.datatypes[index]))
     return _Position(form, column=known.columns[index].name)
 
 
@@ -122,7 +122,7 @@ def _matching(
     """The facts of a predicate that match a pattern; None if none can."""
     alias = context.names.fresh()
     conditions: list[exp.Expr] = []
-    bound: dict[str, tuple[Form, exp.Expr]] = {}
+    bound: dict[str, tuple[TermForm, exp.Expr]] = {}
     for term, position in zip(triple, positions, strict=True):
         if position.column:
             value: exp.Expr = column(position.column, alias)
@@ -162,7 +162,7 @@ def _is(value: exp.Expr, position: _Position, term: Any, context: QueryContext) 
     return value.eq(found[1])
 
 
-def _are_alike(first: Form, second: Form) -> bool:
+def _are_alike(first: TermForm, second: TermForm) -> bool:
     """Whether forms are the same, time zones aside: a query may name an instant in any."""
     if is_zoned(first.datatype) and is_zoned(second.datatype):
         return without_zone(first.datatype) == without_zone(second.datatype)
@@ -170,7 +170,7 @@ def _are_alike(first: Form, second: Form) -> bool:
 
 
 def _same(
-    first: tuple[Form, exp.Expr], second: tuple[Form, exp.Expr], context: QueryContext
+    first: tuple[TermForm, exp.Expr], second: tuple[TermForm, exp.Expr], context: QueryContext
 ) -> exp.Expr:
     """The condition that two positions have the same term."""
     if first[0] == second[0]:
@@ -178,7 +178,7 @@ def _same(
     return as_text(first).eq(as_text(second))
 
 
-def as_text(known: tuple[Form, exp.Expr]) -> exp.Expr:
+def as_text(known: tuple[TermForm, exp.Expr]) -> exp.Expr:
     """The text of the term that a value of some form is."""
     form, value = known
     if form.type is None:
