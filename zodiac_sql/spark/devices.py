@@ -40,7 +40,7 @@ _Facts = Mapping[str, pa.Table]
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class DeviceProgram:
     """Rules without any device's facts, and how the rules are to change."""
 
     texts: tuple[str, ...]
@@ -96,7 +96,7 @@ class Extensions:
     without atoms.
     """
 
-    program: Program
+    program: DeviceProgram
     by: str
     predicates: tuple[str, ...]
     timeout: float | None = None

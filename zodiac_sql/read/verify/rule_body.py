@@ -42,7 +42,7 @@ Reads = Callable[[int, Atom], Relation]
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramMeaning:
     """What rules mean: predicates with their types, functions, and the ids of their constants.
 
     With `share`, aggregates are over those groups only whose hash, divided by the second number,
@@ -86,7 +86,7 @@ class BodyQuery:
     """
 
     store: Store
-    program: Program
+    program: ProgramMeaning
     reads: Reads
     literals: tuple[Literal, ...]
     query: exp.Select = field(default_factory=lambda: exp.select(exp.true().as_("one")))
