@@ -33,7 +33,7 @@ class Sample:
 
 
 @dataclass(slots=True)
-class Work:
+class VerifiedFile:
     """What is in the file, what should be there, and the differences found so far."""
 
     store: Store
