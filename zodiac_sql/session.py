@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from zodiac_sql.change.collected import Collected
     from zodiac_sql.change.explained import ChangeExplanation
     from zodiac_sql.change.materialise import Progress
-    from zodiac_sql.change.plan_sizes import Plan
+    from zodiac_sql.change.plan_sizes import PlannedSizes
     from zodiac_sql.change.prepared import Prepared
     from zodiac_sql.change.report import IsCurrent
     from zodiac_sql.change.streamed_update import StreamedUpdate
@@ -141,8 +141,8 @@ class Session:
             self._plan(plan, collected)
 
     @exclusive
-    def _plan(self, plan: Callable[[Collected], Plan], collected: Collected) -> None:
-        collected.plan = plan(collected)
+    def _plan(self, plan: Callable[[Collected], PlannedSizes], collected: Collected) -> None:
+        collected.report.plan = plan(collected)
 
     @contextmanager
     def _collecting(self, how: Changing | None) -> Iterator[Collected]:
@@ -158,8 +158,7 @@ class Session:
         try:
             self._count_last()
             with self._held.watch.limited(limits_of(how or {}), changes=True):
-                collected = self._begun()
-                collected.check = (how or {}).get("check", True)
+                collected = self._begun((how or {}).get("check", True))
                 yield collected
         except BaseException as error:
             self._marks = None
@@ -174,16 +173,17 @@ class Session:
         finally:
             self._updating = False
             if collected is not None:
-                collected.ended = True
+                collected.report.ended = True
 
     @exclusive
-    def _begun(self) -> Collected:
-        from zodiac_sql.change.collected import Collected
+    def _begun(self, check: bool) -> Collected:
+        from zodiac_sql.change.baseline import Baseline
+        from zodiac_sql.change.collected import nothing_collected
 
         dictionary.forget_new(self.store)
         self.store.start_names()
         self.state = self.current().again()  # the facts of the last change are gone now
-        return Collected(
+        before = Baseline(
             store=self.store,
             state=self.state,
             functions=dict(self.functions),
@@ -191,12 +191,13 @@ class Session:
             prepared=self._prepared,
             marks=self._marks,
         )
+        return nothing_collected(before, check)
 
     @exclusive
     def _done(self, do: _Do, collected: Collected, progress: Progress | None) -> Change:
         """Apply or preview an update, and keep the state and results for the next one."""
 
-        store = collected.store  # the change must not refer to what it was collected in
+        store = collected.before.store  # the change must not refer to what it was collected in
 
         def is_current() -> bool:
             # Do not compare the state of the change itself: after a preview it is never current.
@@ -210,8 +211,8 @@ class Session:
         self.state, self._prepared = applied.state, applied.prepared
         self._marks = applied.marks
         store.unsure = False
-        collected.change = replace(applied.change, _why=self._why)
-        return collected.change
+        change = collected.report.change = replace(applied.change, _why=self._why)
+        return change
 
     def _explained(self, collected: Collected, error: ConstraintError) -> ConstraintError:
         """The error with reasons, as long as the tables of the change are there."""
@@ -220,9 +221,8 @@ class Session:
 
         if not isinstance(error, BrokenError):
             return error
-        reason = partial(
-            why_violated, collected.store, collected.state, self.functions, error.change
-        )
+        before = collected.before
+        reason = partial(why_violated, before.store, before.state, self.functions, error.change)
         return ConstraintError([replace(one, why=reason(one)) for one in error.violations])
 
     @exclusive
@@ -243,7 +243,7 @@ class Session:
 
     def _may_be_published(self, collected: Collected) -> bool:
         """Whether an update failed at its COMMIT, or after it."""
-        return self._held is not collected.store or self._held.unsure
+        return self._held is not collected.before.store or self._held.unsure
 
     @exclusive
     def _tell_if_published(self, collected: Collected, error: BaseException) -> None:
@@ -253,8 +253,9 @@ class Session:
         self.current()
         if not isinstance(error, ZodiacError) or isinstance(error, PublishedError):
             return
-        there = collected.proof is not None and is_proven(self._held, collected.proof)
-        if there or self.state.is_after(collected.state):
+        proof = collected.report.proof
+        there = proof is not None and is_proven(self._held, proof)
+        if there or self.state.is_after(collected.before.state):
             raise PublishedError(
                 f"The change is in {self._held.path}, as a whole, but something failed when it was "
                 f"there: {error}"

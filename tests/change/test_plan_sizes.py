@@ -10,7 +10,7 @@ import pytest
 
 from zodiac_sql import KnowledgeBase, QueryError
 from zodiac_sql.change import apply
-from zodiac_sql.change.plan_sizes import Plan
+from zodiac_sql.change.plan_sizes import PlannedSizes
 from zodiac_sql.change.update import Update
 from zodiac_sql.evaluate.cost import statistics
 
@@ -44,7 +44,7 @@ def tell(update: Update) -> None:
     update.insert("edge", edges())
 
 
-def rows_of(plan: Plan) -> dict[str, int]:
+def rows_of(plan: PlannedSizes) -> dict[str, int]:
     found: dict[str, int] = {}
     for one in plan.hypernodes:
         for name in one.derives:

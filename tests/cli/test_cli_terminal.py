@@ -18,7 +18,7 @@ import duckdb
 import pytest
 from support.command_line import ZODIAC, digest, refused, write_edges, zodiac
 
-from zodiac_sql.change.plan_sizes import Expected, Plan
+from zodiac_sql.change.plan_sizes import Expected, PlannedSizes
 from zodiac_sql.cli.progress import Report
 
 CLOSURE = "p(X, Y) :- e(X, Y). p(X, Z) :- p(X, Y), p(Y, Z)."
@@ -80,7 +80,9 @@ def test_time_left(begun: float, said: str) -> None:
     one = Expected("h1", ("p",), 1, False, 5_000_000, 5_000_000, 5_000_000, 8_000, "joins")
     report = Report()
     assert report.left() == ""
-    report.expects(Plan((one, replace(one, hypernode="h2", rows=15_000_000)), 0, 0, 0, None))
+    report.expects(
+        PlannedSizes((one, replace(one, hypernode="h2", rows=15_000_000)), 0, 0, 0, None)
+    )
     report._begun -= begun
     report("h2", 1, 2)
     assert report.left() == said
@@ -90,7 +92,7 @@ def test_time_left_of_a_single_hypernode() -> None:
     """Nothing was seen yet: a closure is expected to take a second for a million facts."""
     one = Expected("h1", ("p",), 1, True, 40_000_000, 0, None, 8_000, "closure, from a sample")
     report = Report()
-    report.expects(Plan((one,), 0, 0, 0, None))
+    report.expects(PlannedSizes((one,), 0, 0, 0, None))
     report("h1", 0, 1)
     assert report.left() == "40 s left"
     report._seen -= 30
@@ -114,7 +116,7 @@ def test_time_left_of_a_single_hypernode() -> None:
 def test_time_left_is_corrected_inside_a_hypernode(done: int, total: int | None, said: str) -> None:
     one = Expected("h1", ("p",), 1, True, 40_000_000, 0, None, 8_000, "closure, from a sample")
     report = Report()
-    report.expects(Plan((one,), 0, 0, 0, None))
+    report.expects(PlannedSizes((one,), 0, 0, 0, None))
     report("h1", 0, 1)
     report._entered -= 10
     report.comes(done, total)
@@ -125,7 +127,9 @@ def test_what_comes_after_a_hypernode_is_corrected_by_it() -> None:
     """A quarter of the first one took 5 s instead of 10: the others will be as fast."""
     one = Expected("h1", ("p",), 1, True, 40_000_000, 0, None, 8_000, "closure, from a sample")
     report = Report()
-    report.expects(Plan((one, replace(one, hypernode="h2", rows=50_000_000)), 0, 0, 0, None))
+    report.expects(
+        PlannedSizes((one, replace(one, hypernode="h2", rows=50_000_000)), 0, 0, 0, None)
+    )
     report("h1", 0, 2)
     assert report.left() == "90 s left"
     report._begun -= 5
@@ -138,7 +142,7 @@ def test_components_are_expected_to_be_fast() -> None:
     how = "components, from a sample"
     report = Report()
     report.expects(
-        Plan((Expected("h1", ("p",), 1, True, 10**9, 0, None, 8_000, how),), 0, 0, 0, None)
+        PlannedSizes((Expected("h1", ("p",), 1, True, 10**9, 0, None, 8_000, how),), 0, 0, 0, None)
     )
     report("h1", 0, 1)
     assert report.left() == "10 s left"

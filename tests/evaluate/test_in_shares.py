@@ -10,7 +10,7 @@ import pytest
 
 from zodiac_sql import KnowledgeBase
 from zodiac_sql.change import materialise
-from zodiac_sql.change.plan_sizes import Plan
+from zodiac_sql.change.plan_sizes import PlannedSizes
 from zodiac_sql.evaluate import in_shares
 
 OpenKb = Callable[..., KnowledgeBase]
@@ -107,7 +107,7 @@ class Waiting:
     def __call__(self, hypernode: str, number: int, total: int) -> None:
         pass
 
-    def expects(self, plan: Plan) -> None:
+    def expects(self, plan: PlannedSizes) -> None:
         pass
 
     def comes(self, done: int, total: int | None) -> None:

@@ -228,8 +228,14 @@ def among(pairs: set[Edge], some: set[int]) -> set[Edge]:
     return {pair for pair in pairs if some.issuperset(pair)}
 
 
+def row_of(unequal: bool) -> ModuleRow:
+    return ModuleRow(
+        kind="stc", predicate="p", fed=False, parted=True, unequal=unequal, covers=True
+    )
+
+
 def begin(store: Store, unequal: bool, alone: bool, stored: Part | None) -> Closure:
-    row = ModuleRow("stc", "p", False, True, unequal, True)
+    row = row_of(unequal)
     return begin_closure(
         store, row, columns=COLUMNS, stem="h1_p", given=NOTHING, alone=alone, stored=stored
     )
@@ -426,7 +432,7 @@ def test_compared_with_what_was_there_before(
     ],
 )  # fmt: skip
 def test_nodes_of_other_types(store: Store, type_: Type, names: str) -> None:
-    row = ModuleRow("stc", "p", False, True, False, True)
+    row = row_of(unequal=False)
     columns = (Column("s", type_), Column("o", type_))
     closure = begin_closure(
         store, row, columns=columns, stem="h1_p", given=Relation(columns, ()), alone=False

@@ -107,7 +107,7 @@ def test_a_change_that_turns_out_to_be_large(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kb = filled(open_kb(strategy="lookups"))
-    for limits in (worth.Limits(moved=3), worth.Limits(steps=-1)):
+    for limits in (worth.LookupLimits(moved=3), worth.LookupLimits(steps=-1)):
         with monkeypatch.context() as patch:
             patch.setattr(worth.Worth, "limits", lambda *_, limits=limits: limits)
             rows = [("n3", f"m{n}") for n in range(40)]
@@ -244,14 +244,14 @@ def test_the_first_change_of_a_kind_copies_as_much_as_others_may() -> None:
 
 def test_how_much_a_change_may_do_follows_from_what_its_kind_has_taken() -> None:
     known = worth.Worth()
-    assert known.limits("kind") == worth.Limits(worth.MOST_MOVED, worth.MOST_STEPS)
+    assert known.limits("kind") == worth.LookupLimits(worth.MOST_MOVED, worth.MOST_STEPS)
     known.earn("kind", 2, 1.0, streamed=False)
     limits = known.limits("kind")
     assert limits.moved == worth.SHARE * worth.MOVED_A_SECOND
     assert limits.steps == worth.SHARE * worth.STEPS_A_SECOND
     known.earn("kind", 2, 3.0, streamed=False)
     assert known.limits("kind").moved == 1.5 * limits.moved
-    assert known.limits("other") == worth.Limits()
+    assert known.limits("other") == worth.LookupLimits()
 
 
 def test_copies_that_do_not_last_cost_more_the_next_time() -> None:

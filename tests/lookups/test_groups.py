@@ -20,7 +20,7 @@ from zodiac_sql.lookups import groups
 from zodiac_sql.lookups.body import Scope
 from zodiac_sql.lookups.group_values import make_aggregates
 from zodiac_sql.lookups.groups import Groups
-from zodiac_sql.lookups.rule_forms import Form, forms_of
+from zodiac_sql.lookups.rule_forms import RuleForm, forms_of
 from zodiac_sql.lookups.statements import Compiler
 from zodiac_sql.lookups.tables import Copy
 from zodiac_sql.lookups.values import Unknown
@@ -41,7 +41,7 @@ SCHEMA = {
 }
 
 
-def forms(rule: str, registered: Collection[str] = ()) -> tuple[Form, ...] | None:
+def forms(rule: str, registered: Collection[str] = ()) -> tuple[RuleForm, ...] | None:
     """The rule of hypernode 1, as far as it can be looked up."""
     rules = parse(rule, "<test>", {}).rules
     graph = hypergraph(rules, {}, 1)

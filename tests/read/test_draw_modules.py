@@ -15,7 +15,9 @@ IRI = "http://example.org/rel#path"
 
 
 def module(kind: str, predicate: str) -> ModuleRow:
-    return ModuleRow(kind, predicate, fed=False, parted=False, unequal=False, covers=False)
+    return ModuleRow(
+        kind=kind, predicate=predicate, fed=False, parted=False, unequal=False, covers=False
+    )
 
 
 def closed(predicate: str = IRI, written: str = "ex:path") -> Drawing:

@@ -331,7 +331,9 @@ def test_a_knowledge_base_is_renewed_after_some_devices(monkeypatch: pytest.Monk
     monkeypatch.setattr(devices, "_DEVICES_AT_MOST", 4)
     given = Input("p", "p", (Column("n", Type.INT), Column("s", Type.SYMBOL)))
     rules = "q(X, S) :- p(X, S). q(X, S) :- e(X, S). e(0, all)."
-    extensions = devices.Extensions(devices.Program((rules,), (given,), ()), "turbine", ("q",))
+    extensions = devices.Extensions(
+        devices.DeviceProgram((rules,), (given,), ()), "turbine", ("q",)
+    )
     used = []
     for number in range(1, 10):
         own = {"n": number, "s": f"only{number}"}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support import budget
 from support.spark_data import frame
 
-from zodiac_sql.spark.components import components
+from zodiac_sql.spark.evaluated_program import evaluated_program
 from zodiac_sql.spark.pivots import Pivot, pivot_of
 from zodiac_sql.spark.planning import plan_rules
 
@@ -33,7 +33,7 @@ DECLARED = """
 
 def pivot(text: str) -> Pivot | None:
     planned = plan_rules(DECLARED + text, {})
-    program = components(planned, ("e",))
+    program = evaluated_program(planned, ("e",))
     (found,) = (pivot_of(h, program.columns) for h in program.hypernodes if h.recursive)
     return found
 

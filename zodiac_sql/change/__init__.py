@@ -2,7 +2,11 @@
 
 update.py             the verbs of an update
 streamed_update.py    an update as a stream gives it
-collected.py          what the verbs have said so far
+collected.py          what the verbs have said so far: the four files that follow
+baseline.py           what an update begins with
+request.py            the facts and rules that are to come and go
+schema_edits.py       the predicates and prefixes, as the verbs have settled them so far
+update_report.py      what there is to tell of an update
 load_files.py         files whose facts enter, at once or when all rules are known
 settings.py           the settings of `connect` for how changes are computed
 apply.py              the five steps of a change: check, stage, reason, compare, publish
@@ -11,7 +15,8 @@ beside_rules.py       facts that no rule reads, in a change that is looked up
 net_facts.py          which explicit facts enter and leave
 not_explicit.py       facts to be deleted that are not explicit
 begin.py              the extensions before any hypernode is looked at
-workspace.py          the extensions while the change is computed
+workspace.py          what the change is computed with, and what came of the hypernodes
+changed_extensions.py the extensions while the change is computed
 materialise.py        what the change does to every hypernode
 fresh.py              which hypernodes have to be evaluated from scratch
 choose_rewrites.py    the modules and trees at work in a hypernode
@@ -19,6 +24,7 @@ make_task.py          a hypernode's task for its strategy
 marks.py              what one update of a stream hands to the next
 plan_sizes.py         what a change is expected to derive, before it is evaluated
 difference.py         what the change did to each extension
+state_after.py        the state of the program after the change
 temporary_tables.py   which temporary tables go, and when
 report.py             makes the answer to the user: a Change
 change.py             the class Change

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.net_facts import Retyped
 from zodiac_sql.database import dictionary
@@ -52,8 +53,9 @@ _POSSIBLE = {
 
 def alter(collected: Collected, predicate: str, types: Mapping[str, str]) -> None:
     """Collect that columns of a predicate get other types. Raises QueryError."""
-    name = collected.meant(predicate)
-    known = collected.schema.get(name)
+    before, edits = collected.before, collected.edits
+    name = edits.meant(predicate)
+    known = edits.provisional.get(name)
     if known is None:
         raise QueryError(f"there is no predicate {predicate}")
     wanted = {column: _type(column, type_) for column, type_ in types.items()}
@@ -64,28 +66,28 @@ def alter(collected: Collected, predicate: str, types: Mapping[str, str]) -> Non
     for old, new in zip(known.columns, columns, strict=True):
         _require_possible(name, old, new)
     if columns == known.columns:
-        collected.remarks.append(f"{name} has these types already")
+        collected.report.remarks.append(f"{name} has these types already")
         return
     settled = tuple(
         wanted.get(column.name, type_)
         for column, type_ in zip(known.columns, known.settled, strict=True)
     )
     datatypes = tuple(
-        datatype if old.type is new.type else _datatype(collected, known, old, new, datatype)
+        datatype if old.type is new.type else _datatype(before, known, old, new, datatype)
         for old, new, datatype in zip(known.columns, columns, known.datatypes, strict=True)
     )
-    collected.retype(replace(known, columns=columns, settled=settled, datatypes=datatypes))
+    edits.retype(replace(known, columns=columns, settled=settled, datatypes=datatypes))
     if not any(known.settled):  # only rules told its types until now
-        collected.declare(name)
+        edits.declare(name)
 
 
 def _datatype(
-    collected: Collected, known: Predicate, old: Column, new: Column, kept: str | None
+    before: Baseline, known: Predicate, old: Column, new: Column, kept: str | None
 ) -> str | None:
     """The RDF datatype of a column in its new type."""
     if old.type is Type.SYMBOL:
-        explicit = _explicit(collected.state, known)
-        found = explicit and _literals(collected.store, known, old, new, explicit)
+        explicit = _explicit(before.state, known)
+        found = explicit and _literals(before.store, known, old, new, explicit)
         return found.datatype if found else None
     if new.type is Type.SYMBOL and old.type is not None and is_rdf(known):
         return datatype_of(old.type, kept)  # the mark that `alter` has written the literals

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from zodiac_sql.change.baseline import Baseline
+from zodiac_sql.change.changed_extensions import ChangedExtensions
 from zodiac_sql.change.choose_rewrites import types_of
-from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.net_facts import NetFacts
 from zodiac_sql.change.prepared import Prepared
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.workspace import Basis, MarkedFacts, Outcomes, Workspace
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.restructuring import Restructuring, table_heirs
@@ -27,13 +28,17 @@ from zodiac_sql.storage.sources import Sources, own, sources_of
 
 
 def begin(
-    collected: Collected, prepared: Prepared, net: NetFacts, ids: Mapping[str, int]
-) -> Materialisation:
+    before: Baseline,
+    prepared: Prepared,
+    net: NetFacts,
+    ids: Mapping[str, int],
+    most_rounds: int | None = None,
+) -> Workspace:
     """The old extensions, and the new ones as they are before any hypernode is evaluated.
 
     The tables already belong to the hypernodes of the new program (graph/restructuring.py).
     """
-    store, state, planned = collected.store, collected.state, prepared.planned
+    store, state, planned = before.store, before.state, prepared.planned
     old = own(sources_of(state))
     new = Sources(planned.schema, dict(old.explicit))
     edits: dict[tuple[str, Owner], Edit] = {}
@@ -51,39 +56,20 @@ def begin(
     else:
         _restructure(store, old, new, edits, planned.restructuring)
         rows = _rows(state, planned.restructuring)
-    return Materialisation(
+    basis = Basis(
         store=store,
         state=state,
         planned=planned,
-        functions=collected.functions,
-        ids=ids,
-        cache=prepared.cache,
-        settings=collected.settings,
-        old=old,
-        new=new,
-        edits=edits,
-        ranked=dict(rows.ranked),
         types=prepared.cache.get("types", lambda: types_of(planned.schema)),
-        modules=dict(rows.modules),
-        trees=dict(rows.trees),
-    )
-
-
-def untouched(collected: Collected, prepared: Prepared) -> Materialisation:
-    """The work of a change that no hypernode has to do with: none."""
-    return Materialisation(
-        store=collected.store,
-        state=collected.state,
-        planned=prepared.planned,
-        functions=collected.functions,
-        ids=collected.state.ids,
+        functions=before.functions,
+        ids=ids,
+        settings=before.settings,
         cache=prepared.cache,
-        settings=collected.settings,
-        old=Sources(collected.state.schema),
-        new=Sources(prepared.planned.schema),
-        edits={},
-        ranked={},
+        most_rounds=most_rounds,
     )
+    extensions = ChangedExtensions(store, prepared.cache, old, new, edits)
+    outcomes = Outcomes(dict(rows.ranked), dict(rows.modules), dict(rows.trees))
+    return Workspace(basis, extensions, outcomes, MarkedFacts())
 
 
 def _is_inner(name: str) -> bool:

@@ -10,18 +10,21 @@ The transaction of SQLite surrounds that of DuckDB: copies never show what is no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.beside_rules import moved_beside, note_waiting
+from zodiac_sql.change.changed_extensions import ChangedExtensions
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.directly import Written, in_rules
 from zodiac_sql.change.noted import Fed, noted, prepare_feed, rows_of_table, write_fed
 from zodiac_sql.change.prepared import Prepared
+from zodiac_sql.change.request import Request
 from zodiac_sql.change.staged_rows import (
     deletion,
     is_each_once,
@@ -32,20 +35,21 @@ from zodiac_sql.change.staged_rows import (
     without_none,
 )
 from zodiac_sql.change.stats import HypernodeStats
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.workspace import Workspace
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.render import render
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.database.together import Together
 from zodiac_sql.errors import ZodiacError
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
-from zodiac_sql.language.schema import Predicate, Staged
+from zodiac_sql.language.schema import Predicate, Schema, Staged
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.lookups.cascade import Cascade
 from zodiac_sql.lookups.copies import Copies, Moves, NotCopied
 from zodiac_sql.lookups.outcome import Given, Moved, TableEdit, Visited
 from zodiac_sql.lookups.values import Fact, decoded, encoded
-from zodiac_sql.lookups.worth import Declined, Limits, NotEarnedError, limits_of
+from zodiac_sql.lookups.worth import Declined, LookupLimits, NotEarnedError, limits_of
 from zodiac_sql.maintain.registry import LOOKUPS
 from zodiac_sql.names import CHANGE_FACTS, RANK, is_constraint, whole
 from zodiac_sql.program.state import State
@@ -78,20 +82,15 @@ class LookedUp:
     evaluated: Mapping[str, HypernodeStats]
 
 
-def kind_of(collected: Collected, prepared: Prepared) -> Kind | None:
-    """The kind of an update, if it may be looked up; else None.
+def kind_of(before: Baseline, prepared: Prepared, request: Request) -> Kind | None:
+    """The kind of an update of facts alone, if it may be looked up; else None.
 
-    That is for changes of facts alone, of some predicate that is in rules, and not for those whose
-    rows are counted or marked. The kind has only what rules have to do with: others are not copied.
+    That is for changes of some predicate that is in rules, and not for those whose rows are
+    counted. The kind has only what rules have to do with: others are not copied.
     """
-    state, store = collected.state, collected.store
-    if prepared is not collected.prepared or collected.settings.strategy not in LOOKUPS:
+    if before.settings.strategy not in LOOKUPS or before.store.watch.counts:
         return None
-    if collected.seen or collected.ahead or state.aside or collected.keeping:
-        return None
-    if collected.prefixes != state.prefixes or store.watch.counts:
-        return None
-    deletes, inserts = without_none(collected.deletes), without_none(collected.inserts)
+    deletes, inserts = without_none(request.deletes), without_none(request.inserts)
     names = deletes.keys() | inserts.keys()
     staged = (one for some in (deletes, inserts) for each in some.values() for one in each)
     if any((one.rows or 0) > MOST_GIVEN for one in staged):
@@ -101,11 +100,12 @@ def kind_of(collected: Collected, prepared: Prepared) -> Kind | None:
 
 
 def look_up(
-    collected: Collected, prepared: Prepared, kind: Kind, limits: Limits | None = None
+    collected: Collected, prepared: Prepared, kind: Kind, limits: LookupLimits | None = None
 ) -> LookedUp | None:
     """Carry a change out by look-ups. None: that cannot be, and nothing has happened."""
-    copies, store, state = prepared.copies, collected.store, collected.state
-    at_once = collected.settings.strategy == "lookups"
+    before = collected.before
+    copies, store, state = prepared.copies, before.store, before.state
+    at_once = before.settings.strategy == "lookups"
     if at_once:
         copies.worth.earn_all()
     if not kind or not copies.is_to_be_tried(state, kind):
@@ -115,7 +115,7 @@ def look_up(
     limits = limits or copies.limits(kind)
     try:
         copies.require_possible(state, prepared.graph, (name for name, *_ in kind))
-        given = _given(collected, prepared)
+        given = _given(store, prepared.schema, collected.request)
         others = given.keys() - {name for name, *_ in kind}
         beside = moved_beside(store, state, given, others, prepared.cache)
         while done is None:
@@ -162,12 +162,12 @@ def _prepare(
         copies.make(store, state, missing)
 
 
-def _given(collected: Collected, prepared: Prepared) -> dict[str, Given]:
+def _given(store: Store, schema: Schema, request: Request) -> dict[str, Given]:
     """The facts that an update deletes and inserts, as SQLite has them. Raises Declined."""
-    inserts, deletes = without_none(collected.inserts), without_none(collected.deletes)
+    inserts, deletes = without_none(request.inserts), without_none(request.deletes)
     found = {}
     for name in {**deletes, **inserts}:
-        known, store = prepared.schema[name], collected.store
+        known = schema[name]
         gone, come = (_rows(store, known, some.get(name, [])) for some in (deletes, inserts))
         found[name] = Given([row for row in gone if row not in come], [*come])
     return found
@@ -192,20 +192,22 @@ def _carry_out(
     prepared: Prepared,
     given: Mapping[str, Given],
     beside: Mapping[str, Moved],
-    limits: Limits,
+    limits: LookupLimits,
 ) -> LookedUp:
-    copies, state = prepared.copies, collected.state
+    copies, before, report = prepared.copies, collected.before, collected.report
+    state, positions = before.state, collected.request.positions
     with copies.changing(state, limits.steps) as shows:
         cascade = Cascade(state, prepared.graph, copies, limits.moved)
-        with collected.timed("reason"):
+        with report.timed("reason"):
             whole_ = cascade.begin({n: facts for n, facts in given.items() if n not in beside})
             if not whole_ and any(name in prepared.graph.derivers for name in given):
                 raise Declined("what is not explicit may be derived, which is to be told")
             cascade.go_on()
             moved = {**cascade.outcome(), **beside}
         _require_tables(state, moved)
-        with collected.timed("publish"):
-            written, explicit = _write(collected, prepared, moved, beside)
+        with report.timed("publish"):
+            new = replace(state, positions={**state.positions, **positions})
+            written, explicit = _write(before.store, state, new, prepared.cache, moved, beside)
         shows(written.state)
     evaluated = {name: _stats(cascade, name, moved) for name in cascade.visited}
     return LookedUp(written, explicit, evaluated)
@@ -225,21 +227,22 @@ def _require_tables(state: State, moved: Mapping[str, Moved]) -> None:
 
 
 def _write(
-    collected: Collected,
-    prepared: Prepared,
+    store: Store,
+    old: State,
+    new: State,
+    cache: StatementCache,
     moved: Mapping[str, Moved],
     beside: Mapping[str, Moved],
 ) -> tuple[Written, dict[str, Edit]]:
     """Write what has moved to the file, in one transaction, unless there is nothing to write.
 
-    What has moved `beside` the rules is a part of it.
+    `new` is the state after it but for its facts. What has moved `beside` the rules is a part of
+    what has `moved`.
     """
-    store, old = collected.store, collected.state
-    new = replace(old, positions={**old.positions, **collected.positions})
     edits = {(name, o): edit for name, facts in moved.items() for o, edit in facts.edits.items()}
     if not (edits or dictionary.waits(store) or new.positions != old.positions):
         return Written(old.again(), {}, {}), {}
-    writing = _Writing(store, prepared, old.schema)
+    writing = _Writing(store, cache, old.schema)
     differences = {name: writing.difference(name, facts) for name, facts in moved.items()}
     differences = {n: d for n, d in differences.items() if d.inserted_count or d.deleted_count}
     passes = new.positions != old.positions or any(
@@ -260,7 +263,7 @@ def _write(
             dictionary.publish(writes)
             for (name, owner), edit in edits.items():
                 writing.write(writes, name, key_of(old.schema[name], owner), edit)
-            feed = write_fed(writes, old, fed, prepared.cache, None if counts else found)
+            feed = write_fed(writes, old, fed, cache, None if counts else found)
             state = replace(new, feed=feed, generation=old.generation + counts)
             save(writes, old, state)
             writes.run()
@@ -294,7 +297,7 @@ class _Writing:
     """Writes facts that are in memory, and remembers those that a Change reads."""
 
     store: Store
-    prepared: Prepared
+    cache: StatementCache
     schema: Mapping[str, Predicate]
     facts: dict[str, Staged] = field(default_factory=dict)
     """By the names of the temporary tables that they get if they are asked for."""
@@ -314,8 +317,7 @@ class _Writing:
         self, known: Predicate, key: tuple[str, str], rows: Sequence[Fact], gone: bool
     ) -> tuple[str, dict[str, object] | None]:
         staged = self._staged(known, rows)
-        cache = self.prepared.cache.of(known.name)
-        text = cache.get(
+        text = self.cache.of(known.name).get(
             ("looked up", gone, key, shape(known, [staged])),
             partial(_text, known, key, staged, gone),
         )
@@ -373,7 +375,6 @@ def _stats(cascade: Cascade, name: str, moved: Mapping[str, Moved]) -> Hypernode
     return HypernodeStats(
         strategy="lookups",
         why="few facts, and copies of what its rules read",
-        considered=(),
         method="lookups",
         modules=[str(module) for module in row.modules],
         trees=[],
@@ -390,7 +391,7 @@ def follow(
     prepared: Prepared,
     kind: Kind | None,
     after: State,
-    work: Materialisation,
+    work: Workspace,
     differences: Mapping[str, Difference],
     seconds: float,
     streamed: bool,
@@ -399,34 +400,37 @@ def follow(
     would have saved.
     """
     copies, graph = prepared.copies, prepared.graph
+    state, extensions = work.basis.state, work.extensions
     touched = {
         name: sum(part.rows for e in edits.values() for part in (e.removed, e.added) if part)
-        for name, edits in work.touched.items()
+        for name, edits in extensions.touched.items()
     }
     try:
         read, few = in_rules(prepared), limits_of(seconds).moved if kind else 0
-        copies.follow(work.state, after, touched, partial(_moves_of, work), read, few)
+        moves_of = partial(_moves_of, extensions, graph.recursive)
+        copies.follow(state, after, touched, moves_of, read, few)
         moved = {n: d.inserted_count + d.deleted_count for n, d in differences.items()}
         copies.note_moved(moved, few)
     except ZodiacError:  # the change is in the file, so it must not fail any more
         copies.close()
-    worked = [graph.by_name[name] for name in work.evaluated]
+    worked = [graph.by_name[name] for name in work.outcomes.evaluated]
     forms = (copies.forms(after, graph, hypernode) for hypernode in worked)
     if kind and sum(touched.values()) <= few and all(forms):
         copies.worth.earn(kind, len(worked), seconds, streamed)
 
 
-def _moves_of(work: Materialisation, name: str) -> Moves | None:
+def _moves_of(extensions: ChangedExtensions, recursive: Collection[int], name: str) -> Moves | None:
     """The rows that went out of the tables of a predicate, and those that came in."""
     found: dict[int, tuple[list[Fact], list[Fact]]] = {}
-    for owner, edit in work.touched[name].items():
+    store, columns = extensions.store, extensions.old.schema[name].columns
+    for owner, edit in extensions.touched[name].items():
         if not isinstance(owner, int) or edit.rewritten or edit.now or edit.united:
             return None
-        if edit.added and owner in work.planned.graph.recursive and not edit.added.ranked:
+        if edit.added and owner in recursive and not edit.added.ranked:
             return None
-        removed = _rows_of(work, name, edit.removed, ranked=False)
+        removed = _rows_of(store, columns, edit.removed, ranked=False)
         ranked = edit.added is not None and edit.added.ranked
-        added = _rows_of(work, name, edit.added, ranked)
+        added = _rows_of(store, columns, edit.added, ranked)
         if removed is None or added is None:
             return None
         found[owner] = removed, added
@@ -434,11 +438,10 @@ def _moves_of(work: Materialisation, name: str) -> Moves | None:
 
 
 def _rows_of(
-    work: Materialisation, name: str, part: Part | None, ranked: bool
+    store: Store, columns: tuple[Column, ...], part: Part | None, ranked: bool
 ) -> list[Fact] | None:
     """The rows of a table of a change. Ranks, if they are asked for, stand last."""
     if part is None:
         return []
-    columns = work.state.schema[name].columns
     relation = Relation(columns, (part,), ranked=ranked)
-    return encoded(columns, work.store.rows(part_query(part, relation)))
+    return encoded(columns, store.rows(part_query(part, relation)))

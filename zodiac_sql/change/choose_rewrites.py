@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.changed_extensions import ChangedExtensions
+from zodiac_sql.change.workspace import Basis, Outcomes, Workspace
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.evaluate.cost.choose_components import pays, still_pays
 from zodiac_sql.evaluate.cost.choose_trees import (
     Question,
@@ -24,6 +26,8 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.names import DERIVED_SCHEMA, derived
+from zodiac_sql.program.build import Planned
+from zodiac_sql.program.state import State
 from zodiac_sql.rewrite.closures.condensed import Condensed
 from zodiac_sql.rewrite.copies import copied
 from zodiac_sql.rewrite.forms import Forms, worthwhile
@@ -38,142 +42,145 @@ from zodiac_sql.rewrite.rewritten_hypernode import (
 )
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
-from zodiac_sql.sql.relations import Relation
+from zodiac_sql.sql.relations import Part, Relation
 from zodiac_sql.storage.sources import Sources, inside
 
 T = TypeVar("T")
 
 
-def with_modules(work: Materialisation, hypernode: Hypernode) -> Inner:
+def with_modules(basis: Basis, hypernode: Hypernode) -> Inner:
     """A hypernode with its modules at work."""
-    schema = work.planned.schema
+    schema = basis.planned.schema
 
     def make() -> Inner:
-        modules = worthwhile(forms_of(work, hypernode)) if work.settings.modules else ()
+        modules = worthwhile(forms_of(basis, hypernode)) if basis.settings.modules else ()
         return inner_of(hypernode, modules, schema)
 
-    return work.cache.of(hypernode.id).get(("inner", hypernode.rules), make)
+    return basis.cache.of(hypernode.id).get(("inner", hypernode.rules), make)
 
 
-def with_components(work: Materialisation, hypernode: Hypernode, new: bool) -> Inner:
+def with_components(work: Workspace, hypernode: Hypernode, new: bool) -> Inner:
     """A hypernode with its modules at work, a transitive closure perhaps as components.
 
     Rule: which of the two it is, is decided when it is evaluated anew, and holds until then, except
     that components are given up where they no longer pay.
     Reason: to decide takes a look at all edges.
     """
-    inner, before = with_modules(work, hypernode), work.modules.get(hypernode.id, ())
-    other = as_components(work, hypernode)
+    basis, extensions = work.basis, work.extensions
+    inner = with_modules(basis, hypernode)
+    before = work.outcomes.modules.get(hypernode.id, ())
+    other = as_components(basis, extensions.new, hypernode)
     if other is None or (not new and inner.rows == before):
         return inner
     (row,) = other.rows
-    if not new and other.rows == before and still_pays(*_tables(work, hypernode, row)):
-        return other
-    given = work.new.relation(row.predicate, without=hypernode.id)
-    return other if pays(work.store, given) else inner
+    if not new and other.rows == before:
+        facts = sum(p.rows for p in _parts(extensions.old, row.predicate, hypernode))
+        if still_pays(facts, _rows_of_tables(basis.state, hypernode, row)):
+            return other
+    given = extensions.new.relation(row.predicate, without=hypernode.id)
+    return other if pays(basis.store, given) else inner
 
 
-def reconsiders(work: Materialisation, hypernode: Hypernode, inner: Inner) -> bool:
+def reconsiders(basis: Basis, new: Sources, hypernode: Hypernode, inner: Inner) -> bool:
     """Whether a hypernode may get components if it is evaluated anew."""
-    other = as_components(work, hypernode)
+    other = as_components(basis, new, hypernode)
     return other is not None and other.rows != inner.rows
 
 
-def as_components(work: Materialisation, hypernode: Hypernode) -> Inner | None:
+def as_components(basis: Basis, new: Sources, hypernode: Hypernode) -> Inner | None:
     """A hypernode whose transitive closure is kept as components, if it can be."""
 
     def make() -> tuple[Condensed, Inner] | None:
-        module = forms_of(work, hypernode).condensed
-        return (module, inner_of(hypernode, [module], work.planned.schema)) if module else None
+        module = forms_of(basis, hypernode).condensed
+        return (module, inner_of(hypernode, [module], basis.planned.schema)) if module else None
 
-    if not work.settings.modules:
+    if not basis.settings.modules:
         return None
-    found = work.cache.of(hypernode.id).get(("components", hypernode.rules), make)
+    found = basis.cache.of(hypernode.id).get(("components", hypernode.rules), make)
     if found is None:
         return None
     module, inner = found
-    if module.edges and copied_from_outside(work, hypernode, module.predicate) != module.edges:
-        return None
-    return inner
+    outside = copied_from_outside(basis.planned, new, hypernode, module.predicate)
+    return inner if module.edges in (None, outside) else None
 
 
-def forms_of(work: Materialisation, hypernode: Hypernode) -> Forms:
+def forms_of(basis: Basis, hypernode: Hypernode) -> Forms:
     """The forms of a hypernode as it is written."""
-    cache = work.cache.of(hypernode.id)
-    return cache.get(("forms", hypernode.rules), lambda: Forms(hypernode, work.planned.schema))
+    cache = basis.cache.of(hypernode.id)
+    return cache.get(("forms", hypernode.rules), lambda: Forms(hypernode, basis.planned.schema))
 
 
-def copied_from_outside(work: Materialisation, hypernode: Hypernode, predicate: str) -> str | None:
+def copied_from_outside(
+    planned: Planned, new: Sources, hypernode: Hypernode, predicate: str
+) -> str | None:
     """The predicate whose facts are all that another one has from outside a hypernode, if any is.
 
     Rule: one rule copies them, and nothing else can give it any.
     Reason: to compare the facts would take a look at all of them, whenever one has come.
     """
-    if any(part.rows for part in work.new.explicit.get(predicate, ())):
+    if any(part.rows for part in new.explicit.get(predicate, ())):
         return None
-    derivers = work.planned.graph.deriving(predicate)
+    derivers = planned.graph.deriving(predicate)
     rules = [rule for one in derivers if one.id != hypernode.id for rule in one.rules]
     edges = copied(rules[0]) if len(rules) == 1 else None
     if edges is None:
         return None
-    kinds = [[c.type for c in work.planned.schema[name].columns] for name in (predicate, edges)]
+    kinds = [[c.type for c in planned.schema[name].columns] for name in (predicate, edges)]
     return edges if kinds[0] == kinds[1] else None
 
 
-def _tables(work: Materialisation, hypernode: Hypernode, row: ModuleRow) -> tuple[int, int]:
-    """How many facts a relation kept as components has, and how many rows its tables."""
-    rows = work.state.rows
-    tables = tables_of(row, work.state.schema).values()
-    facts = sum(p.rows for p in work.old.derived.get(row.predicate, {}).get(hypernode.id, ()))
-    return facts, sum(
-        rows.get((DERIVED_SCHEMA, derived(hypernode.id, t.sql_name)), 0) for t in tables
-    )
+def _parts(sources: Sources, predicate: str, hypernode: Hypernode) -> tuple[Part, ...]:
+    """The table of what a hypernode derives of a predicate."""
+    return sources.derived.get(predicate, {}).get(hypernode.id, ())
 
 
-def with_decisions(work: Materialisation, hypernode: Hypernode, inner: Inner, new: bool) -> Inner:
+def _rows_of_tables(state: State, hypernode: Hypernode, row: ModuleRow) -> int:
+    """How many rows the tables of a relation kept as components have."""
+    rows = state.rows
+    tables = tables_of(row, state.schema).values()
+    return sum(rows.get((DERIVED_SCHEMA, derived(hypernode.id, t.sql_name)), 0) for t in tables)
+
+
+def with_decisions(work: Workspace, hypernode: Hypernode, inner: Inner, new: bool) -> Inner:
     """A hypernode with its cyclic rules decomposed, by an earlier decision or by one made now."""
-    cyclic = _cyclic(work, hypernode, inner)
-    if not cyclic or work.settings.hypertree is False:
+    basis = work.basis
+    cache = basis.cache.of(hypernode.id)
+    cyclic = _cyclic(hypernode, inner)
+    if not cyclic or basis.settings.hypertree is False:
         return inner
-    before = {} if new else {t.rule: t for t in work.trees.get(hypernode.id, ())}
-    before = {
-        r.name: before[r.name] for r in cyclic if _lasts(work, hypernode, r, before.get(r.name))
-    }
-    trees = _decided(work, inner, cyclic, before, {})
-    return expand(work, hypernode, inner, trees)
+    before = {} if new else {t.rule: t for t in work.outcomes.trees.get(hypernode.id, ())}
+    before = {r.name: before[r.name] for r in cyclic if _lasts(cache, r, before.get(r.name))}
+    trees = _decided(basis, work.extensions, inner, cyclic, before, {})
+    return expand(basis.cache, hypernode, inner, trees)
 
 
-def _lasts(
-    work: Materialisation, hypernode: Hypernode, rule: Rule, tree: StoredTree | None
-) -> bool:
+def _lasts(cache: StatementCache, rule: Rule, tree: StoredTree | None) -> bool:
     """Whether the decision for a rule can still be carried out."""
     if tree is None or not tree.nodes:
         return tree is not None
-    return work.cache.of(hypernode.id).get(
-        ("fits", rule.name, tree.nodes), lambda: fits(rule, tree)
-    )
+    return cache.get(("fits", rule.name, tree.nodes), lambda: fits(rule, tree))
 
 
 def expand(
-    work: Materialisation, hypernode: Hypernode, inner: Inner, trees: tuple[StoredTree, ...]
+    caches: StatementCache, hypernode: Hypernode, inner: Inner, trees: tuple[StoredTree, ...]
 ) -> Inner:
     """A hypernode with some trees. Its cache is emptied if the trees have changed their shape."""
-    cache = work.cache.of(hypernode.id)
+    cache = caches.of(hypernode.id)
     if cache.get("shape", lambda: shape(trees)) != shape(trees):
-        work.cache.forget(hypernode.id)
-        cache = work.cache.of(hypernode.id)
+        caches.forget(hypernode.id)
+        cache = caches.of(hypernode.id)
         cache.get("shape", lambda: shape(trees))
     expanded = cache.get(("trees", shape(trees)), lambda: with_trees(inner, trees))
     return replace(expanded, trees=trees)
 
 
-def is_otherwise(work: Materialisation, hypernode: Hypernode, inner: Inner) -> bool:
+def is_otherwise(outcomes: Outcomes, hypernode: Hypernode, inner: Inner) -> bool:
     """Whether a hypernode has other modules or trees at work than before."""
-    trees = work.trees.get(hypernode.id, ())
-    return inner.rows != work.modules.get(hypernode.id, ()) or shape(inner.trees) != shape(trees)
+    modules, trees = outcomes.modules.get(hypernode.id, ()), outcomes.trees.get(hypernode.id, ())
+    return inner.rows != modules or shape(inner.trees) != shape(trees)
 
 
-def _cyclic(work: Materialisation, hypernode: Hypernode, inner: Inner) -> tuple[Rule, ...]:
+def _cyclic(hypernode: Hypernode, inner: Inner) -> tuple[Rule, ...]:
     """The rules of a hypernode that may be decomposed, without the rules that modules bring."""
     if not inner.forms.cyclic:
         return ()
@@ -182,7 +189,8 @@ def _cyclic(work: Materialisation, hypernode: Hypernode, inner: Inner) -> tuple[
 
 
 def _decided(
-    work: Materialisation,
+    basis: Basis,
+    extensions: ChangedExtensions,
     inner: Inner,
     cyclic: Sequence[Rule],
     before: Mapping[str, StoredTree],
@@ -193,22 +201,23 @@ def _decided(
     `found` has the numbers of derived facts, where they are known already.
     """
     hypernode = inner.hypernode
-    sources = inside(work.new, inner, hypernode.id)
-    types = with_all(work.types, types_of(inner.schema))
+    sources = inside(extensions.new, inner, hypernode.id)
+    types = with_all(basis.types, types_of(inner.schema))
 
     def relation(name: str, version: Version) -> Relation:
         return sources.relation(name)
 
-    context = Context(relation, types, work.functions, work.ids)
+    context = Context(relation, types, basis.functions, basis.ids)
     assumed = {**_assumed(inner, sources), **found}
     tables = {
-        name: sum(p.rows for p in work.old.derived.get(name, {}).get(hypernode.id, ()))
+        name: sum(p.rows for p in _parts(extensions.old, name, hypernode))
         for name in tables_of_trees(before.values())
     }
+    always = basis.settings.hypertree is True
     trees: list[StoredTree] = []
     for rule in cyclic:
-        question = Question(work.store, context, rule, assumed)
-        tree = decision(question, before.get(rule.name), tables, work.settings.hypertree is True)
+        question = Question(basis.store, context, rule, assumed)
+        tree = decision(question, before.get(rule.name), tables, always)
         trees.append(tree.apart({t.table for tree in trees for t in tree.nodes}))
     return tuple(trees)
 
@@ -224,7 +233,8 @@ def _assumed(inner: Inner, sources: Sources) -> dict[str, int]:
 
 
 def other_trees(
-    work: Materialisation,
+    basis: Basis,
+    extensions: ChangedExtensions,
     hypernode: Hypernode,
     inner: Inner,
     *,
@@ -237,7 +247,7 @@ def other_trees(
     With `decide_again`, a recursive hypernode's trees are chosen anew, because the number of facts
     that it derives is known now.
     """
-    if work.settings.hypertree != "auto" or not any(at_work(inner.trees)):
+    if basis.settings.hypertree != "auto" or not any(at_work(inner.trees)):
         return ()
     rows = {name: sum(p.rows for p in edit.incoming) for name, edit in done.edits.items()}
 
@@ -249,9 +259,10 @@ def other_trees(
     if shape(fitting) == shape(inner.trees):
         return ()
     if decide_again and hypernode.recursive:
-        outer = with_modules(work, hypernode)
+        outer = with_modules(basis, hypernode)
         found = {name: rows.get(name, 0) for name in hypernode.derives}
-        again = _decided(work, outer, _cyclic(work, hypernode, outer), {}, found)
+        cyclic = _cyclic(hypernode, outer)
+        again = _decided(basis, extensions, outer, cyclic, {}, found)
         if shape(again) != shape(inner.trees):
             return again
     return fitting

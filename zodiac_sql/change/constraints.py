@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from zodiac_sql.change.change import Change
-from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.workspace import Basis
 from zodiac_sql.database import dictionary
 from zodiac_sql.errors import ConstraintError, Violation
 from zodiac_sql.language.syntax import Rule, Variable
@@ -45,17 +44,15 @@ class Kept:
     violations: tuple[Violation, ...] = ()
 
 
-def kept(
-    collected: Collected, work: Materialisation, differences: Mapping[str, Difference]
-) -> Kept:
+def kept(basis: Basis, differences: Mapping[str, Difference]) -> Kept:
     """Tell violations from the facts of other predicates."""
     mine = {name: d for name, d in differences.items() if is_constraint(name)}
     if not mine:
         return Kept(dict(differences))
     others = {name: d for name, d in differences.items() if name not in mine}
     new = [name for name, difference in mine.items() if difference.inserted_count]
-    rules = {rule.head.predicate: rule for rule in work.planned.rules} if new else {}
-    return Kept(others, tuple(_violation(collected, work, rules[n], mine[n]) for n in new))
+    rules = {rule.head.predicate: rule for rule in basis.planned.rules} if new else {}
+    return Kept(others, tuple(_violation(basis, rules[n], mine[n]) for n in new))
 
 
 def violation(rule: Rule, place: str, rows: Sequence[tuple[object, ...]], count: int) -> Violation:
@@ -74,22 +71,20 @@ def violation(rule: Rule, place: str, rows: Sequence[tuple[object, ...]], count:
     )
 
 
-def _violation(
-    collected: Collected, work: Materialisation, rule: Rule, difference: Difference
-) -> Violation:
+def _violation(basis: Basis, rule: Rule, difference: Difference) -> Violation:
     relation = difference.inserted
     facts = decoded(relation, distinct_query(relation), f'temp."{dictionary.KNOWN}"')
     columns = columns_of(relation, "v")
     first = exp.select(*columns).from_(facts.subquery("v")).order_by(*columns).limit(ROWS_TOLD)
-    rows = collected.store.rows(first)
-    return violation(rule, _place(collected, work, rule), rows, difference.inserted_count)
+    rows = basis.store.rows(first)
+    return violation(rule, _place(basis, rule), rows, difference.inserted_count)
 
 
-def _place(collected: Collected, work: Materialisation, rule: Rule) -> str:
+def _place(basis: Basis, rule: Rule) -> str:
     """Where a constraint stands: a place in the text that the change brings, else its set."""
     if rule.span is not None and not rule.span.source.name.startswith("<rule "):
         return str(rule.span)
-    files = {one.name: one.source for one in collected.state.sets}
-    names = [name for name, _ in work.planned.places.of_rule(rule.name)]
+    files = {one.name: one.source for one in basis.state.sets}
+    names = [name for name, _ in basis.planned.places.of_rule(rule.name)]
     told = [f"{name} ({files[name]})" if files.get(name) else name for name in names]
     return f"rule set {', '.join(told)}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.changed_extensions import ChangedExtensions
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.names import CHANGE_FACTS, DERIVED_SCHEMA, set_aside, whole
+from zodiac_sql.program.feed import Feed
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.sql.set_difference import unknown
@@ -57,18 +58,21 @@ class Difference:
         return replace(self, inserted=entered, all_new=False)
 
 
-def differences_of(work: Materialisation, wait: bool) -> dict[str, Difference]:
+def differences_of(extensions: ChangedExtensions, feed: Feed, wait: bool) -> dict[str, Difference]:
     """How every touched extension has changed; unchanged ones are left out.
 
-    With `wait`, tables that vanish are not read: their differences wait until they are asked for.
+    With `wait`, tables that vanish are not read: their differences wait until they are asked for,
+    unless the change feed gets them.
     """
     waiting = {
-        name: _waiting(work, name) for name in work.touched if wait and _can_wait(work, name)
+        name: _waiting(extensions, name)
+        for name in extensions.touched
+        if wait and not feed.has(name) and _can_wait(extensions, name)
     }
-    others = {name: _moved(work, name) for name in sorted(work.touched) if name not in waiting}
-    numbers = iter(
-        _counts(work.store, [rows for d in others.values() for rows in (d.inserted, d.deleted)])
-    )
+    touched = (name for name in sorted(extensions.touched) if name not in waiting)
+    others = {name: _moved(extensions, name) for name in touched}
+    moved = [rows for d in others.values() for rows in (d.inserted, d.deleted)]
+    numbers = iter(_counts(extensions.store, moved))
     counted = {
         name: replace(d, inserted_count=next(numbers), deleted_count=next(numbers))
         for name, d in others.items()
@@ -92,38 +96,35 @@ def looked_into(store: Store, state: State, name: str, difference: Difference) -
     )
 
 
-def _can_wait(work: Materialisation, predicate: str) -> bool:
+def _can_wait(extensions: ChangedExtensions, predicate: str) -> bool:
     """Whether an extension lost only whole tables, and other tables may hold the same facts.
 
     If a hypernode reads the predicate, what left is known already: then there is nothing to wait
-    for. If the predicate is in the change feed, what left is written there.
+    for.
     """
-    owners = work.touched[predicate]
-    if (
-        work.state.feed.has(predicate)
-        or not all(isinstance(owner, Discarded) for owner in owners)
-        or work.has_delta(predicate)
-    ):
+    owners = extensions.touched[predicate]
+    if extensions.has_delta(predicate) or not all(isinstance(o, Discarded) for o in owners):
         return False
-    others = predicate in work.new.schema and work.new.relation(predicate).rows
+    others = predicate in extensions.new.schema and extensions.new.relation(predicate).rows
     return bool(others or len(owners) > 1)
 
 
-def _waiting(work: Materialisation, predicate: str) -> Difference:
-    columns = work.state.schema[predicate].columns
-    gone = (edit.deleted for edit in work.touched[predicate].values() if edit.deleted is not None)
-    nothing = Relation(columns, ())
-    return Difference(0, 0, nothing, Relation(columns, tuple(gone)), waits=True)
+def _waiting(extensions: ChangedExtensions, predicate: str) -> Difference:
+    columns = extensions.old.schema[predicate].columns
+    edits = extensions.touched[predicate].values()
+    gone = tuple(edit.deleted for edit in edits if edit.deleted is not None)
+    return Difference(0, 0, Relation(columns, ()), Relation(columns, gone), waits=True)
 
 
-def _moved(work: Materialisation, predicate: str) -> Difference:
+def _moved(extensions: ChangedExtensions, predicate: str) -> Difference:
     """How an extension has changed, not counted yet."""
-    delta = work.delta(predicate)
-    known = work.known(predicate)
+    delta = extensions.delta(predicate)
+    known = extensions.known(predicate)
     deleted = delta.deleted
-    if not all(_lasting(part) or _is_discarded(work, predicate, part) for part in deleted.parts):
+    stays = (_lasting(p) or _is_discarded(extensions, predicate, p) for p in deleted.parts)
+    if not all(stays):
         # `deleted` reads tables from which publication deletes some of these rows: copy them.
-        deleted = _copied(work.store, deleted, f"left_{whole(known.sql_name)}")
+        deleted = _copied(extensions.store, deleted, f"left_{whole(known.sql_name)}")
     lasting = all(_lasting(part) for part in delta.inserted.parts)
     return Difference(0, 0, delta.inserted, deleted, all_new=not lasting)
 
@@ -133,11 +134,11 @@ def _lasting(part: Part) -> bool:
     return kept and (part.minus or CHANGE_FACTS).startswith(CHANGE_FACTS)
 
 
-def _is_discarded(work: Materialisation, predicate: str, part: Part) -> bool:
+def _is_discarded(extensions: ChangedExtensions, predicate: str, part: Part) -> bool:
     """Whether a table of the file is dropped as a whole, or replaced by another."""
-    for owner, parts in work.old.derived.get(predicate, {}).items():
+    for owner, parts in extensions.old.derived.get(predicate, {}).items():
         if part in parts:
-            return isinstance(owner, Discarded) or work.edits[predicate, owner].rewritten
+            return isinstance(owner, Discarded) or extensions.edits[predicate, owner].rewritten
     return False
 
 

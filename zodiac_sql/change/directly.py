@@ -18,11 +18,11 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.net_facts import explicit_table, net_inserts
 from zodiac_sql.change.noted import Fed, prepare_feed, write_fed, write_fed_if_written
 from zodiac_sql.change.prepared import Prepared
+from zodiac_sql.change.request import Request
 from zodiac_sql.change.staged_rows import (
     deletion,
     is_each_once,
@@ -32,6 +32,7 @@ from zodiac_sql.change.staged_rows import (
     shape,
     without_none,
 )
+from zodiac_sql.change.update_report import UpdateReport
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
@@ -69,15 +70,10 @@ class Write:
         return f"{CHANGE_FACTS}edb_{which}_{whole(self.known.sql_name)}"
 
 
-def direct_writes(collected: Collected, prepared: Prepared) -> list[Write] | None:
-    """What an update is to write, if it can be written right away; else None."""
-    state = collected.state
-    if prepared is not collected.prepared or collected.seen or collected.ahead or state.aside:
-        return None
-    if collected.prefixes != state.prefixes or collected.keeping:
-        return None
+def direct_writes(state: State, prepared: Prepared, request: Request) -> list[Write] | None:
+    """What an update of facts alone is to write, if it can be written right away; else None."""
     ruled = in_rules(prepared)
-    inserts, deletes = without_none(collected.inserts), without_none(collected.deletes)
+    inserts, deletes = without_none(request.inserts), without_none(request.deletes)
     writes: list[Write] = []
     for name in {**deletes, **inserts}:
         if name in ruled:
@@ -137,10 +133,19 @@ class Written:
     facts: dict[str, Staged]
 
 
-def write_directly(collected: Collected, writes: Sequence[Write], cache: StatementCache) -> Written:
-    """Write facts to the file, in one transaction, unless there is nothing to write."""
-    store, old = collected.store, collected.state
-    new = replace(old, positions={**old.positions, **collected.positions})
+def write_directly(
+    store: Store,
+    old: State,
+    writes: Sequence[Write],
+    positions: Mapping[str, int],
+    report: UpdateReport,
+    cache: StatementCache,
+) -> Written:
+    """Write facts to the file, in one transaction, unless there is nothing to write.
+
+    `positions` tell how far streams have come. The report gets what proves that all is written.
+    """
+    new = replace(old, positions={**old.positions, **positions})
     if not (writes or dictionary.waits(store) or new.positions != old.positions):
         return Written(old.again(), {}, {})
     given = _fed(old, writes, {write.table: write.staged for write in writes})
@@ -160,7 +165,7 @@ def write_directly(collected: Collected, writes: Sequence[Write], cache: Stateme
                 note_one = partial(_note_one, store, writes[0], facts)
                 feed = write_fed_if_written(together, waiting, note_one)
             together.run()
-            collected.proof = None if counts else _proof(writes, facts)
+            report.proof = None if counts else _proof(writes, facts)
             if not at_once:
                 moved = _fed(old, writes, facts)
                 waiting = waiting and entered(old.feed, moved)

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from zodiac_sql.change.collected import Collected, explicit_predicates
+from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.request import explicit_predicates
 from zodiac_sql.errors import Problem, ProgramError
 from zodiac_sql.language.named_columns import all_positional
+from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.templates import is_template
 from zodiac_sql.language.types import NOT_SYMBOLS, TYPE_CLASH
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.check_files import refused
+from zodiac_sql.program.rule_edits import RuleEdits
 
 
 def refuse_early(collected: Collected) -> None:
@@ -23,23 +26,23 @@ def refuse_early(collected: Collected) -> None:
 
     It is for those who know that nothing but facts will follow.
     """
+    before, request, schema = collected.before, collected.request, collected.edits.provisional
     found = refused(
-        _arrivals(collected),
-        collected.schema,
-        explicit_predicates(collected),
-        {**collected.state.functions, **collected.functions},
+        _arrivals(request.rules, schema),
+        schema,
+        explicit_predicates(before.state, request),
+        {**before.state.functions, **before.functions},
     )
-    problems = [*collected.problems, *filter(_is_certain, found)]
+    problems = [*collected.report.problems, *filter(_is_certain, found)]
     if problems:
         raise ProgramError(in_order(problems))
 
 
-def _arrivals(collected: Collected) -> Sequence[Arrival]:
+def _arrivals(edits: RuleEdits, schema: Schema) -> Sequence[Arrival]:
     """The rules whose columns are known, without those that facts must complete."""
-    arrivals = collected.rules.arrivals
-    programs, _ = all_positional([arrival.program for arrival in arrivals], collected.schema)
+    programs, _ = all_positional([arrival.program for arrival in edits.arrivals], schema)
     found = []
-    for arrival, program in zip(arrivals, programs, strict=True):
+    for arrival, program in zip(edits.arrivals, programs, strict=True):
         rules = tuple(rule for rule in program.rules if not is_template(rule))
         found.append(replace(arrival, program=replace(program, rules=rules), strict=False))
     return found

@@ -6,17 +6,18 @@ program, and the program must be known before anything is evaluated (program/exp
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.net_facts import explicit_table
 from zodiac_sql.change.prepared import Prepared
+from zodiac_sql.change.request import Request
 from zodiac_sql.change.staged_rows import parameters_of, staged_query, without_none
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.statements import anti_join, union_all
-from zodiac_sql.language.schema import Predicate, Staged
+from zodiac_sql.language.schema import Predicate, Schema, Staged
 from zodiac_sql.language.syntax import Constant, Type
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.build import expansion
@@ -25,36 +26,37 @@ from zodiac_sql.sql.relations import Relation, columns_of
 from zodiac_sql.storage.extensions import decoded
 
 
-def explicit_after(collected: Collected) -> Explicit:
-    """The explicit facts after an update."""
-    after = _After(collected)
+def explicit_after(before: Baseline, request: Request, schema: Schema) -> Explicit:
+    """The explicit facts after an update, by which the predicates are those of `schema`."""
+    after = _After(before, request, schema)
     return Explicit(after.is_there, after.rows)
 
 
-def is_expanded_anew(collected: Collected, prepared: Prepared) -> bool:
+def is_expanded_anew(
+    before: Baseline, prepared: Prepared, request: Request, schema: Schema
+) -> bool:
     """Whether a change of facts alone changes which rules are made of templates."""
     planned = prepared.planned
     if not planned.templates:
         return False
-    touched = {*without_none(collected.inserts), *without_none(collected.deletes)}
-    after = explicit_after(collected)
+    touched = {*without_none(request.inserts), *without_none(request.deletes)}
+    after = explicit_after(before, request, schema)
     gone = {name for name in touched if not after.is_there(name)}
     if planned.read.isdisjoint(touched) and not gone:
         return False
     plain = [rule for rule in planned.rules if rule.origin is None]
-    schema: Mapping[str, Predicate] = collected.schema
     made = expansion(planned.templates, plain, (), schema, after)
-    before = {rule.name for rule in planned.rules if rule.origin is not None}
-    return bool(made.problems) or {rule.name for rule in made.rules} != before
+    there = {rule.name for rule in planned.rules if rule.origin is not None}
+    return bool(made.problems) or {rule.name for rule in made.rules} != there
 
 
 class _After:
-    def __init__(self, collected: Collected) -> None:
-        self._store, self._state = collected.store, collected.state
-        self._schema: Mapping[str, Predicate] = collected.schema
-        self._inserts = without_none(collected.inserts)
-        self._deletes = without_none(collected.deletes)
-        self._facts = list(collected.rules.facts())
+    def __init__(self, before: Baseline, request: Request, schema: Schema) -> None:
+        self._store, self._state = before.store, before.state
+        self._schema = schema
+        self._inserts = without_none(request.inserts)
+        self._deletes = without_none(request.deletes)
+        self._facts = list(request.rules.facts())
 
     def is_there(self, name: str) -> bool:
         """Whether a predicate has explicit facts."""

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 
 from zodiac_sql.change.choose_rewrites import with_modules
 from zodiac_sql.change.prepared import is_same
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.workspace import Basis
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.syntax import Column, Rule
+from zodiac_sql.program.state import State
 
 
 def is_impaired(heritage: Heritage | None) -> bool:
@@ -20,12 +21,12 @@ def is_impaired(heritage: Heritage | None) -> bool:
     return bool(heritage.lost or heritage.new or len(heritage.origins) > 1)
 
 
-def fresh_hypernodes(work: Materialisation) -> set[int]:
+def fresh_hypernodes(basis: Basis) -> set[int]:
     """The hypernodes that have to be evaluated from scratch."""
-    restructuring, planned = work.planned.restructuring, work.planned
-    if restructuring.before is restructuring.after and is_same(planned.schema, work.state.schema):
+    restructuring, planned = basis.planned.restructuring, basis.planned
+    if restructuring.before is restructuring.after and is_same(planned.schema, basis.state.schema):
         return set()
-    before, after = work.state.schema, planned.schema
+    before, after = basis.state.schema, planned.schema
     others = {name for name, known in after.items() if before.get(name) is not known}
     return {
         h.id
@@ -36,39 +37,41 @@ def fresh_hypernodes(work: Materialisation) -> set[int]:
             or not others.isdisjoint(h.reads)
             or not others.isdisjoint(h.derives)
         )
-        and _is_fresh(work, h)
+        and _is_fresh(basis, h)
     }
 
 
-def _is_fresh(work: Materialisation, hypernode: Hypernode) -> bool:
+def _is_fresh(basis: Basis, hypernode: Hypernode) -> bool:
     """Whether a hypernode has to be evaluated from scratch: it has no tables to begin with.
 
     A hypernode whose rules change also starts from scratch if it has or had modules or trees:
     these neither take tables over nor leave them to others.
     """
-    restructuring = work.planned.restructuring
+    restructuring = basis.planned.restructuring
     heritage = restructuring.heritages.get(hypernode.id)
-    if heritage and (with_modules(work, hypernode).rows or _had_inner_tables(work, heritage)):
+    if heritage and with_modules(basis, hypernode).rows:
+        return True
+    if heritage and _had_inner_tables(basis.state, heritage):
         return True
     if hypernode.id not in restructuring.sources or (heritage and not heritage.origins):
         return True
     lost, new = (heritage.lost, heritage.new) if heritage else ((), ())
-    if used_functions(lost) & work.state.functions.keys() - work.functions.keys():
+    if used_functions(lost) & basis.state.functions.keys() - basis.functions.keys():
         return True  # a rule may have been dropped because its function is no longer registered
     lasting = [rule for rule in hypernode.rules if rule not in new]
-    return _retyped(work, lasting) or _retyped(work, lost, gone=True)
+    return _retyped(basis, lasting) or _retyped(basis, lost, gone=True)
 
 
-def _had_inner_tables(work: Materialisation, heritage: Heritage) -> bool:
+def _had_inner_tables(state: State, heritage: Heritage) -> bool:
     origins = {origin.id for origin in heritage.origins}
     return any(
         row.modules or any(tree.nodes for tree in row.trees)
-        for row in work.state.hypernodes
+        for row in state.hypernodes
         if row.id in origins
     )
 
 
-def _retyped(work: Materialisation, rules: Iterable[Rule], gone: bool = False) -> bool:
+def _retyped(basis: Basis, rules: Iterable[Rule], gone: bool = False) -> bool:
     """Whether a predicate in some rules has other columns than before.
 
     For rules that are gone, a column that has lost its type counts as unchanged: nothing may be
@@ -77,19 +80,19 @@ def _retyped(work: Materialisation, rules: Iterable[Rule], gone: bool = False) -
     for name in {
         p for rule in rules for p in (rule.head.predicate, *rule.positive(), *rule.negative())
     }:
-        before, after = work.state.schema.get(name), work.planned.schema[name]
+        before, after = basis.state.schema.get(name), basis.planned.schema[name]
         if before is after:
             continue
         if before is None or before.columns != (
-            past_columns(work, name) if gone else after.columns
+            past_columns(basis, name) if gone else after.columns
         ):
             return True
     return False
 
 
-def past_columns(work: Materialisation, name: str) -> tuple[Column, ...]:
+def past_columns(basis: Basis, name: str) -> tuple[Column, ...]:
     """The columns of a predicate; those without a type have the type from before the change."""
-    after, before = work.planned.schema[name], work.state.schema.get(name)
+    after, before = basis.planned.schema[name], basis.state.schema.get(name)
     if before is None or before.arity != after.arity:
         return after.columns
     pairs = zip(after.columns, before.columns, strict=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.schema_edits import SchemaEdits
+from zodiac_sql.change.update_report import UpdateReport
 from zodiac_sql.errors import QueryError
 from zodiac_sql.names import why_not
 from zodiac_sql.program.feed import Keeping, Retention
@@ -13,7 +14,8 @@ _DAY = 24 * 60 * 60
 
 
 def keeping_of(
-    collected: Collected,
+    edits: SchemaEdits,
+    report: UpdateReport,
     predicates: Iterable[str] | None,
     limits: tuple[int | None, float | None, int | None],
 ) -> Keeping:
@@ -27,17 +29,17 @@ def keeping_of(
         return Keeping((None,), kept)
     if isinstance(predicates, str):
         raise QueryError(f"keep_feed takes a list of predicates: [{predicates!r}]")
-    names = dict.fromkeys(_meant(collected, name) for name in predicates)
+    names = dict.fromkeys(_meant(edits, report, name) for name in predicates)
     return Keeping(tuple(names), kept)
 
 
-def _meant(collected: Collected, predicate: str) -> str:
+def _meant(edits: SchemaEdits, report: UpdateReport, predicate: str) -> str:
     """The predicate that a name means; a remark tells that there is none yet."""
     if wrong := why_not(predicate):
         raise QueryError(f"keep_feed: {wrong}")
-    name = collected.meant(predicate)
-    if name not in collected.schema:
-        collected.remarks.append(
+    name = edits.meant(predicate)
+    if name not in edits.provisional:
+        report.remarks.append(
             f"there is no predicate {name} yet: what enters it will be in the feed"
         )
     return name

@@ -15,9 +15,13 @@ from zodiac_sql.language.named_columns import known_columns
 from zodiac_sql.language.syntax import Column, Declaration
 
 if TYPE_CHECKING:
+    from zodiac_sql.change.baseline import Baseline
     from zodiac_sql.change.collected import Collected
+    from zodiac_sql.database.store import Store
     from zodiac_sql.facts.load.options import Options
     from zodiac_sql.facts.load.result import Loaded
+    from zodiac_sql.language.schema import Schema
+    from zodiac_sql.program.rule_edits import RuleEdits
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,31 +40,30 @@ def load(collected: Collected, file: File) -> None:
 
     if file.options.prunes and (name := predicate_of(file.path, file.predicate)):
         file = replace(file, predicate=name)
-        if name not in known_columns(collected.schema):
-            collected.waiting.append(file)
+        if name not in known_columns(collected.edits.provisional):
+            collected.request.waiting.append(file)
             return
     _insert(collected, file)
 
 
 def load_waiting(collected: Collected) -> None:
     """Load the files that have waited for rules: now all of them are known. Raises DataError."""
-    waiting, collected.waiting = collected.waiting, []
-    for file in waiting:
+    for file in collected.request.waiting:
         assert file.predicate is not None
         read = None
-        if file.predicate not in known_columns(collected.schema):
-            read = _read_by_rules(collected, file.predicate)
+        if file.predicate not in known_columns(collected.edits.provisional):
+            read = _read_by_rules(collected.before, collected.request.rules, file.predicate)
         _insert_or_explain(collected, replace(file, options=replace(file.options, read=read)))
 
 
-def staged(collected: Collected, file: File) -> Loaded:
+def staged(store: Store, schema: Schema, file: File) -> Loaded:
     """Stage the facts of a file."""
     from zodiac_sql.facts.load.load_file import load_file  # late: most changes read no file
 
     return load_file(
-        collected.store,
+        store,
         file.path,
-        collected.schema,
+        schema,
         predicate=file.predicate,
         skip_bad=file.skip_bad,
         options=file.options,
@@ -69,14 +72,15 @@ def staged(collected: Collected, file: File) -> Loaded:
 
 def _insert(collected: Collected, file: File) -> None:
     """Collect the facts of a file."""
-    with collected.timed("stage"):
-        loaded = staged(collected, file)
-        collected.prefixes = {**dict(loaded.prefixes), **collected.prefixes}
+    edits, report = collected.edits, collected.report
+    with report.timed("stage"):
+        loaded = staged(collected.before.store, edits.provisional, file)
+        edits.prefixes = {**dict(loaded.prefixes), **edits.prefixes}
         for one in loaded.staged:
             collected.insert(one)
             if not loaded.facts:
-                collected.declare(one.predicate)
-    collected.loaded.append(loaded)
+                edits.declare(one.predicate)
+    report.of_files += loaded.notes
 
 
 def _insert_or_explain(collected: Collected, file: File) -> None:
@@ -88,12 +92,13 @@ def _insert_or_explain(collected: Collected, file: File) -> None:
     except LackingError as error:
         assert file.predicate is not None
         columns = tuple(Column(name, None) for name in error.names)
-        collected.name_columns(Declaration(file.predicate, columns))
+        declared = Declaration(file.predicate, columns)
+        collected.report.problems += collected.edits.name_columns(declared)
 
 
-def _read_by_rules(collected: Collected, predicate: str) -> ColumnsRead:
+def _read_by_rules(before: Baseline, edits: RuleEdits, predicate: str) -> ColumnsRead:
     """What the rules after the update say of the columns of a predicate."""
-    edits, dropped = collected.rules, collected.rules.dropped
-    kept = [rule for rule in collected.before.written() if rule.name not in dropped]
+    dropped = edits.dropped
+    kept = [rule for rule in before.written() if rule.name not in dropped]
     came = (rule for arrival in edits.arrivals for rule in arrival.program.rules)
     return columns_read(predicate, [*kept, *came], edits.facts())

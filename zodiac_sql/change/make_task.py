@@ -7,18 +7,20 @@ from dataclasses import dataclass
 
 from zodiac_sql.change.choose_rewrites import copied_from_outside, types_of, with_all
 from zodiac_sql.change.fresh import past_columns
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.settings import Settings
+from zodiac_sql.change.workspace import Basis, MarkedFacts, Workspace
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.maintain.contract import Marking, Task
 from zodiac_sql.names import given
+from zodiac_sql.program.build import Planned
 from zodiac_sql.rewrite.closures.transitive import Transitive
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Delta
-from zodiac_sql.storage.sources import inside
+from zodiac_sql.storage.sources import Sources, inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,34 +34,34 @@ class Due:
     """Whether it is evaluated from scratch, because none of its tables is of use."""
 
 
-def make_task(work: Materialisation, due: Due, inner: Inner) -> Task:
+def make_task(work: Workspace, due: Due, inner: Inner) -> Task:
     """The task for a hypernode, with the modules and trees at work in it."""
     hypernode, heritage = due.hypernode, due.heritage
-    before, after = (inside(sources, inner, hypernode.id) for sources in (work.old, work.new))
+    basis, new = work.basis, work.extensions.new
     return Task(
-        store=work.store,
+        store=basis.store,
         # If its own rules change, its tables will have other names at the next change.
-        cache=StatementCache() if heritage else work.cache.of(hypernode.id),
+        cache=StatementCache() if heritage else basis.cache.of(hypernode.id),
         forms=inner.forms,
-        schema=with_all(work.planned.schema, inner.schema),
-        types=with_all(_types(work, heritage), types_of(inner.schema)),
-        functions=work.functions,
-        ids=work.ids,
-        before=before,
-        after=after,
+        schema=with_all(basis.planned.schema, inner.schema),
+        types=with_all(_types(basis, heritage), types_of(inner.schema)),
+        functions=basis.functions,
+        ids=basis.ids,
+        before=inside(work.extensions.old, inner, hypernode.id),
+        after=inside(new, inner, hypernode.id),
         deltas=_deltas_inside(due.deltas, inner),
-        ranked=work.ranked.get(hypernode.id, False),
+        ranked=work.outcomes.ranked.get(hypernode.id, False),
         heritage=heritage,
         modules=inner.rows,
-        marking=_marking(work, hypernode, inner, heritage),
-        edges=_edges(work, hypernode, inner),
-        most_rounds=work.most_rounds,
+        marking=_marking(basis.settings, work.marked, due, inner),
+        edges=_edges(basis.planned, new, hypernode, inner),
+        most_rounds=basis.most_rounds,
     )
 
 
-def _edges(work: Materialisation, hypernode: Hypernode, inner: Inner) -> str | None:
+def _edges(planned: Planned, new: Sources, hypernode: Hypernode, inner: Inner) -> str | None:
     """The relation whose closure a hypernode is (maintain/contract.py), before the change, too."""
-    structure = work.planned.restructuring
+    structure = planned.restructuring
     if structure.before is not structure.after:
         return None
     if len(inner.hypernode.rules) != 1 or len(hypernode.derives) != 1:
@@ -69,40 +71,36 @@ def _edges(work: Materialisation, hypernode: Hypernode, inner: Inner) -> str | N
         is_closed = [row.kind == Transitive.kind and not row.fed for row in inner.rows] == [True]
         return given(predicate) if is_closed else None
     taken = inner.forms.along
-    if taken is None or work.new.explicit.get(predicate):
+    if taken is None or new.explicit.get(predicate):
         return None
-    edges = copied_from_outside(work, hypernode, predicate)
+    edges = copied_from_outside(planned, new, hypernode, predicate)
     return edges if edges == taken.edges else None
 
 
-def _marking(
-    work: Materialisation, hypernode: Hypernode, inner: Inner, heritage: Heritage | None
-) -> Marking:
+def _marking(settings: Settings, marked: MarkedFacts, due: Due, inner: Inner) -> Marking:
     """The marks that concern a hypernode. One that is rewritten has none."""
-    implicit = work.settings.strategy == "dred_marking"
-    if heritage or inner.tables or inner.outside:
+    hypernode, implicit = due.hypernode, settings.strategy == "dred_marking"
+    if due.heritage or inner.tables or inner.outside:
         return Marking(implicit=implicit)
-    known = [(name, part) for name, part in work.next.items()]
+    known = [(name, part) for name, part in marked.next.items()]
     if implicit:
-        known += [(p, part) for (p, owner), part in work.marked.items() if owner != hypernode.id]
+        known += [(p, part) for (p, owner), part in marked.derived.items() if owner != hypernode.id]
     next_: dict[str, tuple[Part, ...]] = {}
     for name, part in known:
         if name in hypernode.reads:
             next_[name] = (*next_.get(name, ()), part)
-    if work.marks is None or hypernode.id in work.marks.unmarked:
+    if marked.before is None or hypernode.id in marked.before.unmarked:
         return Marking(next_, {}, implicit)
-    found = work.marks.found.items()
+    found = marked.before.found.items()
     given = {name: part for (name, owner), part in found if owner == hypernode.id}
     return Marking(next_, given, implicit, known=True)
 
 
-def _types(
-    work: Materialisation, heritage: Heritage | None
-) -> Mapping[str, tuple[Type | None, ...]]:
+def _types(basis: Basis, heritage: Heritage | None) -> Mapping[str, tuple[Type | None, ...]]:
     """The types of all columns; in predicates of lost rules, open columns keep their old types."""
     lost = heritage.lost if heritage else ()
     names = {p for rule in lost for p in rule.positive() | rule.negative()}
-    return with_all(work.types, {n: tuple(c.type for c in past_columns(work, n)) for n in names})
+    return with_all(basis.types, {n: tuple(c.type for c in past_columns(basis, n)) for n in names})
 
 
 def _deltas_inside(deltas: Mapping[str, Delta], inner: Inner) -> dict[str, Delta]:

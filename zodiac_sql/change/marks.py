@@ -5,46 +5,60 @@ maintain/marking.py explains what marks are.
 
 from __future__ import annotations
 
-from zodiac_sql.change.collected import Collected
+from collections.abc import Mapping
+
 from zodiac_sql.change.net_facts import NetFacts, deleted_next
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.workspace import Basis, MarkedFacts
+from zodiac_sql.language.schema import Staged
 from zodiac_sql.maintain.papers.marking import Marks
 from zodiac_sql.names import CHANGE_FACTS, whole
 from zodiac_sql.program.state import State
+from zodiac_sql.sql.relations import Part
+from zodiac_sql.storage.sources import Sources
+
+Ahead = Mapping[str, tuple[object, Staged]]
+"""What the next update deletes, by predicate: the rows as given, and staged."""
 
 
-def tell_marks(collected: Collected, work: Materialisation, net: NetFacts) -> None:
-    """Note the marks for this update, if they still hold, and look up those for the next."""
-    structure, marks = work.planned.restructuring, collected.marks
-    if marks and structure.before is structure.after and _came_as_seen(marks, work.state, net):
-        work.marks = marks
-    turn = _turn(collected)
-    for name, (_, staged) in collected.ahead.items():
-        known = work.planned.schema[name]
+def marked_facts(
+    marks: Marks | None, ahead: Ahead, basis: Basis, new: Sources, net: NetFacts
+) -> MarkedFacts:
+    """The marks for this update, if they still hold, and those on explicit facts for the next.
+
+    `new` are the extensions with the update's explicit facts, before any hypernode is evaluated.
+    """
+    structure = basis.planned.restructuring
+    hold = marks and structure.before is structure.after and _came_as_seen(marks, basis.state, net)
+    turn, found = _turn(marks), dict[str, Part]()
+    for name, (_, staged) in ahead.items():
+        known = basis.planned.schema[name]
         part = deleted_next(
-            work.store,
+            basis.store,
             predicate=known,
-            explicit=work.new.relation(name),
+            explicit=new.relation(name),
             entered=net.inserts.get(name),
             staged=staged,
             name=f"{CHANGE_FACTS}ahead{turn}_{whole(known.sql_name)}",
-            cache=work.cache,
+            cache=basis.cache,
         )
         if part:
-            work.next[name] = part
+            found[name] = part
+    return MarkedFacts(marks if hold else None, found)
 
 
-def marks_after(collected: Collected, work: Materialisation, state: State) -> Marks | None:
+def marks_after(
+    marks: Marks | None, ahead: Ahead, marked: MarkedFacts, state: State
+) -> Marks | None:
     """The marks that this update hands to the next one; None if there are none."""
-    if not work.next:
+    if not marked.next:
         return None
-    ahead = {name: (collected.ahead[name][0], part) for name, part in work.next.items()}
-    return Marks(state.generation, _turn(collected), ahead, work.marked, work.unmarked)
+    looked_up = {name: (ahead[name][0], part) for name, part in marked.next.items()}
+    return Marks(state.generation, _turn(marks), looked_up, marked.derived, marked.unmarked)
 
 
-def _turn(collected: Collected) -> int:
+def _turn(marks: Marks | None) -> int:
     """Which of two names the tables for the next update get: this one reads those of the other."""
-    return 1 - collected.marks.turn if collected.marks else 0
+    return 1 - marks.turn if marks else 0
 
 
 def _came_as_seen(marks: Marks, state: State, net: NetFacts) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import fields, replace
 from typing import Protocol, runtime_checkable
 
 from zodiac_sql.change.begin import save_classes
+from zodiac_sql.change.changed_extensions import ChangedExtensions
 from zodiac_sql.change.choose_rewrites import (
     expand,
     is_otherwise,
@@ -25,9 +26,9 @@ from zodiac_sql.change.choose_rewrites import (
 )
 from zodiac_sql.change.fresh import fresh_hypernodes, is_impaired
 from zodiac_sql.change.make_task import Due, make_task
-from zodiac_sql.change.plan_sizes import Plan, plan_of
+from zodiac_sql.change.plan_sizes import PlannedSizes, plan_of
 from zodiac_sql.change.stats import HypernodeStats
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.workspace import Basis, Workspace
 from zodiac_sql.cost.operator import Decision
 from zodiac_sql.evaluate.rule_errors import evaluating_all
 from zodiac_sql.graph.hypergraph import Hypernode
@@ -40,6 +41,7 @@ from zodiac_sql.maintain.registry import maintain
 from zodiac_sql.rewrite.hypertree.stored import tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.storage.edits import Delta, Edit
+from zodiac_sql.storage.sources import Sources
 
 Progress = Callable[[str, int, int], None]
 """Called before a hypernode is evaluated: with its name, its position, and the number of all."""
@@ -53,7 +55,7 @@ takes fewer is over soon."""
 class Foresees(Protocol):
     """A report of progress that is also told what is expected, if the change is a large one."""
 
-    def expects(self, plan: Plan) -> None:
+    def expects(self, plan: PlannedSizes) -> None:
         """Called once, before the first hypernode."""
 
     def comes(self, done: int, total: int | None) -> None:
@@ -61,18 +63,20 @@ class Foresees(Protocol):
         total, its rules have derived so many facts."""
 
 
-def materialise(work: Materialisation, progress: Progress | None = None) -> ManyRounds | None:
+def materialise(work: Workspace, progress: Progress | None = None) -> ManyRounds | None:
     """Compute what a change does to every hypernode, in temporary tables, unless that takes many
     rounds.
     """
-    planned = work.planned
-    fresh = fresh_hypernodes(work)
-    changed = {h.id for name in work.touched for h in planned.graph.readers.get(name, ())}
+    basis, extensions = work.basis, work.extensions
+    planned = basis.planned
+    fresh = fresh_hypernodes(basis)
+    changed = {h.id for name in extensions.touched for h in planned.graph.readers.get(name, ())}
     direct = planned.restructuring.direct | fresh | changed
     hypernodes = execution_plan(planned.graph, direct)
-    with _foreseen(work, progress if len(fresh) == len(planned.graph.hypernodes) else None):
+    from_scratch = len(fresh) == len(planned.graph.hypernodes)
+    with _foreseen(basis, extensions.new, progress if from_scratch else None):
         for number, hypernode in enumerate(hypernodes):
-            deltas = {} if hypernode.id in fresh else _deltas_for(work, hypernode)
+            deltas = {} if hypernode.id in fresh else _deltas_for(extensions, hypernode)
             heritage = planned.restructuring.heritages.get(hypernode.id)
             if hypernode.id not in fresh and not deltas and not is_impaired(heritage):
                 continue
@@ -81,70 +85,75 @@ def materialise(work: Materialisation, progress: Progress | None = None) -> Many
             new = hypernode.id in fresh or heritage is not None
             inner = with_components(work, hypernode, new)
             inner = with_decisions(work, hypernode, inner, new)
-            anew = hypernode.id in fresh or is_otherwise(work, hypernode, inner)
+            anew = hypernode.id in fresh or is_otherwise(work.outcomes, hypernode, inner)
             if many := _evaluate(work, Due(hypernode, deltas, heritage, anew), inner):
                 return many
     return None
 
 
 @contextmanager
-def _foreseen(work: Materialisation, progress: Progress | None) -> Iterator[None]:
+def _foreseen(basis: Basis, new: Sources, progress: Progress | None) -> Iterator[None]:
     """Tell a report what is expected of an evaluation of everything, if it is a large one, and
     inside the block how far that has come.
     """
-    parts = (part for parts in work.new.explicit.values() for part in parts)
+    parts = (part for parts in new.explicit.values() for part in parts)
     if not isinstance(progress, Foresees) or sum(part.rows for part in parts) < LEAST_FORESEEN:
         yield
         return
-    progress.expects(plan_of(work, None))
-    with work.store.watch.telling(progress.comes):
+    progress.expects(plan_of(basis, new, None))
+    with basis.store.watch.telling(progress.comes):
         yield
 
 
-def _deltas_for(work: Materialisation, hypernode: Hypernode) -> dict[str, Delta]:
+def _deltas_for(extensions: ChangedExtensions, hypernode: Hypernode) -> dict[str, Delta]:
     """How a hypernode's inputs have changed; unchanged inputs are left out."""
     deltas = {}
-    for name in sorted(name for name in hypernode.reads if name in work.touched):
+    for name in sorted(name for name in hypernode.reads if name in extensions.touched):
         own = hypernode.id if name in hypernode.derives else None
-        delta = work.delta(name, own)
+        delta = extensions.delta(name, own)
         if delta:
             deltas[name] = delta
     return deltas
 
 
-def _evaluate(work: Materialisation, due: Due, inner: Inner) -> ManyRounds | None:
+def _evaluate(work: Workspace, due: Due, inner: Inner) -> ManyRounds | None:
     """Bring one hypernode up to date, unless that takes many rounds."""
-    hypernode = due.hypernode
+    hypernode, basis, old, new = due.hypernode, work.basis, work.extensions.old, work.extensions.new
     for rule in hypernode.rules:
-        require(used_functions([rule]), work.planned.functions, f"rule {rule.name}")
+        require(used_functions([rule]), basis.planned.functions, f"rule {rule.name}")
     started = time.perf_counter()
     former: list[str] = []
     if due.anew:
-        save_classes(work.store, work.old, {hypernode.id}, hypernode.derives)
-        for name in tables_of_trees(work.trees.get(hypernode.id, ())):
+        save_classes(basis.store, old, {hypernode.id}, hypernode.derives)
+        for name in tables_of_trees(work.outcomes.trees.get(hypernode.id, ())):
             # The tables of other trees have other columns.
-            former += [name] if work.old.derived.get(name, {}).get(hypernode.id) else []
-            work.old.leave_out(name, hypernode.id)
-    task = replace(make_task(work, due, inner), reconsiders=reconsiders(work, hypernode, inner))
-    done, decision = _maintained(work, due, task)
-    if isinstance(done, Anew):
-        before, inner = inner, with_components(work, hypernode, True)
-        due = replace(due, anew=inner.rows != before.rows)
-        task = make_task(work, due, inner)
-        done = recompute(task)
+            former += [name] if old.derived.get(name, {}).get(hypernode.id) else []
+            old.leave_out(name, hypernode.id)
+    task = make_task(work, due, inner)
+    task = replace(task, reconsiders=reconsiders(basis, new, hypernode, inner))
+    with evaluating_all(basis.store, hypernode, old):
+        done, decision = _maintained(due, task, basis.settings.strategy)
+        if isinstance(done, Anew):
+            before, inner = inner, with_components(work, hypernode, True)
+            due = replace(due, anew=inner.rows != before.rows)
+            task = make_task(work, due, inner)
+            done = recompute(task)
     if isinstance(done, ManyRounds):
         return done
     first = True
     while due.anew and (
-        trees := other_trees(work, hypernode, inner, task=task, done=done, decide_again=first)
+        trees := other_trees(
+            basis, work.extensions, hypernode, inner, task=task, done=done, decide_again=first
+        )
     ):
         first = False
-        inner = expand(work, hypernode, with_modules(work, hypernode), trees)
+        inner = expand(basis.cache, hypernode, with_modules(basis, hypernode), trees)
         task = make_task(work, due, inner)
-        done = recompute(task)
+        with evaluating_all(basis.store, hypernode, old):
+            done = recompute(task)
     _take(work, hypernode, inner, _emptied(done, [name for name in former if name in inner.tables]))
     outer = _outer(inner, done)
-    work.evaluated[hypernode.name] = HypernodeStats(
+    work.outcomes.evaluated[hypernode.name] = HypernodeStats(
         strategy=decision.name,
         why=decision.why,
         considered=decision.considered,
@@ -162,12 +171,9 @@ def _evaluate(work: Materialisation, due: Due, inner: Inner) -> ManyRounds | Non
 _NEW = Decision("recompute", "its rules, columns, modules or trees are new", ())
 
 
-def _maintained(work: Materialisation, due: Due, task: Task) -> tuple[Outcome, Decision]:
+def _maintained(due: Due, task: Task, strategy: str) -> tuple[Outcome, Decision]:
     """The outcome of a task, and which operator computed it, and why that one."""
-    with evaluating_all(work.store, due.hypernode, work.old):
-        if due.anew:
-            return recompute(task), _NEW
-        return maintain(task, work.settings.strategy)
+    return (recompute(task), _NEW) if due.anew else maintain(task, strategy)
 
 
 def _emptied(done: Maintained, former: Sequence[str]) -> Maintained:
@@ -184,18 +190,19 @@ def _outer(inner: Inner, done: Maintained) -> list[Edit]:
     return [edit for name, edit in done.edits.items() if name not in inner.tables]
 
 
-def _take(work: Materialisation, hypernode: Hypernode, inner: Inner, done: Maintained) -> None:
+def _take(work: Workspace, hypernode: Hypernode, inner: Inner, done: Maintained) -> None:
     """Remember what became of a hypernode's tables."""
-    work.ranked[hypernode.id] = done.ranked
-    work.modules[hypernode.id] = inner.rows
-    work.trees[hypernode.id] = inner.trees
-    work.inner |= inner.tables
+    outcomes, marked = work.outcomes, work.marked
+    outcomes.ranked[hypernode.id] = done.ranked
+    outcomes.modules[hypernode.id] = inner.rows
+    outcomes.trees[hypernode.id] = inner.trees
+    outcomes.inner.update(inner.tables)
     if done.marked is None:
-        work.unmarked.add(hypernode.id)
+        marked.unmarked.add(hypernode.id)
     for name, part in (done.marked or {}).items():
-        work.marked[name, hypernode.id] = part
+        marked.derived[name, hypernode.id] = part
     for name, edit in done.edits.items():
         if name in inner.tables:
-            work.inside[name, hypernode.id] = edit
+            outcomes.inside[name, hypernode.id] = edit
             continue
-        work.edit(name, hypernode.id, edit)
+        work.extensions.edit(name, hypernode.id, edit)

@@ -18,7 +18,7 @@ from typing import cast
 
 from zodiac_sql.change.choose_rewrites import as_components, forms_of, types_of
 from zodiac_sql.change.plan_closures import Known, closure_of
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.workspace import Basis
 from zodiac_sql.database.store import KNOWN_SYMBOLS
 from zodiac_sql.evaluate.cost import choose_components
 from zodiac_sql.evaluate.cost.choose_components import Sizes
@@ -41,6 +41,7 @@ from zodiac_sql.language.syntax import (
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Relation
+from zodiac_sql.storage.sources import Sources
 
 WIDTHS = {Type.SYMBOL: 4, Type.INT: 8, Type.FLOAT: 8, Type.BOOL: 1, Type.DATE: 4, Type.TIMESTAMP: 8}
 """How many bytes a value has in memory, and at most in a file, where DuckDB compresses it."""
@@ -84,7 +85,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedSizes:
     """What a change is expected to derive.
 
     `free` are the bytes that are free on the disk of the file, if it has one. `temporary` bytes are
@@ -131,28 +132,29 @@ class _Known:
 class _Planner:
     """The hypernodes of a change, one after the other."""
 
-    work: Materialisation
+    basis: Basis
+    new: Sources
     known: dict[str, _Known] = field(default_factory=dict)
     values: dict[tuple[str, int], float] = field(default_factory=dict)
     """How many values columns of explicit facts have."""
 
     def relation(self, name: str, _: Version) -> Relation:
         """The explicit facts of a predicate: all that is known before evaluation."""
-        columns = self.work.planned.schema[name].columns
-        parts = tuple(p for p in self.work.new.explicit.get(name, ()) if p.rows)
+        columns = self.basis.planned.schema[name].columns
+        parts = tuple(p for p in self.new.explicit.get(name, ()) if p.rows)
         return Relation(columns, parts)
 
     @property
     def context(self) -> Context:
-        work = self.work
-        return Context(self.relation, types_of(work.planned.schema), work.functions, work.ids)
+        basis = self.basis
+        return Context(self.relation, types_of(basis.planned.schema), basis.functions, basis.ids)
 
     @property
     def before(self) -> Known:
         """What is known before evaluation, as closures are estimated from it."""
-        planned = self.work.planned
+        planned = self.basis.planned
         explicit = partial(self.relation, _=Version.ALL)
-        return Known(self.work.store, planned.graph, planned.schema, self.context, explicit)
+        return Known(self.basis.store, planned.graph, planned.schema, self.context, explicit)
 
     def explicit(self, name: str) -> _Known:
         """What is known of a predicate before any rule."""
@@ -160,7 +162,7 @@ class _Planner:
         columns = []
         for place in range(len(relation.columns)):
             terms = tuple(Variable(f"V{i}") for i in range(len(relation.columns)))
-            size = Statistics(self.work.store, self.context, {}).size(Atom(name, terms))
+            size = Statistics(self.basis.store, self.context, {}).size(Atom(name, terms))
             values = size.values[f"V{place}"] if relation.rows else 0.0
             self.values[name, place] = values
             columns.append(_Column(values, frozenset({(name, place)})))
@@ -201,23 +203,23 @@ class _Heads:
     columns: list[_Column]
 
 
-def plan_of(work: Materialisation, free: int | None) -> Plan:
+def plan_of(basis: Basis, new: Sources, free: int | None) -> PlannedSizes:
     """What a change is expected to derive, hypernode by hypernode."""
-    planner = _Planner(work)
-    found = [_planned(planner, hypernode) for hypernode in work.planned.graph.hypernodes]
+    planner = _Planner(basis, new)
+    found = [_planned(planner, hypernode) for hypernode in basis.planned.graph.hypernodes]
     explicit = 0
     size = sum(one.bytes for one in found)
     temporary = WRITTEN_TWICE * max((one.bytes for one in found), default=0)
-    for name in work.planned.schema:
+    for name in basis.planned.schema:
         relation = planner.relation(name, Version.ALL)
         explicit += relation.rows
         size += relation.rows * _width(planner, name)
-    size += work.store.count(_SYMBOLS)
-    return Plan(tuple(found), explicit, size, temporary, free)
+    size += basis.store.count(_SYMBOLS)
+    return PlannedSizes(tuple(found), explicit, size, temporary, free)
 
 
 def _width(planner: _Planner, name: str) -> int:
-    columns = planner.work.planned.schema[name].columns
+    columns = planner.basis.planned.schema[name].columns
     return sum(WIDTHS[column.type or Type.SYMBOL] for column in columns) or 1
 
 
@@ -226,7 +228,7 @@ def _planned(planner: _Planner, hypernode: Hypernode) -> Expected:
     for name in hypernode.derives:
         planner.of(name)
     heads = {name: [] for name in hypernode.derives}  # type: dict[str, list[_Heads]]
-    forms = forms_of(planner.work, hypernode)
+    forms = forms_of(planner.basis, hypernode)
     closure = closure_of(planner.before, forms) if hypernode.recursive else None
     condensed = closure if closure and _as_components(planner, hypernode, closure) else None
     for rule in hypernode.rules:
@@ -270,7 +272,7 @@ def _bytes(
 
 def _as_components(planner: _Planner, hypernode: Hypernode, closure: Sizes) -> bool:
     """Whether a closure would be kept as components."""
-    can_be = as_components(planner.work, hypernode) is not None
+    can_be = as_components(planner.basis, planner.new, hypernode) is not None
     return can_be and choose_components.gains(closure)
 
 
@@ -282,7 +284,7 @@ def _heads(planner: _Planner, rule: Rule) -> _Heads:
     rule = _with_constants(rule)
     atoms = list(_atoms(rule.body))
     assumed = {a.predicate: 1 for a in atoms if _is_derived(planner, a.predicate)}
-    statistics = _Guessed(planner.work.store, planner.context, assumed, planner=planner)
+    statistics = _Guessed(planner.basis.store, planner.context, assumed, planner=planner)
     estimates = Estimates(atoms, statistics)
     places = range(len(atoms))
     terms = {name for name, _ in _names(rule, atoms)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import filterfalse
 
@@ -11,15 +12,19 @@ from zodiac_sql.change.change import AtWork, Change, HypernodeChange
 from zodiac_sql.change.changed_facts import ChangedFacts
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
-from zodiac_sql.change.stats import MarkStats, Seconds, Stats, StreamStats
-from zodiac_sql.change.workspace import Materialisation
+from zodiac_sql.change.schema_edits import SchemaEdits
+from zodiac_sql.change.stats import HypernodeStats, MarkStats, Seconds, Stats, StreamStats
+from zodiac_sql.change.update_report import UpdateReport
+from zodiac_sql.change.workspace import MarkedFacts
 from zodiac_sql.evaluate.cost.choose_trees import at_work
 from zodiac_sql.graph.restructuring import Restructuring
-from zodiac_sql.language.schema import Predicate, Staged, local_name
+from zodiac_sql.language.schema import Schema, Staged, local_name
 from zodiac_sql.maintain.registry import MARKING
+from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import HypernodeRow, State
 from zodiac_sql.sql.relations import Part
-from zodiac_sql.storage.owners import EXPLICIT
+from zodiac_sql.storage.edits import Edit
+from zodiac_sql.storage.owners import EXPLICIT, Owner
 
 
 def hypernode_change(restructuring: Restructuring, evaluated: Collection[str]) -> HypernodeChange:
@@ -66,81 +71,90 @@ IsCurrent = Callable[[], bool]
 """Tells whether the state that a change has left is still the current one."""
 
 
-def report(
-    collected: Collected,
-    work: Materialisation,
-    differences: Mapping[str, Difference],
-    state: State,
-    is_current: IsCurrent,
-    given: Mapping[str, Staged] | None = None,
-    is_published: bool = True,
-) -> Change:
-    """The Change of an update. It can read its facts until the next change begins.
+ExplicitMoves = Mapping[str, tuple[Part | None, Part | None]]
+"""The explicit facts that a change deletes and inserts, by predicate."""
 
-    `given` are facts in memory, by the names of the temporary tables that they get if asked for.
-    """
-    structure = work.planned.restructuring
+
+@dataclass(frozen=True, slots=True)
+class CarriedOut:
+    """What became of an update, in whatever way it was carried out, or would be."""
+
+    planned: Planned
+    """The program after it."""
+    state: State
+    differences: Mapping[str, Difference]
+    explicit: ExplicitMoves = field(default_factory=dict)
+    evaluated: Mapping[str, HypernodeStats] = field(default_factory=dict)
+    """What the hypernodes with work did, by their names."""
+    marked: MarkedFacts = field(default_factory=MarkedFacts)
+    given: Mapping[str, Staged] = field(default_factory=dict)
+    """Facts in memory, by the names of the temporary tables that they get if asked for."""
+    is_published: bool = True
+
+
+def report(collected: Collected, done: CarriedOut, is_current: IsCurrent) -> Change:
+    """The Change of an update. It can read its facts until the next change begins."""
+    structure, before = done.planned.restructuring, collected.before
+    differences, state = done.differences, done.state
     facts = ChangedFacts(
-        store=collected.store,
-        before=collected.state,
+        store=before.store,
+        before=before.state,
         state=state,
-        is_published=is_published,
+        is_published=done.is_published,
         differences=dict(differences),
         is_current=is_current,
-        marked=work.all_marked(),
-        explicit=explicit_moves(work),
-        given=dict(given or {}),
+        marked=done.marked.relations(done.planned.schema),
+        explicit=done.explicit,
+        given=dict(done.given),
     )
-    streamed, graphs = collected.streamed, (structure.before, work.planned.graph)
+    streamed, graphs = collected.request.streamed, (structure.before, done.planned.graph)
     return Change(
         inserted={name: d.inserted_count for name, d in differences.items() if d.inserted_count},
-        hypernodes=hypernode_change(structure, work.evaluated),
-        stats=_stats(collected, work),
-        seconds=time.perf_counter() - collected.started,
-        notes=notes_of(collected, work),
+        hypernodes=hypernode_change(structure, done.evaluated),
+        stats=_stats(collected, done),
+        seconds=time.perf_counter() - collected.report.started,
+        notes=notes_of(collected.report, collected.edits, done.planned.schema),
         updates=range(streamed.first, streamed.last + 1) if streamed else range(0),
-        violations=collected.violations,
+        violations=collected.report.violations,
         _deleted=facts.deleted,
         _facts=facts.table,
         _sides=partial(facts.sides, graphs),
         _graphs=graphs,
-        _modules=partial(_at_work, collected.state.hypernodes, state.hypernodes),
+        _modules=partial(_at_work, before.state.hypernodes, state.hypernodes),
     )
 
 
-def explicit_moves(work: Materialisation) -> dict[str, tuple[Part | None, Part | None]]:
-    """The explicit facts that a change deletes and inserts, by predicate."""
-    edits = work.edits.items()
-    return {name: (e.deleted, e.inserted) for (name, owner), e in edits if owner == EXPLICIT}
+def explicit_moves(edits: Mapping[tuple[str, Owner], Edit]) -> ExplicitMoves:
+    """What becomes of explicit facts, by the edits of all tables."""
+    return {n: (e.deleted, e.inserted) for (n, owner), e in edits.items() if owner == EXPLICIT}
 
 
-def _stats(collected: Collected, work: Materialisation) -> Stats:
+def _stats(collected: Collected, done: CarriedOut) -> Stats:
     """What the change cost."""
     marks = stream = None
-    if collected.settings.strategy in MARKING:
+    streamed = collected.request.streamed
+    if collected.before.settings.strategy in MARKING:
         marks = MarkStats(
-            explicit=sum(part.rows for part in work.next.values()),
-            implicit=sum(part.rows for part in work.marked.values()),
+            explicit=sum(part.rows for part in done.marked.next.values()),
+            implicit=sum(part.rows for part in done.marked.derived.values()),
         )
-    if collected.streamed:
-        lag = time.perf_counter() - collected.streamed.arrived
-        stream = StreamStats(lag, collected.streamed.waiting)
-    return Stats(Seconds(**collected.seconds), work.evaluated, marks, stream)
+    if streamed:
+        lag = time.perf_counter() - streamed.arrived
+        stream = StreamStats(lag, streamed.waiting)
+    return Stats(Seconds(**collected.report.seconds), done.evaluated, marks, stream)
 
 
-def notes_of(collected: Collected, work: Materialisation) -> tuple[str, ...]:
+def notes_of(told: UpdateReport, edits: SchemaEdits, schema: Schema) -> tuple[str, ...]:
     """Remarks of the loader, on rules, and on predicates called like tables of somebody else."""
-    notes = [note for loaded in collected.loaded for note in loaded.notes]
-    notes += collected.remarks
-    notes += _homonyms(collected, work.planned.schema)
+    notes = [*told.of_files, *told.remarks, *_homonyms(edits, schema)]
     return tuple(dict.fromkeys(notes))
 
 
-def _homonyms(collected: Collected, schema: Mapping[str, Predicate]) -> Iterator[str]:
+def _homonyms(edits: SchemaEdits, schema: Schema) -> Iterator[str]:
     """Remarks on new predicates that have the same name as somebody else's table."""
-    for name, sql_name in collected.sql_names.given.items():
+    for name, sql_name in edits.sql_names.given.items():
         local = local_name(name)
-        if name in schema and local.lower() in collected.others:
+        if name in schema and local.lower() in edits.others:
             yield (
                 f"the predicate {name} is not {local}, a table or view that was in the file "
                 f"before: SQL knows the predicate as {sql_name}. For rules to read the rows of "

@@ -20,7 +20,7 @@ class StreamedUpdate(Update):
     @property
     def state(self) -> State:
         """What is known before the update."""
-        return self._collected.state
+        return self._collected.before.state
 
     def graph_before(self) -> Hypergraph:
         """The HRDG before the update."""
@@ -28,7 +28,7 @@ class StreamedUpdate(Update):
 
     def applies(self, streamed: Streamed) -> None:
         """Say which updates of a stream this one applies."""
-        self._collected.streamed = streamed
+        self._collected.request.streamed = streamed
 
     @exclusive
     def look_ahead(self, deletes: Mapping[str, object]) -> None:
@@ -39,15 +39,16 @@ class StreamedUpdate(Update):
         other verbs. Rows that cannot be facts are passed over; the next update reports them.
         """
         collected = self._collected
-        if collected.settings.strategy not in MARKING or collected.rules:
+        before, request, edits = collected.before, collected.request, collected.edits
+        if before.settings.strategy not in MARKING or request.rules:
             return
-        derived = {p for h in collected.before.graph().hypernodes for p in h.derives}
+        derived = {p for h in before.graph().hypernodes for p in h.derives}
         for predicate, rows in deletes.items():
-            name = collected.meant(predicate)
-            known = collected.schema.get(name)
+            name = edits.meant(predicate)
+            known = edits.provisional.get(name)
             if known is None or known.open or name in derived:
                 continue
             with suppress(DataError):
                 staged = collected.stage(name, rows, gone=True)
                 if staged is not None:
-                    collected.ahead[name] = rows, staged
+                    request.ahead[name] = rows, staged

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace as replaced
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.kept_blanks import with_kept_blanks
 from zodiac_sql.change.load_files import File, load, staged
 from zodiac_sql.change.not_explicit import absent_facts
+from zodiac_sql.change.request import Request
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.errors import QueryError
@@ -27,7 +28,7 @@ from zodiac_sql.program.rule_sets import MAIN, Into, Written, require_name
 from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
-    from zodiac_sql.change.plan_sizes import Plan
+    from zodiac_sql.change.plan_sizes import PlannedSizes
     from zodiac_sql.facts.load.options import TableOptions
 
 
@@ -44,22 +45,24 @@ class Update:
     @property
     def change(self) -> Change:
         """What the update did. Raises QueryError before the update has been applied."""
-        if self._collected.change is None:
+        change = self._collected.report.change
+        if change is None:
             raise QueryError("an update's change is known when its with block has ended")
-        return self._collected.change
+        return change
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> PlannedSizes:
         """What the update is expected to derive, after `preview(plan=True)`."""
-        if self._collected.plan is None:
+        plan = self._collected.report.plan
+        if plan is None:
             raise QueryError("a plan is known when the with block of preview(plan=True) has ended")
-        return self._collected.plan
+        return plan
 
     @property
     def _guard(self) -> Guard:
-        if self._collected.ended:
+        if self._collected.report.ended:
             raise QueryError("this update has ended: its verbs are for inside its with block")
-        return self._collected.store.guard
+        return self._collected.before.store.guard
 
     @exclusive
     def add_rules(
@@ -82,7 +85,7 @@ class Update:
         have QueryError.
         """
         program, into = self._parsed(rules, set)
-        self._collected.add_program(program, replace, strict, into)
+        self._collected.add_program(program, into, replace=replace, strict=strict)
 
     def _refuse_early(self) -> None:
         """Raise ProgramError for rules that are wrong whatever facts follow."""
@@ -101,24 +104,24 @@ class Update:
         """
         program, into = self._parsed(rules, set)
         if isinstance(rules, Written):
-            collected = self._collected
-            program = with_kept_blanks(collected.store, collected.state, program, set)
+            before = self._collected.before
+            program = with_kept_blanks(before.store, before.state, program, set)
         self._collected.replace_set(program, into)
 
     def _parsed(self, rules: str | Path | Written, name: str) -> tuple[Program, Into]:
         """A text or file, and the rule set that it is for."""
         require_name(name)
+        report, edits = self._collected.report, self._collected.edits
         if isinstance(rules, Written):
-            self._collected.remarks += rules.remarks
+            report.remarks += rules.remarks
             return rules.program, Into(name, rules.source, rules.digest)
         text, source = rule_text(rules)
-        prefixes = self._collected.prefixes
         program, problems = parsed_text(
-            text, source, prefixes, self._own_triple, self._collected.schema
+            text, source, edits.prefixes, self._own_triple, edits.provisional
         )
         program, more = facts_in_place(program)
         problems += [*more, *program.objections]
-        self._collected.problems += problems
+        report.problems += problems
         return program, Into(name, *source_of(rules, text))
 
     @exclusive
@@ -137,21 +140,24 @@ class Update:
         """
         if not rules and set is not None:
             self._collected.drop_set(set, strict)
+        edits = self._collected.edits
         for given in rules:
-            prefixes = self._collected.prefixes
-            self._collected.rules.drop(given, prefixes, strict, set, self._collected.schema)
+            self._collected.request.rules.drop(
+                given, edits.prefixes, strict, set, edits.provisional
+            )
 
     @property
     def _own_triple(self) -> bool:
         """Whether `triple` is a predicate like any other, and does not stand for all of them."""
-        return TRIPLE in self._collected.schema
+        return TRIPLE in self._collected.edits.provisional
 
     @exclusive
     def insert(self, predicate: str, rows: object) -> None:
         """Insert explicit facts: tuples, or a table in columns. Raises DataError."""
-        staged = self._collected.stage(self._collected.meant(predicate), rows)
+        collected = self._collected
+        staged = collected.stage(collected.edits.meant(predicate), rows)
         if staged is not None:
-            self._collected.insert(staged)
+            collected.insert(staged)
 
     @exclusive
     def delete(self, predicate: str, rows: object) -> None:
@@ -159,19 +165,20 @@ class Update:
 
         Facts that are not explicit but derived stay; the change's notes tell how many.
         """
-        collected, name = self._collected, self._collected.meant(predicate)
-        known = collected.schema.get(name)
+        collected, request, edits = self._collected, self._collected.request, self._collected.edits
+        name = edits.meant(predicate)
+        known = edits.provisional.get(name)
         if known is None:
-            self._collected.remarks += absent(name, collected.schema)
+            collected.report.remarks += absent(name, edits.provisional)
         if known is None or known.open:
             return
-        if (part := _looked_up(collected, name, rows)) is not None:
+        if (part := _looked_up(collected.before, name, rows)) is not None:
             nothing = (None,) * known.arity
             there = Staged(name, known.columns, nothing, part.table, False, part.rows)
-            collected.deletes[name].append(there)
-            collected.seen[name] = part
+            request.deletes[name].append(there)
+            request.seen[name] = part
         elif (staged := collected.stage(name, rows, gone=True)) is not None:
-            collected.deletes[name].append(staged)
+            request.deletes[name].append(staged)
 
     @exclusive
     def replace(self, predicate: str, rows: object) -> None:
@@ -179,14 +186,15 @@ class Update:
 
         Only the difference from the present facts is inserted and deleted.
         """
-        collected, name = self._collected, self._collected.meant(predicate)
+        collected, name = self._collected, self._collected.edits.meant(predicate)
         staged = collected.stage(name, rows)
         if staged is not None:
             collected.insert(staged)
-        known = collected.state.schema.get(name)
-        if known is not None and collected.state.rows.get((EXPLICIT_SCHEMA, known.sql_name)):
-            with collected.timed("stage"):
-                collected.deletes[name].append(staged_explicit(collected.store, known))
+        store, state = collected.before.store, collected.before.state
+        known = state.schema.get(name)
+        if known is not None and state.rows.get((EXPLICIT_SCHEMA, known.sql_name)):
+            with collected.report.timed("stage"):
+                collected.request.deletes[name].append(staged_explicit(store, known))
 
     @exclusive
     def keep_feed(
@@ -203,7 +211,10 @@ class Update:
         """
         from zodiac_sql.change.keep_feed import keeping_of
 
-        self._collected.keeping = keeping_of(self._collected, predicates, (count, days, bytes))
+        edits, report = self._collected.edits, self._collected.report
+        self._collected.request.keeping = keeping_of(
+            edits, report, predicates, (count, days, bytes)
+        )
 
     @exclusive
     def alter(self, predicate: str, types: Mapping[str, str]) -> None:
@@ -222,12 +233,12 @@ class Update:
 
         `KnowledgeBase.position` returns the position later, even after the process was killed.
         """
-        self._collected.positions[stream] = position
+        self._collected.request.positions[stream] = position
 
     @exclusive
     def note(self, text: str) -> None:
         """Add a remark to the change's notes."""
-        self._collected.remarks.append(text)
+        self._collected.report.remarks.append(text)
 
     @exclusive
     def load(
@@ -263,13 +274,13 @@ class Update:
         are not there are passed over and counted in another. They neither create predicates or
         symbols nor settle the types of columns.
         """
-        collected = self._collected
+        before, report = self._collected.before, self._collected.report
         file = self._file(path, predicate, skip_bad, options, inserts=False)
-        with collected.timed("stage"), dictionary.nothing_new(collected.store):
-            loaded = staged(collected, file)
-            counts = [_delete_staged(collected, one) for one in loaded.staged]
+        with report.timed("stage"), dictionary.nothing_new(before.store):
+            loaded = staged(before.store, self._collected.edits.provisional, file)
+            counts = [_delete_staged(before, self._collected.request, one) for one in loaded.staged]
         notes = _taken(path, sum(taken for taken, _ in counts), sum(absent for _, absent in counts))
-        collected.loaded.append(replaced(loaded, notes=(*loaded.notes, *notes)))
+        report.of_files += [*loaded.notes, *notes]
 
     def _file(
         self,
@@ -283,14 +294,14 @@ class Update:
         """What a verb says of a file. Raises DataError for options that say nothing."""
         from zodiac_sql.facts.load.options import options_of  # late: most changes read no file
 
-        name = self._collected.meant(predicate) if predicate else None
+        name = self._collected.edits.meant(predicate) if predicate else None
         return File(path, name, skip_bad, options_of(options, widens=inserts))
 
 
-def _looked_up(collected: Collected, predicate: str, rows: object) -> Part | None:
+def _looked_up(before: Baseline, predicate: str, rows: object) -> Part | None:
     """The facts to be deleted, if the previous update has looked up these rows already."""
-    marks = collected.marks
-    if marks is None or marks.generation != collected.state.generation:
+    marks = before.marks
+    if marks is None or marks.generation != before.state.generation:
         return None
     given, part = marks.ahead.get(predicate, (None, None))
     return part if given is rows else None
@@ -306,21 +317,21 @@ def _taken(path: str | Path, taken: int, absent: int) -> Iterator[str]:
         yield f"{path}: {facts} not among the explicit facts, and passed over"
 
 
-def _delete_staged(collected: Collected, staged: Staged) -> tuple[int, int]:
+def _delete_staged(before: Baseline, request: Request, staged: Staged) -> tuple[int, int]:
     """Collect staged facts to be deleted; how many of them are explicit, and how many are not."""
     from zodiac_sql.change.as_altered import as_altered  # late: most changes read no file
 
-    state = collected.state
+    store, state = before.store, before.state
     known = state.schema.get(staged.predicate)
     if known and not state.rows.get((EXPLICIT_SCHEMA, known.sql_name)):
         known = None
     if known:
-        collected.deletes[staged.predicate].append(staged)
-    absent = absent_facts(collected.store, known, staged)
-    all_ = absent_facts(collected.store, None, staged)
-    again = as_altered(collected.store, known, staged) if known and absent else None
+        request.deletes[staged.predicate].append(staged)
+    absent = absent_facts(store, known, staged)
+    all_ = absent_facts(store, None, staged)
+    again = as_altered(store, known, staged) if known and absent else None
     if known and again:
-        collected.deletes[staged.predicate].append(again)
-        others = absent_facts(collected.store, None, again)
-        absent -= others - absent_facts(collected.store, known, again)
+        request.deletes[staged.predicate].append(again)
+        others = absent_facts(store, None, again)
+        absent -= others - absent_facts(store, known, again)
     return all_ - absent, absent

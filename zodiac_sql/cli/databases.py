@@ -22,7 +22,7 @@ from zodiac_sql.paths import is_there
 
 if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
-    from zodiac_sql.change.plan_sizes import Plan
+    from zodiac_sql.change.plan_sizes import PlannedSizes
     from zodiac_sql.change.update import Update
     from zodiac_sql.cli.progress import Report
     from zodiac_sql.facts.load.options import TableOptions
@@ -114,7 +114,7 @@ class Changing:
             wanted.tell(preview, report)
         return preview.change
 
-    def plan(self, wanted: Wanted) -> Plan:
+    def plan(self, wanted: Wanted) -> PlannedSizes:
         """What `carry_out` is expected to derive; nothing is evaluated."""
         from zodiac_sql.cli.progress import reported
 

@@ -38,7 +38,7 @@ from zodiac_sql.errors import (
 )
 
 
-class Program(TyperGroup):
+class Commands(TyperGroup):
     """All commands. Turns the errors that they raise into a message and a status."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -64,7 +64,7 @@ class Program(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Program,
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

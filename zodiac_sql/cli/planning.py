@@ -17,7 +17,7 @@ from zodiac_sql.cli.tables import print_table
 from zodiac_sql.paths import is_there
 
 if TYPE_CHECKING:
-    from zodiac_sql.change.plan_sizes import Expected, Plan
+    from zodiac_sql.change.plan_sizes import Expected, PlannedSizes
 
 _MOST_DERIVES = 3
 """So many of a hypernode's predicates are named."""
@@ -42,7 +42,7 @@ def show_plan(db: str, limits: Mapping[str, Any], wanted: Wanted, as_json: bool)
         _print_plan(plan)
 
 
-def _print_plan(plan: Plan) -> None:
+def _print_plan(plan: PlannedSizes) -> None:
     names = ("hypernode", "derives", "facts", "one round", "at most", "bytes", "estimated from")
     print_table(names, [_row(one) for one in plan.hypernodes])
     facts = sum(one.rows for one in plan.hypernodes)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from zodiac_sql.change.plan_sizes import Expected, Plan
+    from zodiac_sql.change.plan_sizes import Expected, PlannedSizes
 
 
 JOINED_A_SECOND, RECURSIVE_A_SECOND, CONDENSED_A_SECOND = 5_000_000, 1_000_000, 100_000_000
@@ -48,7 +48,7 @@ class Report:
         """Show that a file is about to be read."""
         self._show(f"reading {file}", 0, None)
 
-    def expects(self, plan: Plan) -> None:
+    def expects(self, plan: PlannedSizes) -> None:
         """Go by facts from now on: so many are expected of each hypernode."""
         self._expected = {one.hypernode: one for one in plan.hypernodes}
         self._begun = time.monotonic()

@@ -18,11 +18,11 @@ from zodiac_sql.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
     from zodiac_sql.read.why.proof import Explanation, Fact
-    from zodiac_sql.read.why.show_outline import Limits
+    from zodiac_sql.read.why.show_outline import OutlineLimits
     from zodiac_sql.read.why.show_text import Row
 
 
-class Form(enum.StrEnum):
+class ProofFormat(enum.StrEnum):
     """The forms in which an explanation is printed."""
 
     TEXT = "text"
@@ -54,7 +54,9 @@ def why(
         int | None,
         typer.Option(min=1, metavar="N", help="Show at most N ways to derive the fact."),
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="How it is printed.")] = Form.TEXT,
+    form: Annotated[
+        ProofFormat, typer.Option("--format", help="How it is printed.")
+    ] = ProofFormat.TEXT,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -76,21 +78,21 @@ def why(
       zodiac why farm.duckdb 'near(wt1, wt3)' --all
       zodiac why farm.duckdb 'anomaly(wt2)' -o why.svg
     """
-    if as_json and form not in (Form.TEXT, Form.JSON):
+    if as_json and form not in (ProofFormat.TEXT, ProofFormat.JSON):
         raise typer.BadParameter("--json and --format exclude each other")
-    if out and (as_json or form is not Form.TEXT):
+    if out and (as_json or form is not ProofFormat.TEXT):
         raise typer.BadParameter("the suffix of FILE says the format: leave --format out")
     with reading(db) as kb:
         explanation = kb.why(fact, all=every, limit=limit)
     if out:
         explanation.save(out)
         typer.echo(f"wrote {out}")
-    elif form is Form.TEXT and not as_json:
+    elif form is ProofFormat.TEXT and not as_json:
         from zodiac_sql.read.why.show_text import rows
 
         _print_rows(rows(explanation, _limits(db)))
     else:
-        typer.echo(_formed(explanation, Form.JSON if as_json else form), nl=False)
+        typer.echo(_formed(explanation, ProofFormat.JSON if as_json else form), nl=False)
 
 
 @limited_answer
@@ -156,22 +158,22 @@ def inconsistencies(
         print_text(f"and {left} more: --limit {found.total} shows all")
 
 
-def _formed(explanation: Explanation, form: Form) -> str:
+def _formed(explanation: Explanation, form: ProofFormat) -> str:
     """The text of an explanation in a form that programs read."""
-    if form is Form.HTML:
+    if form is ProofFormat.HTML:
         from zodiac_sql.read.why.show_html import html_form
 
         return html_form(explanation) + "\n"
     forms = {
-        Form.JSON: explanation.json,
-        Form.SVG: explanation.svg,
-        Form.MERMAID: explanation.mermaid,
-        Form.DOT: explanation.dot,
+        ProofFormat.JSON: explanation.json,
+        ProofFormat.SVG: explanation.svg,
+        ProofFormat.MERMAID: explanation.mermaid,
+        ProofFormat.DOT: explanation.dot,
     }
     return forms[form]()
 
 
-def _limits(db: str) -> Limits:
+def _limits(db: str) -> OutlineLimits:
     """How much is printed, and which command shows more."""
     from dataclasses import replace
 

@@ -67,7 +67,7 @@ class Scope:
         return self.copies[self.named(atom)]
 
 
-class Body:
+class LookupBody:
     """The FROM and WHERE of one statement."""
 
     def __init__(self, scope: Scope, steps: Sequence[Binding] = ()) -> None:
@@ -195,7 +195,7 @@ class Body:
 
     def _finds(self, atom: Atom, alias: str) -> exp.Expr:
         """Whether an atom finds a fact now, by the variables that are known."""
-        inner = Body(self.scope)
+        inner = LookupBody(self.scope)
         inner.known = dict(self.known)
         inner.bind(atom, alias, self.scope.named(atom))
         query = exp.select("1").from_(self.scope.copy(atom).table(FACT, alias))

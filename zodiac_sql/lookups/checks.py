@@ -18,8 +18,8 @@ from sqlglot import exp
 
 from zodiac_sql.language.binding import needed
 from zodiac_sql.language.syntax import Atom, Comparison, Negation, Variable
-from zodiac_sql.lookups.body import Body, Scope, Seen
-from zodiac_sql.lookups.rule_forms import Form
+from zodiac_sql.lookups.body import LookupBody, Scope, Seen
+from zodiac_sql.lookups.rule_forms import RuleForm
 from zodiac_sql.lookups.tables import LOST, render
 
 _SHARED = "shared"
@@ -49,14 +49,14 @@ class Check:
     together: Together | None
 
 
-def check_of(scope: Scope, form: Form) -> Check:
+def check_of(scope: Scope, form: RuleForm) -> Check:
     """The check of one rule."""
     seen = Seen.LOWER if scope.recursive else Seen.NOW
     found = derivation(scope, form, LOST, seen)
     return Check(render(_deletion(scope, form, found)), _together(scope, form))
 
 
-def derivation(scope: Scope, form: Form, source: str, seen: Seen) -> exp.Select:
+def derivation(scope: Scope, form: RuleForm, source: str, seen: Seen) -> exp.Select:
     """The bodies that derive a fact of a small table, for use in EXISTS."""
     body = _of_head(scope, form, source)
     body.join(form.body.atoms, seen)
@@ -65,16 +65,16 @@ def derivation(scope: Scope, form: Form, source: str, seen: Seen) -> exp.Select:
     return body.select([exp.Literal.number(1)])
 
 
-def _of_head(scope: Scope, form: Form, source: str) -> Body:
+def _of_head(scope: Scope, form: RuleForm, source: str) -> LookupBody:
     """A body whose head is a row of a small table."""
     head = form.rule.head
-    body = Body(scope, form.body.steps)
+    body = LookupBody(scope, form.body.steps)
     body.driver = scope.copies[head.predicate].name(source)
     body.bind(head, body.driver, None)
     return body
 
 
-def _deletion(scope: Scope, form: Form, found: exp.Select) -> exp.Delete:
+def _deletion(scope: Scope, form: RuleForm, found: exp.Select) -> exp.Delete:
     """Candidates that a body still derives are none."""
     lost = exp.table_(scope.copies[form.rule.head.predicate].name(LOST))
     return exp.delete(lost).where(exp.Exists(this=found))
@@ -83,7 +83,7 @@ def _deletion(scope: Scope, form: Form, found: exp.Select) -> exp.Delete:
 # --- many at once ---------------------------------------------------------------------------------
 
 
-def _together(scope: Scope, form: Form) -> Together | None:
+def _together(scope: Scope, form: RuleForm) -> Together | None:
     """The check of many candidates at once, if the first atom has some values of theirs, not all.
 
     In a recursive hypernode, what counts depends on the rank of each candidate. Rules with new
@@ -107,7 +107,7 @@ def _together(scope: Scope, form: Form) -> Together | None:
     return Together(render(count), found, render(statement))
 
 
-def _values(head: Body, keys: Sequence[str]) -> exp.Select:
+def _values(head: LookupBody, keys: Sequence[str]) -> exp.Select:
     """The values that candidates have for some variables."""
     columns = [head.known[name].copy().as_(f"k{place}") for place, name in enumerate(keys)]
     return exp.select(*columns).distinct().from_(exp.table_(head.driver))
@@ -117,10 +117,10 @@ _Tests = tuple[list[Comparison], list[Negation]]
 
 
 def _shared(
-    scope: Scope, form: Form, first: Atom, keys: Sequence[str], values: exp.Select
+    scope: Scope, form: RuleForm, first: Atom, keys: Sequence[str], values: exp.Select
 ) -> tuple[exp.Select, _Tests]:
     """The values of the first atom that may lead to a body, and the tests that are left then."""
-    body = Body(scope)
+    body = LookupBody(scope)
     body.items.append(values.copy().subquery(body.driver, copy=False))
     for place, name in enumerate(keys):
         body.known[name] = exp.column(f"k{place}", table=body.driver)
@@ -137,7 +137,7 @@ def _shared(
     return body.select(columns), left
 
 
-def _rest(body: Body, form: Form, first: Atom, rest: _Tests) -> exp.Select:
+def _rest(body: LookupBody, form: RuleForm, first: Atom, rest: _Tests) -> exp.Select:
     """What derives a candidate, given the values that candidates share."""
     body.items.append(exp.table_(_SHARED).as_("s"))
     for place, name in enumerate(_names(first)):

@@ -31,7 +31,7 @@ from zodiac_sql.lookups.loading import (
     unload,
 )
 from zodiac_sql.lookups.room import Room, room_of
-from zodiac_sql.lookups.rule_forms import Form, forms_of, is_copied
+from zodiac_sql.lookups.rule_forms import RuleForm, forms_of, is_copied
 from zodiac_sql.lookups.side_database import SideDatabase, TooManyStepsError
 from zodiac_sql.lookups.statements import Compiler, Statements
 from zodiac_sql.lookups.tables import Copy, index, render
@@ -40,7 +40,7 @@ from zodiac_sql.lookups.worth import (
     INDEXED,
     MOST_MOVED,
     Declined,
-    Limits,
+    LookupLimits,
     NotEarnedError,
     Worth,
 )
@@ -62,7 +62,7 @@ class NotCopied(Exception):
 class _Made:
     """The statements of a hypernode, and what they were made from."""
 
-    forms: tuple[Form, ...]
+    forms: tuple[RuleForm, ...]
     copies: Mapping[str, Copy]
     statements: Statements
 
@@ -93,7 +93,7 @@ class Copies:
         self._numbers: dict[str, int] = {}
         self._room = Room()
         """What there was room for when copies were made last."""
-        self._forms: dict[int, tuple[Form, ...] | None] = {}
+        self._forms: dict[int, tuple[RuleForm, ...] | None] = {}
         self._made: dict[int, _Made] = {}
         self._indexes: set[tuple[str, tuple[int, ...]]] = set()
 
@@ -266,7 +266,7 @@ class Copies:
 
     def forms(
         self, state: State, graph: Hypergraph, hypernode: Hypernode
-    ) -> tuple[Form, ...] | None:
+    ) -> tuple[RuleForm, ...] | None:
         """The rules of a hypernode if they can be applied by look-ups, else None."""
         number = hypernode.id
         if number not in self._forms:
@@ -325,7 +325,7 @@ class Copies:
     def _price_of_part(self, name: str, size: int, parts: int) -> int:
         return self.worth.prices.of(name, size) // parts
 
-    def limits(self, kind: Hashable) -> Limits:
+    def limits(self, kind: Hashable) -> LookupLimits:
         """What a change of a kind may do."""
         limits = self.worth.limits(kind)
         return replace(limits, moved=min(limits.moved, max(MOST_MOVED, self._room.moved)))

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from zodiac_sql.language.syntax import Atom
-from zodiac_sql.lookups.body import Body, Scope, Seen
+from zodiac_sql.lookups.body import LookupBody, Scope, Seen
 from zodiac_sql.lookups.heads import derived_heads, new_heads
 from zodiac_sql.lookups.moves import merge_ranked
-from zodiac_sql.lookups.rule_forms import Form
+from zodiac_sql.lookups.rule_forms import RuleForm
 from zodiac_sql.lookups.tables import (
     FACT,
     LOST,
@@ -69,7 +69,7 @@ class Deep:
     empty: str
 
 
-def deep_of(scope: Scope, forms: Sequence[Form]) -> Deep | None:
+def deep_of(scope: Scope, forms: Sequence[RuleForm]) -> Deep | None:
     """Those of a recursive hypernode. None: it has too many rules."""
     own = {name: scope.copies[name] for name in sorted(scope.recursive)}
     compiler = _Compiler(scope, forms, own)
@@ -87,7 +87,7 @@ def deep_of(scope: Scope, forms: Sequence[Form]) -> Deep | None:
 @dataclass(frozen=True, slots=True)
 class _Compiler:
     scope: Scope
-    forms: Sequence[Form]
+    forms: Sequence[RuleForm]
     own: Mapping[str, Copy]
     """The predicates that the hypernode derives."""
 
@@ -162,20 +162,20 @@ class _Compiler:
             next_.append(body.select(self._tagged(copy, values)))
         return self._statement([TAG, *column_names(self.width)], [], first, next_)
 
-    def _recursive(self, form: Form) -> list[tuple[int, Atom]]:
+    def _recursive(self, form: RuleForm) -> list[tuple[int, Atom]]:
         """The atoms of a rule that read what the hypernode derives, with their places."""
         atoms = enumerate(form.body.atoms)
         return [(place, atom) for place, atom in atoms if atom.predicate in self.scope.recursive]
 
-    def driven(self) -> Iterator[tuple[Form, int, Atom]]:
+    def driven(self) -> Iterator[tuple[RuleForm, int, Atom]]:
         """The atoms in whose places what was found last is put, of all rules."""
         for form in self.forms:
             for place, atom in self._recursive(form):
                 yield form, place, atom
 
-    def _body(self, form: Form, place: int, atom: Atom, seen: Seen) -> Body:
+    def _body(self, form: RuleForm, place: int, atom: Atom, seen: Seen) -> LookupBody:
         """The bodies that have what was found last in the place of an atom."""
-        body = Body(self.scope, form.body.steps)
+        body = LookupBody(self.scope, form.body.steps)
         body.scan_item(atom, exp.table_(_FOUND, alias=body.driver))
         tag = exp.Literal.number(self.own[atom.predicate].number)
         body.where.append(exp.column(TAG, table=body.driver).eq(tag))

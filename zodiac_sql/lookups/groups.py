@@ -18,9 +18,9 @@ from sqlglot import exp
 
 from zodiac_sql.language.binding import Arranged, needed
 from zodiac_sql.language.syntax import Aggregate, Atom, Variable
-from zodiac_sql.lookups.body import Body, Scope, Seen, without_locals
+from zodiac_sql.lookups.body import LookupBody, Scope, Seen, without_locals
 from zodiac_sql.lookups.group_forms import Grouped
-from zodiac_sql.lookups.rule_forms import Form
+from zodiac_sql.lookups.rule_forms import RuleForm
 from zodiac_sql.lookups.tables import (
     ENTERED,
     FACT,
@@ -53,7 +53,7 @@ class Groups:
     won: str
 
 
-def groups_of(scope: Scope, form: Form, grouped: Grouped) -> Groups:
+def groups_of(scope: Scope, form: RuleForm, grouped: Grouped) -> Groups:
     """The statements of one rule. Raises Declined if its groups are too large."""
     compiler = _Compiler(scope, form, grouped, scope.copies[form.rule.head.predicate])
     return Groups(
@@ -73,7 +73,7 @@ def is_one_large_group(grouped: Grouped, size_of: Callable[[str], int]) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Compiler:
     scope: Scope
-    form: Form
+    form: RuleForm
     grouped: Grouped
     head: Copy
 
@@ -106,7 +106,7 @@ class _Compiler:
         none may be missing. So those beside the aggregates come first, which know the group if it
         has a value without solutions.
         """
-        body = Body(self.scope, within.steps)
+        body = LookupBody(self.scope, within.steps)
         body.scan(moved, source)
         for atoms in others:
             body.join(atoms, Seen.EVER, self.grouped.group)
@@ -134,7 +134,7 @@ class _Compiler:
 
     def won(self) -> str:
         """The facts that the rule derives of the groups, whether it has had them or not."""
-        body = Body(self.scope, self.form.body.steps)
+        body = LookupBody(self.scope, self.form.body.steps)
         body.items.append(self._aggregated().subquery(body.driver, copy=False))
         names = (*self.grouped.group, *(one.result.name for one in self.grouped.aggregates))
         for place, name in enumerate(names):
@@ -170,7 +170,7 @@ class _Compiler:
     def _solutions(self) -> tuple[exp.Select, dict[str, int]]:
         """The distinct solutions of the groups, as x0, x1, ..., and the places of variables."""
         inner = self.grouped.body
-        body = Body(self.scope, inner.steps)
+        body = LookupBody(self.scope, inner.steps)
         body.items.append(self.head.table(GROUPS, body.driver))
         for name, place in zip(self.grouped.group, self.grouped.places, strict=True):
             body.known[name] = exp.column(f"c{place}", table=body.driver)
@@ -197,7 +197,7 @@ class _Compiler:
             return value
         assert one.otherwise is not None
         is_empty = exp.Count(this=argument.copy()).eq(0)
-        return exp.case().when(is_empty, Body(self.scope).value(one.otherwise)).else_(value)
+        return exp.case().when(is_empty, LookupBody(self.scope).value(one.otherwise)).else_(value)
 
 
 def _numbered(values: Sequence[exp.Expr]) -> list[exp.Expr]:

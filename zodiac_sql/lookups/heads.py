@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from zodiac_sql.lookups.body import Body, Scope
-from zodiac_sql.lookups.rule_forms import Form
+from zodiac_sql.lookups.body import LookupBody, Scope
+from zodiac_sql.lookups.rule_forms import RuleForm
 from zodiac_sql.lookups.tables import FACT, RANK, has
 
 
-def derived_heads(scope: Scope, form: Form, body: Body, below: bool) -> None:
+def derived_heads(scope: Scope, form: RuleForm, body: LookupBody, below: bool) -> None:
     """Only heads that the hypernode has derived, each as t.
 
     `below` asks that the driver, which has a rank, comes before them: what derives a fact does.
@@ -24,7 +24,7 @@ def derived_heads(scope: Scope, form: Form, body: Body, below: bool) -> None:
     body.items.append(copy.table(FACT, "t"))
 
 
-def new_heads(scope: Scope, form: Form, body: Body) -> Sequence[exp.Expr]:
+def new_heads(scope: Scope, form: RuleForm, body: LookupBody) -> Sequence[exp.Expr]:
     """Only heads that the hypernode has not derived. Returns their values."""
     head = form.rule.head
     copy = scope.copies[head.predicate]

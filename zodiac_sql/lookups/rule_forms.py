@@ -22,7 +22,7 @@ from zodiac_sql.rewrite.rewritten_hypernode import inner_of, modules_at_work
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class RuleForm:
     """A rule that can be applied by look-ups."""
 
     rule: Rule
@@ -43,7 +43,7 @@ def forms_of(
     row: HypernodeRow,
     schema: Schema,
     registered: Collection[str],
-) -> tuple[Form, ...] | None:
+) -> tuple[RuleForm, ...] | None:
     """The rules of a hypernode if all of them can be applied by look-ups, else None.
 
     Functions that are `registered` are Python's own, also where they have the name of ours: files
@@ -93,13 +93,13 @@ def _is_by_predicates(graph: Hypergraph, hypernode: Hypernode) -> bool:
     )
 
 
-def _form(rule: Rule, schema: Schema) -> Form | None:
+def _form(rule: Rule, schema: Schema) -> RuleForm | None:
     body = arrange(rule.body)
     if body.unplaced or not (body.atoms or body.aggregates):
         return None
     if not body.aggregates:
         found = _typed(body, schema, rule.head, {})
-        return Form(rule, found.body) if found else None
+        return RuleForm(rule, found.body) if found else None
     plain = grouped_of(rule, body)
     inner = plain and _typed(plain.body, schema, None, {})
     if not plain or not inner:
@@ -111,7 +111,7 @@ def _form(rule: Rule, schema: Schema) -> Form | None:
     known = dict(zip(results, grouped.results, strict=True))
     known |= {name: inner.types[name] for name in grouped.group if name in inner.types}
     found = _typed(body, schema, rule.head, known)
-    return Form(rule, found.body, grouped) if found else None
+    return RuleForm(rule, found.body, grouped) if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from zodiac_sql.lookups.body import Body, Scope, Seen, without_locals
+from zodiac_sql.lookups.body import LookupBody, Scope, Seen, without_locals
 from zodiac_sql.lookups.checks import Check, check_of, derivation
 from zodiac_sql.lookups.deep import Deep, deep_of
 from zodiac_sql.lookups.groups import Groups, groups_of
 from zodiac_sql.lookups.heads import derived_heads, new_heads
-from zodiac_sql.lookups.rule_forms import Form
+from zodiac_sql.lookups.rule_forms import RuleForm
 from zodiac_sql.lookups.tables import (
     DELTA,
     ENTERED,
@@ -73,7 +73,7 @@ class Compiler:
 
     scope: Scope
 
-    def compile(self, forms: Sequence[Form]) -> Statements:
+    def compile(self, forms: Sequence[RuleForm]) -> Statements:
         for form in forms:
             if form.grouped is not None:  # its head belongs to this rule alone
                 groups = groups_of(self.scope, form, form.grouped)
@@ -97,26 +97,26 @@ class Compiler:
 
     # --- heads that may be lost or won ------------------------------------------------------------
 
-    def _driven(self, form: Form, source: str, lost: bool) -> Iterator[tuple[str, Step]]:
+    def _driven(self, form: RuleForm, source: str, lost: bool) -> Iterator[tuple[str, Step]]:
         """A statement for each atom of which facts may have moved."""
         atoms = form.body.atoms
         for place, atom in enumerate(atoms):
             if source == DELTA and atom.predicate not in self.scope.recursive:
                 continue
-            body = Body(self.scope, form.body.steps)
+            body = LookupBody(self.scope, form.body.steps)
             body.scan(atom, source)
             body.join([*atoms[:place], *atoms[place + 1 :]], Seen.EVER if lost else Seen.NOW)
             yield self.scope.named(atom), self._heads(form, body, lost, below=source == DELTA)
 
-    def _negated(self, form: Form, source: str, lost: bool) -> Iterator[tuple[str, Step]]:
+    def _negated(self, form: RuleForm, source: str, lost: bool) -> Iterator[tuple[str, Step]]:
         """A statement for each negation that facts may refute now, or no longer."""
         for negation in form.body.negations:
-            body = Body(self.scope, form.body.steps)
+            body = LookupBody(self.scope, form.body.steps)
             body.scan(without_locals(negation, form.body.bound), source)
             body.join(form.body.atoms, Seen.EVER if lost else Seen.NOW)
             yield negation.atom.predicate, self._heads(form, body, lost, below=False)
 
-    def _heads(self, form: Form, body: Body, lost: bool, below: bool) -> Step:
+    def _heads(self, form: RuleForm, body: LookupBody, lost: bool, below: bool) -> Step:
         """The heads of the bodies that are found: those that are derived, or not yet."""
         head = form.rule.head
         copy = self.scope.copies[head.predicate]
@@ -127,7 +127,7 @@ class Compiler:
         heads = new_heads(self.scope, form, body)
         return Step(head.predicate, insertion(copy, WON, body.select(heads)))
 
-    def _again(self, form: Form) -> str:
+    def _again(self, form: RuleForm) -> str:
         """Facts that were lost, and that a body derives all the same."""
         copy = self.scope.copies[form.rule.head.predicate]
         found = derivation(self.scope, form, GONE, Seen.NOW)

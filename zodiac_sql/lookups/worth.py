@@ -94,17 +94,17 @@ class NotEarnedError(Declined):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class LookupLimits:
     """How many facts a change may move, and how many steps SQLite may take for it."""
 
     moved: int = MOST_MOVED
     steps: int = MOST_STEPS
 
 
-def limits_of(seconds: float) -> Limits:
+def limits_of(seconds: float) -> LookupLimits:
     """Those of a change for which DuckDB takes so long."""
     here = SHARE * seconds
-    return Limits(
+    return LookupLimits(
         max(MOST_MOVED, int(here * MOVED_A_SECOND)), max(MOST_STEPS, int(here * STEPS_A_SECOND))
     )
 
@@ -201,7 +201,7 @@ class Worth:
         """
         return self.prices.of(name, size) <= min(self.earned, self.prices.gained_since(name))
 
-    def limits(self, kind: Hashable) -> Limits:
+    def limits(self, kind: Hashable) -> LookupLimits:
         """What a change of a kind may do."""
         return limits_of(self._took.get(kind, Usual()).seconds)
 

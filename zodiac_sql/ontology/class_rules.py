@@ -15,7 +15,7 @@ from zodiac_sql.language.syntax import Atom, Comparison, Variable
 from zodiac_sql.names import INCONSISTENT
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.expressions import Effect, Expressions, Way
-from zodiac_sql.ontology.limits import LITERALS, Limits
+from zodiac_sql.ontology.limits import LITERALS, LeftOut
 from zodiac_sql.ontology.rules import Collector, inconsistent, new_variables
 from zodiac_sql.ontology.triples import Node, Triple, is_blank
 from zodiac_sql.ontology.wording import Wording
@@ -30,7 +30,7 @@ class ClassRules:
     def __init__(self, expressions: Expressions, collector: Collector, wording: Wording) -> None:
         self._expressions, self._collector, self._wording = expressions, collector, wording
         self._classes, self._graph = expressions.classes, expressions.graph
-        self._limits = Limits(expressions)
+        self._limits = LeftOut(expressions)
 
     def make(self) -> None:
         """Make all rules, and say what is left out."""

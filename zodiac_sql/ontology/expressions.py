@@ -16,7 +16,7 @@ from zodiac_sql.names import EXPRESSION
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.class_graph import ClassGraph, Edge
 from zodiac_sql.ontology.graph import Property
-from zodiac_sql.ontology.rules import Body, Names, inconsistent
+from zodiac_sql.ontology.rules import Names, Parts, inconsistent
 from zodiac_sql.ontology.triples import Literal, Node, Object, Triple, is_blank
 from zodiac_sql.ontology.wording import Wording
 from zodiac_sql.ontology.writing import constant, predicate, why_no_constant
@@ -26,7 +26,7 @@ from zodiac_sql.ontology.writing import constant, predicate, why_no_constant
 class Way:
     """One way to be a member of a class: a body, and the W3C's rules behind it."""
 
-    body: Body
+    body: Parts
     w3c: tuple[str, ...] = ()
     axioms: tuple[Triple, ...] = ()
 
@@ -36,7 +36,7 @@ class Effect:
     """What follows for a member of a class: a head, and what else the body must say."""
 
     head: Atom
-    body: Body = ()
+    body: Parts = ()
     w3c: tuple[str, ...] = ()
     axioms: tuple[Triple, ...] = ()
 

@@ -46,7 +46,7 @@ _DEEPEST = 100
 """Reasons deeper inside an expression are not looked for."""
 
 
-class Limits:
+class LeftOut:
     """Finds what is left out of axioms about classes."""
 
     def __init__(self, expressions: Expressions) -> None:

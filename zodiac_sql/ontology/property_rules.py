@@ -13,7 +13,7 @@ from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.expressions import Expressions, relates
 from zodiac_sql.ontology.graph import Property
 from zodiac_sql.ontology.limits import LITERALS
-from zodiac_sql.ontology.rules import Body, Collector, inconsistent, new_variables
+from zodiac_sql.ontology.rules import Collector, Parts, inconsistent, new_variables
 from zodiac_sql.ontology.triples import Literal, Node, Object, Triple, is_blank
 from zodiac_sql.ontology.wording import Wording
 from zodiac_sql.ontology.writing import constant, predicate, why_no_constant
@@ -119,7 +119,7 @@ class PropertyRules:
         head, more = self._expressions.two_values(p, _X, _Y, _Z)
         if more:
             head = self._impossible(axiom, _X, _X)
-        body: Body = (relates(p, _X, _Y), relates(p, _X, _Z), Comparison(_Y, "!=", _Z))
+        body: Parts = (relates(p, _X, _Y), relates(p, _X, _Z), Comparison(_Y, "!=", _Z))
         self._collector.rule((w3c, *more), (axiom,), head, body)
 
     def _inverse_functional(self, axiom: Triple, p: Property) -> None:

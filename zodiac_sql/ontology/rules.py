@@ -24,7 +24,7 @@ from zodiac_sql.ontology.wording import Wording
 from zodiac_sql.ontology.writing import Writing
 
 Part = Atom | Comparison
-Body = tuple[Part, ...]
+Parts = tuple[Part, ...]
 
 Names = Callable[[], Variable]
 """Gives a new variable whenever it is called."""
@@ -82,7 +82,7 @@ class Collector:
         else:
             self._keep(w3c, axioms, head, parts)
 
-    def _keep(self, w3c: Iterable[str], axioms: Iterable[Triple], head: Atom, parts: Body) -> None:
+    def _keep(self, w3c: Iterable[str], axioms: Iterable[Triple], head: Atom, parts: Parts) -> None:
         rule, key = self._writing.once((head, parts), lambda: self._written(head, parts))
         made = self._made.get(key)
         if made is None:
@@ -103,7 +103,7 @@ class Collector:
         """List an axiom in the report."""
         self._remarks[axiom]
 
-    def _refused(self, head: Atom, parts: Body) -> str:
+    def _refused(self, head: Atom, parts: Parts) -> str:
         """Why there cannot be a rule."""
         if head.predicate == v.SAME_AS and not self._equality:
             return NO_EQUALITY
@@ -138,7 +138,7 @@ class Collector:
         """The rules made so far, without names."""
         return [made.rule for made in self._made.values()]
 
-    def _written(self, head: Atom, parts: Body) -> tuple[Rule, str]:
+    def _written(self, head: Atom, parts: Parts) -> tuple[Rule, str]:
         """A rule with its text, and its key."""
         head, parts = _renamed(head, parts)
         text, prefixes = self._writing.rule(head, parts)
@@ -218,7 +218,7 @@ def _key(rule: Rule) -> str:
 # --- rules made simple ----------------------------------------------------------------------------
 
 
-def _simplified(head: Atom, body: Sequence[Part], equality: bool) -> tuple[Atom, Body] | None:
+def _simplified(head: Atom, body: Sequence[Part], equality: bool) -> tuple[Atom, Parts] | None:
     """A rule with its `V = constant` put in, without repetitions and needless owl:Thing.
 
     If a value must be two constants, these must be the same; None if nothing is said to be.
@@ -264,7 +264,7 @@ def _atom_with(atom: Atom, values: Mapping[str, Constant]) -> Atom:
 _LETTERS = ("X", "Y", "Z", "U", "V", "W")
 
 
-def _renamed(head: Atom, parts: Body) -> tuple[Atom, Body]:
+def _renamed(head: Atom, parts: Parts) -> tuple[Atom, Parts]:
     """The rule with variables called X, Y, Z, ...; `_` for those that join nothing."""
     uses: dict[str, int] = defaultdict(int)
     for term in [*head.terms, *(t for part in parts for t in _terms(part))]:

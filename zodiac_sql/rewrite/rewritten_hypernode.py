@@ -28,16 +28,20 @@ from zodiac_sql.rewrite.hypertree.rewrite import decomposed, fits
 from zodiac_sql.rewrite.hypertree.stored import StoredTree, tables_of_trees
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRow:
     """A module at work in a hypernode, as the catalog keeps it (migration 0003)."""
 
     kind: str
     predicate: str
     fed: bool
+    """Whether other rules derive external facts of the predicate."""
     parted: bool
+    """Whether the relation is stored as nodes and their classes."""
     unequal: bool
+    """Whether a node is related to itself by external facts only."""
     covers: bool
+    """Whether the hypernode derives all external facts, too."""
 
     @property
     def directed(self) -> bool:
@@ -118,10 +122,7 @@ def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) ->
     rules = [_written(rule, closed.get(rule.head.predicate)) for rule in left]
     for module in modules:
         rules += module.rules(module.predicate in fed)
-    rows = tuple(
-        ModuleRow(m.kind, m.predicate, m.predicate in fed, m.parted, m.unequal, m.covers)
-        for m in modules
-    )
+    rows = tuple(_row(module, module.predicate in fed) for module in modules)
     tables = {name: p for row in rows for name, p in tables_of(row, schema).items()}
     inputs = {given(p): replace(schema[p], name=given(p)) for p in closed}
     inside = {**tables, **inputs, **apart.schema}
@@ -131,6 +132,18 @@ def inner_of(hypernode: Hypernode, modules: Sequence[Module], schema: Schema) ->
         tables=tables,
         schema=inside,
         outside=apart.outside.union(closed),
+    )
+
+
+def _row(module: Module, fed: bool) -> ModuleRow:
+    """A module as the catalog keeps it."""
+    return ModuleRow(
+        kind=module.kind,
+        predicate=module.predicate,
+        fed=fed,
+        parted=module.parted,
+        unequal=module.unequal,
+        covers=module.covers,
     )
 
 

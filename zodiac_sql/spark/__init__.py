@@ -18,7 +18,7 @@ devices.py       the work on one device, in a Python worker of Spark
 together.py      the same on many devices at once
 answers.py       the answers of devices, as rows with the device
 planning.py      rules checked over data frames
-components.py    the hypernodes that a cluster evaluates
+evaluated_program.py  the hypernodes that a cluster evaluates
 parts.py         predicates in parts, where rules are stratified by constants only
 refusals.py      rules that Spark would not compute as DuckDB does
 dialect.py       SQL in Spark's dialect

@@ -20,7 +20,7 @@ from zodiac_sql.language.syntax import Atom, Column
 from zodiac_sql.language.templates import with_atoms
 from zodiac_sql.names import given
 from zodiac_sql.opening import connect
-from zodiac_sql.spark.components import copying
+from zodiac_sql.spark.evaluated_program import copying
 from zodiac_sql.spark.frames import ROWS_TO_COPY, Frames, stored_names
 from zodiac_sql.spark.here import Here
 from zodiac_sql.spark.pivots import Pivot

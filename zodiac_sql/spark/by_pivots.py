@@ -19,14 +19,14 @@ from sqlglot import exp
 from zodiac_sql.database.statements import distinct, semi_join, union_all
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.spark.apart import derived_apart, seeds_of
-from zodiac_sql.spark.ledger import NOTHING, Ledger, Task, deriving, minus, refuting
+from zodiac_sql.spark.ledger import NOTHING, DueHypernode, Ledger, deriving, minus, refuting
 from zodiac_sql.spark.pivots import Pivot
 from zodiac_sql.spark.semi_naive import heads, without
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, relation_query, source, table
 
 
-def maintain_by_pivots(ledger: Ledger, task: Task, pivot: Pivot) -> None:
+def maintain_by_pivots(ledger: Ledger, task: DueHypernode, pivot: Pivot) -> None:
     """Derive anew what has a pivot that the change reaches."""
     reached = _reached(ledger, task, pivot)
     if reached is None or not reached.rows:
@@ -45,7 +45,7 @@ def maintain_by_pivots(ledger: Ledger, task: Task, pivot: Pivot) -> None:
     ledger.note(pivot.predicate, gained, lost)
 
 
-def _reached(ledger: Ledger, task: Task, pivot: Pivot) -> Part | None:
+def _reached(ledger: Ledger, task: DueHypernode, pivot: Pivot) -> Part | None:
     """The pivots of all facts that may come or go, each once; None if no plan could find any."""
     if pivot.made:
         task = replace(task, kept=(*pivot.seeds, *pivot.steps))

@@ -25,7 +25,7 @@ from zodiac_sql.errors import DataError, QueryError
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.names import given as given_name
 from zodiac_sql.names import written as written_name
-from zodiac_sql.spark.components import Components, components
+from zodiac_sql.spark.evaluated_program import EvaluatedProgram, evaluated_program
 from zodiac_sql.spark.explicit import facts_table, normal
 from zodiac_sql.spark.frames import Frames, frames_of
 from zodiac_sql.spark.from_scratch import from_scratch
@@ -124,7 +124,7 @@ def materialise(
     planned = plan_texts(texts, given)
     require_runnable(planned, spark.conf.get("spark.sql.ansi.enabled") == "true")
     frames = _by_predicate(planned, facts)
-    program = components(planned, frames)
+    program = evaluated_program(planned, frames)
     place = place_for(spark, through) if through else None
     limit = driver_rows if through or is_local(spark) else 0
     with explained(), frames_of(spark, place) as registry, ExitStack() as exits:
@@ -159,7 +159,7 @@ class _Run:
     """An evaluation: the parts of each extension so far, by predicate. No fact is in two parts."""
 
     frames: Frames
-    program: Components
+    program: EvaluatedProgram
     progress: Callable[[Iteration], None] | None
     here: Here | None
     through: str | None

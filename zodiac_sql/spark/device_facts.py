@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Facts = DataFrame | Mapping[str, DataFrame]
     """Data frames by predicate, or one of them."""
-    Work = Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]
+    DeviceWork = Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]
     """What a worker does with one device and all its facts."""
     Groups = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
     """What a worker does with the facts of many devices."""
@@ -80,7 +80,7 @@ class Given:
         """The predicates of which devices have facts, as rules over these data frames know them."""
         return tuple(Input(n, planned.names[n], columns) for n, columns in self.columns.items())
 
-    def by_device(self, inputs: Sequence[Input], answer: Answer, work: Work) -> DataFrame:
+    def by_device(self, inputs: Sequence[Input], answer: Answer, work: DeviceWork) -> DataFrame:
         """A data frame of the results of `work` on each device's facts. Nothing runs yet."""
         with explained():
             spread = self._spread(inputs, empty_fails=True)

@@ -31,7 +31,7 @@ from zodiac_sql.spark.types import ARROW_TYPES
 
 if TYPE_CHECKING:
     from zodiac_sql.change.update import Update
-    from zodiac_sql.spark.device_facts import Work
+    from zodiac_sql.spark.device_facts import DeviceWork
 
     Batches = Iterator[pa.RecordBatch]
 
@@ -40,7 +40,7 @@ _Facts = Mapping[str, pa.Table]
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class DeviceProgram:
     """Rules without any device's facts, and how the rules are to change."""
 
     texts: tuple[str, ...]
@@ -96,7 +96,7 @@ class Extensions:
     without atoms.
     """
 
-    program: Program
+    program: DeviceProgram
     by: str
     predicates: tuple[str, ...]
     timeout: float | None = None
@@ -140,7 +140,7 @@ class Extensions:
         return self._kb
 
 
-def quarantining(work: Work, answer: Answer) -> Work:
+def quarantining(work: DeviceWork, answer: Answer) -> DeviceWork:
     """The same work, with a row for a device on which it fails: the reason in the last column."""
 
     def careful(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
@@ -152,7 +152,7 @@ def quarantining(work: Work, answer: Answer) -> Work:
     return careful
 
 
-def deriving(extensions: Extensions, shown: Sequence[Predicate], answer: Answer) -> Work:
+def deriving(extensions: Extensions, shown: Sequence[Predicate], answer: Answer) -> DeviceWork:
     """Work that returns the derived facts as rows, each predicate's in its own struct."""
 
     def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
@@ -169,7 +169,7 @@ def deriving(extensions: Extensions, shown: Sequence[Predicate], answer: Answer)
     return work
 
 
-def deriving_one(extensions: Extensions, answer: Answer) -> Work:
+def deriving_one(extensions: Extensions, answer: Answer) -> DeviceWork:
     """Work that returns the facts of the one predicate that is wanted."""
 
     def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
@@ -184,7 +184,11 @@ _ONE_BY_ONE = 8
 
 
 def in_groups(
-    together: Together, alone: Work, answer: Answer, by: str, shown: Sequence[Predicate] | None
+    together: Together,
+    alone: DeviceWork,
+    answer: Answer,
+    by: str,
+    shown: Sequence[Predicate] | None,
 ) -> Callable[[Batches], Batches]:
     """The work on many devices at once. Where some of them fail, it is done for each half by
     itself, and so on, and at last one by one.
@@ -226,7 +230,7 @@ def in_groups(
 
 def comparing(
     was: Extensions, will_be: Extensions, shown: Sequence[Predicate], answer: Answer
-) -> Work:
+) -> DeviceWork:
     """Work that returns the facts that only one of two programs derives."""
 
     def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:

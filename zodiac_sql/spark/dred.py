@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from zodiac_sql.spark.ledger import NOTHING, Ledger, Task, deriving, minus, refuting
+from zodiac_sql.spark.ledger import NOTHING, DueHypernode, Ledger, deriving, minus, refuting
 from zodiac_sql.spark.semi_naive import Own, close, grow, heads, within
 from zodiac_sql.spark.tables import after
 from zodiac_sql.spark.versions import Table
@@ -16,7 +16,7 @@ from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.relations import Relation
 
 
-def overdeleted(ledger: Ledger, task: Task) -> dict[str, Table] | None:
+def overdeleted(ledger: Ledger, task: DueHypernode) -> dict[str, Table] | None:
     """The facts that may have lost a derivation; None if they are half of all."""
     plans = refuting(ledger, task)
     owns = {p: Own(ledger.columns[p]) for p in task.hypernode.derives}
@@ -41,7 +41,7 @@ def overdeleted(ledger: Ledger, task: Task) -> dict[str, Table] | None:
     return None
 
 
-def rederive_and_insert(ledger: Ledger, task: Task, taken: Mapping[str, Table]) -> None:
+def rederive_and_insert(ledger: Ledger, task: DueHypernode, taken: Mapping[str, Table]) -> None:
     """Bring back what can still be derived, and derive what is new."""
     tables = ledger.tables
     plans = deriving(ledger, task)
@@ -64,7 +64,7 @@ def rederive_and_insert(ledger: Ledger, task: Task, taken: Mapping[str, Table]) 
 
 def _grow(
     ledger: Ledger,
-    task: Task,
+    task: DueHypernode,
     owns: Mapping[str, Own],
     plans: Sequence[Plan],
     taken: Mapping[str, Table],

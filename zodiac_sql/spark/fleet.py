@@ -33,8 +33,8 @@ from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.spark.answers import Answer, struct_for, structs
 from zodiac_sql.spark.device_facts import Given, device_column, mentioned
 from zodiac_sql.spark.devices import (
+    DeviceProgram,
     Extensions,
-    Program,
     comparing,
     deriving,
     deriving_one,
@@ -99,7 +99,7 @@ def fleet(
     called = tuple(functions)
     planned = plan_rules(rules, given.columns, called)
     inputs = mentioned(given.inputs(planned), planned.graph)
-    program = Program(_texts(rules), inputs, called)
+    program = DeviceProgram(_texts(rules), inputs, called)
     answer, work = _derivation(given, planned, program, derive, quarantine, timeout)
     return given.in_groups(inputs, answer, work, empty_fails=quarantine is None)
 
@@ -107,7 +107,7 @@ def fleet(
 def _derivation(
     given: Given,
     planned: PlannedRules,
-    program: Program,
+    program: DeviceProgram,
     derive: str | None,
     quarantine: str | None,
     timeout: float | None,
@@ -156,7 +156,7 @@ def try_rules(
     given = Given.of(facts, by, predicate)
     called = tuple(functions)
     planned = plan_rules(rules, given.columns, called)
-    before = Program(_texts(rules), given.inputs(planned), called)
+    before = DeviceProgram(_texts(rules), given.inputs(planned), called)
     after = replace(before, added=_texts(add or ()), dropped=_texts(drop))
     schema, graph = after.rehearsed()
     shown = _before_and_after(planned, schema, graph)

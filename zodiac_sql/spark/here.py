@@ -21,7 +21,7 @@ from zodiac_sql.language.syntax import Column, Declaration, Program, Rule
 from zodiac_sql.names import is_constraint
 from zodiac_sql.opening import connect
 from zodiac_sql.program.rule_sets import INTO_MAIN
-from zodiac_sql.spark.components import is_copying
+from zodiac_sql.spark.evaluated_program import is_copying
 from zodiac_sql.spark.types import arrow_schema
 
 ON_DRIVER = 1_000_000
@@ -74,7 +74,7 @@ class Here:
         try:
             with self.kb.update(timeout=timeout) as update:
                 program = Program(others, declarations=tuple(d for d in declared if d))
-                update._collected.add_program(program, False, False, INTO_MAIN)
+                update._collected.add_program(program, INTO_MAIN)
                 for source, predicate in sources.items():
                     _insert(update, predicate, self.columns[predicate], facts(source))
         except LimitError:

@@ -66,7 +66,7 @@ class Ledger:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class DueHypernode:
     """A hypernode to be maintained; `came` and `gone` are rules, and `kept` those of its rules that
     have filled its tables."""
 
@@ -76,14 +76,14 @@ class Task:
     gone: Sequence[Rule]
 
 
-def refuting(ledger: Ledger, task: Task) -> list[Plan]:
+def refuting(ledger: Ledger, task: DueHypernode) -> list[Plan]:
     """Plans for the facts that lose a derivation by the change, as far as one rule tells."""
     gained, lost = ledger.changed(task.hypernode.reads - {*task.hypernode.derives})
     plans = [plan for rule in task.kept for plan in lost_variants(rule, gained, lost)]
     return [*plans, *(whole(rule, Version.BEFORE) for rule in task.gone)]
 
 
-def deriving(ledger: Ledger, task: Task) -> list[Plan]:
+def deriving(ledger: Ledger, task: DueHypernode) -> list[Plan]:
     """Plans for the facts that gain a derivation by the change, as far as one rule tells."""
     gained, lost = ledger.changed(task.hypernode.reads - {*task.hypernode.derives})
     plans = [plan for rule in task.kept for plan in gained_variants(rule, gained, lost)]

@@ -14,11 +14,11 @@ from zodiac_sql.spark.apart import can_be_apart
 from zodiac_sql.spark.by_pivots import maintain_by_pivots
 from zodiac_sql.spark.dred import overdeleted, rederive_and_insert
 from zodiac_sql.spark.from_scratch import from_scratch
-from zodiac_sql.spark.ledger import NOTHING, Ledger, Task, compared
+from zodiac_sql.spark.ledger import NOTHING, DueHypernode, Ledger, compared
 from zodiac_sql.spark.pivots import pivot_of
 
 
-def maintain(ledger: Ledger, task: Task) -> str:
+def maintain(ledger: Ledger, task: DueHypernode) -> str:
     """Maintain the tables of a hypernode.
 
     Returns how: "dred", "semi-naive", "by pivots" or "from scratch".
@@ -49,7 +49,7 @@ def _start_over(ledger: Ledger, hypernode: Hypernode) -> None:
         ledger.note_whole(predicate, table, gained, lost)
 
 
-def _starts_over(ledger: Ledger, task: Task) -> bool:
+def _starts_over(ledger: Ledger, task: DueHypernode) -> bool:
     """Whether the hypernode is evaluated from scratch right away."""
     if task.hypernode.bests:
         return True

@@ -16,7 +16,7 @@ from zodiac_sql.language.schema import default_columns, resolve
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import CHANGE_TYPE, COMMIT, beside
 from zodiac_sql.program.doubts import absent
-from zodiac_sql.spark.components import Components, components
+from zodiac_sql.spark.evaluated_program import EvaluatedProgram, evaluated_program
 from zodiac_sql.spark.frames import frames_of
 from zodiac_sql.spark.here import ON_DRIVER, here_of
 from zodiac_sql.spark.planning import Rules, Text, parsed, plan_texts, texts_of
@@ -339,7 +339,7 @@ class Materialisation(_ByPredicate):
                 found[name] = () if holds else columns
         return found
 
-    def _changed(self, methods: Mapping[str, str], old: Components | None = None) -> Changed:
+    def _changed(self, methods: Mapping[str, str], old: EvaluatedProgram | None = None) -> Changed:
         version, programs = self._version, (self._program, old or self._program)
 
         def of(name: str) -> DataFrame:
@@ -378,9 +378,9 @@ def _lake(spark: SparkSession, root: Path, place: str | Path) -> Lake:
 
 def _planned(
     texts: tuple[Text, ...], columns: Mapping[str, tuple[Column, ...]], stored: bool
-) -> Components:
+) -> EvaluatedProgram:
     planned = plan_texts(texts, columns, stored=stored)
-    return components(planned, {planned.names[name] for name in columns})
+    return evaluated_program(planned, {planned.names[name] for name in columns})
 
 
 def _nameless(table: Table) -> tuple[Column, ...]:
@@ -389,7 +389,7 @@ def _nameless(table: Table) -> tuple[Column, ...]:
     return tuple(Column(n, t) for n, t in zip(names, table.types, strict=True))
 
 
-def _by_name(program: Components, facts: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
+def _by_name(program: EvaluatedProgram, facts: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
     """Data frames by full name of predicate. Raises DataError if a predicate has two."""
     found: dict[str, DataFrame] = {}
     for name, df in facts.items():

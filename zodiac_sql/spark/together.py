@@ -95,7 +95,7 @@ class Together:
         numbers = coded.indices.cast(pa.int64())
         with connect(threads=1, functions=self.functions) as kb:
             with kb.update(timeout=self.timeout) as update:
-                update._collected.add_program(self.program, False, False, INTO_MAIN)
+                update._collected.add_program(self.program, INTO_MAIN)
                 update.insert(self.device, pa.table({"c0": numbers.unique()}))
                 for number, one in enumerate(self.inputs):
                     given = facts.column(place_of(number))

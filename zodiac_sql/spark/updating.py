@@ -17,11 +17,11 @@ from zodiac_sql.errors import DataError
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column, Rule, Type
 from zodiac_sql.names import given, written
-from zodiac_sql.spark.components import Components, copying, moved
+from zodiac_sql.spark.evaluated_program import EvaluatedProgram, copying, moved
 from zodiac_sql.spark.explicit import facts_table, normal
 from zodiac_sql.spark.frames import frames_of
 from zodiac_sql.spark.here import DERIVED, Here, minus
-from zodiac_sql.spark.ledger import NOTHING, Ledger, Task, compared
+from zodiac_sql.spark.ledger import NOTHING, DueHypernode, Ledger, compared
 from zodiac_sql.spark.ledger import minus as minus_on_spark
 from zodiac_sql.spark.maintenance import maintain, other_types
 from zodiac_sql.spark.require import deriving
@@ -39,8 +39,8 @@ class Updating:
     """An update: the last version and its program, the program after it, and the tables so far."""
 
     last: Version
-    old: Components
-    new: Components
+    old: EvaluatedProgram
+    new: EvaluatedProgram
     tables: Tables
     ledger: Ledger
     here: Here | None
@@ -49,7 +49,12 @@ class Updating:
 
     @classmethod
     def begin(
-        cls, last: Version, old: Components, new: Components, tables: Tables, here: Here | None
+        cls,
+        last: Version,
+        old: EvaluatedProgram,
+        new: EvaluatedProgram,
+        tables: Tables,
+        here: Here | None,
     ) -> Updating:
         before = {
             name: table
@@ -171,7 +176,7 @@ class Updating:
         if self._fits(hypernode) and self._maintain_here(hypernode):
             return "on the driver"
         with deriving(hypernode.rules):
-            return maintain(self.ledger, Task(hypernode, kept, came, gone))
+            return maintain(self.ledger, DueHypernode(hypernode, kept, came, gone))
 
     def _rules_before(self, hypernode: Hypernode) -> list[Rule]:
         """The rules that have filled the tables of what a hypernode derives."""
@@ -265,7 +270,7 @@ class Updating:
         return self._minus(facts, self._minus(facts, others, columns), columns)
 
 
-def extension(version: Version, program: Components, name: str) -> Table | None:
+def extension(version: Version, program: EvaluatedProgram, name: str) -> Table | None:
     """The table of a predicate, or of facts of one; None if there is none."""
     if name in version.tables:
         return version.tables[name]

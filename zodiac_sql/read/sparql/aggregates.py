@@ -12,7 +12,7 @@ from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.sparql.context import refused
 from zodiac_sql.read.sparql.expressions import Scope, compiled, order_key
-from zodiac_sql.read.sparql.solutions import TEXT, Column, Form, Solutions, column
+from zodiac_sql.read.sparql.solutions import TEXT, Column, Solutions, TermForm, column
 from zodiac_sql.read.sparql.values import (
     Value,
     as_number,
@@ -23,7 +23,7 @@ from zodiac_sql.read.sparql.values import (
     sparql,
 )
 
-_INTEGER = Form(Type.INT, f"{XSD}integer")
+_INTEGER = TermForm(Type.INT, f"{XSD}integer")
 
 
 def keys_of(keys: Sequence[Any], solutions: Solutions, alias: str, scope: Scope) -> list[exp.Expr]:
@@ -102,7 +102,7 @@ def _sum(name: str, given: Value, distinct: bool) -> tuple[exp.Expr, Column]:
         form = _INTEGER
     else:
         datatypes = {0: "decimal", 1: "decimal", 2: "float", 3: "double"}
-        form = Form(Type.FLOAT, XSD + datatypes[rank])
+        form = TermForm(Type.FLOAT, XSD + datatypes[rank])
     empty = exp.Count(this=exp.Star()).eq(0)
     zero = exp.cast(exp.convert(0), "BIGINT" if form == _INTEGER else "DOUBLE")
     chosen = exp.Case().when(empty, zero).when(exp.not_(exp.paren(bad)), total)

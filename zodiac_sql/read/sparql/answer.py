@@ -14,7 +14,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError, QueryError, StoreError
 from zodiac_sql.program.state import State
 from zodiac_sql.read.query import Answer
-from zodiac_sql.read.sparql.context import Context, context_of
+from zodiac_sql.read.sparql.context import QueryContext, context_of
 from zodiac_sql.read.sparql.macros import MACROS
 from zodiac_sql.read.sparql.parse import parsed
 from zodiac_sql.read.sparql.patterns import Patterns
@@ -67,7 +67,7 @@ def _asked(solutions: Solutions) -> exp.Select:
     return query.limit(1)
 
 
-def _selected(solutions: Solutions, variables: list[str], context: Context) -> exp.Select:
+def _selected(solutions: Solutions, variables: list[str], context: QueryContext) -> exp.Select:
     """The variables under their own names, symbols as texts, in the order that is asked for."""
     names = {variable: context.names.column(variable) for variable in variables}
     ids = {name: TEXT for name, known in solutions.columns.items() if known.form == ID}

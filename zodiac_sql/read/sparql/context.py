@@ -17,7 +17,7 @@ from zodiac_sql.storage.triples import rdf_predicates
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class QueryContext:
     """What is known while a query is compiled."""
 
     schema: Mapping[str, Predicate]
@@ -35,13 +35,13 @@ class Context:
         return self.names.column(f"\0{term}" if isinstance(term, BNode) else str(term))
 
 
-def context_of(store: Store, state: State, algebra: Any) -> Context:
+def context_of(store: Store, state: State, algebra: Any) -> QueryContext:
     """The context of a query, given as rdflib's algebra."""
     texts = sorted(set(_constants(algebra)))
     found = store.rows(
         "SELECT text, id FROM zodiac.symbol WHERE text IN (SELECT unnest($1::VARCHAR[]))", [texts]
     )
-    return Context(state.schema, sources_of(state), rdf_predicates(state), dict(found))
+    return QueryContext(state.schema, sources_of(state), rdf_predicates(state), dict(found))
 
 
 def _constants(part: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from zodiac_sql.read.sparql import functions
-from zodiac_sql.read.sparql.context import Context, refused
+from zodiac_sql.read.sparql.context import QueryContext, refused
 from zodiac_sql.read.sparql.solutions import ID, TEXT, Column, column
 from zodiac_sql.read.sparql.values import (
     Value,
@@ -36,7 +36,7 @@ class Scope:
     place is `closed`, because SQL cannot look out of it.
     """
 
-    context: Context
+    context: QueryContext
     columns: Mapping[str, tuple[str, Column]]
     """The alias of the table, and the column, of each variable."""
     texts: Mapping[str, exp.Expr]
@@ -202,7 +202,7 @@ _OPERATORS: dict[str, Callable[[Any, Scope], Value]] = {
 }
 
 
-def texts_needed(expression: Any, context: Context) -> set[str]:
+def texts_needed(expression: Any, context: QueryContext) -> set[str]:
     """The variables whose texts an expression may need, also inside of EXISTS."""
     from rdflib import Variable
 

@@ -13,7 +13,7 @@ from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import is_zoned, without_zone
 from zodiac_sql.read.sparql.context import refused
-from zodiac_sql.read.sparql.solutions import Form
+from zodiac_sql.read.sparql.solutions import TermForm
 from zodiac_sql.read.sparql.values import (
     Value,
     as_number,
@@ -301,7 +301,7 @@ def _to_date(value: Value) -> Value:
     if value.kind == "date":
         return value
     if value.kind == "moment" and not is_zoned(value.form.datatype):
-        return native(exp.cast(value.copy, "DATE"), Form(Type.DATE, f"{XSD}date"))
+        return native(exp.cast(value.copy, "DATE"), TermForm(Type.DATE, f"{XSD}date"))
     return term(sparql("to_date", as_term(value)))
 
 

@@ -9,13 +9,13 @@ from typing import Any
 from sqlglot import exp
 
 from zodiac_sql.database.statements import text
-from zodiac_sql.read.sparql.context import Context, is_variable, refused
+from zodiac_sql.read.sparql.context import QueryContext, is_variable, refused
 from zodiac_sql.read.sparql.solutions import (
     ID,
     TEXT,
     Column,
-    Form,
     Solutions,
+    TermForm,
     column,
     in_form,
     select,
@@ -38,7 +38,7 @@ class _Seed:
         return self.terms.query.copy()
 
 
-def basic(triples: Iterable[Triple], context: Context) -> Solutions:
+def basic(triples: Iterable[Triple], context: QueryContext) -> Solutions:
     """The solutions of a basic graph pattern, whose properties can be paths.
 
     A path begins with the terms that other triples have for one of its ends, if any do.
@@ -76,7 +76,7 @@ def _steps(triple: Triple) -> Iterator[Triple]:
 
 
 def _part(
-    triple: Triple, others: Sequence[tuple[Triple, Solutions]], context: Context
+    triple: Triple, others: Sequence[tuple[Triple, Solutions]], context: QueryContext
 ) -> Solutions:
     """The solutions of a triple with a path, given those of others in the same pattern."""
     from rdflib.paths import AlternativePath, MulPath, NegatedPath
@@ -93,7 +93,7 @@ def _part(
 
 
 def _seed(
-    subject: Any, object_: Any, others: Sequence[tuple[Triple, Solutions]], context: Context
+    subject: Any, object_: Any, others: Sequence[tuple[Triple, Solutions]], context: QueryContext
 ) -> _Seed | None:
     """What other triples tell of one end of a path, if both are variables: rather as numbers."""
     if not (is_variable(subject) and is_variable(object_)):
@@ -113,7 +113,7 @@ def _seed(
     return _Seed(end, Solutions(query, {"n": found.columns[name]}))
 
 
-def _negated(subject: Any, path: Any, object_: Any, context: Context) -> Solutions:
+def _negated(subject: Any, path: Any, object_: Any, context: QueryContext) -> Solutions:
     """Triples whose property is none of some."""
     from rdflib import BNode, URIRef
 
@@ -132,7 +132,7 @@ def _negated(subject: Any, path: Any, object_: Any, context: Context) -> Solutio
     )
 
 
-def _repeated(triple: Triple, seed: _Seed | None, context: Context) -> Solutions:
+def _repeated(triple: Triple, seed: _Seed | None, context: QueryContext) -> Solutions:
     """The pairs of a path with `*`, `+` or `?`, each once."""
     subject, path, object_ = triple
     ends = (subject, object_)
@@ -153,8 +153,8 @@ def _repeated(triple: Triple, seed: _Seed | None, context: Context) -> Solutions
 
 
 def _form(
-    edges: Solutions, path: Any, ends: tuple[Any, Any], seed: _Seed | None, context: Context
-) -> Form:
+    edges: Solutions, path: Any, ends: tuple[Any, Any], seed: _Seed | None, context: QueryContext
+) -> TermForm:
     """The form of the pairs of a path: numbers if all its terms are in the dictionary."""
     constants = [symbol(term) for term in ends if not is_variable(term)]
     forms = {edges.columns["a"].form}
@@ -165,7 +165,7 @@ def _form(
     return ID if forms == {ID} and all(text_ in context.ids for text_ in constants) else TEXT
 
 
-def _edges(path: Any, context: Context) -> Solutions:
+def _edges(path: Any, context: QueryContext) -> Solutions:
     """The pairs of the path that is repeated: columns a and b, of one form."""
     from rdflib import BNode
 
@@ -182,14 +182,18 @@ def _edges(path: Any, context: Context) -> Solutions:
     return edges
 
 
-def _value(term: Any, form: Form, context: Context) -> exp.Expr:
+def _value(term: Any, form: TermForm, context: QueryContext) -> exp.Expr:
     """A constant in one of the forms TEXT and ID."""
     wanted = symbol(term)
     return exp.convert(context.ids[wanted]) if form == ID else text(wanted)
 
 
 def _closure(
-    edges: Solutions, ends: tuple[Any, Any], form: Form, seed: _Seed | None, context: Context
+    edges: Solutions,
+    ends: tuple[Any, Any],
+    form: TermForm,
+    seed: _Seed | None,
+    context: QueryContext,
 ) -> exp.Select:
     """The pairs a, b with a way of one or more edges, from or to what is known of an end."""
     subject, object_ = ends
@@ -222,7 +226,7 @@ def _closure(
 
 
 def _zero_steps(
-    ends: tuple[Any, Any], form: Form, seed: _Seed | None, context: Context
+    ends: tuple[Any, Any], form: TermForm, seed: _Seed | None, context: QueryContext
 ) -> exp.Query:
     """The pairs of no step: constants with themselves, else what is known, else all terms."""
     constants = [term for term in ends if not is_variable(term)]
@@ -247,7 +251,9 @@ def _zero_steps(
     return exp.union(*sides, distinct=True, copy=False)
 
 
-def _bound(query: exp.Query, ends: tuple[Any, Any], form: Form, context: Context) -> Solutions:
+def _bound(
+    query: exp.Query, ends: tuple[Any, Any], form: TermForm, context: QueryContext
+) -> Solutions:
     """Pairs as solutions of the terms at their ends."""
     alias = context.names.fresh()
     values: dict[str, exp.Expr] = {}

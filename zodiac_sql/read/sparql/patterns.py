@@ -11,7 +11,7 @@ from zodiac_sql.database.statements import text
 from zodiac_sql.facts.native_text import literal_text
 from zodiac_sql.language.zones import zone_of
 from zodiac_sql.read.sparql import aggregates
-from zodiac_sql.read.sparql.context import Context, refused
+from zodiac_sql.read.sparql.context import QueryContext, refused
 from zodiac_sql.read.sparql.expressions import (
     Scope,
     compiled,
@@ -46,7 +46,9 @@ _NUMBER = "zodiac$number"
 class Patterns:
     """Compiles patterns. `outer` is the scope around an EXISTS; see Scope for `closed`."""
 
-    def __init__(self, context: Context, outer: Scope | None = None, closed: bool = False) -> None:
+    def __init__(
+        self, context: QueryContext, outer: Scope | None = None, closed: bool = False
+    ) -> None:
         self.context, self.outer, self.closed = context, outer, closed
         self._names = context.names
 

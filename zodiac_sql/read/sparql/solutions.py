@@ -1,7 +1,7 @@
 """Solutions of a pattern: a query with a column for each variable, in which NULL is unbound.
 
-How a column holds terms is known for the whole column (`Form`). Terms are the same if their values
-are, in two columns of the same form; all others are compared as texts.
+How a column holds terms is known for the whole column (`TermForm`). Terms are the same if their
+values are, in two columns of the same form; all others are compared as texts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOTHING = "zodiac$nothing"
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TermForm:
     """How a column holds terms.
 
     type SYMBOL   the number of the symbol in the dictionary
@@ -35,15 +35,15 @@ class Form:
     datatype: str = ""
 
 
-TEXT = Form(None)
-ID = Form(Type.SYMBOL)
+TEXT = TermForm(None)
+ID = TermForm(Type.SYMBOL)
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """The terms of a variable. They are `certain` if no solution lacks it."""
 
-    form: Form
+    form: TermForm
     certain: bool
 
 
@@ -105,7 +105,7 @@ def none_of(names: Iterable[str]) -> Solutions:
     return Solutions(query, columns)
 
 
-def unbound(form: Form) -> exp.Expr:
+def unbound(form: TermForm) -> exp.Expr:
     """NULL of the type that a column of some form has in SQL."""
     return exp.cast(exp.null(), "VARCHAR" if form.type is None else _SQL[form.type])
 
@@ -122,7 +122,7 @@ def symbols(alias: str) -> exp.Expr:
 
 
 def in_form(
-    solutions: Solutions, forms: Mapping[str, Form], names: Names, *, known_only: bool = False
+    solutions: Solutions, forms: Mapping[str, TermForm], names: Names, *, known_only: bool = False
 ) -> Solutions:
     """The same solutions with other forms of some columns: texts, or with `known_only` numbers.
 
@@ -199,9 +199,9 @@ def united(parts: Sequence[Solutions], names: Names) -> Solutions:
     return Solutions(exp.union(*queries, distinct=False, copy=False), columns)
 
 
-def forms_in_common(parts: Sequence[Solutions]) -> dict[str, Form]:
+def forms_in_common(parts: Sequence[Solutions]) -> dict[str, TermForm]:
     """The forms that columns of several patterns need to be compared: TEXT where they differ."""
-    found: dict[str, set[Form]] = {}
+    found: dict[str, set[TermForm]] = {}
     for part in parts:
         for name, known in part.columns.items():
             found.setdefault(name, set()).add(known.form)

@@ -15,7 +15,7 @@ from zodiac_sql.language import symbols
 from zodiac_sql.language.moments import date_of
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import in_zone
-from zodiac_sql.read.sparql.solutions import Form
+from zodiac_sql.read.sparql.solutions import TermForm
 
 
 def symbol(term: Any) -> str:
@@ -28,7 +28,7 @@ def symbol(term: Any) -> str:
     return symbols.literal(str(term), term.language or "", str(term.datatype or ""))
 
 
-def native(term: Any) -> tuple[Form, exp.Expr] | None:
+def native(term: Any) -> tuple[TermForm, exp.Expr] | None:
     """The native value of a literal, and its form; None if it has none."""
     from rdflib import Literal
 
@@ -41,7 +41,7 @@ def native(term: Any) -> tuple[Form, exp.Expr] | None:
     if type_ is Type.TIMESTAMP and (zone := _ZONE.search(written)):
         datatype = in_zone(datatype, zone[0])
     value = _VALUES[type_](written)
-    return None if value is None else (Form(type_, datatype), value)
+    return None if value is None else (TermForm(type_, datatype), value)
 
 
 _ZONE = re.compile(r"(?:Z|[+-][0-9]{2}:[0-9]{2})$")

@@ -19,13 +19,13 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.urns import predicate_iri, predicate_name
 from zodiac_sql.language.zones import is_zoned, without_zone
-from zodiac_sql.read.sparql.context import Context, is_variable
+from zodiac_sql.read.sparql.context import QueryContext, is_variable
 from zodiac_sql.read.sparql.solutions import (
     ID,
     TEXT,
     Column,
-    Form,
     Solutions,
+    TermForm,
     column,
     forms_in_common,
     in_form,
@@ -48,12 +48,12 @@ Triple = tuple[Any, Any, Any]
 class _Position:
     """What facts of a predicate have as subject, property or object."""
 
-    form: Form
+    form: TermForm
     column: str = ""
     constant: str = ""
 
 
-def pattern(triple: Triple, context: Context) -> Solutions:
+def pattern(triple: Triple, context: QueryContext) -> Solutions:
     """The solutions of a triple pattern whose property is no path."""
     parts = [
         found
@@ -66,7 +66,7 @@ def pattern(triple: Triple, context: Context) -> Solutions:
 
 
 def _candidates(
-    triple: Sequence[Any], context: Context
+    triple: Sequence[Any], context: QueryContext
 ) -> Iterable[tuple[Predicate, tuple[_Position, _Position, _Position]]]:
     """The predicates that may have facts for a pattern, with what is in each position of them."""
     _, property_, object_ = triple
@@ -81,7 +81,7 @@ def _candidates(
 
 
 def _mentioned(
-    property_: Any, object_: Any, is_type: bool, context: Context
+    property_: Any, object_: Any, is_type: bool, context: QueryContext
 ) -> Iterable[Predicate]:
     found: list[Predicate] = []
     if is_type and not is_variable(object_):
@@ -95,7 +95,7 @@ def _mentioned(
     return [known for known in found if context.sources.relation(known.name).parts]
 
 
-def _named(term: Any, arity: int, context: Context) -> list[Predicate]:
+def _named(term: Any, arity: int, context: QueryContext) -> list[Predicate]:
     """The predicate of an IRI, if there is one with so many columns."""
     from rdflib import URIRef
 
@@ -108,7 +108,7 @@ def _place(known: Predicate, index: int) -> _Position:
     assert type_ is not None
     if type_ is Type.SYMBOL:
         return _Position(ID, column=known.columns[index].name)
-    form = Form(type_, datatype_of(type_, known.datatypes[index]))
+    form = TermForm(type_, datatype_of(type_, known.datatypes[index]))
     return _Position(form, column=known.columns[index].name)
 
 
@@ -117,12 +117,12 @@ def _constant(name: str) -> _Position:
 
 
 def _matching(
-    known: Predicate, positions: Sequence[_Position], triple: Sequence[Any], context: Context
+    known: Predicate, positions: Sequence[_Position], triple: Sequence[Any], context: QueryContext
 ) -> Solutions | None:
     """The facts of a predicate that match a pattern; None if none can."""
     alias = context.names.fresh()
     conditions: list[exp.Expr] = []
-    bound: dict[str, tuple[Form, exp.Expr]] = {}
+    bound: dict[str, tuple[TermForm, exp.Expr]] = {}
     for term, position in zip(triple, positions, strict=True):
         if position.column:
             value: exp.Expr = column(position.column, alias)
@@ -148,7 +148,7 @@ def _matching(
     return Solutions(query, {name: Column(form, True) for name, (form, _) in bound.items()})
 
 
-def _is(value: exp.Expr, position: _Position, term: Any, context: Context) -> exp.Expr | None:
+def _is(value: exp.Expr, position: _Position, term: Any, context: QueryContext) -> exp.Expr | None:
     """The condition that a position has a constant; None if it never has."""
     wanted = symbol(term)
     if position.constant:
@@ -162,7 +162,7 @@ def _is(value: exp.Expr, position: _Position, term: Any, context: Context) -> ex
     return value.eq(found[1])
 
 
-def _are_alike(first: Form, second: Form) -> bool:
+def _are_alike(first: TermForm, second: TermForm) -> bool:
     """Whether forms are the same, time zones aside: a query may name an instant in any."""
     if is_zoned(first.datatype) and is_zoned(second.datatype):
         return without_zone(first.datatype) == without_zone(second.datatype)
@@ -170,7 +170,7 @@ def _are_alike(first: Form, second: Form) -> bool:
 
 
 def _same(
-    first: tuple[Form, exp.Expr], second: tuple[Form, exp.Expr], context: Context
+    first: tuple[TermForm, exp.Expr], second: tuple[TermForm, exp.Expr], context: QueryContext
 ) -> exp.Expr:
     """The condition that two positions have the same term."""
     if first[0] == second[0]:
@@ -178,7 +178,7 @@ def _same(
     return as_text(first).eq(as_text(second))
 
 
-def as_text(known: tuple[Form, exp.Expr]) -> exp.Expr:
+def as_text(known: tuple[TermForm, exp.Expr]) -> exp.Expr:
     """The text of the term that a value of some form is."""
     form, value = known
     if form.type is None:
@@ -189,7 +189,7 @@ def as_text(known: tuple[Form, exp.Expr]) -> exp.Expr:
     return literal_text(value.copy(), form.type, form.datatype)
 
 
-def together(parts: Sequence[Solutions], context: Context) -> Solutions:
+def together(parts: Sequence[Solutions], context: QueryContext) -> Solutions:
     """The solutions of several patterns at once. All their variables are certain."""
     if not parts:
         return one_solution()

@@ -13,7 +13,7 @@ from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import is_zoned
 from zodiac_sql.read.sparql import terms
-from zodiac_sql.read.sparql.solutions import TEXT, Form, unbound
+from zodiac_sql.read.sparql.solutions import TEXT, TermForm, unbound
 
 Kind = Literal["term", "number", "string", "bool", "date", "moment"]
 
@@ -39,7 +39,7 @@ class Value:
 
     kind: Kind
     sql: exp.Expr
-    form: Form = TEXT
+    form: TermForm = TEXT
     rank: exp.Expr | None = None
     known: bool = False
     """Whether it is a constant, or a variable that every solution has."""
@@ -87,7 +87,7 @@ def error() -> Value:
 
 
 def boolean(sql: exp.Expr) -> Value:
-    return Value("bool", exp.paren(sql), Form(Type.BOOL, f"{XSD}boolean"))
+    return Value("bool", exp.paren(sql), TermForm(Type.BOOL, f"{XSD}boolean"))
 
 
 def string(sql: exp.Expr) -> Value:
@@ -102,11 +102,11 @@ def number(sql: exp.Expr, rank: int | exp.Expr) -> Value:
     """A number of some rank, which may be SQL."""
     if isinstance(rank, int):
         type_ = Type.FLOAT if rank else Type.INT
-        return Value("number", sql, Form(type_, XSD + _DATATYPES[rank]))
+        return Value("number", sql, TermForm(type_, XSD + _DATATYPES[rank]))
     return Value("number", sql, rank=rank)
 
 
-def native(sql: exp.Expr, form: Form, known: bool = False) -> Value:
+def native(sql: exp.Expr, form: TermForm, known: bool = False) -> Value:
     """A value of a column with native values."""
     assert form.type is not None
     return Value(_KINDS[form.type], sql, form, known=known)

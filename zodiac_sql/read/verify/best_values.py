@@ -29,7 +29,7 @@ from zodiac_sql.evaluate.one_statement import is_narrow
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Best, Rule
 from zodiac_sql.names import RANK
-from zodiac_sql.read.verify.rule_body import NotAtOnce, Program, Reads
+from zodiac_sql.read.verify.rule_body import NotAtOnce, ProgramMeaning, Reads
 from zodiac_sql.read.verify.second_opinion import (
     LONGER,
     Heads,
@@ -49,7 +49,7 @@ MOST_ROUNDS_BEYOND = 2_000
 
 def derive_best(
     store: Store,
-    program: Program,
+    program: ProgramMeaning,
     rules: Sequence[Rule],
     bests: Mapping[str, Best],
     outside: Callable[[str], Relation],
@@ -103,7 +103,11 @@ def _is_narrow(own: Mapping[str, _Own]) -> bool:
 
 
 def _improve(
-    store: Store, program: Program, rules: Sequence[Rule], own: Mapping[str, _Own], reads: Reads
+    store: Store,
+    program: ProgramMeaning,
+    rules: Sequence[Rule],
+    own: Mapping[str, _Own],
+    reads: Reads,
 ) -> int | None:
     """Find the better values that the last ones lead to. Returns how many rounds that took.
 
@@ -143,7 +147,7 @@ def _improve(
 
 def _steps(
     store: Store,
-    program: Program,
+    program: ProgramMeaning,
     rules: Sequence[Rule],
     own: Mapping[str, _Own],
     reads: Reads,
@@ -176,7 +180,7 @@ def _steps(
 
 def _heads(
     store: Store,
-    program: Program,
+    program: ProgramMeaning,
     rules: Sequence[Rule],
     last: Mapping[str, Part],
     reads: Reads,

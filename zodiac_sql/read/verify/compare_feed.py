@@ -12,14 +12,14 @@ from zodiac_sql.database.statements import anti_join, semi_join, union_all
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import COMMIT, INSERTED, feed_table
 from zodiac_sql.program.feed import FeedTable
-from zodiac_sql.read.verify.work import Work, count_rows
+from zodiac_sql.read.verify.work import VerifiedFile, count_rows
 from zodiac_sql.sql.relations import Relation, columns_of, relation_query
 from zodiac_sql.storage.feed import entries_table
 
 _LAST = "last"
 
 
-def compare_feed(work: Work) -> None:
+def compare_feed(work: VerifiedFile) -> None:
     """Note numbers of changes that are missing, and facts whose last entry is wrong."""
     feed = work.state.feed
     if not feed.tables:
@@ -45,7 +45,7 @@ def _kind(column: Column) -> object:
     return "number" if _type(column).numeric else _type(column)
 
 
-def _compare(work: Work, tables: Sequence[FeedTable]) -> None:
+def _compare(work: VerifiedFile, tables: Sequence[FeedTable]) -> None:
     """Compare entries of one predicate, of tables whose values can be compared."""
     newest = tables[-1]
     known = work.state.schema.get(newest.predicate)

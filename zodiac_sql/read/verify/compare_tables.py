@@ -15,14 +15,14 @@ from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, classes
 from zodiac_sql.read.verify.compare_views import is_made_of
 from zodiac_sql.read.verify.second_opinion import unsupported
 from zodiac_sql.read.verify.together import Compared, batches, same
-from zodiac_sql.read.verify.work import Work, count_rows, relation_of, rows_lacking
+from zodiac_sql.read.verify.work import VerifiedFile, count_rows, relation_of, rows_lacking
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, tables_of
 from zodiac_sql.sql.class_pairs import pairs_query
 from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.storage.sources import derived_tables, inner_tables, inside, pairs_of, place
 
 
-def find_strays(work: Work) -> None:
+def find_strays(work: VerifiedFile) -> None:
     """Note tables that belong to no predicate and no hypernode: all of their rows are surplus."""
     ours = {(EXPLICIT_SCHEMA, predicate.sql_name) for predicate in work.state.schema.values()}
     ours |= {table for _, _, table in derived_tables(work.state)}
@@ -31,7 +31,7 @@ def find_strays(work: Work) -> None:
         work.note(f"{schema}.{table}", 0, work.state.rows[schema, table])
 
 
-def compare_symbols(work: Work) -> None:
+def compare_symbols(work: VerifiedFile) -> None:
     """Note surplus symbols: each id and each text must occur only once."""
     surplus = work.store.count(
         "SELECT count(*) - least(count(DISTINCT id), count(DISTINCT text)) FROM zodiac.symbol"
@@ -40,7 +40,7 @@ def compare_symbols(work: Work) -> None:
 
 
 def compare_classes(
-    work: Work, row: ModuleRow, inner: Inner, closure: Closure | Condensation | None
+    work: VerifiedFile, row: ModuleRow, inner: Inner, closure: Closure | Condensation | None
 ) -> None:
     """Compare a table of classes with what it should be, and count the differences in facts.
 
@@ -79,7 +79,7 @@ def _compared(closure: Closure | Condensation, there: Part) -> tuple[int, int]:
     return counts.now - counts.now_and_before, counts.before - counts.now_and_before
 
 
-def _shows_pairs(work: Work, row: ModuleRow, number: int) -> bool:
+def _shows_pairs(work: VerifiedFile, row: ModuleRow, number: int) -> bool:
     """Whether the view in idb that shows the pairs of a table of classes is the right one."""
     known = work.state.schema[row.predicate]
     tables = tables_of(row, work.state.schema)
@@ -91,7 +91,7 @@ def _shows_pairs(work: Work, row: ModuleRow, number: int) -> bool:
     return is_made_of(work.store, DERIVED_SCHEMA, shown, query)
 
 
-def _difference(work: Work, predicate: str, inner: Inner) -> tuple[int, int, int]:
+def _difference(work: VerifiedFile, predicate: str, inner: Inner) -> tuple[int, int, int]:
     """How many facts a hypernode's table lacks, has too many, and should have."""
     number, known = inner.hypernode.id, work.known(inner)[predicate]
     wanted, there = (
@@ -112,7 +112,7 @@ def _difference(work: Work, predicate: str, inner: Inner) -> tuple[int, int, int
     return missing, surplus, wanted.rows
 
 
-def _relations(work: Work, predicate: str, inner: Inner) -> tuple[Relation, Relation]:
+def _relations(work: VerifiedFile, predicate: str, inner: Inner) -> tuple[Relation, Relation]:
     """What a hypernode's table should hold, and what it holds."""
     number, known = inner.hypernode.id, work.known(inner)[predicate]
     wanted, there = (
@@ -122,7 +122,7 @@ def _relations(work: Work, predicate: str, inner: Inner) -> tuple[Relation, Rela
     return wanted, there
 
 
-def compare_tables(work: Work) -> None:
+def compare_tables(work: VerifiedFile) -> None:
     """Compare the tables of hypernodes with what they should hold."""
 
     def both(table: tuple[str, Inner]) -> Relation:
@@ -135,7 +135,7 @@ def compare_tables(work: Work) -> None:
                 _compare_table(work, predicate, inner)
 
 
-def _are_same(work: Work, tables: Sequence[tuple[str, Inner]]) -> bool:
+def _are_same(work: VerifiedFile, tables: Sequence[tuple[str, Inner]]) -> bool:
     """Whether several tables hold what they should."""
     if len(tables) == 1:
         return False
@@ -144,14 +144,14 @@ def _are_same(work: Work, tables: Sequence[tuple[str, Inner]]) -> bool:
     return same(work.store, compared) is not None
 
 
-def _compare_table(work: Work, predicate: str, inner: Inner) -> None:
+def _compare_table(work: VerifiedFile, predicate: str, inner: Inner) -> None:
     """Compare one table of idb or hd with what it should hold."""
     known = work.known(inner)[predicate]
     missing, surplus, _ = _difference(work, predicate, inner)
     work.note(".".join(place(known, inner.hypernode.id)), missing, surplus)
 
 
-def check_ranks(work: Work, predicate: str, inner: Inner) -> None:
+def check_ranks(work: VerifiedFile, predicate: str, inner: Inner) -> None:
     """Count the facts of a ranked table that no rule derives from facts of lower ranks."""
     hypernode = inner.hypernode
     program = work.program(inner, hypernode)

@@ -12,12 +12,12 @@ from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language import symbols
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
-from zodiac_sql.read.verify.work import Work, count_rows
+from zodiac_sql.read.verify.work import VerifiedFile, count_rows
 from zodiac_sql.storage.extensions import decoded, distinct_query
 from zodiac_sql.storage.triples import TRIPLE, rdf_predicates, whose_view
 
 
-def compare_triples(work: Work) -> None:
+def compare_triples(work: VerifiedFile) -> None:
     """Compare the view `triple`, if it is there and ours.
 
     (It is not there if something else has its name, or in an older file.)
@@ -47,7 +47,7 @@ def compare_triples(work: Work) -> None:
         work.note(f"main.{TRIPLE}", missing, surplus)
 
 
-def _sum(work: Work, triples: exp.Query) -> tuple[object, ...]:
+def _sum(work: VerifiedFile, triples: exp.Query) -> tuple[object, ...]:
     """How many rows there are, and the sum of their hashes: equal if the rows are, in any order."""
     columns = [exp.column(name) for name in "spo"]
     hashed = exp.cast(exp.Anonymous(this="hash", expressions=columns), "HUGEINT")
@@ -55,7 +55,7 @@ def _sum(work: Work, triples: exp.Query) -> tuple[object, ...]:
     return work.store.rows(sums.from_(triples.subquery("t")))[0]
 
 
-def _triples(work: Work, known: Predicate) -> exp.Select:
+def _triples(work: VerifiedFile, known: Predicate) -> exp.Select:
     """The facts of a predicate that should be there, as triples of texts."""
     relation = work.wanted.relation(known.name)
     facts = decoded(relation, distinct_query(relation), dictionary.KNOWN, unknown=True)

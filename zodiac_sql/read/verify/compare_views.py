@@ -18,7 +18,7 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import is_constraint
 from zodiac_sql.read.verify.together import Compared, batches, same
-from zodiac_sql.read.verify.work import Sample, Work, count_rows, relation_of, rows_lacking
+from zodiac_sql.read.verify.work import Sample, VerifiedFile, count_rows, relation_of, rows_lacking
 from zodiac_sql.sql.relations import Relation, columns_of, relation_query
 from zodiac_sql.storage.extensions import count, decoded, distinct_query
 from zodiac_sql.storage.views import view
@@ -35,7 +35,7 @@ MOST_COMPARED = 10_000_000
 """Compare at most so many facts that classes stand for with those that a view shows."""
 
 
-def compare_extensions(work: Work) -> None:
+def compare_extensions(work: VerifiedFile) -> None:
     """Compare the views of all predicates with their facts."""
     schema = [p for p in work.state.schema.values() if not is_constraint(p.name)]  # no views
     for some in batches(schema, lambda known: work.wanted.relation(known.name)):
@@ -47,7 +47,7 @@ def compare_extensions(work: Work) -> None:
             _compare_extension(work, known)
 
 
-def _shown_facts(work: Work, predicates: Sequence[Predicate]) -> int | None:
+def _shown_facts(work: VerifiedFile, predicates: Sequence[Predicate]) -> int | None:
     """How many facts several views show; None unless all show exactly those that they should."""
     if len(predicates) == 1:
         return None
@@ -67,13 +67,13 @@ def _shown_facts(work: Work, predicates: Sequence[Predicate]) -> int | None:
         return None  # one of the views is gone, or not ours: compare each by itself
 
 
-def _view(work: Work, predicate: Predicate) -> exp.Select:
+def _view(work: VerifiedFile, predicate: Predicate) -> exp.Select:
     """What the view of a predicate shows."""
     view = shown_view(work.store.database, predicate.sql_name)
     return exp.select(*columns_of(relation_of(predicate, ()))).from_(view)
 
 
-def _compare_extension(work: Work, predicate: Predicate) -> None:
+def _compare_extension(work: VerifiedFile, predicate: Predicate) -> None:
     """Compare the view of a predicate with its explicit and derived facts."""
     relation = work.wanted.relation(predicate.name)
     facts = count(work.store, relation)
@@ -119,7 +119,9 @@ def _words(text: str) -> list[tuple[TokenType, str]]:
 _PARENTHESES = (TokenType.L_PAREN, TokenType.R_PAREN)
 
 
-def _shows_classes(work: Work, predicate: Predicate, relation: Relation, facts: int) -> bool:
+def _shows_classes(
+    work: VerifiedFile, predicate: Predicate, relation: Relation, facts: int
+) -> bool:
     """Whether a view shows as many facts as it should, of a table of classes that is right.
 
     Where these are very many, they are not compared one by one: the view tells of which table it
@@ -135,7 +137,7 @@ def _shows_classes(work: Work, predicate: Predicate, relation: Relation, facts: 
     return rows == facts and is_made_of(work.store, "main", predicate.sql_name, made)
 
 
-def _shown(work: Work, predicate: Predicate, facts: int) -> tuple[exp.Query, int]:
+def _shown(work: VerifiedFile, predicate: Predicate, facts: int) -> tuple[exp.Query, int]:
     """The rows that people see of a predicate, and their number."""
     relation = Relation(predicate.columns, ())
     try:
@@ -150,7 +152,7 @@ def _shown(work: Work, predicate: Predicate, facts: int) -> tuple[exp.Query, int
         return relation_query(relation), 0
 
 
-def _comparable(work: Work, predicate: Predicate) -> exp.Select:
+def _comparable(work: VerifiedFile, predicate: Predicate) -> exp.Select:
     """What the view of a predicate shows, with values that can be compared: nested ones as text.
 
     Somebody else may have put a view in this place that shows lists, structs or JSON.

@@ -25,7 +25,7 @@ from zodiac_sql.program.state import HypernodeRow, State, parsed_rules
 from zodiac_sql.read.verify.best_values import derive_best
 from zodiac_sql.read.verify.second_opinion import derive
 from zodiac_sql.read.verify.together import all_given_once, batches
-from zodiac_sql.read.verify.work import Work, count_rows, relation_of
+from zodiac_sql.read.verify.work import VerifiedFile, count_rows, relation_of
 from zodiac_sql.rewrite.hypertree.rewrite import fits
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, inner_of, modules_at_work, with_trees
 from zodiac_sql.sql.context import Context
@@ -34,11 +34,11 @@ from zodiac_sql.storage.extensions import distinct_query
 from zodiac_sql.storage.sources import Sources, inside, sources_of
 
 
-def begin(store: Store, state: State, functions: Functions) -> Work:
+def begin(store: Store, state: State, functions: Functions) -> VerifiedFile:
     """Read the explicit facts from the file, because others may have changed it."""
     ids = dictionary.ids_of(store, symbols_in(parsed_rules(state)))
     there, wanted = sources_of(state), Sources(state.schema)
-    work = Work(store, state, functions, ids, there, wanted, types_of(state.schema))
+    work = VerifiedFile(store, state, functions, ids, there, wanted, types_of(state.schema))
     explicit = work.there.explicit
     for some in batches(explicit, lambda name: relation_of(state.schema[name], explicit[name])):
         if _are_given_once(work, some):
@@ -50,7 +50,7 @@ def begin(store: Store, state: State, functions: Functions) -> Work:
     return work
 
 
-def _are_given_once(work: Work, names: Sequence[str]) -> bool:
+def _are_given_once(work: VerifiedFile, names: Sequence[str]) -> bool:
     """Whether the tables of explicit facts of several predicates have no duplicate and no NULL."""
     if len(names) == 1:
         return False
@@ -60,13 +60,13 @@ def _are_given_once(work: Work, names: Sequence[str]) -> bool:
     )
 
 
-def require_functions(work: Work, rules: Iterable[Rule]) -> None:
+def require_functions(work: VerifiedFile, rules: Iterable[Rule]) -> None:
     known = {**work.state.functions, **work.functions}
     for rule in rules:
         require(used_functions([rule]), known, f"rule {rule.name}")
 
 
-def _explicit(work: Work, predicate: Predicate, part: Part) -> Part:
+def _explicit(work: VerifiedFile, predicate: Predicate, part: Part) -> Part:
     """The explicit facts in a table, each once and without NULL. All its other rows are surplus."""
     relation = Relation(predicate.columns, (part,))
     given = [column.is_(exp.null()).not_() for column in columns_of(relation, "t")]
@@ -80,7 +80,7 @@ def _explicit(work: Work, predicate: Predicate, part: Part) -> Part:
     return Part("temp", name, rows)
 
 
-def _types(work: Work, inner: Inner) -> Mapping[str, Sequence[Type | None]]:
+def _types(work: VerifiedFile, inner: Inner) -> Mapping[str, Sequence[Type | None]]:
     """The types of the columns of all predicates, including those inside a hypernode."""
     if not inner.schema:
         return work.types
@@ -108,14 +108,14 @@ AFFORDABLE_BODY = 2_000
 have many more rows than its answer."""
 
 
-def is_affordable(work: Work, inner: Inner) -> bool:
+def is_affordable(work: VerifiedFile, inner: Inner) -> bool:
     """Whether a hypernode's own rules can be evaluated without modules and trees."""
     closed = (work.there.relation(row.predicate).rows for row in inner.rows)
     read = (tree.facts for tree in inner.trees if tree.nodes)
     return max(closed, default=0) <= AFFORDABLE_FACTS and max(read, default=0) <= AFFORDABLE_BODY
 
 
-def derive_otherwise(work: Work, inner: Inner, hypernode: Hypernode) -> None:
+def derive_otherwise(work: VerifiedFile, inner: Inner, hypernode: Hypernode) -> None:
     """Derive what a hypernode should hold from what its inputs should be, by second_opinion.py.
 
     Then derive from that the tables that its modules and trees keep.
@@ -137,7 +137,7 @@ def derive_otherwise(work: Work, inner: Inner, hypernode: Hypernode) -> None:
         _keep(work, hypernode, derive(work.store, program, beside, around))
 
 
-def _add_given(work: Work, hypernode: Hypernode, predicate: str) -> None:
+def _add_given(work: VerifiedFile, hypernode: Hypernode, predicate: str) -> None:
     """Add what is known from outside to what rules derive: components stand for both."""
     whole = work.wanted.relation(predicate)
     if whole.rows:
@@ -146,12 +146,12 @@ def _add_given(work: Work, hypernode: Hypernode, predicate: str) -> None:
         _keep(work, hypernode, {predicate: Part("temp", name, rows)})
 
 
-def _keep(work: Work, hypernode: Hypernode, parts: Mapping[str, Part]) -> None:
+def _keep(work: VerifiedFile, hypernode: Hypernode, parts: Mapping[str, Part]) -> None:
     for predicate, part in parts.items():
         work.wanted.put(predicate, hypernode.id, (part,))
 
 
-def evaluate_again(work: Work, inner: Inner) -> Fixpoint:
+def evaluate_again(work: VerifiedFile, inner: Inner) -> Fixpoint:
     """Derive what a hypernode should hold as a change would: with its modules and trees."""
     hypernode, known = inner.hypernode, work.known(inner)
     wanted = inside(work.wanted, inner, hypernode.id)

@@ -42,7 +42,7 @@ Reads = Callable[[int, Atom], Relation]
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramMeaning:
     """What rules mean: predicates with their types, functions, and the ids of their constants.
 
     With `share`, aggregates are over those groups only whose hash, divided by the second number,
@@ -79,14 +79,14 @@ _NESTED_AT_MOST = 20
 
 
 @dataclass(slots=True)
-class Body:
+class BodyQuery:
     """A query that grows: each literal of the body makes the query so far a subquery.
 
     That subquery is always called b. `values` has the variables as columns of b.
     """
 
     store: Store
-    program: Program
+    program: ProgramMeaning
     reads: Reads
     literals: tuple[Literal, ...]
     query: exp.Select = field(default_factory=lambda: exp.select(exp.true().as_("one")))
@@ -189,7 +189,7 @@ class Body:
         return value
 
     def _aggregate(self, aggregate: Aggregate) -> bool:
-        inside = Body(self.store, self.program, self.reads, aggregate.body)
+        inside = BodyQuery(self.store, self.program, self.reads, aggregate.body)
         if not inside.build():
             return aggregate.otherwise is not None and self._nothing_found(aggregate)
         rows, found = inside._grouped(aggregate)

@@ -35,14 +35,14 @@ from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.evaluate.one_statement import is_narrow
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
-from zodiac_sql.read.verify.rule_body import Body, NotAtOnce, Program, Reads
+from zodiac_sql.read.verify.rule_body import BodyQuery, NotAtOnce, ProgramMeaning, Reads
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
 from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed
 
 
 def derive(
     store: Store,
-    program: Program,
+    program: ProgramMeaning,
     rules: Sequence[Rule],
     outside: Callable[[str], Relation],
 ) -> dict[str, Part]:
@@ -120,7 +120,7 @@ _R = "r"
 
 def _derive_the_rest(
     store: Store,
-    program: Program,
+    program: ProgramMeaning,
     rules: Sequence[Rule],
     own: Mapping[str, _Own],
     reads: Reads,
@@ -204,7 +204,7 @@ def _recursion(query: exp.Query, key: Sequence[str]) -> exp.Query:
 
 
 def _derive_at_once(
-    store: Store, program: Program, rules: Sequence[Rule], outside: Callable[[str], Relation]
+    store: Store, program: ProgramMeaning, rules: Sequence[Rule], outside: Callable[[str], Relation]
 ) -> dict[str, Part]:
     """What rules derive if none reads what another one derives: one round finds all."""
     mine: dict[str, list[Rule]] = {}
@@ -248,7 +248,7 @@ class Heads:
 
 
 def _facts(
-    store: Store, program: Program, variants: Sequence[Variant], relation: Relation
+    store: Store, program: ProgramMeaning, variants: Sequence[Variant], relation: Relation
 ) -> Heads | None:
     """What rules of the same head derive from what they read; None if that can be nothing."""
     values = [
@@ -265,7 +265,7 @@ def _facts(
 
 def _derive_in_shares(
     store: Store,
-    program: Program,
+    program: ProgramMeaning,
     variants: Sequence[Variant],
     relation: Relation,
     table: str,
@@ -378,13 +378,13 @@ class _Own:
 
 
 def heads_of(
-    store: Store, program: Program, rule: Rule, reads: Reads, ranked: bool = False
+    store: Store, program: ProgramMeaning, rule: Rule, reads: Reads, ranked: bool = False
 ) -> Heads | None:
     """A query for the heads that a rule derives; None if there can be none.
 
     With `ranked`, a column has the highest rank among the ranked facts that the rule reads.
     """
-    body = Body(store, program, reads, rule.body)
+    body = BodyQuery(store, program, reads, rule.body)
     if not body.build():
         return None
     head = program.schema[rule.head.predicate].columns
@@ -421,7 +421,7 @@ def _looked_up(query: exp.Select, texts: Sequence[str]) -> exp.Select:
 
 def unsupported(
     store: Store,
-    program: Program,
+    program: ProgramMeaning,
     rules: Sequence[Rule],
     reads: Reads,
     table: Relation,

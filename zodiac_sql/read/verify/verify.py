@@ -43,7 +43,7 @@ from zodiac_sql.read.verify.expected import (
     is_affordable,
     require_functions,
 )
-from zodiac_sql.read.verify.work import Sample, Work
+from zodiac_sql.read.verify.work import Sample, VerifiedFile
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.relations import HOLDS
 from zodiac_sql.storage import catalog
@@ -139,7 +139,9 @@ def verify(store: Store, functions: Functions, progress: Progress | None = None)
     )
 
 
-def _compared(store: Store, state: State, functions: Functions, progress: Progress | None) -> Work:
+def _compared(
+    store: Store, state: State, functions: Functions, progress: Progress | None
+) -> VerifiedFile:
     """Compare all that is in the file with what should be there."""
     work = begin(store, state, functions)
     compare_symbols(work)
@@ -158,7 +160,7 @@ def _compared(store: Store, state: State, functions: Functions, progress: Progre
     return work
 
 
-def _verify_hypernode(work: Work, inner: Inner, hypernode: Hypernode) -> None:
+def _verify_hypernode(work: VerifiedFile, inner: Inner, hypernode: Hypernode) -> None:
     """Compare the tables of a hypernode with what it derives."""
     closures: Mapping[str, Closure | Condensation] = {}
     if is_affordable(work, inner):

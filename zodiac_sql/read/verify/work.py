@@ -15,7 +15,7 @@ from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.program.state import State
-from zodiac_sql.read.verify.rule_body import Program
+from zodiac_sql.read.verify.rule_body import ProgramMeaning
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.sources import Sources
@@ -33,7 +33,7 @@ class Sample:
 
 
 @dataclass(slots=True)
-class Work:
+class VerifiedFile:
     """What is in the file, what should be there, and the differences found so far."""
 
     store: Store
@@ -60,12 +60,14 @@ class Work:
         """All predicates, including those inside a hypernode."""
         return {**self.state.schema, **inner.schema} if inner.schema else self.state.schema
 
-    def program(self, inner: Inner, hypernode: Hypernode) -> Program:
-        """The Program for a hypernode's rules, both as written and as evaluated."""
+    def program(self, inner: Inner, hypernode: Hypernode) -> ProgramMeaning:
+        """What a hypernode's rules mean, both as written and as evaluated."""
         known = self.known(inner)
         both = (inner.hypernode, hypernode)
         names = {name for one in both for name in one.reads.union(one.derives)}
-        return Program({name: known[name] for name in sorted(names)}, self.functions, self.ids)
+        return ProgramMeaning(
+            {name: known[name] for name in sorted(names)}, self.functions, self.ids
+        )
 
     def note(self, table: str, missing: int, surplus: int) -> None:
         """Note how many rows a table lacks and how many are surplus, unless both are 0."""

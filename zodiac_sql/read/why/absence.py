@@ -13,7 +13,7 @@ from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.syntax import Value
 from zodiac_sql.read.drawing.panel import printable
 from zodiac_sql.read.why.show_json import typed
-from zodiac_sql.read.why.show_outline import Limits
+from zodiac_sql.read.why.show_outline import OutlineLimits
 from zodiac_sql.read.why.show_parts import plain
 from zodiac_sql.read.why.show_text import LIMITS, Row
 from zodiac_sql.read.why.show_text import rows as explanation_rows
@@ -94,7 +94,7 @@ class WhyNot:
         }
 
 
-def rows(told: WhyNot, limits: Limits) -> Iterator[Row]:
+def rows(told: WhyNot, limits: OutlineLimits) -> Iterator[Row]:
     """The tree from top to bottom."""
     if told.holds is not None:
         yield Row("", f"{_shown(told.goal, told)} holds:", kind="fact")

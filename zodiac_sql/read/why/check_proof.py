@@ -14,14 +14,14 @@ from zodiac_sql.language.syntax import Atom, Constant, Negation, Term, Variable
 from zodiac_sql.read.why.absent import Pattern, are_absent
 from zodiac_sql.read.why.asked import Instance, Key, Known, body_of, head_of, stored
 from zodiac_sql.read.why.paths import Path
-from zodiac_sql.read.why.search import Derivation, Search
+from zodiac_sql.read.why.search import Derivation, ProofSearch
 from zodiac_sql.sql.forms import is_text
 
 Steps = Mapping[int, list[tuple[Key, Instance, tuple[Key, ...]]]]
 """Facts with the instances that derive them and what these use, by the identity of the rule."""
 
 
-def is_proof(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> bool:
+def is_proof(search: ProofSearch, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> bool:
     """Whether derivations prove the goals."""
     steps: dict[int, list[tuple[Key, Instance, tuple[Key, ...]]]] = defaultdict(list)
     for fact, derivation in found.items():
@@ -37,7 +37,7 @@ def is_proof(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivatio
     )
 
 
-def _are_steps(search: Search, some: Sequence[tuple[Key, Instance, tuple[Key, ...]]]) -> bool:
+def _are_steps(search: ProofSearch, some: Sequence[tuple[Key, Instance, tuple[Key, ...]]]) -> bool:
     """Whether instances of one rule derive some facts from what they use."""
     known, rule = search.known, some[0][1].rule
     predicate = rule.head.predicate
@@ -86,7 +86,7 @@ def _is_path(fact: Key, path: Path) -> bool:
     return end in ends
 
 
-def _ends(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> bool:
+def _ends(search: ProofSearch, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> bool:
     """Whether every way down ends in explicit facts."""
     waiting = [(goal, False) for goal in goals]
     above: set[Key] = set()

@@ -13,7 +13,7 @@ from functools import partial
 
 from zodiac_sql.language.syntax import Atom, Constant, Rule, Type, Variable
 from zodiac_sql.read.why.asked import Instance, Key, Kinds, Known, stored, uses
-from zodiac_sql.read.why.search import Derivation, Search
+from zodiac_sql.read.why.search import Derivation, ProofSearch
 
 AT_ONCE = 8
 """For each fact, what so many rules could derive it from is looked for together."""
@@ -50,7 +50,7 @@ class Wanted:
     """The facts, and their ranks if the hypernode is recursive."""
 
 
-def copied(search: Search, wanted: Iterable[Wanted]) -> dict[Key, Derivation]:
+def copied(search: ProofSearch, wanted: Iterable[Wanted]) -> dict[Key, Derivation]:
     """Derivations by rules whose heads tell their bodies, for those facts that have any."""
     found: dict[Key, Derivation] = {}
     by_copying = [(one, _copying(search.known, one.rules)) for one in wanted]
@@ -71,7 +71,7 @@ def copied(search: Search, wanted: Iterable[Wanted]) -> dict[Key, Derivation]:
     return found
 
 
-def _holds(search: Search, one: Wanted, fact: Key, derivation: Derivation) -> bool:
+def _holds(search: ProofSearch, one: Wanted, fact: Key, derivation: Derivation) -> bool:
     """Whether all facts of an instance are there, and older than the fact.
 
     In a recursive hypernode that are those of lower ranks, and those in tables of others.

@@ -15,7 +15,7 @@ from zodiac_sql.read.why.copies import Wanted, copied
 from zodiac_sql.read.why.descents import Descents
 from zodiac_sql.read.why.evaluated_again import Again
 from zodiac_sql.read.why.paths import Path
-from zodiac_sql.read.why.search import Derivation, Search
+from zodiac_sql.read.why.search import Derivation, ProofSearch
 from zodiac_sql.sql.relations import OUTSIDE
 
 Groups = dict[tuple[int, str], dict[Key, int | None]]
@@ -23,7 +23,7 @@ Groups = dict[tuple[int, str], dict[Key, int | None]]
 
 
 def downwards(
-    search: Search, goals: Sequence[Key], again: Again | None
+    search: ProofSearch, goals: Sequence[Key], again: Again | None
 ) -> dict[Key, Derivation] | None:
     """Proofs with one derivation for each fact, found going down.
 
@@ -58,7 +58,7 @@ def downwards(
     return found
 
 
-def _groups(search: Search, facts: Sequence[Key]) -> Groups | None:
+def _groups(search: ProofSearch, facts: Sequence[Key]) -> Groups | None:
     """Facts that are not explicit, by the first table that has them; None if no table has one."""
     search.locate_used(facts)
     groups: Groups = defaultdict(dict)
@@ -73,7 +73,7 @@ def _groups(search: Search, facts: Sequence[Key]) -> Groups | None:
     return groups
 
 
-def _further(search: Search, descents: Descents, groups: Groups) -> list[Key]:
+def _further(search: ProofSearch, descents: Descents, groups: Groups) -> list[Key]:
     """Add all facts further down in hypernodes that are gone down at once. Returns them."""
     by_owner: dict[int, dict[Key, int]] = defaultdict(dict)
     for (owner, _), ranks in groups.items():
@@ -93,12 +93,12 @@ def _further(search: Search, descents: Descents, groups: Groups) -> list[Key]:
     return added
 
 
-def _derivation_by(search: Search, by: Instance | Path) -> Derivation:
+def _derivation_by(search: ProofSearch, by: Instance | Path) -> Derivation:
     return Derivation(by, by.uses if isinstance(by, Path) else tuple(uses(search.known, by)))
 
 
 def _one_each(
-    search: Search,
+    search: ProofSearch,
     groups: Groups,
     again: Again | None,
     descents: Descents,
@@ -128,7 +128,7 @@ def _one_each(
 
 
 def _by_paths(
-    search: Search,
+    search: ProofSearch,
     owner: int,
     predicate: str,
     ranks: dict[Key, int | None],
@@ -151,7 +151,7 @@ def _by_paths(
 
 
 def _by_asking(
-    search: Search, one: Wanted, descents: Descents, found: dict[Key, Derivation]
+    search: ProofSearch, one: Wanted, descents: Descents, found: dict[Key, Derivation]
 ) -> list[Key]:
     """Ask each rule for instances that derive facts. Returns those that have none."""
     waiting = {fact: rank for fact, rank in one.waiting.items() if fact not in found}
@@ -171,7 +171,7 @@ def _by_asking(
     return list(waiting)
 
 
-def _locate_own(search: Search, hypernode: int, derivation: Derivation, rank: int) -> None:
+def _locate_own(search: ProofSearch, hypernode: int, derivation: Derivation, rank: int) -> None:
     """Say where the only fact of its hypernode is that a derivation uses: nobody has to ask."""
     own = {*search.known.graph[hypernode].derives}
     used = [use for use in derivation.uses if use[0] in own]

@@ -36,7 +36,7 @@ from zodiac_sql.read.why.class_history import History, history_of, remembered
 from zodiac_sql.read.why.descents import Descents
 from zodiac_sql.read.why.paths import (
     MOST_EDGES,
-    Closure,
+    ClosedPredicate,
     Graph,
     Path,
     all_edges,
@@ -60,7 +60,7 @@ class Order:
     """What was known, with the hypernode's tables as they were found now, with ranks."""
     histories: Mapping[str, History]
     """Those of the closures that other rules of the hypernode feed."""
-    closures: Mapping[str, Closure]
+    closures: Mapping[str, ClosedPredicate]
     waiting: dict[Key, int] = field(default_factory=dict)
     """Facts with their ranks."""
     _after: Stage | None = None
@@ -169,7 +169,7 @@ class Stage:
 
     iteration: int
     known: Known
-    closures: Mapping[str, Closure]
+    closures: Mapping[str, ClosedPredicate]
     whole: dict[str, Graph | None] = field(default_factory=dict)
     """All edges of a closure; None where they are too many."""
     pieces: dict[str, list[Graph]] = field(default_factory=dict)
@@ -201,7 +201,7 @@ class Again:
 
     known: Known
     state: State
-    closures: Mapping[tuple[int, str], Closure]
+    closures: Mapping[tuple[int, str], ClosedPredicate]
     passed: bool = False
     """Whether values count that were the best of their group for a time (MIN or MAX in heads)."""
     orders: dict[int, Order] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from zodiac_sql.read.why.asked import Key
 from zodiac_sql.read.why.downwards import downwards
 from zodiac_sql.read.why.evaluated_again import Again
 from zodiac_sql.read.why.lowest import Lowest
-from zodiac_sql.read.why.search import Derivation, Search
+from zodiac_sql.read.why.search import Derivation, ProofSearch
 
 SMALL = 20_000
 """In a database of at most this many facts, proofs of least height are looked for."""
@@ -31,7 +31,7 @@ MOST_FACTS = 3_000
 """If more facts than this take part, a lower proof than the one at hand is not looked for."""
 
 
-def find_proofs(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] | None:
+def find_proofs(search: ProofSearch, goals: Sequence[Key]) -> dict[Key, Derivation] | None:
     """A derivation for each fact that a proof of the goals needs; None if there is none.
 
     The goals have been located. In a small database, a proof that is found while others have not
@@ -60,7 +60,7 @@ def find_proofs(search: Search, goals: Sequence[Key]) -> dict[Key, Derivation] |
     return min(found, other, key=partial(height, search, goals)) if other else found
 
 
-def height(search: Search, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> int:
+def height(search: ProofSearch, goals: Sequence[Key], found: Mapping[Key, Derivation]) -> int:
     """The steps on the longest way from a goal to an explicit fact."""
     heights: dict[Key, int] = {}
     waiting = list(goals)

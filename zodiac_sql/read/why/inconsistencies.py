@@ -21,7 +21,7 @@ from zodiac_sql.read.query import Answer
 from zodiac_sql.read.why.asked import Key
 from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
 from zodiac_sql.read.why.proof import Explanation
-from zodiac_sql.read.why.search import Search
+from zodiac_sql.read.why.search import ProofSearch
 from zodiac_sql.read.why.spelling import spelled
 from zodiac_sql.read.why.why import answers, proof_of
 from zodiac_sql.storage.extensions import count
@@ -120,7 +120,7 @@ def _listed(found: tuple[Inconsistency, ...], total: int) -> Inconsistencies:
     return Inconsistencies(pa.table(columns), found=found, total=total)
 
 
-def _explained(search: Search, state: State, goal: Key) -> Inconsistency:
+def _explained(search: ProofSearch, state: State, goal: Key) -> Inconsistency:
     proof = replace(proof_of(search, [goal]), prefixes=prefixes_of(state))
     (fact,) = proof.goals
     axiom, *things = map(str, fact.values)

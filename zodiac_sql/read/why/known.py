@@ -12,8 +12,8 @@ from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
 from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.why.asked import Known
-from zodiac_sql.read.why.paths import Closure, Graph
-from zodiac_sql.read.why.search import EdgesOf, Search
+from zodiac_sql.read.why.paths import ClosedPredicate, Graph
+from zodiac_sql.read.why.search import EdgesOf, ProofSearch
 from zodiac_sql.rewrite.rewritten_hypernode import modules_at_work
 from zodiac_sql.storage.sources import EDGES, sources_of
 
@@ -29,10 +29,10 @@ def known_of(store: Store, state: State, functions: Functions) -> Known:
     return Known(store, state.schema, graph, known.sources, known.functions, ids, cache)
 
 
-def search_in(state: State, known: Known) -> Search:
+def search_in(state: State, known: Known) -> ProofSearch:
     """A search for proofs in a state. What it reads of closures, later ones in it use again."""
     edges: dict[EdgesOf, Graph | None] = state.once(EDGES, dict)
-    return Search(known, state, _closures_of(state, known), edges=edges)
+    return ProofSearch(known, state, _closures_of(state, known), edges=edges)
 
 
 def prefixes_of(state: State) -> Mapping[str, str]:
@@ -40,10 +40,10 @@ def prefixes_of(state: State) -> Mapping[str, str]:
     return {**WELL_KNOWN_PREFIXES, **state.prefixes}
 
 
-def _closures_of(state: State, known: Known) -> Mapping[tuple[int, str], Closure]:
+def _closures_of(state: State, known: Known) -> Mapping[tuple[int, str], ClosedPredicate]:
     """The closures at work, by their hypernode and predicate."""
 
-    def find() -> dict[tuple[int, str], Closure]:
+    def find() -> dict[tuple[int, str], ClosedPredicate]:
         found = {}
         for row in state.hypernodes:
             if not row.modules:
@@ -51,7 +51,7 @@ def _closures_of(state: State, known: Known) -> Mapping[tuple[int, str], Closure
             rows = {one.predicate: one for one in row.modules}
             for module in modules_at_work(known.graph[row.id], row.modules, state.schema):
                 name = module.predicate
-                found[row.id, name] = Closure(row.id, rows[name], module)
+                found[row.id, name] = ClosedPredicate(row.id, rows[name], module)
         return found
 
     return state.once("closures", find)

@@ -11,8 +11,8 @@ from typing import Any
 
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.read.why.asked import Key, instances, uses
-from zodiac_sql.read.why.paths import Closure, path_among
-from zodiac_sql.read.why.search import Derivation, Search
+from zodiac_sql.read.why.paths import ClosedPredicate, path_among
+from zodiac_sql.read.why.search import Derivation, ProofSearch
 
 MOST_INSTANCES = 60
 """So many instances of a rule are followed for each fact, where all are."""
@@ -32,7 +32,7 @@ class Lowest:
     the search goes on until another one could be lower by 1 at most.
     """
 
-    search: Search
+    search: ProofSearch
     goals: Sequence[Key]
     few: int
     """If a path can consist of more facts than this, only a shortest one is followed."""
@@ -45,7 +45,7 @@ class Lowest:
     """How many facts rules were asked about."""
     _derivations: dict[Key, list[Derivation]] = field(default_factory=dict)
     """The rule instances that derive each fact."""
-    _edges: dict[Key, tuple[Closure, tuple[Key, ...]]] = field(default_factory=dict)
+    _edges: dict[Key, tuple[ClosedPredicate, tuple[Key, ...]]] = field(default_factory=dict)
     """The facts among which a path for a fact of a closure is to be found."""
 
     def __post_init__(self) -> None:
@@ -142,7 +142,7 @@ class Lowest:
                         below += used
         return below
 
-    def _follow_edges(self, closure: Closure, fact: Key) -> tuple[Key, ...]:
+    def _follow_edges(self, closure: ClosedPredicate, fact: Key) -> tuple[Key, ...]:
         """The facts that a path for a fact can consist of; of many, those of a shortest one."""
         graph = self.search.graph(closure, fact)
         near = graph.near(fact, self.few) if graph else None
@@ -231,7 +231,7 @@ class _Open:
 
 
 def by_rules(
-    search: Search, rules: Iterable[Rule], facts: Sequence[Key], most: int
+    search: ProofSearch, rules: Iterable[Rule], facts: Sequence[Key], most: int
 ) -> Iterable[tuple[Key, Derivation]]:
     """The instances of rules that derive facts of one predicate."""
     for rule in rules:

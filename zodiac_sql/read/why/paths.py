@@ -28,7 +28,7 @@ from zodiac_sql.sql.relations import Part, Relation, relation_query, table
 
 
 @dataclass(frozen=True, slots=True)
-class Closure:
+class ClosedPredicate:
     """A predicate that rules of a hypernode close, as its module row in the catalog tells."""
 
     hypernode: int
@@ -51,7 +51,7 @@ class Closure:
         return not self.row.unequal or start != end
 
     @property
-    def of_given(self) -> Closure:
+    def of_given(self) -> ClosedPredicate:
         """The same, with paths of facts from outside the hypernode alone."""
         return replace(self, row=replace(self.row, fed=False))
 
@@ -60,7 +60,7 @@ class Closure:
 class Path:
     """Facts that lead from the first value of a fact to the second."""
 
-    closure: Closure
+    closure: ClosedPredicate
     facts: tuple[Key, ...]
 
     @property
@@ -91,7 +91,7 @@ _Links = Mapping[object, Mapping[object, bool]]
 class Graph:
     """Edges of a closure, by the node where they begin; the value tells whether one is turned."""
 
-    closure: Closure
+    closure: ClosedPredicate
     links: _Links
 
     def shortest(self, fact: Key) -> Path | None:
@@ -132,7 +132,7 @@ class Graph:
         return tuple(one for one in found if one != fact)
 
 
-def graph_of(closure: Closure, edges: Iterable[Edge]) -> Graph:
+def graph_of(closure: ClosedPredicate, edges: Iterable[Edge]) -> Graph:
     """The edges of a closure as a graph; of two between the same nodes, one not turned is kept."""
     links: dict[object, dict[object, bool]] = {}
     for left, right, turned in edges:
@@ -141,7 +141,7 @@ def graph_of(closure: Closure, edges: Iterable[Edge]) -> Graph:
     return Graph(closure, links)
 
 
-def path_among(closure: Closure, fact: Key, facts: Iterable[Key]) -> Path | None:
+def path_among(closure: ClosedPredicate, fact: Key, facts: Iterable[Key]) -> Path | None:
     """A shortest path for a fact that consists of some of the given facts."""
     edges: list[Edge] = []
     for _, (left, right) in facts:
@@ -195,14 +195,14 @@ def _search(links: _Links, start: object, end: object, symmetric: bool) -> list[
 # --- the edges in the file ------------------------------------------------------------------------
 
 
-def edges_near(known: Known, closure: Closure, fact: Key) -> Graph | None:
+def edges_near(known: Known, closure: ClosedPredicate, fact: Key) -> Graph | None:
     """The edges that can be on the way of a fact; None if they are too many."""
     _, (start, end) = fact
     edges = known.store.rows(*_between(known, closure, start, end))
     return graph_of(closure, edges) if len(edges) <= MOST_EDGES else None
 
 
-def all_edges(known: Known, closure: Closure, most: int) -> Graph | None:
+def all_edges(known: Known, closure: ClosedPredicate, most: int) -> Graph | None:
     """All edges of a closure; None if they are more than some."""
     consists_of = _edge_facts(known, closure)
     if consists_of.rows > most:
@@ -214,7 +214,7 @@ def all_edges(known: Known, closure: Closure, most: int) -> Graph | None:
     return graph_of(closure, edges) if len(edges) <= most else None
 
 
-def path_in_database(known: Known, closure: Closure, fact: Key) -> Path | None:
+def path_in_database(known: Known, closure: ClosedPredicate, fact: Key) -> Path | None:
     """The facts of a shortest path, which DuckDB finds, however many edges there are."""
     if not closure.can_close(fact):
         return None
@@ -225,7 +225,7 @@ def path_in_database(known: Known, closure: Closure, fact: Key) -> Path | None:
     return Path(closure, found) if found and fact not in found else None
 
 
-def tree_of_edges(known: Known, closure: Closure, root: object) -> Graph:
+def tree_of_edges(known: Known, closure: ClosedPredicate, root: object) -> Graph:
     """The edges of shortest paths from a node to all others that it is related to.
 
     Of a symmetric closure these are enough for a path between any two.
@@ -236,7 +236,7 @@ def tree_of_edges(known: Known, closure: Closure, root: object) -> Graph:
 
 
 def _between(
-    known: Known, closure: Closure, start: object, end: object
+    known: Known, closure: ClosedPredicate, start: object, end: object
 ) -> tuple[str, dict[str, object]]:
     """SELECT the edges that can be on the way, one more than MOST_EDGES at most.
 
@@ -262,7 +262,7 @@ def _limited(query: exp.Select, most: int) -> exp.Select:
     return query.distinct().order_by("1", "2", "3").limit(most + 1)
 
 
-def _edges_of(known: Known, closure: Closure) -> exp.Select:
+def _edges_of(known: Known, closure: ClosedPredicate) -> exp.Select:
     edges = _all_edges(known, closure).subquery("e", copy=False)
     return exp.select("e.a", "e.b", "e.turned").from_(edges)
 
@@ -291,7 +291,7 @@ def _reaching(edges: Callable[[], exp.Select], relation: Relation, kind: str) ->
     return query
 
 
-def _all_edges(known: Known, closure: Closure) -> exp.Query:
+def _all_edges(known: Known, closure: ClosedPredicate) -> exp.Query:
     """SELECT the edges that paths consist of: `a` leads to `b`.
 
     `turned` tells whether the fact that it comes from leads from `b` to `a`.
@@ -304,7 +304,7 @@ def _all_edges(known: Known, closure: Closure) -> exp.Query:
     return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
 
 
-def _edge_facts(known: Known, closure: Closure) -> Relation:
+def _edge_facts(known: Known, closure: ClosedPredicate) -> Relation:
     """The facts that paths consist of: those from outside, and those that other rules derive."""
     predicate = closure.row.predicate
     outside = known.sources.relation(predicate, without=closure.hypernode)

@@ -13,7 +13,7 @@ from zodiac_sql.read.why.all_facts import Derived, every, facts_of, tables_of
 from zodiac_sql.read.why.asked import Instance, Key, Known, Place, places
 from zodiac_sql.read.why.paths import (
     MOST_EDGES,
-    Closure,
+    ClosedPredicate,
     Graph,
     Path,
     all_edges,
@@ -45,12 +45,12 @@ class Derivation:
 
 
 @dataclass(slots=True)
-class Search:
+class ProofSearch:
     """What the search has found so far."""
 
     known: Known
     state: State
-    closures: Mapping[tuple[int, str], Closure]
+    closures: Mapping[tuple[int, str], ClosedPredicate]
     """The closures at work, by hypernode and predicate."""
     places: dict[Key, list[Place]] = field(default_factory=dict)
     explicit: set[Key] = field(default_factory=set)
@@ -145,7 +145,7 @@ class Search:
                 if place.owner == EXPLICIT:
                     self.explicit.add(fact)
 
-    def _locate_edges(self, closure: Closure, path: Path) -> None:
+    def _locate_edges(self, closure: ClosedPredicate, path: Path) -> None:
         """Say where the facts of a path are, if only one table can have them."""
         if place := self._only_place(closure.row.predicate, closure.hypernode):
             self._found({edge: [place] for edge in path.facts if edge not in self.places})
@@ -181,7 +181,7 @@ class Search:
                 self.whole |= {(hypernode, name): derived.ranks for name in tables.parts}
         return self.instances[hypernode]
 
-    def beside(self, closure: Closure) -> list[Rule]:
+    def beside(self, closure: ClosedPredicate) -> list[Rule]:
         """The rules of a closure's hypernode that derive its facts, and do not close it."""
         rules = self.rules(closure.hypernode, closure.row.predicate)
         return [rule for rule in rules if rule not in closure.rules]
@@ -206,7 +206,7 @@ class Search:
             self.deriving[predicate] = [r for h in hypernodes for r in self.rules(h.id, predicate)]
         return self.deriving[predicate]
 
-    def graph(self, closure: Closure, fact: Key) -> Graph | None:
+    def graph(self, closure: ClosedPredicate, fact: Key) -> Graph | None:
         """Edges of a closure with all that can be on the way of a fact; None if too many are."""
         key = closure.hypernode, closure.row.predicate, closure.row.fed
         if key not in self.edges:
@@ -218,7 +218,7 @@ class Search:
         whole = self.edges[key] or self.many.get(key)
         return whole or edges_near(self.known, closure, fact)
 
-    def path(self, closure: Closure, fact: Key) -> Path | None:
+    def path(self, closure: ClosedPredicate, fact: Key) -> Path | None:
         """A shortest path for a fact of a closure, unless it is the fact itself."""
         graph = self.graph(closure, fact)
         if graph is None:

@@ -7,13 +7,13 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from zodiac_sql.read.why.show_boxes import NOTHING
-from zodiac_sql.read.why.show_outline import Limits, Line, outline
+from zodiac_sql.read.why.show_outline import Line, OutlineLimits, outline
 
 if TYPE_CHECKING:
     from zodiac_sql.read.why.proof import Explanation
 
 # Browsers stop nesting after some hundred levels.
-LIMITS = Limits(facts=300, depth=60, wide=100)
+LIMITS = OutlineLimits(facts=300, depth=60, wide=100)
 UNFOLDED = 3
 """How many levels are open at first."""
 

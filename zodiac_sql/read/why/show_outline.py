@@ -31,7 +31,7 @@ Kind = Literal["fact", "step", "absent", "group", "member", "bound", "test", "fo
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class OutlineLimits:
     """How much is shown: facts with what they rest on, levels, and entries of one kind in a row.
 
     `ask` says what to type for what is not shown.
@@ -68,7 +68,7 @@ class _Place:
     note: str = ""
 
 
-def outline(explanation: Explanation, limits: Limits) -> Iterator[Line]:
+def outline(explanation: Explanation, limits: OutlineLimits) -> Iterator[Line]:
     """The lines from top to bottom."""
     writer = _Writer(explanation, limits, _nearest(explanation, limits))
     entries: list[_Place | Line] = [
@@ -93,7 +93,7 @@ def _bound(goal: Fact, explanation: Explanation) -> str:
     return f"with {', '.join(texts)}" if values else ""
 
 
-def _nearest(explanation: Explanation, limits: Limits) -> frozenset[Fact]:
+def _nearest(explanation: Explanation, limits: OutlineLimits) -> frozenset[Fact]:
     """The facts whose steps are shown: those nearest to the goals."""
     found: dict[Fact, None] = {}
     waiting = deque(explanation.goals)
@@ -112,7 +112,7 @@ class _Writer:
     """Knows what was shown already, and the facts that the present line is below."""
 
     explanation: Explanation
-    limits: Limits
+    limits: OutlineLimits
     opened: frozenset[Fact]
     shown: set[Fact] = field(default_factory=set)
     path: list[tuple[int, Fact]] = field(default_factory=list)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from zodiac_sql.read.why.show_outline import Kind, Limits, outline
+from zodiac_sql.read.why.show_outline import Kind, OutlineLimits, outline
 
 if TYPE_CHECKING:
     from zodiac_sql.read.why.proof import Explanation
 
-LIMITS = Limits(facts=60, depth=24, wide=20)
+LIMITS = OutlineLimits(facts=60, depth=24, wide=20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def text_form(explanation: Explanation) -> str:
     return "\n".join(map(str, rows(explanation, LIMITS)))
 
 
-def rows(explanation: Explanation, limits: Limits) -> Iterator[Row]:
+def rows(explanation: Explanation, limits: OutlineLimits) -> Iterator[Row]:
     """The tree from top to bottom."""
     lines = list(outline(explanation, limits))
     if not lines:

@@ -29,7 +29,7 @@ from zodiac_sql.read.why.find_proof import find_proofs
 from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
 from zodiac_sql.read.why.lowest import by_rules
 from zodiac_sql.read.why.proof import Explanation, Fact, Step
-from zodiac_sql.read.why.search import Derivation, Search
+from zodiac_sql.read.why.search import Derivation, ProofSearch
 
 FIRST_ANSWERS = 3
 """A goal with variables is explained for so many answers."""
@@ -68,7 +68,7 @@ def written_name(term: Term) -> str | None:
     return term.name if isinstance(term, Variable) and term.written else None
 
 
-def proof_of(search: Search, goals: list[Key]) -> Explanation:
+def proof_of(search: ProofSearch, goals: list[Key]) -> Explanation:
     """One checked proof of each goal."""
     search.locate(goals)
     lost = [goal for goal in goals if not search.places[goal]]
@@ -121,7 +121,7 @@ def require_types(atom: Atom, schema: Schema) -> None:
         raise ProgramError(in_order(problems))
 
 
-def answers(search: Search, state: State, atom: Atom, most: int = FIRST_ANSWERS) -> list[Key]:
+def answers(search: ProofSearch, state: State, atom: Atom, most: int = FIRST_ANSWERS) -> list[Key]:
     """The facts that a goal means: itself, or its first answers."""
     known = search.known
     columns = state.schema[atom.predicate].columns
@@ -216,7 +216,7 @@ def _as_int(value: object) -> int | None:
 
 
 def _needed(
-    search: Search, goals: list[Key], found: Mapping[Key, Derivation]
+    search: ProofSearch, goals: list[Key], found: Mapping[Key, Derivation]
 ) -> dict[Key, Derivation]:
     """The derivations that the goals rest on."""
     needed: dict[Key, Derivation] = {}
@@ -231,7 +231,7 @@ def _needed(
     return needed
 
 
-def _every(search: Search, goals: list[Key], limit: int) -> Explanation:
+def _every(search: ProofSearch, goals: list[Key], limit: int) -> Explanation:
     """All derivations of the goals, and which of the facts in them are explicit."""
     search.locate(goals)
     found: dict[Key, list[Derivation]] = {goal: [] for goal in goals}
@@ -247,7 +247,7 @@ def _every(search: Search, goals: list[Key], limit: int) -> Explanation:
 
 
 def _told(
-    search: Search,
+    search: ProofSearch,
     goals: list[Key],
     found: Mapping[Key, tuple[Derivation, ...]],
     every: bool,

@@ -39,7 +39,7 @@ from zodiac_sql.read.why.asked import Known
 from zodiac_sql.read.why.better import is_better, of_group
 from zodiac_sql.read.why.explain import solutions, words
 from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
-from zodiac_sql.read.why.search import Search
+from zodiac_sql.read.why.search import ProofSearch
 from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
 from zodiac_sql.read.why.why import answers, goal_of, key_of, proof_of, written_name
 from zodiac_sql.sql.context import Context
@@ -70,7 +70,7 @@ def why_not(store: Store, state: State, functions: Functions, goal: str, depth: 
     return replace(told, notes=(*told.notes, *_not_made(state, told, atom), *notes))
 
 
-def _better(search: Search, state: State, atom: Atom) -> str | None:
+def _better(search: ProofSearch, state: State, atom: Atom) -> str | None:
     """What is said of a fact that is none because its group has a better one."""
     rule = search.known.graph.with_best.get(atom.predicate)
     fact = key_of(search.known, atom) if rule and not any(variables(*atom.terms)) else None

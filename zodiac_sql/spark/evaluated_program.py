@@ -25,7 +25,7 @@ from zodiac_sql.spark.planning import PlannedRules
 
 
 @dataclass(frozen=True, slots=True)
-class Components:
+class EvaluatedProgram:
     """A planned program as a materialisation evaluates it.
 
     `columns` has the columns of all predicates, those of facts included; `hypernodes` stand in the
@@ -46,7 +46,7 @@ class Components:
         return (rule for hypernode in self.hypernodes for rule in hypernode.rules)
 
 
-def components(planned: PlannedRules, explicit: Collection[str]) -> Components:
+def evaluated_program(planned: PlannedRules, explicit: Collection[str]) -> EvaluatedProgram:
     """The program of rules over predicates with `explicit` facts."""
     columns = {name: known.columns for name, known in planned.schema.items()}
     parted = in_parts(planned.graph, columns)
@@ -60,7 +60,7 @@ def components(planned: PlannedRules, explicit: Collection[str]) -> Components:
         into = parted.explicit.get(name, name)
         rules += [copying(into, source, known.columns) for source in sources]
         columns |= dict.fromkeys(sources, known.columns)
-    return Components(planned, columns, tuple(_hypernodes(rules)))
+    return EvaluatedProgram(planned, columns, tuple(_hypernodes(rules)))
 
 
 def copying(predicate: str, source: str, columns: Sequence[Column]) -> Rule:
