@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, Unpack, overload
 
 from zodiac_sql.change.settings import CHANGING, Changing
+from zodiac_sql.database.connection import Tracer
 from zodiac_sql.database.guard import exclusive, limited
 from zodiac_sql.database.limits import Limiting, require_known
-from zodiac_sql.database.store import Tracer
 from zodiac_sql.errors import MissingFunctionWarning, MissingLogWarning
 from zodiac_sql.file_verbs import FileVerbs
 from zodiac_sql.language.syntax import Type
@@ -59,8 +59,8 @@ class KnowledgeBase(FileVerbs):
             said = f"rules of {session.path} use functions that are not registered: {missing}."
             said += " Queries work; a change or an explanation that needs one is refused."
             warnings.warn(said, MissingFunctionWarning, stacklevel=3)
-        if session.store.missing_log:
-            warnings.warn(session.store.missing_log, MissingLogWarning, stacklevel=3)
+        if session.store.log.missing:
+            warnings.warn(session.store.log.missing, MissingLogWarning, stacklevel=3)
 
     # Changing
 

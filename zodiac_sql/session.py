@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from zodiac_sql.change.settings import CHANGING, Changing, Settings
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.connection import Tracer
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.database.limits import NO_LIMITS, Limits, limits_of, require_known
 from zodiac_sql.database.registered_functions import remove_function
 from zodiac_sql.database.signals import forget
-from zodiac_sql.database.store import Store, Tracer, end_transaction
+from zodiac_sql.database.store import Store
 from zodiac_sql.errors import (
     BusyError,
     ConstraintError,
@@ -76,7 +77,7 @@ class Session:
         self._held.watch.usual = limits
         try:
             dictionary.prepare(self._held)
-            self.state = catalog.load_anew(self._held, is_empty=self._held.in_memory)
+            self.state = catalog.load_anew(self._held, is_empty=self._held.file.in_memory)
             for function in functions:
                 self.register(function)
         except ZodiacError:
@@ -93,7 +94,7 @@ class Session:
     @property
     def store(self) -> Store:
         """The open database. It is opened again if a failure has damaged the connection."""
-        if self._held.damaged:
+        if self._held.connection.damaged:
             self._open_again()
         return self._held
 
@@ -148,8 +149,8 @@ class Session:
     def _collecting(self, how: Changing | None) -> Iterator[Collected]:
         """Begin an update. If the block fails, nothing of the update is left."""
         require_known(how or {}, CHANGING)
-        if self.store.read_only:
-            raise StoreError(f"{self.store.path} was opened with read_only=True")
+        if self.store.file.read_only:
+            raise StoreError(f"{self.store.file.path} was opened with read_only=True")
         self.guard.check()
         if self._updating:
             raise BusyError("an update is under way: use its verbs, or end it first")
@@ -181,7 +182,7 @@ class Session:
         from zodiac_sql.change.collected import Collected
 
         dictionary.forget_new(self.store)
-        self.store.start_names()
+        self.store.temporary.begin()
         self.state = self.current().again()  # the facts of the last change are gone now
         return Collected(
             store=self.store,
@@ -209,7 +210,7 @@ class Session:
         state_then = applied.state
         self.state, self._prepared = applied.state, applied.prepared
         self._marks = applied.marks
-        store.unsure = False
+        store.transactions.unsure = False
         collected.change = replace(applied.change, _why=self._why)
         return collected.change
 
@@ -237,13 +238,13 @@ class Session:
         """Remove the temporary tables and new symbols of an update that has failed."""
         from zodiac_sql.change.temporary_tables import drop_all_temporary
 
-        end_transaction(self.store)
+        self.store.transactions.end(self.store.connection)
         drop_all_temporary(self.store)
         dictionary.forget_new(self.store)
 
     def _may_be_published(self, collected: Collected) -> bool:
         """Whether an update failed at its COMMIT, or after it."""
-        return self._held is not collected.store or self._held.unsure
+        return self._held is not collected.store or self._held.transactions.unsure
 
     @exclusive
     def _tell_if_published(self, collected: Collected, error: BaseException) -> None:
@@ -256,8 +257,8 @@ class Session:
         there = collected.proof is not None and is_proven(self._held, collected.proof)
         if there or self.state.is_after(collected.state):
             raise PublishedError(
-                f"The change is in {self._held.path}, as a whole, but something failed when it was "
-                f"there: {error}"
+                f"The change is in {self._held.file.path}, as a whole, but something failed when "
+                f"it was there: {error}"
             ) from error
 
     def _count_last(self) -> None:
@@ -275,9 +276,9 @@ class Session:
         or a change failed when it was in the file already.
         """
         store = self.store
-        if store.unsure or not catalog.is_current(store, self.state):
+        if store.transactions.unsure or not catalog.is_current(store, self.state):
             self.state = catalog.load_anew(store)
-            store.unsure = False
+            store.transactions.unsure = False
         return self.state
 
     def read(self, ask: Callable[[State], _Answer]) -> _Answer:
@@ -345,18 +346,18 @@ class Session:
         from zodiac_sql.database.forks import is_open
 
         store = self.store
-        if store.in_memory or store.read_only:
-            raise StoreError(f"{store.path} is no file that may be written")
-        own = [store.connection, *([store.reader.connection] if store.reader else [])]
-        if self._updating or is_open(store.path, own):
-            raise BusyError(f"{store.path} is in use: compact it when nobody else has it open")
+        if store.file.in_memory or store.file.read_only:
+            raise StoreError(f"{store.file.path} is no file that may be written")
+        own = [one.connection.duckdb for one in (store, store.reader) if one]
+        if self._updating or is_open(store.file.path, own):
+            raise BusyError(f"{store.file.path} is in use: compact it when nobody else has it open")
         self._count_last()
         self.current()
         self._drop_aside()
         store.journal.settle()  # close would leave it in the file if it fails
         store.close()
         try:
-            return compact(store.file, store.settings, storage_version)
+            return compact(store.file.real, store.file.settings, storage_version)
         finally:
             self._open_again()
 
@@ -366,11 +367,11 @@ class Session:
         Raises StoreError if it cannot be opened now; the next call tries once more.
         """
         old = self._held
-        if old.in_memory:
+        if old.file.in_memory:
             raise StoreError("DuckDB failed, and what was in memory is lost: begin with a new one")
         old.close()
         store = self._open_store()
-        store.tracer, store.guard, store.watch = old.tracer, old.guard, old.watch
+        store.take_place_of(old)
         try:
             dictionary.prepare(store)
             state = catalog.load_anew(store)
@@ -387,11 +388,11 @@ class Session:
 
     def trace(self, tracer: Tracer | None) -> None:
         """Show a function every statement; None ends this."""
-        self._held.tracer = tracer
+        self._held.connection.tracer = tracer
 
     @property
     def path(self) -> str:
-        return self._held.path
+        return self._held.file.path
 
     def close(self) -> None:
         """Close the database, and drop the tables that only a Change needs."""
@@ -426,6 +427,7 @@ def _settle_at_the_end(store: Store) -> None:
     That is called when it is garbage, or the program ends. Other clients of DuckDB would not find
     these changes. Nothing of it is lost if it fails.
     """
-    if not (store.damaged or store.guard.inherited or store.instance.company.settling.locked()):
+    instance = store.connection.instance
+    if not (instance.damaged or store.guard.inherited or instance.company.settling.locked()):
         with suppress(ZodiacError):
             store.journal.settle()

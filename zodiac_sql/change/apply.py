@@ -167,7 +167,7 @@ def plan(collected: Collected) -> Plan:
     net = _stage(collected, prepared)
     work = begin(collected, prepared, net, _ids(collected, prepared))
     store = collected.store
-    free = None if store.in_memory else disk_usage(store.file.parent).free
+    free = None if store.file.in_memory else disk_usage(store.file.real.parent).free
     found = replace(plan_of(work, free), notes=notes_of(collected, work))
     drop_temporary(store, (), renamed=True)
     return found
