@@ -227,7 +227,7 @@ def test_reopening_and_reading_recompute_nothing(file: Path) -> None:
     store = open_store(file)
     seen: list[str] = []
     store.connection.tracer = lambda text, parameters: seen.append(text)
-    with KnowledgeBase(Session(lambda: store, (), Settings())) as kb:
+    with KnowledgeBase(Session(lambda: store), Settings()) as kb:
         opened = len(seen)
         described(kb)
         kb.query("far(X, Y), edge(Y, Z)")

@@ -30,6 +30,7 @@ from zodiac_sql.database.new_files import log_of
 from zodiac_sql.errors import PublishedError, ResourceError, StoreError
 
 if TYPE_CHECKING:
+    from zodiac_sql.database.connection import Connection
     from zodiac_sql.database.store import Store
 
 BEGINS, AFTER, HAS = "zodiac begins log ", " after ", "zodiac has log "
@@ -64,6 +65,28 @@ class Log:
     unsettled: bool = False
     """Whether the log must still say that it is there, because what prepares it has failed."""
 
+    def settle(self, connection: Connection) -> None:
+        """Let the log say that it is there. No watch is told, so that Ctrl-C cannot interrupt this.
+
+        Another signal's handler may raise something there: then it is done again, and told
+        afterwards.
+        """
+        connection.watch.ends()
+        struck: RuntimeError | None = None
+        for _ in range(2):
+            try:
+                connection.duckdb.execute(_SETTLE)
+            except duckdb.Error as error:
+                connection.abandon()
+                raise explained(error, connection.path) from error
+            except RuntimeError as error:  # this is how DuckDB reports an interruption
+                struck = error
+            else:
+                self.unsettled = False
+                break
+        if struck is not None:
+            raise KeyboardInterrupt from struck
+
 
 def has_log(file: Path) -> bool:
     """Whether there is a log beside a file, given without links, with something in it."""
@@ -85,7 +108,7 @@ def prepare_log(store: Store) -> None:
     try:
         with store.connection.instance.company.closed():
             if has_log(store.file.real):
-                settle_log(store)
+                store.log.settle(store.connection)
             else:
                 _begin_log(store)
     except PublishedError as error:  # what is published is not the change
@@ -108,29 +131,7 @@ def _begin_log(store: Store) -> None:
         store.connection.abandon()
         raise
     finally:
-        settle_log(store)
-
-
-def settle_log(store: Store) -> None:
-    """Let the log say that it is there. No watch is told, so that Ctrl-C cannot interrupt this.
-
-    Another signal's handler may raise something there: then it is done again, and told afterwards.
-    """
-    store.watch.ends()
-    struck: RuntimeError | None = None
-    for _ in range(2):
-        try:
-            store.connection.duckdb.execute(_SETTLE)
-        except duckdb.Error as error:
-            store.connection.abandon()
-            raise explained(error, store.file.path) from error
-        except RuntimeError as error:  # this is how DuckDB reports an interruption
-            struck = error
-        else:
-            store.log.unsettled = False
-            break
-    if struck is not None:
-        raise KeyboardInterrupt from struck
+        store.log.settle(store.connection)
 
 
 def missing_log(store: Store, had_log: bool) -> str | None:

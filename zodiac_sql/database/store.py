@@ -20,7 +20,7 @@ from zodiac_sql.database.database_file import DatabaseFile
 from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.guard import Guard
 from zodiac_sql.database.known_symbols import KNOWN_SYMBOLS, KnownSymbols
-from zodiac_sql.database.log import Log, settle_log
+from zodiac_sql.database.log import Log
 from zodiac_sql.database.one_thread import threads_for
 from zodiac_sql.database.render import render
 from zodiac_sql.database.temporary_tables import TemporaryTables
@@ -198,7 +198,7 @@ class Store:
                 self.journal.settle()
         if self.log.unsettled and not self.file.read_only:
             with suppress(StoreError):  # then the file cannot be written either
-                settle_log(self)
+                self.log.settle(self.connection)
         if self.presence is None:
             self.connection.duckdb.close()
         else:
