@@ -40,7 +40,7 @@ _Result = TypeVar("_Result")
 class Store:
     """An open database.
 
-    `connection` is for the files of this room, and for what keeps the database open (session.py).
+    In `connection.duckdb`, which is DuckDB's own, only the files of this room run anything.
     """
 
     def __init__(self, connection: Connection, file: DatabaseFile) -> None:
