@@ -1,7 +1,6 @@
 """The façade that users import. Each verb has a few lines; other modules do the work.
 
-The verbs that change nothing are in questions.py, but for `inconsistencies`, which belongs to
-ontologies; those about the file itself are in file_verbs.py.
+The verbs that change nothing are in questions.py.
 """
 
 from __future__ import annotations
@@ -22,28 +21,29 @@ from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, Unpack, overload
 
-from zodiac_sql.change.settings import CHANGING, Changing
-from zodiac_sql.database.guard import exclusive, limited
-from zodiac_sql.database.limits import Limiting, require_known
-from zodiac_sql.database.store import Tracer
+from zodiac_sql.change.settings import CHANGING, Changing, Settings
+from zodiac_sql.database.connection import Tracer
+from zodiac_sql.database.guard import exclusive
+from zodiac_sql.database.limits import require_known
+from zodiac_sql.database.settings import require_storage_version
 from zodiac_sql.errors import MissingFunctionWarning, MissingLogWarning
-from zodiac_sql.file_verbs import FileVerbs
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.python_functions import function_of
+from zodiac_sql.questions import Questions
 from zodiac_sql.session import Session
+from zodiac_sql.updates import Updates
 
 if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
     from zodiac_sql.change.loading import Loading
     from zodiac_sql.change.materialise import Progress
     from zodiac_sql.change.update import Update
+    from zodiac_sql.database.compact import Compacted
     from zodiac_sql.ontology.translate import Profile
-    from zodiac_sql.read.query import Answer
-    from zodiac_sql.read.why.inconsistencies import Inconsistencies
     from zodiac_sql.stream.channel import UpdateQueue
 
 
-class KnowledgeBase(FileVerbs):
+class KnowledgeBase(Questions):
     """Facts, rules and all their consequences. Get one from `connect`; close it after use.
 
     Every verb that changes something is atomic and returns a `Change`. Only the thread that opened
@@ -53,14 +53,15 @@ class KnowledgeBase(FileVerbs):
     told `check=False`.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, settings: Settings) -> None:
         super().__init__(session)
+        self._updates = Updates(session, settings)
         if missing := ", ".join(self.missing_functions):
             said = f"rules of {session.path} use functions that are not registered: {missing}."
             said += " Queries work; a change or an explanation that needs one is refused."
             warnings.warn(said, MissingFunctionWarning, stacklevel=3)
-        if session.store.missing_log:
-            warnings.warn(session.store.missing_log, MissingLogWarning, stacklevel=3)
+        if session.store.log.missing:
+            warnings.warn(session.store.log.missing, MissingLogWarning, stacklevel=3)
 
     # Changing
 
@@ -125,21 +126,6 @@ class KnowledgeBase(FileVerbs):
         with self.update(progress=progress, **how) as update:
             update.replace_rules(written, set=set)
         return update.change
-
-    @limited
-    def inconsistencies(self, *, limit: int = 100, **limits: Unpack[Limiting]) -> Inconsistencies:
-        """What contradicts itself by the axioms of ontologies: disjoint classes with a common
-        member, things that are the same and different, and the like.
-
-        For each of at most `limit`: the axiom, the individuals, and a proof as of `why`. The result
-        is true if there is any; its `total` counts all.
-        """
-        from zodiac_sql.read.why.inconsistencies import inconsistencies
-
-        session = self._session
-        return session.read(
-            lambda state: inconsistencies(session.store, state, session.functions, limit)
-        )
 
     def drop_rules(
         self,
@@ -245,7 +231,7 @@ class KnowledgeBase(FileVerbs):
         """
         from zodiac_sql.change.update import Update
 
-        with self._session.updating(progress, how) as collected:
+        with self._updates.updating(progress, how) as collected:
             yield Update(collected)
 
     @contextmanager
@@ -259,8 +245,8 @@ class KnowledgeBase(FileVerbs):
         """
         from zodiac_sql.change.update import Update
 
-        session = self._session
-        doing = session.planning(how) if plan else session.previewing(progress, how)
+        updates = self._updates
+        doing = updates.planning(how) if plan else updates.previewing(progress, how)
         with doing as collected:
             yield Update(collected)
 
@@ -321,33 +307,45 @@ class KnowledgeBase(FileVerbs):
         require_known(how, CHANGING)
         options = Options(name, coalesce, queue, skip_bad)
         self._session.guard.check()
-        begin = partial(self._session.streaming, how)
+        begin = partial(self._updates.streaming, how)
         return stream(updates, begin, self.position, self._session.guard, options)
 
-    # Constraints
+    def keep_feed(
+        self,
+        predicates: Iterable[str] | None = None,
+        *,
+        count: int | None = None,
+        days: float | None = None,
+        bytes: int | None = None,
+        **how: Unpack[Changing],
+    ) -> Change:
+        """Keep a feed of what enters and leaves some predicates (by default all); see `changes`.
 
-    @exclusive
-    def constraints(self) -> Answer:
-        """The constraints: `name: string, constraint: string` (its text), `sets: list<string>`, and
-        `violations: int64`, how often each is violated now.
+            kb.keep_feed(["anomaly"], count=10_000)
+
+        The file keeps it, with all changes from the next one on, or at least the last `count`
+        changes, those of the last `days`, or `bytes` of entries before compression; if several
+        limits are given, what exceeds one of them can go. This replaces what was kept before:
+        predicates that are not named any more leave the feed, with their entries; `keep_feed([])`
+        ends it. Raises QueryError for limits that are none.
         """
-        from zodiac_sql.read.constraints import constraints
+        with self.update(**how) as update:
+            update.keep_feed(predicates, count=count, days=days, bytes=bytes)
+        return update.change
 
-        return self._read(constraints)
+    def alter(self, predicate: str, types: Mapping[str, str], **how: Unpack[Changing]) -> Change:
+        """Give columns of a predicate other types, with the facts that are there, as one change.
 
-    @limited
-    def violations(
-        self, constraint: str | None = None, *, limit: int = 100, **limits: Unpack[Limiting]
-    ) -> Answer:
-        """What violates constraints, or one of them, because it was let pass with `check=False`.
+            kb.alter("reading", {"celsius": "float"})
 
-        `constraint: string` is the name, `violation: string` the values, as in "X = wt1, T = 81.0",
-        and `fact: string` what `why` explains: at most `limit` for each constraint. Raises
-        QueryError if there is no such constraint.
+        Every value must become one that stands for it alone: int to float, anything to symbol, and
+        back. All rules are checked once more, and what depends on the predicate is derived anew.
+        Raises QueryError, DataError for a value that does not convert, ProgramError if rules forbid
+        the types; then nothing is changed.
         """
-        from zodiac_sql.read.constraints import violations
-
-        return self._read(violations, constraint, limit)
+        with self.update(**how) as update:
+            update.alter(predicate, types)
+        return update.change
 
     # Functions
 
@@ -386,19 +384,32 @@ class KnowledgeBase(FileVerbs):
         given = None if parameter is None else [parameter]
         self._session.register(function_of(name, function, given, returns, True, arrow))
 
-    @property
-    def missing_functions(self) -> tuple[str, ...]:
-        """Functions that rules in the file use and that are not registered."""
-        return tuple(sorted(set(self._session.state.functions).difference(self._session.functions)))
-
-    @property
-    def prefixes(self) -> Mapping[str, str]:
-        """The prefixes that goals may have, each with its IRI: those of the rules and RDF files."""
-        from zodiac_sql.read.why.known import prefixes_of
-
-        return prefixes_of(self._session.state)
-
     # Life
+
+    @exclusive
+    def compact(self, *, storage_version: str | None = None) -> Compacted:
+        """Write the file anew: as small as it can be, in order, without symbols that nothing uses.
+
+        `storage_version` is the form of DuckDB's in which it is written, such as "v1.5.0" for all
+        clients from 1.5 on; without it, the file keeps its own (see `connect`). Nobody else may
+        have it open. A kill leaves it as it was, or as it is then. The facts of the last `Change`
+        cannot be asked for any more. Raises BusyError, LockedError, StoreError or ValueError.
+        """
+        if storage_version is not None:
+            require_storage_version(storage_version)
+        return self._updates.compact(storage_version)
+
+    @exclusive
+    def backup(self, path: str | Path) -> None:
+        """Copy the file, as it is now, to a path where there is none yet.
+
+        Other threads of this process may read meanwhile; a change of theirs is a LockedError. The
+        copy is one file, which `connect` opens. Raises StoreError if it cannot be made; then
+        nothing is at the path.
+        """
+        from zodiac_sql.database.backup import back_up
+
+        back_up(self._session.store, Path(path))
 
     def trace(self, tracer: Tracer | None) -> None:
         """Show a function every SQL statement and its parameters before it runs; None ends this.
@@ -409,7 +420,7 @@ class KnowledgeBase(FileVerbs):
 
     def close(self) -> None:
         """Close the database. All is on disk already; tables only for a Change are dropped."""
-        self._session.close()
+        self._updates.close()
 
     def __enter__(self) -> Self:
         return self

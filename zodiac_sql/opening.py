@@ -65,4 +65,4 @@ def connect(
         external_access=external_access,
         storage_version=storage_version,
     )
-    return KnowledgeBase(Session(opened, functions, settings, limits))
+    return KnowledgeBase(Session(opened, functions, limits), settings)

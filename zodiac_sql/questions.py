@@ -1,9 +1,13 @@
-"""The verbs of a knowledge base that change nothing: questions, and copies of what there is."""
+"""The verbs that change nothing: questions, and copies of what there is.
+
+They stand by themselves: whatever has a session (session.py) can be asked. A knowledge base is such
+a thing, which can be changed, too.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
@@ -19,17 +23,19 @@ if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
     from zodiac_sql.change.materialise import Progress
     from zodiac_sql.facts.export import Exported
+    from zodiac_sql.read.changes import Changes
     from zodiac_sql.read.drawing.draw import Drawing
     from zodiac_sql.read.query import Answer
     from zodiac_sql.read.verify.verify import Verification
     from zodiac_sql.read.why.absence import WhyNot
+    from zodiac_sql.read.why.inconsistencies import Inconsistencies
     from zodiac_sql.read.why.proof import Explanation
 
 _Answer = TypeVar("_Answer")
 
 
 class Questions:
-    """What can be asked of a knowledge base."""
+    """What can be asked of a session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -122,6 +128,18 @@ class Questions:
         return self._read(why_not, self._session.functions, goal, depth)
 
     @limited
+    def inconsistencies(self, *, limit: int = 100, **limits: Unpack[Limiting]) -> Inconsistencies:
+        """What contradicts itself by the axioms of ontologies: disjoint classes with a common
+        member, things that are the same and different, and the like.
+
+        For each of at most `limit`: the axiom, the individuals, and a proof as of `why`. The result
+        is true if there is any; its `total` counts all.
+        """
+        from zodiac_sql.read.why.inconsistencies import inconsistencies
+
+        return self._read(inconsistencies, self._session.functions, limit)
+
+    @limited
     def table(self, predicate: str, **limits: Unpack[Limiting]) -> Answer:
         """All facts of a predicate, explicit and derived, each once. Raises QueryError."""
         from zodiac_sql.read.query import answer_table
@@ -183,6 +201,55 @@ class Questions:
         return hypernodes(self._session.current())
 
     @exclusive
+    def constraints(self) -> Answer:
+        """The constraints: `name: string, constraint: string` (its text), `sets: list<string>`, and
+        `violations: int64`, how often each is violated now.
+        """
+        from zodiac_sql.read.constraints import constraints
+
+        return self._read(constraints)
+
+    @limited
+    def violations(
+        self, constraint: str | None = None, *, limit: int = 100, **limits: Unpack[Limiting]
+    ) -> Answer:
+        """What violates constraints, or one of them, because it was let pass with `check=False`.
+
+        `constraint: string` is the name, `violation: string` the values, as in "X = wt1, T = 81.0",
+        and `fact: string` what `why` explains: at most `limit` for each constraint. Raises
+        QueryError if there is no such constraint.
+        """
+        from zodiac_sql.read.constraints import violations
+
+        return self._read(violations, constraint, limit)
+
+    @exclusive
+    def changes(
+        self, *predicates: str, since: int | None = None, until: int | None = None
+    ) -> Changes:
+        """What has entered and left predicates that are in the feed (`keep_feed`).
+
+            seen = kb.changes().position
+            for change in kb.changes(since=seen): ...
+
+        Changes are numbered 1, 2, 3, ...; those after number `since` are returned, by default all
+        that are kept, up to `until`. Raises QueryError for changes that are not kept any more.
+        """
+        from zodiac_sql.read.changes import changes
+
+        return self._read(changes, predicates, since, until)
+
+    @exclusive
+    def feed(self) -> Answer:
+        """What is in the feed: `predicate: string` (null: all), `since: int64` (`changes` can be
+        asked from there on), `position: int64` (the last change), `entries: int64, bytes: int64`,
+        and what is kept at least, or null: `count: int64, days: double, limit: int64` (bytes).
+        """
+        from zodiac_sql.read.changes import describe_feed
+
+        return describe_feed(self._session.current())
+
+    @exclusive
     def graph(self, change: Change | None = None) -> Drawing:
         """The graph of hypernodes, to draw: `.svg()`, `.mermaid()`, `.dot()`, `.save(path)`.
 
@@ -222,3 +289,15 @@ class Questions:
         from zodiac_sql.read.verify.verify import verify
 
         return verify(self._session.store, self._session.functions, progress)
+
+    @property
+    def missing_functions(self) -> tuple[str, ...]:
+        """Functions that rules in the file use and that are not registered."""
+        return tuple(sorted(set(self._session.state.functions).difference(self._session.functions)))
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """The prefixes that goals may have, each with its IRI: those of the rules and RDF files."""
+        from zodiac_sql.read.why.known import prefixes_of
+
+        return prefixes_of(self._session.state)

@@ -219,7 +219,7 @@ def test_not_all_symbols_are_remembered(open_kb: OpenKb, monkeypatch: pytest.Mon
         for n in range(5):
             kb.delete("p", [(f"a{n}",), ("long" * 100,)])
             kb.insert("p", [(f"a{n}",), ("long" * 100,)])
-        assert [*kb._session.store.remembered.ids] == ["a2", "a3", "a4"]
+        assert [*kb._session.store.symbols.remembered.ids] == ["a2", "a3", "a4"]
         assert facts(kb, "p") == {*((f"a{n}",) for n in range(5)), ("long" * 100,)} and kb.verify()
 
 

@@ -21,7 +21,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     inner = open_store.require_our_tables
 
     def require(store: open_store.Store) -> None:
-        seen.append(store.path)
+        seen.append(store.file.path)
         inner(store)
 
     monkeypatch.setattr(open_store, "require_our_tables", require)

@@ -346,7 +346,7 @@ def test_two_that_open_at_once_know_of_each_other(file: Path, open_kb: OpenKb) -
     def come() -> None:
         gate.wait(20)
         with open_kb(file) as kb:
-            companies.append(kb._session.store.instance.company)
+            companies.append(kb._session.store.connection.instance.company)
             gate.wait(20)
 
     threads = [threading.Thread(target=come) for _ in range(4)]

@@ -123,7 +123,8 @@ def test_a_rollback_that_is_interrupted_is_done_again(
         kb.insert("p", [("b", "c")])
         store = kb._session.store
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr(store, "connection", _Struck(store.connection))
+            struck = _Struck(store.connection.duckdb)
+            patched.setattr(store.connection, "duckdb", struck)
             patched.setattr("zodiac_sql.change.directly.save", _interrupt)
             patched.setattr("zodiac_sql.storage.publish.save", _interrupt)
             kb.insert("p", [("d", "e")])
@@ -169,8 +170,8 @@ def test_a_statement_and_its_rollback_are_interrupted(
         undo(kb)
         for number in range(1, 100):
             with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
-                struck = _Struck(store.connection, number)
-                patched.setattr(store, "connection", struck)
+                struck = _Struck(store.connection.duckdb, number)
+                patched.setattr(store.connection, "duckdb", struck)
                 do(kb)
             found = _all(kb)
             assert found in (before, after), number

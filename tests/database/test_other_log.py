@@ -109,7 +109,7 @@ def test_a_log_that_comes_back_before_the_next_change(file: Path) -> None:
 
 
 BESIDE_A_WRITER = """
-other = kb._session.store.connection.cursor()
+other = kb._session.store.connection.duckdb.cursor()
 other.execute('BEGIN')
 other.execute('CREATE TABLE main.theirs(x INT)')
 kb.insert('p', [('c',)])""".strip().replace("\n", "; ")

@@ -226,8 +226,8 @@ def test_a_predicate_that_lost_its_last_fact_goes(file: Path, open_kb: OpenKb) -
 def test_reopening_and_reading_recompute_nothing(file: Path) -> None:
     store = open_store(file)
     seen: list[str] = []
-    store.tracer = lambda text, parameters: seen.append(text)
-    with KnowledgeBase(Session(lambda: store, (), Settings())) as kb:
+    store.connection.tracer = lambda text, parameters: seen.append(text)
+    with KnowledgeBase(Session(lambda: store), Settings()) as kb:
         opened = len(seen)
         described(kb)
         kb.query("far(X, Y), edge(Y, Z)")
@@ -409,11 +409,11 @@ def test_one_thread_for_a_while(file: Path) -> None:
     """An interrupted recursion of DuckDB's may never end with more (ARCHITECTURE.md)."""
     with connect(file, threads=3) as kb:
         store = kb._session.store
-        with pytest.raises(KeyboardInterrupt), one_thread(store):
+        with pytest.raises(KeyboardInterrupt), one_thread(store.connection):
             assert store.rows(THREADS) == [(1,)]
             raise KeyboardInterrupt
         assert store.rows(THREADS) == [(3,)]
-        with store.transaction(), one_thread(store):
+        with store.transaction(), one_thread(store.connection):
             assert store.rows(THREADS) == [(1,)]
         assert store.rows(THREADS) == [(3,)]
 
@@ -421,8 +421,8 @@ def test_one_thread_for_a_while(file: Path) -> None:
 def test_one_thread_for_several_at_once(file: Path) -> None:
     with connect(file, threads=3) as first, connect(file, threads=3) as second:
         one, other = first._session.store, second._session.store
-        with one_thread(one):
-            with one_thread(other):
+        with one_thread(one.connection):
+            with one_thread(other.connection):
                 pass
             assert one.rows(THREADS) == [(1,)]
         assert one.rows(THREADS) == [(3,)]
@@ -433,7 +433,7 @@ def test_one_thread_while_an_answer_is_not_fetched(file: Path) -> None:
         kb.insert("n", [(i,) for i in range(5000)])
         with kb.batches("n", rows=100) as batches:
             next(batches)
-            with one_thread(kb._session.store):
+            with one_thread(kb._session.store.connection):
                 assert sum(batch.num_rows for batch in batches) == 4900
         assert kb.sql(THREADS).fetchall() == [(3,)]
 

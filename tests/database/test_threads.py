@@ -134,7 +134,7 @@ def test_memory_cannot_be_opened_once_more(open_kb: OpenKb) -> None:
 
 def test_threads_with_connections_of_their_own(open_kb: OpenKb, kb: KnowledgeBase) -> None:
     """What the error tells to do."""
-    path = kb._session.store.path
+    path = kb._session.store.file.path
 
     def ask() -> list[tuple[Any, ...]]:
         with open_kb(path) as other:

@@ -30,9 +30,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def seen(store: Store, writes: Together) -> list[str]:
     """The statements that are run."""
     texts: list[str] = []
-    store.tracer = lambda text, _: texts.append(text)
+    store.connection.tracer = lambda text, _: texts.append(text)
     writes.run()
-    store.tracer = None
+    store.connection.tracer = None
     return texts
 
 
@@ -135,7 +135,7 @@ def test_each_sees_what_those_before_it_have_written(store: Store, moved: int) -
 def test_an_interruption_leaves_nothing(store: Store) -> None:
     store.run("SET threads = 2")
     store.run(f"INSERT INTO edb.p SELECT range, 0 FROM range({ROWS})")
-    connection: duckdb.DuckDBPyConnection = store.connection
+    connection: duckdb.DuckDBPyConnection = store.connection.duckdb
     for turn in range(20):
         writes = Together(store)
         for _ in range(6):

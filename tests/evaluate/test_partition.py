@@ -113,9 +113,9 @@ def test_chains(store: Store, size: int, order: str) -> None:
 def test_chains_take_few_rounds(store: Store, order: str) -> None:
     """The number of rounds is logarithmic: each numbers a chain's nodes by a fraction of it."""
     seen: list[str] = []
-    store.tracer = lambda text, _: seen.append(text)
+    store.connection.tracer = lambda text, _: seen.append(text)
     roots(store, chain(300, order))
-    store.tracer = None
+    store.connection.tracer = None
     assert sum("zodiac$next_graph" in text and "CREATE" in text for text in seen) <= 6
 
 

@@ -82,7 +82,7 @@ def loaded_again(path: Path) -> dict[str, tuple[tuple[str | None, ...], list[tup
 
 def export(store: Store, predicates: Sequence[Predicate], path: Path, format: str) -> Exported:
     return export_predicates(
-        store, predicates, path / "out", format, {}, lambda p: shown(store.database, p.sql_name)
+        store, predicates, path / "out", format, {}, lambda p: shown(store.file.name, p.sql_name)
     )
 
 

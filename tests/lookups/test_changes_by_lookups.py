@@ -152,7 +152,7 @@ def test_copies_stay_when_other_rules_come_and_go(open_kb: OpenKb, chosen: str) 
 
 def _made(kb: KnowledgeBase) -> dict[int, object]:
     """The statements that have been made, by hypernode."""
-    prepared = kb._session._prepared
+    prepared = kb._updates.last.prepared
     assert prepared is not None
     return {number: made.statements for number, made in prepared.copies._made.items()}
 
@@ -329,7 +329,7 @@ def test_copies_after_a_large_change(
         (worth, "FOLLOWED", 1 if follows else 1_000),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, most)
-    kb._session._prepared.copies.worth.earned = 1  # type: ignore[union-attr]
+    kb._updates.last.prepared.copies.worth.earned = 1  # type: ignore[union-attr]
     kb.delete("link", [(f"k{n}", f"l{n}") for n in range(10)])
     turns = [ways(kb.insert("link", [(f"o{n}", f"p{n}")])) for n in range(12)]
     assert turns[-1] == {"lookups"} and (turns[0] == {"lookups"}) is follows
@@ -347,7 +347,7 @@ def test_after_much_has_moved_copies_are_earned_again(
         monkeypatch.setattr(module, "MOST_MOVED", 15)
     kb = filled(open_kb())
     kb.insert("link", [("l0", "m0")])
-    worth_ = kb._session._prepared.copies.worth  # type: ignore[union-attr]
+    worth_ = kb._updates.last.prepared.copies.worth  # type: ignore[union-attr]
     assert worth_.may_begin("path", 100)
     kb.insert("link", [(f"k{n}", f"l{n}") for n in range(20)])
     assert not worth_.may_begin("path", 100) and worth_.may_begin("reading", 100)
@@ -370,7 +370,7 @@ def test_large_predicates_are_copied_part_by_part(
     for number in range(30):
         turns.append(ways(kb.insert("reading", [(f"m{number}", 99.5)])))
         turns.append(ways(kb.delete("reading", [(f"m{399 - number}", 469.0 - number)])))
-        copies = kb._session._prepared.copies  # type: ignore[union-attr]
+        copies = kb._updates.last.prepared.copies  # type: ignore[union-attr]
         parts |= {(one.done, one.parts) for one in copies._loading.values()}
     assert len(parts) > 5 and turns[-1] == {"lookups"}
     assert kb.insert("quiet", [(f"m{n}",) for n in range(200)]).deleted == {"hot": 200}
@@ -480,7 +480,7 @@ def test_the_change_feed_has_what_was_looked_up(open_kb: OpenKb) -> None:
 def test_copies_are_freed_with_the_knowledge_base(open_kb: OpenKb) -> None:
     kb = filled(open_kb(strategy="lookups"))
     kb.insert("quiet", [("n7",)])
-    copies = kb._session._prepared.copies  # type: ignore[union-attr]
+    copies = kb._updates.last.prepared.copies  # type: ignore[union-attr]
     assert isinstance(copies, Copies)
     side = weakref.ref(copies.database)
     kb.close()

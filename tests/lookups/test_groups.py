@@ -212,7 +212,7 @@ def test_large_groups_are_not_looked_up(
     kb.insert("hot", [(n, 1) for n in range(20, 9_000)])  # the copies go
     for number in range(3):  # the first of a kind that has failed is not tried
         assert "lookups" not in ways(kb.insert("hot", [(10_000 + number, 1)]))
-    assert ("hot" in kb._session._prepared.copies._copied) == copied  # type: ignore[union-attr]
+    assert ("hot" in kb._updates.last.prepared.copies._copied) == copied  # type: ignore[union-attr]
     assert kb.verify()
 
 

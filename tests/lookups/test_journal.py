@@ -112,7 +112,7 @@ def test_a_checkpoint_may_take_the_log_away_meanwhile(
     kb.insert("edge", [("new", "n1")])
     store: Any = kb._session.store
     assert store.journal.settles is not None
-    store.connection.execute("CALL checkpoint($1)", [store.database])
+    store.connection.duckdb.execute("CALL checkpoint($1)", [store.file.name])
     assert not Path(f"{path}.wal").exists()
     if then == "change":
         kb.insert("edge", [("newer", "n1")])

@@ -28,7 +28,7 @@ from support.closed_relations import (
 
 import zodiac_sql
 from zodiac_sql import KnowledgeBase
-from zodiac_sql.database.temporary_rows import TemporaryRows
+from zodiac_sql.database.temporary_tables import TemporaryTables
 from zodiac_sql.evaluate.cost import choose_components
 from zodiac_sql.evaluate.cost.choose_components import Sizes, sizes_of
 from zodiac_sql.evaluate.partition.condensation import Components
@@ -426,7 +426,7 @@ def test_large_ones_are_counted_not_made(tmp_path: Path, always: None, rules: st
         kb.insert("edge", [*ring(0), *ring(SIZE)])
         assert modules_of(kb) == ["scc(path)"]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(TemporaryRows, "written", lambda _, rows: written.append(rows))
+            patch.setattr(TemporaryTables, "written", lambda _, rows: written.append(rows))
             one = kb.insert("edge", [(0, SIZE)])
             assert one.inserted == {"edge": 1, "path": SIZE**2}
             merged = kb.insert("edge", [(SIZE, 0)])

@@ -19,16 +19,16 @@ def largest_table(kb: KnowledgeBase) -> Iterator[dict[str, int]]:
     seen: dict[str, int] = {}
 
     def look(text: str, parameters: object) -> None:
-        rows = kb._session.store.connection.execute(
+        rows = kb._session.store.connection.duckdb.execute(
             "SELECT table_name, estimated_size FROM duckdb_tables() ORDER BY 2 DESC LIMIT 1"
         ).fetchall()
         if rows and rows[0][1] > max(seen.values(), default=0):
             seen.clear()
             seen.update(rows)
 
-    kb._session.store.tracer = look
+    kb._session.store.connection.tracer = look
     yield seen
-    kb._session.store.tracer = None
+    kb._session.store.connection.tracer = None
 
 
 def chain(start: int, stop: int) -> list[tuple[int, int]]:

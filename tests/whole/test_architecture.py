@@ -176,8 +176,9 @@ def test_functions_are_short() -> None:
 
 
 def test_classes_have_few_public_methods() -> None:
+    """Except for the two that users call, which have one for each verb."""
     wide = {name for name, node in named(ast.ClassDef) if len(set(public_methods(node))) > 15}
-    assert wide <= {"knowledge_base.KnowledgeBase"}
+    assert wide <= {"knowledge_base.KnowledgeBase", "questions.Questions"}
 
 
 def public_methods(class_: ast.AST) -> Iterator[str]:

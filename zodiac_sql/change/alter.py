@@ -192,7 +192,7 @@ def _table(
         query = _with(facts, new, deleted, inserted)
         rows = store.count(create_temp(name, query))
     else:
-        texts = store.fresh("texts")
+        texts = store.temporary.fresh("texts")
         with scratch(store, texts):
             store.run(create_temp(texts, _values(_texts(old, part), old, new, TEXT_TYPES, ways)))
             if symbols:

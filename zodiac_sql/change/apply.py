@@ -194,7 +194,7 @@ def plan(collected: Collected) -> PlannedSizes:
     before = collected.before
     work = begin(before, prepared, net, _ids(before, prepared, collected.report))
     store = before.store
-    free = None if store.in_memory else disk_usage(store.file.parent).free
+    free = None if store.file.in_memory else disk_usage(store.file.real.parent).free
     notes = notes_of(collected.report, collected.edits, prepared.planned.schema)
     found = replace(plan_of(work.basis, work.extensions.new, free), notes=notes)
     drop_temporary(store, (), renamed=True)

@@ -31,7 +31,7 @@ def as_altered(store: Store, known: Predicate, staged: Staged) -> Staged | None:
     if types != [Type.SYMBOL, Type.SYMBOL] != [c.type for c in known.columns]:
         return None
     subject, object_ = (column.name for column in staged.columns)
-    texts, table = store.fresh("texts"), store.fresh("staged")
+    texts, table = store.temporary.fresh("texts"), store.temporary.fresh("staged")
     with scratch(store, texts):
         store.run(create_temp(texts, _absent(known, staged)))
         written = rewritten(store, texts, object_)
@@ -39,7 +39,7 @@ def as_altered(store: Store, known: Predicate, staged: Staged) -> Staged | None:
             return None
         each = exp.func("unnest", written, dialect="duckdb")
         picked = exp.select(exp.column(subject, quoted=True), each.as_(object_, quoted=True))
-        again = store.fresh("texts")
+        again = store.temporary.fresh("texts")
         with scratch(store, again):
             store.run(create_temp(again, picked.from_(temp_table(texts))))
             dictionary.encode(store, again, [subject, object_], table)

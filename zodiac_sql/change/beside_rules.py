@@ -51,7 +51,7 @@ def _absent(
     absent = {fact for fact, there in waiting.items() if there is False}
     asked = [row for fact, row in rows.items() if waiting[fact] is None]
     if asked:
-        staged = staged_facts(known, asked, store.fresh("beside"))
+        staged = staged_facts(known, asked, store.temporary.fresh("beside"))
         text = cache.of(known.name).get(
             ("beside", shape(known, [staged])),
             lambda: render(net_inserts(known, [staged], there=True)),

@@ -324,7 +324,9 @@ class _Writing:
         return text, parameters_of([staged])
 
     def _staged(self, known: Predicate, rows: Sequence[Fact]) -> Staged:
-        return staged_facts(known, decoded(known.columns, rows), self.store.fresh("moved"))
+        return staged_facts(
+            known, decoded(known.columns, rows), self.store.temporary.fresh("moved")
+        )
 
     def difference(self, name: str, facts: Moved) -> Difference:
         """How an extension has changed."""

@@ -87,7 +87,7 @@ def write_fed(
     Returns the feed after it.
     """
     if found is None:
-        fresh = writes.store.fresh
+        fresh = writes.store.temporary.fresh
         moved = (given_move(known, rows, into, fresh("fed")) for known, rows, into in fed)
         written = write_entries(writes, old.feed, moved, cache)
         writes.run()

@@ -19,7 +19,7 @@ from typing import cast
 from zodiac_sql.change.choose_rewrites import as_components, forms_of, types_of
 from zodiac_sql.change.plan_closures import Known, closure_of
 from zodiac_sql.change.workspace import Basis
-from zodiac_sql.database.store import KNOWN_SYMBOLS
+from zodiac_sql.database.known_symbols import KNOWN_SYMBOLS
 from zodiac_sql.evaluate.cost import choose_components
 from zodiac_sql.evaluate.cost.choose_components import Sizes
 from zodiac_sql.evaluate.cost.statistics import Estimates, Size, Statistics

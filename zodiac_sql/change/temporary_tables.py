@@ -21,7 +21,7 @@ MOST_RENAMINGS = 16
 def drop_all_temporary(store: Store) -> None:
     """Drop all temporary tables, because after a failed change nobody knows what they hold."""
     _drop(store, _temporary(store))
-    store.temporary_rows.looked_through(0)
+    store.temporary.looked_through(0)
 
 
 def drop_temporary(store: Store, keep: Collection[str], renamed: bool) -> None:
@@ -31,7 +31,7 @@ def drop_temporary(store: Store, keep: Collection[str], renamed: bool) -> None:
     be listed. With `renamed`, hypernodes have changed, so the next change may give its tables other
     names and would not replace them: after some such changes, small tables go, too.
     """
-    there = store.temporary_rows
+    there = store.temporary
     there.renamings += renamed
     rows = there.total if there.renamings else there.bound
     if rows <= LARGEST_LEFT_BEHIND and there.renamings < MOST_RENAMINGS:
@@ -45,7 +45,7 @@ def drop_temporary(store: Store, keep: Collection[str], renamed: bool) -> None:
         else:
             gone.append((name, size))
     _drop(store, gone)
-    store.temporary_rows.looked_through(largest)
+    store.temporary.looked_through(largest)
 
 
 def _temporary(store: Store) -> list[tuple[str, int | None]]:

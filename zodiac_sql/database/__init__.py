@@ -1,6 +1,13 @@
 """The one door to DuckDB: nothing outside this room opens a database file.
 
 store.py                  an open database: statements, answers and transactions
+connection.py             a connection to DuckDB: runs statements, rolls back, explains errors
+optimizers.py             which of DuckDB's optimizers are off
+streamed_answer.py        the answer that is still streamed
+transactions.py           the transaction that is open, and whether a change may be in the file
+database_file.py          the file that is open
+log.py                    the log beside a file, and how a file that lost it is told
+waiting.py                the small changes that wait in the journal
 open_store.py             opens a file: makes, checks, updates and locks it
 check_file.py             checks that a file is as we make it, before anything is read by name
 migrate.py                brings the catalog of a file up to date, by migrations/*.sql
@@ -22,8 +29,9 @@ render.py                 a tree as SQL text
 templates.py              texts that differ only in names
 explain.py                how DuckDB would run a query
 statement_cache.py        plans and texts of statements that later changes use again
-temporary_rows.py         how large the temporary tables can be
+temporary_tables.py       names of temporary tables, and how large they can be
 dictionary.py             the symbols: text -> number
-remembered.py             those that are kept in memory
+known_symbols.py          those that a store knows without asking: published, or new
+remembered.py             those that are published and kept in memory
 column_types.py           the types of DuckDB's columns for the types of the language
 """

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zodiac_sql.database.connection import Parameters
 from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.limits import Bounds
 from zodiac_sql.database.one_thread import threads_for_sql
 from zodiac_sql.database.render import render
-from zodiac_sql.database.store import Parameters, Store
+from zodiac_sql.database.store import Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +24,7 @@ def answer(store: Store, statement: str | exp.Expr, parameters: Parameters = Non
     text = statement if isinstance(statement, str) else render(statement)
     bounds = store.watch.bounds
     most = None if bounds is None else bounds.limits.max_rows
-    with threads_for_sql(store, text):  # until the last row
+    with threads_for_sql(store.connection, text):  # until the last row
         if bounds is None or most is None:
             return store.arrow(text, parameters)
         return _counted(store, text, parameters, bounds, most)
@@ -38,7 +39,7 @@ def _counted(
     reader = store.batches(text, _ROWS, parameters)
     batches: list[pa.RecordBatch] = []
     rows = 0
-    with explaining(store):
+    with explaining(store.connection):
         for batch in reader:
             batches.append(batch)
             rows += batch.num_rows

@@ -47,25 +47,25 @@ finally:
 
 def back_up(store: Store, target: Path) -> None:
     """Copy the database file to a path where there is no file yet. Raises StoreError."""
-    if store.in_memory:
+    if store.file.in_memory:
         raise StoreError("a knowledge base in memory has no file to copy: export its facts instead")
     if reason := impossible(target):
         raise StoreError(f"{target} {reason}.")
     if target.exists():
         raise StoreError(f"{target} exists already, and a backup replaces no file: name another")
     made = target.with_name(f".{target.name}.being-made")
-    command = [sys.executable, "-I", "-c", _COPY, str(store.file), str(target), str(made)]
+    command = [sys.executable, "-I", "-c", _COPY, str(store.file.real), str(target), str(made)]
     with _unchanged(store):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["the copying process was ended"]
-        raise StoreError(f"cannot back {store.path} up to {target}: {said[-1]}")
+        raise StoreError(f"cannot back {store.file.path} up to {target}: {said[-1]}")
 
 
 @contextmanager
 def _unchanged(store: Store) -> Iterator[None]:
     """Inside the block, the file stays as it is."""
-    if store.read_only:  # then no process can write it
+    if store.file.read_only:  # then no process can write it
         yield
         return
     store.journal.settle()

@@ -70,10 +70,10 @@ def require_our_tables(store: Database) -> None:
     """Raise StoreError if something in our schemas is not as we make it, except for macros."""
     listed, shown, triggers = (store.rows(asked) for asked in (_TABLES, _VIEWS, _TRIGGERS))
     tables = [
-        (s, name, text, more) for file, s, name, text, more in listed if file == store.database
+        (s, name, text, more) for file, s, name, text, more in listed if file == store.file.name
     ]
-    views = [(s, view) for file, s, view in shown if file == store.database]
-    wrong = [f"the trigger {s}.{name}" for file, s, name in triggers if file == store.database]
+    views = [(s, view) for file, s, view in shown if file == store.file.name]
+    wrong = [f"the trigger {s}.{name}" for file, s, name in triggers if file == store.file.name]
     _refuse(store, [*_wrong_tables(tables), *_wrong_views(tables, views), *wrong])
 
 
@@ -157,7 +157,7 @@ def require_our_macros(store: Database, external_access: bool) -> tuple[Listed, 
     made = [f for f in listed if f.database == "temp" and f.name.startswith(_EXPECTED)]
     right = {f.name.removeprefix(_EXPECTED): _body(f) for f in made}
     there = tuple(f for f in listed if not f.internal and f not in made)
-    ours = [f for f in there if f.database == store.database and f.schema.lower() in _SCHEMAS]
+    ours = [f for f in there if f.database == store.file.name and f.schema.lower() in _SCHEMAS]
     wrong = [f"the macro {f.schema}.{f.name}" for f in ours if right.get(f.name) != _body(f)]
     missing = right.keys() - {f.name for f in ours if f.schema == "zodiac"}
     _refuse(store, sorted(wrong) or [f"no macro zodiac.{name}" for name in sorted(missing)])
@@ -193,7 +193,7 @@ def _macros() -> dict[str, str]:
 def _refuse(store: Database, found: list[str]) -> None:
     if found:
         raise StoreError(
-            f"{store.path} is not as zodiac_sql makes its files: it has {', '.join(found[:5])}. "
-            "Somebody has changed it, and nothing in it is read. Take its facts from where they "
-            "came from."
+            f"{store.file.path} is not as zodiac_sql makes its files: it has "
+            f"{', '.join(found[:5])}. Somebody has changed it, and nothing in it is read. Take its "
+            "facts from where they came from."
         )

@@ -20,10 +20,12 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from zodiac_sql.database.connection import Connection, connect_duckdb
+from zodiac_sql.database.database_file import DatabaseFile
 from zodiac_sql.database.new_files import aside, log_of
 from zodiac_sql.database.settings import NO_EXTENSIONS, Settings
 from zodiac_sql.database.statements import union_all
-from zodiac_sql.database.store import Store, connect_duckdb
+from zodiac_sql.database.store import Store
 from zodiac_sql.errors import StoreError
 
 _SOURCE, _MADE = "zodiac_source", "zodiac_made"
@@ -76,7 +78,8 @@ def compact(file: Path, settings: Settings, storage_version: str | None = None) 
 def _helper(file: Path, made: Path, settings: Settings) -> Store:
     """A database in memory that copies from one file to another."""
     config = {**settings, **NO_EXTENSIONS, "temp_directory": str(made.parent)}
-    return Store(connect_duckdb(config=config), str(file), False)
+    connection = Connection(connect_duckdb(config=config), str(file))
+    return Store(connection, DatabaseFile(str(file)))
 
 
 def _open_both(store: Store, file: Path, made: Path, storage_version: str | None) -> None:

@@ -16,8 +16,9 @@ from contextlib import contextmanager
 
 from sqlglot import exp
 
+from zodiac_sql.database.known_symbols import KNOWN_SYMBOLS, ids_and_texts
 from zodiac_sql.database.statements import create_temp, temp_table
-from zodiac_sql.database.store import KNOWN_SYMBOLS, Store, ids_and_texts, rows_apart
+from zodiac_sql.database.store import Store, rows_apart
 from zodiac_sql.database.together import Together
 
 NEW = "zodiac$new_symbol"
@@ -37,15 +38,15 @@ def prepare(store: Store) -> None:
 
 def waits(store: Store) -> bool:
     """Whether there are symbols to be published."""
-    return store.symbols_wait or bool(store.waiting_symbols)
+    return store.symbols.wait
 
 
 def forget_new(store: Store) -> None:
     """Drop the symbols of a change that will not be published, or was."""
-    store.waiting_symbols.clear()
-    if store.symbols_wait:
+    store.symbols.few.clear()
+    if store.symbols.in_table:
         store.run('TRUNCATE temp."zodiac$new_symbol"')
-        store.symbols_wait = False
+        store.symbols.in_table = False
 
 
 @contextmanager
@@ -78,13 +79,13 @@ def ids_of(store: Store, texts: Collection[str]) -> dict[str, int]:
 
 def size(store: Store) -> int:
     """How many symbols there are, about."""
-    return _last(store) + len(store.waiting_symbols)
+    return _last(store) + len(store.symbols.few)
 
 
 def publish(writes: Together) -> None:
     """Make new symbols permanent. This is part of the publishing transaction."""
-    add_to_file(writes, writes.store.waiting_symbols)
-    if writes.store.symbols_wait:
+    add_to_file(writes, writes.store.symbols.few)
+    if writes.store.symbols.in_table:
         writes.add('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
 
 
@@ -96,12 +97,7 @@ def add_to_file(writes: Together, symbols: Mapping[str, int]) -> None:
 
 def published(store: Store) -> None:
     """Note that all new symbols are in the file."""
-    waiting, before = store.waiting_symbols, store.last_symbol
-    known = before is not None and not store.symbols_wait
-    store.last_symbol = max(waiting.values(), default=before) if known else None
-    store.remembered.add(waiting)
-    if store.remembered.all_to == before:
-        store.remembered.all_to = store.last_symbol
+    store.symbols.enter_file()
     forget_new(store)
 
 
@@ -137,7 +133,7 @@ def as_written(store: Store, texts: Collection[str], doubtful: bool = False) -> 
     """
     found = {
         text: known[text]
-        for known in (store.remembered.ids, store.waiting_symbols, store.journal.symbols)
+        for known in (store.symbols.remembered.ids, store.symbols.few, store.journal.symbols)
         for text in texts
         if text in known
     }
@@ -145,11 +141,11 @@ def as_written(store: Store, texts: Collection[str], doubtful: bool = False) -> 
     if asked and not _remembers_all(store):
         few = len(asked) <= _FEW_TEXTS and not doubtful
         there = dict(rows_apart(store, _FEW if few else _MANY, [asked]))
-        store.remembered.add(there)
+        store.symbols.remembered.add(there)
         found |= there
-        if store.remembered.should_be_all(store.last_symbol):
+        if store.symbols.remembered.should_be_all(store.symbols.last):
             _remember_all(store)
-    if asked and store.symbols_wait:
+    if asked and store.symbols.in_table:
         found |= dict(store.rows(_WAITING, [asked]))
     return found
 
@@ -157,15 +153,15 @@ def as_written(store: Store, texts: Collection[str], doubtful: bool = False) -> 
 def alike(store: Store, beginning: str) -> str | None:
     """A symbol that has nothing but digits after a beginning, if one is found soon."""
     pattern = f"{re.escape(beginning)}[0-9]+"
-    known = [store.waiting_symbols, store.journal.symbols]
+    known = [store.symbols.few, store.journal.symbols]
     if is_all := _remembers_all(store):
-        known.append(store.remembered.ids)
+        known.append(store.symbols.remembered.ids)
     matching = re.compile(pattern).fullmatch
     found = min((text for texts in known for text in texts if matching(text)), default=None)
-    if found is not None or (is_all and not store.symbols_wait):
+    if found is not None or (is_all and not store.symbols.in_table):
         return found
     limits = [f"{beginning}0", f"{beginning}:", pattern]  # ":" comes after "9"
-    rows = rows_apart(store, _ALIKE_AND_NEW if store.symbols_wait else _ALIKE, limits)
+    rows = rows_apart(store, _ALIKE_AND_NEW if store.symbols.in_table else _ALIKE, limits)
     return next((text for (text,) in rows), None)
 
 
@@ -189,14 +185,14 @@ def texts_as_written(store: Store, ids: Collection[int]) -> dict[int, str]:
     """The texts of symbols by their ids. Those of published ones are remembered."""
     found = {
         number: known[number]
-        for known in (store.remembered.texts, store.journal.texts)
+        for known in (store.symbols.remembered.texts, store.journal.texts)
         for number in ids
         if number in known
     }
     asked = [number for number in ids if number not in found]
     if asked:
         there = dict(rows_apart(store, _TEXTS, [asked]))
-        store.remembered.add_texts(there)
+        store.symbols.remembered.add_texts(there)
         found |= there
     if waits(store) and len(found) < len(ids):
         found |= dict(store.rows(_WAITING_TEXTS, [[n for n in ids if n not in found]]))
@@ -210,8 +206,7 @@ _WAITING_TEXTS = 'SELECT id, text FROM temp."zodiac$known_symbol" WHERE id IN (S
 
 def _remembers_all(store: Store) -> bool:
     """Whether all symbols in the file are remembered, so that any other is a new one."""
-    last, all_to = store.last_symbol, store.remembered.all_to
-    if last is None or last != all_to or store.presence is None:
+    if store.presence is None or not store.symbols.remembers_all():
         return False
     return store.presence.knows()
 
@@ -219,24 +214,24 @@ def _remembers_all(store: Store) -> bool:
 def _remember_all(store: Store) -> None:
     """Read all symbols, those that wait in the journal included."""
     there = dict(rows_apart(store, "SELECT text, id FROM zodiac.symbol"))
-    store.remembered.add_all({**there, **store.journal.symbols}, store.last_symbol)
+    store.symbols.remembered.add_all({**there, **store.journal.symbols}, store.symbols.last)
 
 
 def add(store: Store, texts: Sequence[str]) -> dict[str, int]:
     """Add symbols that stand as they are, each given once and none of them known. Their ids."""
-    if store.symbols_wait:
+    if store.symbols.in_table:
         return dict(store.rows(_ADD, [texts]))
-    first = _last(store) + len(store.waiting_symbols) + 1
+    first = _last(store) + len(store.symbols.few) + 1
     added = {text: first + place for place, text in enumerate(texts)}
-    store.waiting_symbols |= added
+    store.symbols.few |= added
     return added
 
 
 def _last(store: Store) -> int:
     """The last id in the file. It is known as long as nobody else can have added symbols."""
-    if store.last_symbol is None or not (store.presence and store.presence.knows()):
-        store.last_symbol = store.count("SELECT coalesce(max(id), 0) FROM zodiac.symbol")
-    return store.last_symbol
+    if store.symbols.last is None or not (store.presence and store.presence.knows()):
+        store.symbols.last = store.count("SELECT coalesce(max(id), 0) FROM zodiac.symbol")
+    return store.symbols.last
 
 
 _ADD = (
@@ -254,7 +249,7 @@ _INTO_FILE = (
 
 def _add_terms(store: Store) -> None:
     """Give ids to the symbols in the temporary table term that have none."""
-    before, store.symbols_wait = waits(store), True  # an interruption may come after it
+    before, store.symbols.in_table = waits(store), True  # an interruption may come after it
     found = store.count(
         'INSERT INTO temp."zodiac$new_symbol"'
         ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
@@ -262,7 +257,7 @@ def _add_terms(store: Store) -> None:
         " FROM (SELECT DISTINCT text FROM temp.term) AS t"
         ' ANTI JOIN temp."zodiac$known_symbol" USING (text)'
     )
-    store.symbols_wait = before or found > 0
+    store.symbols.in_table = before or found > 0
 
 
 def known_only(

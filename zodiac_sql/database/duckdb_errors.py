@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import duckdb
 
-from zodiac_sql.database.instance import Instance
-from zodiac_sql.database.watch import Watch
 from zodiac_sql.errors import (
     DataError,
     EvaluationError,
@@ -22,6 +20,10 @@ from zodiac_sql.errors import (
     StoreError,
     ZodiacError,
 )
+
+if TYPE_CHECKING:
+    from zodiac_sql.database.connection import Connection
+    from zodiac_sql.database.watch import Watch
 
 
 class BrokenStreamError(DataError):
@@ -40,30 +42,19 @@ class ReadOnlyError(StoreError):
     """A statement in a transaction that only reads would have written."""
 
 
-class Opened(Protocol):
-    """What is needed of a store."""
-
-    connection: duckdb.DuckDBPyConnection
-    instance: Instance
-    path: str
-
-    @property
-    def watch(self) -> Watch: ...
-
-
 @contextmanager
-def explaining(opened: Opened) -> Iterator[None]:
+def explaining(connection: Connection) -> Iterator[None]:
     """Turn an error that DuckDB raises inside into one that says what it means for the user."""
-    watch = opened.watch
-    watch.begins(opened.connection)
+    watch = connection.watch
+    watch.begins(connection.duckdb)
     try:
         yield
     except duckdb.Error as error:
         watch.ends()
         if isinstance(error, duckdb.FatalException):
-            opened.instance.damaged = True
+            connection.instance.damaged = True
         _raise_if_interrupted(watch, error)
-        raise explained(error, opened.path) from error
+        raise explained(error, connection.path) from error
     except UnicodeEncodeError as error:
         raise DataError(HALF_A_CHARACTER) from error
     except GeneratorExit:  # an interruption came before anything ran: nothing to explain
@@ -72,13 +63,13 @@ def explaining(opened: Opened) -> Iterator[None]:
         # Without this, DuckDB 1.5.6 waits for ever when it cleans up a recursive query after an
         # interruption, whether for the next statement or for closing the connection.
         with suppress(duckdb.ConnectionException):  # closed meanwhile
-            opened.connection.interrupt()
+            connection.duckdb.interrupt()
         if isinstance(error, KeyboardInterrupt) or "interrupted" in str(error).lower():
             # Other threads may still be calling a registered function for the statement. The next
             # one waits for them; until then `struck` must tell them to stop (python_functions.py).
             watch.struck = True
             with suppress(Exception):
-                opened.connection.execute("SELECT 1")
+                connection.duckdb.execute("SELECT 1")
         if isinstance(error, Exception):  # Arrow has its own for what happens in a stream
             _raise_if_interrupted(watch, error)
         if not isinstance(error, RuntimeError):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ from zodiac_sql.database.new_files import log_of
 from zodiac_sql.errors import PublishedError, ResourceError, StoreError
 
 if TYPE_CHECKING:
+    from zodiac_sql.database.connection import Connection
     from zodiac_sql.database.store import Store
 
 BEGINS, AFTER, HAS = "zodiac begins log ", " after ", "zodiac has log "
@@ -54,6 +56,38 @@ SELECT '{HAS}' || {_LAST} FROM zodiac.log HAVING count(*) = count(begun)
 """
 
 
+@dataclass(slots=True)
+class Log:
+    """The log of a file, as far as a store knows."""
+
+    missing: str | None = None
+    """What to tell people if it is lost."""
+    unsettled: bool = False
+    """Whether the log must still say that it is there, because what prepares it has failed."""
+
+    def settle(self, connection: Connection) -> None:
+        """Let the log say that it is there. No watch is told, so that Ctrl-C cannot interrupt this.
+
+        Another signal's handler may raise something there: then it is done again, and told
+        afterwards.
+        """
+        connection.watch.ends()
+        struck: RuntimeError | None = None
+        for _ in range(2):
+            try:
+                connection.duckdb.execute(_SETTLE)
+            except duckdb.Error as error:
+                connection.abandon()
+                raise explained(error, connection.path) from error
+            except RuntimeError as error:  # this is how DuckDB reports an interruption
+                struck = error
+            else:
+                self.unsettled = False
+                break
+        if struck is not None:
+            raise KeyboardInterrupt from struck
+
+
 def has_log(file: Path) -> bool:
     """Whether there is a log beside a file, given without links, with something in it."""
     try:
@@ -67,14 +101,14 @@ def prepare_log(store: Store) -> None:
 
     Raises ResourceError if the disk is too full for that.
     """
-    if store.in_memory or (has_log(store.file) and not store.log_unsettled):
+    if store.file.in_memory or (has_log(store.file.real) and not store.log.unsettled):
         return
     # Settling the journal prepares a log, too: it must not begin here, under the lock.
     before, store.journal.is_apart = store.journal.is_apart, True
     try:
-        with store.instance.company.closed():
-            if has_log(store.file):
-                settle_log(store)
+        with store.connection.instance.company.closed():
+            if has_log(store.file.real):
+                store.log.settle(store.connection)
             else:
                 _begin_log(store)
     except PublishedError as error:  # what is published is not the change
@@ -86,57 +120,18 @@ def prepare_log(store: Store) -> None:
 
 
 def _begin_log(store: Store) -> None:
-    store.log_unsettled = True
+    store.log.unsettled = True
     try:
         # No transaction of the store: its end would end the limits of the change.
         now = datetime.now(UTC).replace(tzinfo=None)
         store.run(_BEGIN, [now, f"{now:%Y-%m-%dT%H:%M:%S}-{uuid4().hex}"])
         with suppress(StoreError):  # somebody writes: then a loss of this log cannot be told
-            store.run("CALL checkpoint($1)", [store.database])
+            store.run("CALL checkpoint($1)", [store.file.name])
     except StoreError:
-        abandon(store)
+        store.connection.abandon()
         raise
     finally:
-        settle_log(store)
-
-
-def settle_log(store: Store) -> None:
-    """Let the log say that it is there. No watch is told, so that Ctrl-C cannot interrupt this.
-
-    Another signal's handler may raise something there: then it is done again, and told afterwards.
-    """
-    store.watch.ends()
-    struck: RuntimeError | None = None
-    for _ in range(2):
-        try:
-            store.connection.execute(_SETTLE)
-        except duckdb.Error as error:
-            abandon(store)
-            raise explained(error, store.path) from error
-        except RuntimeError as error:  # this is how DuckDB reports an interruption
-            struck = error
-        else:
-            store.log_unsettled = False
-            break
-    if struck is not None:
-        raise KeyboardInterrupt from struck
-
-
-def require_undamaged(store: Store) -> None:
-    """Raise StoreError if a failed COMMIT has left something in memory."""
-    if store.damaged:
-        raise StoreError(f"writing {store.path} has failed: it must be opened again first")
-
-
-def abandon(store: Store) -> None:
-    """Keep what a failed COMMIT leaves in memory from being written to the file.
-
-    DuckDB would write it as a checkpoint when the connection is closed. (After a fatal error it
-    does not, and takes no more statements.)
-    """
-    store.instance.damaged = True
-    with suppress(duckdb.Error):
-        store.connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+        store.log.settle(store.connection)
 
 
 def missing_log(store: Store, had_log: bool) -> str | None:
@@ -154,12 +149,12 @@ def missing_log(store: Store, had_log: bool) -> str | None:
     if begun is None or store.presence.alone() is None:  # who has it open was told
         return None
     if had_log:
-        store.log_unsettled = True
+        store.log.unsettled = True
         return None
     return (
-        f"{store.path} lacks its log: what was changed after {begun} UTC is not "
+        f"{store.file.path} lacks its log: what was changed after {begun} UTC is not "
         "in it. If it is a copy of a file that was open, that is in the .wal beside the other: "
-        f"copy both while nothing is changed, this one as {store.path}.wal; or make a backup. (If "
-        "a process that had it open was killed at that very moment, nothing is missing.) The next "
-        "change ends this warning."
+        f"copy both while nothing is changed, this one as {store.file.path}.wal; or make a "
+        "backup. (If a process that had it open was killed at that very moment, nothing is "
+        "missing.) The next change ends this warning."
     )

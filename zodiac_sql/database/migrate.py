@@ -12,10 +12,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from zodiac_sql.errors import NewerFileError, StoreError
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, NODE_SCHEMA
+
+if TYPE_CHECKING:
+    from zodiac_sql.database.database_file import DatabaseFile
 
 _DROPS_KEYS = 6
 _UNSIGNED_ZEROS = 7
@@ -25,9 +28,7 @@ _UNSIGNED_ZEROS = 7
 class Database(Protocol):
     """What is needed of a store."""
 
-    path: str
-    read_only: bool
-    database: str
+    file: DatabaseFile
 
     def look_in(self, *schemas: str) -> None: ...
 
@@ -71,21 +72,21 @@ def migrate(store: Database, is_new: bool) -> int:
     newest = known[-1][0]
     if applied > newest:
         raise NewerFileError(
-            f"{store.path} was written by a newer zodiac_sql: its catalog has version {applied}, "
-            f"this zodiac_sql knows up to {newest}. Install a newer one: "
+            f"{store.file.path} was written by a newer zodiac_sql: its catalog has version "
+            f"{applied}, this zodiac_sql knows up to {newest}. Install a newer one: "
             "pip install --upgrade zodiac-sql"
         )
     missing = [migration for migration in known if migration[0] > applied]
     if not missing:
         return applied
-    if store.read_only and applied == 0:
+    if store.file.read_only and applied == 0:
         raise StoreError(
-            f"{store.path} is a DuckDB file without a knowledge base of zodiac_sql. Give the path "
-            "of one; or, to make one in this file, open it without read_only."
+            f"{store.file.path} is a DuckDB file without a knowledge base of zodiac_sql. Give the "
+            "path of one; or, to make one in this file, open it without read_only."
         )
-    if store.read_only:
+    if store.file.read_only:
         raise StoreError(
-            f"{store.path} holds no zodiac_sql catalog of version {newest}. "
+            f"{store.file.path} holds no zodiac_sql catalog of version {newest}. "
             "Open it once without read_only to bring it up to date."
         )
     if applied == 0:
@@ -144,13 +145,13 @@ def _require_free_names(store: Database) -> None:
         " (lower(schema_name) = 'zodiac' AND NOT EXISTS (SELECT 1 FROM duckdb_tables() AS t"
         " WHERE t.database_name = s.database_name AND lower(t.schema_name) = 'zodiac')) ORDER BY 1"
     )
-    names = " and ".join(name for name, database in found if database == store.database)
+    names = " and ".join(name for name, database in found if database == store.file.name)
     if names:
         raise StoreError(
-            f"{store.path} has a schema {names} that zodiac_sql has not made, and that it would "
-            "need for its own tables (zodiac, edb, idb and hd). Move what is in it to another "
-            "schema, and drop it; or open another file, and insert your tables' rows. Nothing was "
-            "changed."
+            f"{store.file.path} has a schema {names} that zodiac_sql has not made, and that it "
+            "would need for its own tables (zodiac, edb, idb and hd). Move what is in it to "
+            "another schema, and drop it; or open another file, and insert your tables' rows. "
+            "Nothing was changed."
         )
 
 
@@ -160,7 +161,7 @@ def _applied_version(store: Database) -> int:
         "SELECT database_name FROM duckdb_tables() WHERE schema_name = 'zodiac'"
         " AND table_name = 'migration' AND NOT temporary"
     )
-    if (store.database,) not in found:
+    if (store.file.name,) not in found:
         return 0
     store.look_in("zodiac")
     return store.count("SELECT coalesce(max(version), 0) FROM zodiac.migration")
@@ -172,14 +173,14 @@ def _require_something(store: Database) -> None:
         "SELECT (SELECT count(*) FROM duckdb_tables() WHERE database_name = $1)"
         " + (SELECT count(*) FROM duckdb_views() WHERE database_name = $1 AND NOT internal)"
         " + (SELECT count(*) FROM duckdb_functions() WHERE database_name = $1 AND NOT internal)",
-        [store.database],
+        [store.file.name],
     )
     if not there:
         raise StoreError(
-            f"{store.path} is a database with nothing in it. If it is a copy of one that is open, "
-            "what was in that is in its .wal file: copy both while nothing is changed, this one as "
-            f"{store.path}.wal; or copy after close(), or after sql('CHECKPOINT'). If it is to "
-            "be a new one, delete the file first."
+            f"{store.file.path} is a database with nothing in it. If it is a copy of one that is "
+            "open, what was in that is in its .wal file: copy both while nothing is changed, this "
+            f"one as {store.file.path}.wal; or copy after close(), or after sql('CHECKPOINT'). If "
+            "it is to be a new one, delete the file first."
         )
 
 
@@ -193,7 +194,7 @@ def _rename_first_modules(store: Database) -> None:
         " '^(h[0-9]+_)zodiac\\$(classes|external)_(.*)$', '\\1\\3 \\2')"
         " FROM duckdb_tables() WHERE schema_name = 'idb' AND database_name = $1"
         " AND regexp_matches(table_name, '^h[0-9]+_zodiac\\$(classes|external)_')",
-        [store.database],
+        [store.file.name],
     )
     if not old:
         return
@@ -213,7 +214,7 @@ def _remove_signs_of_zeros(store: Database) -> None:
         " WHERE schema_name IN ('edb', 'idb', 'hd') AND data_type = 'DOUBLE' AND database_name = $1"
         " AND (schema_name, table_name) IN (SELECT (schema_name, table_name) FROM duckdb_tables()"
         " WHERE database_name = $1)",
-        [store.database],
+        [store.file.name],
     )
     if not columns:
         return
@@ -237,14 +238,14 @@ def _rewrite_views(store: Database, names: Mapping[str, str]) -> None:
     views = store.rows(
         "SELECT sql, schema_name FROM duckdb_views() WHERE NOT internal AND database_name = $1"
         " AND contains(sql, 'zodiac$')",
-        [store.database],
+        [store.file.name],
     )
     for text, schema in views:
         view = sqlglot.parse_one(text, dialect="duckdb")
         made = view.find(exp.Table, bfs=True)
         assert made is not None
         made.set("db", exp.to_identifier(schema, quoted=True))
-        made.set("catalog", exp.to_identifier(store.database, quoted=True))
+        made.set("catalog", exp.to_identifier(store.file.name, quoted=True))
         for table in view.find_all(exp.Table):
             if table.db == DERIVED_SCHEMA and table.name in names:
                 table.set("this", exp.to_identifier(names[table.name], quoted=True))

@@ -19,6 +19,8 @@ from zodiac_sql.database import forks
 from zodiac_sql.database.as_left import as_left, identity_of
 from zodiac_sql.database.check_file import require_our_macros, require_our_tables
 from zodiac_sql.database.company import Presence
+from zodiac_sql.database.connection import Connection, connect_duckdb
+from zodiac_sql.database.database_file import SCHEMAS, DatabaseFile
 from zodiac_sql.database.duckdb_errors import DISK_FULL, explained
 from zodiac_sql.database.instance import instance_of
 from zodiac_sql.database.log import has_log, missing_log
@@ -32,7 +34,7 @@ from zodiac_sql.database.settings import (
     Settings,
     require_storage_version,
 )
-from zodiac_sql.database.store import SCHEMAS, Store, connect_duckdb
+from zodiac_sql.database.store import Store
 from zodiac_sql.errors import LockedError, ResourceError, StoreError, ZodiacError
 from zodiac_sql.paths import impossible
 
@@ -74,14 +76,13 @@ def open_store(
             file = Path(path).resolve()
             require_its_log(file)
             had_log, identity = has_log(file), identity_of(file)
-            store = Store(
-                _connected(str(path), read_only, config), str(path), read_only, settings, instance
-            )
+            connection = Connection(_connected(str(path), read_only, config), str(path), instance)
+            store = Store(connection, DatabaseFile(str(path), read_only, settings))
             store.presence = Presence(instance.company)
             if identity == identity_of(file):
-                store.identity = identity
+                store.file.identity = identity
             _prepare(store, external_access, is_made)
-            store.missing_log = missing_log(store, had_log)
+            store.log.missing = missing_log(store, had_log)
     except ZodiacError:
         if store is not None:
             store.close()
@@ -155,19 +156,19 @@ def _prepare(store: Store, external_access: bool, is_made: bool) -> None:
     tables and macros need no check.
     """
     store.look_in()
-    store.database = _require_a_database_file(store)
+    store.file.name = _require_a_database_file(store)
     if store.count("SELECT current_setting('lock_configuration')::INTEGER") == 0:
         _configure(store, external_access)
-    if is_made or store.in_memory:
-        migrate(store, is_new=store.in_memory)
-        store.macros = ()
-    elif left := as_left(store.file):
-        store.macros = left.macros
+    if is_made or store.file.in_memory:
+        migrate(store, is_new=store.file.in_memory)
+        store.file.macros = ()
+    elif left := as_left(store.file.real):
+        store.file.macros = left.macros
         migrate(store, is_new=False)
     else:
         require_our_tables(store)
         if migrate(store, is_new=False):
-            store.macros = require_our_macros(store, external_access)
+            store.file.macros = require_our_macros(store, external_access)
     store.look_in(*SCHEMAS)
 
 
@@ -182,9 +183,10 @@ def _make(path: Path, storage_version: str) -> bool:
     try:
         with aside(path) as new:
             form: Settings = {"storage_compatibility_version": storage_version}
-            with Store(connect_duckdb(str(new), config=form), str(path), False) as store:
+            connection = Connection(connect_duckdb(str(new), config=form), str(path))
+            with Store(connection, DatabaseFile(str(path))) as store:
                 store.look_in()
-                store.database = _require_a_database_file(store)
+                store.file.name = _require_a_database_file(store)
                 store.run("PRAGMA disable_checkpoint_on_shutdown")
                 migrate(store, is_new=True)
             return put_in_place(new, path)
@@ -210,8 +212,8 @@ def _configure(store: Store, external_access: bool) -> None:
 
 
 _NOT_LOCKED = (
-    "disabled_optimizers",  # see Store.run
-    "enable_progress_bar",  # see connect_duckdb
+    "disabled_optimizers",  # see optimizers.py
+    "enable_progress_bar",  # see connection.py
     "threads",  # see one_thread.py
     "memory_limit",  # see other_connections.py
     "TimeZone",  # a setting of the session; nothing of ours depends on it
@@ -225,6 +227,8 @@ def _require_a_database_file(store: Store) -> str:
     DuckDB opens a .csv or .parquet file as a database in memory, where all changes would be lost.
     """
     opened = store.rows("SELECT path, database_name FROM duckdb_databases() WHERE NOT internal")
-    if not store.in_memory and (len(opened) != 1 or not opened[0][0]):
-        raise StoreError(f"{store.path} is no name for a database file: use one like farm.duckdb")
+    if not store.file.in_memory and (len(opened) != 1 or not opened[0][0]):
+        raise StoreError(
+            f"{store.file.path} is no name for a database file: use one like farm.duckdb"
+        )
     return str(opened[0][1])

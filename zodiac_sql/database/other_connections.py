@@ -10,10 +10,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 
+from zodiac_sql.database.connection import Connection, connect_duckdb
+from zodiac_sql.database.database_file import SCHEMAS, DatabaseFile
 from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.settings import NO_EXTENSIONS, Settings
-from zodiac_sql.database.store import SCHEMAS, Store, connect_duckdb
+from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ResourceError
 
 
@@ -25,13 +28,11 @@ def connect_aside(store: Store) -> Iterator[Store]:
     """
     store.journal.settle()
     other = _another(store)
-    other.tracer = store.tracer
-    other.database = store.database
-    other.macros = store.macros
+    other.connection.tracer = store.connection.tracer
     with other:
         other.look_in(*SCHEMAS)
         yield other
-        store.macros = other.macros
+        store.file.macros = other.file.macros
 
 
 def reader_of(store: Store) -> Store:
@@ -42,17 +43,14 @@ def reader_of(store: Store) -> Store:
     """
     store.journal.comes()
     if store.reader is None:
-        with explaining(store):
+        with explaining(store.connection):
             store.reader = _another(store)
-        store.reader.macros = store.macros
-    store.reader.tracer = store.tracer
+    store.reader.connection.tracer = store.connection.tracer
     return store.reader
 
 
 def _another(store: Store) -> Store:
-    return Store(
-        store.connection.cursor(), store.path, store.read_only, None, store.instance, store.watch
-    )
+    return Store(store.connection.another(), copy(store.file))
 
 
 @contextmanager
@@ -63,18 +61,18 @@ def connect_outside(store: Store) -> Iterator[Store]:
     file, so nothing in that file can make it touch other files. Both share the memory limit
     meanwhile.
     """
-    settings: Settings = {**NO_EXTENSIONS, **store.settings}
-    limit = store.settings.get("memory_limit")
+    settings: Settings = {**NO_EXTENSIONS, **store.file.settings}
+    limit = store.file.settings.get("memory_limit")
     if limit is not None:
         settings["memory_limit"] = half = _half_the_memory(store)
         store.run("SET memory_limit = $1", [half])
     try:
         with _spill() as spill:
             settings["temp_directory"] = spill
-            with Store(
-                connect_duckdb(config=settings), store.path, False, settings, watch=store.watch
-            ) as other:
-                other.tracer = store.tracer
+            path, raw = store.file.path, connect_duckdb(config=settings)
+            connection = Connection(raw, path, watch=store.watch)
+            with Store(connection, DatabaseFile(path, settings=settings)) as other:
+                connection.tracer = store.connection.tracer
                 other.run("SET arrow_lossless_conversion = true")
                 yield other
     finally:

@@ -189,9 +189,9 @@ def _functions(store: Store, external: bool) -> tuple[Sequence[Listed], Sequence
     if external:
         listed = list_functions(store, external)
         return [f for f in listed if f.internal], [f for f in listed if not f.internal]
-    if store.macros is None:
-        store.macros = tuple(f for f in list_functions(store) if not f.internal)
-    return own_functions(store), store.macros
+    if store.file.macros is None:
+        store.file.macros = tuple(f for f in list_functions(store) if not f.internal)
+    return own_functions(store), store.file.macros
 
 
 @lru_cache(maxsize=16)

@@ -26,7 +26,7 @@ def add_function(
     from duckdb.func import FunctionNullHandling, PythonUDFType
 
     try:
-        store.connection.create_function(
+        store.connection.duckdb.create_function(
             name,
             call,
             list(types),
@@ -41,4 +41,4 @@ def add_function(
 
 def remove_function(store: Store, name: str) -> None:
     """Remove a Python function from SQL."""
-    store.connection.remove_function(name)
+    store.connection.duckdb.remove_function(name)

@@ -23,7 +23,7 @@ of the same tables as one, although they used different columns (duckdb/duckdb#2
 that mended, but this optimizer has been wrong in other ways before."""
 
 SIDES_OPTIMIZER = "build_side_probe_side"
-"""The optimizer that swaps the sides of joins by the numbers of their rows (Store.run)."""
+"""The optimizer that swaps the sides of joins by the numbers of their rows (optimizers.py)."""
 
 LOSING_OPTIMIZERS = ("column_lifetime", "compressed_materialization")
 """Optimizers of DuckDB 1.5.6 that sometimes lose columns of cyclic joins, and end in an internal

@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from zodiac_sql.database.connection import Parameters
 from zodiac_sql.database.render import render
-from zodiac_sql.database.store import Parameters, Store
+from zodiac_sql.database.store import Store
 
 if TYPE_CHECKING:
     from sqlglot import exp

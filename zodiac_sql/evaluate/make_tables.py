@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from zodiac_sql.database.connection import Parameters
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
-from zodiac_sql.database.store import Parameters, Store
+from zodiac_sql.database.store import Store
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, PartMarks, Relation, relation_query

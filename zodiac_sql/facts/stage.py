@@ -60,7 +60,7 @@ def stage_rows(
         if plain is not None:
             source_table = temp_table(_OFFERED)
             return _staged(store, predicate, columns, source_table, named, gone, offered.rows)
-        source = store.fresh("rows")
+        source = store.temporary.fresh("rows")
         with scratch(store, source):
             store.run(create_temp(source, exp.select(exp.Star()).from_(temp_table(_OFFERED))))
             return stage_table(
@@ -105,7 +105,7 @@ def _staged(
     rows: int | None = None,
 ) -> Staged:
     """Cast and encode rows that have passed every check."""
-    table = store.fresh("staged")
+    table = store.temporary.fresh("staged")
     query = exp.select(*_casts(columns)).from_(source)
     symbols = [column.name for column in columns if column.type is Type.SYMBOL]
     names = [column.name for column in columns]
@@ -114,7 +114,7 @@ def _staged(
         if store.count(create_temp(table, known)) == rows:
             return _of(predicate, columns, table, named, rows)
     if symbols:
-        texts = store.fresh("texts")
+        texts = store.temporary.fresh("texts")
         with scratch(store, texts):
             store.count(create_temp(texts, query))
             if gone:
@@ -180,7 +180,7 @@ def _stage_few(
         for v, column in zip(values, columns, strict=True)
     ]
     rows = dict.fromkeys(row for row in zip(*encoded, strict=True) if None not in row)
-    staged = _of(predicate, columns, store.fresh("staged"), named, len(rows))
+    staged = _of(predicate, columns, store.temporary.fresh("staged"), named, len(rows))
     return replace(staged, given=tuple(rows))
 
 
@@ -207,13 +207,13 @@ def scratch(store: Store, *tables: str) -> Iterator[None]:
 def _stage_none(store: Store, known: Predicate) -> Staged:
     """No facts of a predicate whose types are known."""
     nothing = (None,) * known.arity
-    table = store.fresh("staged")
+    table = store.temporary.fresh("staged")
     return Staged(known.name, known.columns, nothing, table, named=False, rows=0, given=())
 
 
 def staged_explicit(store: Store, known: Predicate) -> Staged:
     """All explicit facts of a predicate that has some."""
-    table = store.fresh("staged")
+    table = store.temporary.fresh("staged")
     explicit = exp.table_(known.sql_name, db=EXPLICIT_SCHEMA, quoted=True)
     store.run(create_temp(table, exp.select(exp.Star()).from_(explicit)))
     return Staged(known.name, known.columns, known.datatypes, table, named=False)
@@ -221,6 +221,6 @@ def staged_explicit(store: Store, known: Predicate) -> Staged:
 
 def _stage_true(store: Store, predicate: str) -> Staged:
     """The one fact of a predicate without columns."""
-    table = store.fresh("staged")
+    table = store.temporary.fresh("staged")
     store.run(create_temp(table, exp.select(exp.true().as_("holds", quoted=True))))
     return Staged(predicate, (), (), table, named=False)

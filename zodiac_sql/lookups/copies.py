@@ -352,7 +352,7 @@ class Copies:
         sizes = self._missing(state, asked.predicates)
         if not self._refused.isdisjoint(sizes):
             raise Declined("some facts cannot be copied")
-        self._memory_limit = memory_limit_of(store.settings)
+        self._memory_limit = memory_limit_of(store.file.settings)
         self._room = room_of(store)
         if sum({**self._sizes, **sizes}.values()) > self._room.facts:
             raise Declined("there are too many facts to copy")

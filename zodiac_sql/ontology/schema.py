@@ -25,6 +25,7 @@ from zodiac_sql.ontology.graph import Graph, Property
 from zodiac_sql.ontology.triples import Literal, Object, is_blank
 from zodiac_sql.read.query import answer_goals
 from zodiac_sql.session import Session
+from zodiac_sql.updates import Updates
 
 _SHOWN = {
     "sub": f"{v.RDFS}subClassOf",
@@ -51,16 +52,17 @@ def implied(graph: Graph) -> dict[str, tuple[tuple[str, str], ...]]:
 def _derived(facts: Facts) -> Iterator[Session]:
     """A session in which the rules were applied."""
     opened = partial(open_store, ":memory:", threads=1)
-    session = Session(opened, (), Settings(hypertree=False))
+    session = Session(opened)
+    updates = Updates(session, Settings(hypertree=False))
     try:
-        with session.updating(None) as collected:
+        with updates.updating(None) as collected:
             update = Update(collected)
             for predicate, rows in facts.items():
                 update.insert(predicate, list(rows))
             update.add_rules("".join(f"{rule}\n" for rule in applicable(_rules(), facts)))
         yield session
     finally:
-        session.close()
+        updates.close()
 
 
 @cache

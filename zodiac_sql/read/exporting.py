@@ -38,7 +38,7 @@ def export(
     if not names:
         of_sets = set(chain.from_iterable(state.of_sets().values()))
         predicates = [known for known in predicates if known.name not in of_sets]
-    read: Callable[[Predicate], exp.Expr] = lambda known: shown(store.database, known.sql_name)
+    read: Callable[[Predicate], exp.Expr] = lambda known: shown(store.file.name, known.sql_name)
     if inferred:
         heads = {rule.head for rule in state.rules}
         predicates = [known for known in predicates if known.name in heads]

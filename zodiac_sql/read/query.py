@@ -238,7 +238,7 @@ def answer_table(store: Store, state: State, predicate: str) -> Answer:
 def _extension(store: Store, state: State, name: str) -> exp.Query:
     if state.schema[name].open:
         require_harmless(store, state.schema[name].sql_name)
-        return exp.select(exp.Star()).from_(shown(store.database, state.schema[name].sql_name))
+        return exp.select(exp.Star()).from_(shown(store.file.name, state.schema[name].sql_name))
     relation = sources_of(state).relation(name)
     return decoded(relation, distinct_query(relation), "zodiac.symbol")
 

@@ -29,7 +29,7 @@ from zodiac_sql.storage.row_counts import is_aside, list_tables, load_row_counts
 
 def load_anew(store: Store, is_empty: bool = False) -> State:
     """The state of the file, of which the store is sure from then on."""
-    store.last_symbol = None
+    store.symbols.last = None
     alone = store.presence.alone() if store.presence else None
     if is_empty:
         state = State()
@@ -63,8 +63,8 @@ def load(store: Store) -> State:
         wrong = f"it has {error!r} where something else belongs"
     if wrong is not None:
         raise StoreError(
-            f"the catalog of {store.path} was edited: {wrong}. Nothing was changed. Take its facts "
-            "and rules from where they came from."
+            f"the catalog of {store.file.path} was edited: {wrong}. Nothing was changed. Take its "
+            "facts and rules from where they came from."
         )
     return state
 
@@ -231,7 +231,7 @@ def others_names(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str
         " AND database_name = $1 UNION ALL"
         " SELECT lower(view_name) FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal"
         " AND database_name = $1",
-        [store.database],
+        [store.file.name],
     )
     ours = {predicate.sql_name.lower() for predicate in schema.values()}
     return frozenset(name for (name,) in rows if name not in ours)
@@ -240,6 +240,6 @@ def others_names(store: Store, schema: Mapping[str, Predicate]) -> frozenset[str
 def changed_meanwhile(store: Store, what: str) -> LockedError:
     """The error for what was computed while another connection has changed the file."""
     return LockedError(
-        f"{store.path} was changed through another connection while {what}. "
+        f"{store.file.path} was changed through another connection while {what}. "
         "Nothing was changed by this one: do it again."
     )

@@ -65,7 +65,7 @@ def require_as_known(store: Store, key: tuple[str, str], is_so: bool) -> None:
     """Raise StoreError unless a table is as this connection knows it."""
     if not is_so:
         raise StoreError(
-            f"{key[0]}.{key[1]} in {store.path} is not as this connection knows it: it was "
+            f"{key[0]}.{key[1]} in {store.file.path} is not as this connection knows it: it was "
             "changed without zodiac_sql. Nothing was changed by this update. Open the file "
             "anew, and see what `verify` says."
         )

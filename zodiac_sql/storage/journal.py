@@ -34,7 +34,7 @@ from sqlglot import exp
 
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.log import abandon, prepare_log, require_undamaged
+from zodiac_sql.database.log import prepare_log
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import parameter
 from zodiac_sql.database.store import Store
@@ -93,7 +93,7 @@ def may_note(store: Store) -> bool:
     each change would wait for it twice.
     """
     presence, waiting = store.presence, store.journal
-    few_symbols = not store.symbols_wait
+    few_symbols = not store.symbols.in_table
     return presence is not None and not waiting.asked and few_symbols and presence.knows()
 
 
@@ -108,11 +108,11 @@ def note(store: Store, tables: Sequence[TableRows], positions: Mapping[str, int]
     with store.presence.unnoticed(True) as unnoticed:
         if not unnoticed:
             return False
-        symbols = store.waiting_symbols
+        symbols = store.symbols.few
         entry = _text(tables, positions, symbols)
         # Before anything is there, because an interruption may come right after it. Then what
         # waits is settled first thing, and what is noted here is what the file has.
-        store.unsure = True
+        store.transactions.unsure = True
         store.journal.facts_wait = True
         _add_to_what_waits(store, tables, symbols)
         _write_and_commit(store, entry)
@@ -149,15 +149,15 @@ def _write_and_commit(store: Store, entry: str) -> None:
 
     What is there after a failure is not known, as after a COMMIT that fails.
     """
-    require_undamaged(store)
+    store.connection.require_undamaged()
     store.watch.hold()
     before, store.journal.is_apart = store.journal.is_apart, True
     try:
         store.run(NOTE, [store.journal.number, entry])
     except BaseException:
         store.watch.ends()
-        if not store.in_memory:
-            abandon(store)
+        if not store.file.in_memory:
+            store.connection.abandon()
         raise
     finally:
         store.journal.is_apart = before
@@ -188,9 +188,9 @@ def settle_what_is_left(store: Store) -> None:
     """
     if not store.journal.was_left:
         return
-    if store.read_only:
+    if store.file.read_only:
         raise UnsettledError(
-            f"{store.path} was not closed by the last process that changed it, and its last "
+            f"{store.file.path} was not closed by the last process that changed it, and its last "
             "changes are not in its tables yet. Open it once without read_only: that brings them "
             "there."
         )
@@ -201,7 +201,7 @@ def settle_what_is_left(store: Store) -> None:
 def _settle(store: Store) -> None:
     """Bring all changes in the journal to the tables, in one transaction."""
     prepare_log(store)
-    with store.instance.company.settling:  # only one store can delete the rows
+    with store.connection.instance.company.settling:  # only one store can delete the rows
         with store.transaction():
             total = _Total()
             for (text,) in store.rows(_READ):
@@ -273,7 +273,7 @@ def _add(store: Store, total: _Total, text: str) -> None:
 
 def _edited(store: Store, error: Exception) -> StoreError:
     return StoreError(
-        f"the journal of {store.path} was edited: {error!r} in an entry. Nothing was changed. "
+        f"the journal of {store.file.path} was edited: {error!r} in an entry. Nothing was changed. "
         "Take its facts and rules from where they came from."
     )
 
@@ -317,7 +317,7 @@ def _require_all(store: Store, key: Key, known: int, deleted: int) -> None:
     """Raise StoreError unless all facts that go out of a table were in it."""
     if deleted != known:
         raise StoreError(
-            f"{key[0]}.{key[1]} in {store.path} lacks facts that the journal takes out of it: "
+            f"{key[0]}.{key[1]} in {store.file.path} lacks facts that the journal takes out of it: "
             "it was changed without zodiac_sql. Nothing was changed by this connection. Take "
             "its facts and rules from where they came from."
         )

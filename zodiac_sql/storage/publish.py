@@ -132,7 +132,7 @@ def publishing(
             if presence is None or not presence.knows():
                 writes.run()  # what others have changed may let other statements fail
         yield writes, not unnoticed
-        store.unsure = True
+        store.transactions.unsure = True
 
 
 def _has_any(store: Store, publication: Publication) -> bool:

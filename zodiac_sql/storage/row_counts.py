@@ -21,7 +21,7 @@ def list_tables(store: Store) -> list[tuple[str, str, int]]:
         "SELECT database_name, schema_name, table_name, estimated_size FROM duckdb_tables()"
         " WHERE schema_name IN ('edb', 'idb', 'hd')"
     )
-    return [(schema, table, size) for file, schema, table, size in rows if file == store.database]
+    return [(schema, table, size) for file, schema, table, size in rows if file == store.file.name]
 
 
 def is_aside(schema: str, table: str) -> bool:

@@ -37,7 +37,7 @@ def in_types_of(store: Store, relation: Relation, columns: tuple[Column, ...]) -
     exact = [_is_exact(a, b) for a, b in pairs if a.type is not b.type]
     facts = distinct_query(relation).subquery("v", copy=False)
     query = exp.select(*values).from_(facts).where(*exact)
-    table = store.fresh("same")
+    table = store.temporary.fresh("same")
     rows = store.count(create_temp(table, query))
     return Relation(columns, (Part("temp", table, rows),) if rows else ())
 

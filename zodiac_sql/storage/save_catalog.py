@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from typing import TypeVar
 
 from sqlglot import exp
 
+from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import parameter
 from zodiac_sql.database.together import Together
 from zodiac_sql.language.syntax import Type
@@ -114,18 +116,18 @@ def _remove(writes: Together, table: str, key: str, gone: Sequence[object]) -> N
     """Delete rows of a table of the catalog by their keys."""
     if gone:
         few = len(gone) <= _FEW
-        deletion = writes.store.cached(("remove", table, few), lambda: _deletion(table, key, few))
-        writes.add(deletion, {f"gone_{table}": gone})
+        writes.add(_deletion(table, key, few), {f"gone_{table}": gone})
 
 
-def _deletion(table: str, key: str, few: bool) -> exp.Expr:
+@cache
+def _deletion(table: str, key: str, few: bool) -> str:
     """DELETE of the rows whose keys are in a list."""
     column, gone = exp.column(key), parameter(f"gone_{table}")
     test: exp.Expr = exp.func("list_contains", gone, column, dialect="duckdb")
     if not few:
         keys = exp.select(exp.func("unnest", gone, dialect="duckdb"))
         test = exp.In(this=column, query=keys.subquery())
-    return exp.Delete(this=exp.table_(table, db="zodiac"), where=exp.Where(this=test))
+    return render(exp.Delete(this=exp.table_(table, db="zodiac"), where=exp.Where(this=test)))
 
 
 def _add_over(writes: Together, sql: str, rows: Collection[tuple[object, ...]]) -> None:

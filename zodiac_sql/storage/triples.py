@@ -55,7 +55,7 @@ AND database_name = $1
 def make_way(store: Store, old: State, new: State) -> None:
     """Drop the view of triples where a new predicate gets its name."""
     if _has_the_name(new.schema) and not _has_the_name(old.schema) and whose_view(store) == "ours":
-        store.run(exp.Drop(tables=[shown(store.database, TRIPLE)], kind="VIEW"))
+        store.run(exp.Drop(tables=[shown(store.file.name, TRIPLE)], kind="VIEW"))
 
 
 def refresh_triples(store: Store, old: State, new: State) -> None:
@@ -71,7 +71,7 @@ def refresh_triples(store: Store, old: State, new: State) -> None:
     there = whose_view(store)
     if there == "other" or _has_the_name(new.schema):
         return
-    name = shown(store.database, TRIPLE)
+    name = shown(store.file.name, TRIPLE)
     if shape:
         body = _triples(_read(new))
         store.run(exp.Create(this=name, kind="VIEW", expression=body, replace=there == "ours"))
@@ -100,7 +100,7 @@ def _read(state: State) -> tuple[Predicate, ...]:
 
 def whose_view(store: Store) -> str | None:
     """Whose view or table has the name: "ours" or "other"; None if there is none."""
-    found = store.rows(_THERE, [store.database, TRIPLES])
+    found = store.rows(_THERE, [store.file.name, TRIPLES])
     return found[0][0] if found else None
 
 

@@ -44,9 +44,9 @@ def comment_views(store: Store, old: State, new: State, made: Collection[str]) -
     ]
     if len(made) + len(others) > MOST_VIEWS:
         return
-    there = {view for (view,) in store.rows(_THERE, [store.database])} if others else ()
+    there = {view for (view,) in store.rows(_THERE, [store.file.name])} if others else ()
     for name in (*made, *(name for name in others if new.schema[name].sql_name in there)):
-        view = shown(store.database, new.schema[name].sql_name)
+        view = shown(store.file.name, new.schema[name].sql_name)
         text = exp.Literal.string(after[name])
         store.run(exp.Comment(this=view, kind="VIEW", expression=text))
 

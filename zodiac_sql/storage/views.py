@@ -103,7 +103,7 @@ def refresh_views(store: Store, old: State, new: State, names: Collection[str]) 
     make_way(store, old, new)
     for name, predicate in old.schema.items():
         if name not in new.schema and not is_constraint(name):
-            target = shown(store.database, predicate.sql_name)
+            target = shown(store.file.name, predicate.sql_name)
             store.run(exp.Drop(tables=[target], kind="VIEW"))
     made: list[str] = []
     for name, predicate in new.schema.items():
@@ -113,7 +113,7 @@ def refresh_views(store: Store, old: State, new: State, names: Collection[str]) 
         if not same or _have_changed(before, after, name):
             parts = tuple(part for parts in after.owners(name).values() for part in parts)
             relation = Relation(predicate.columns, parts)
-            store.run(_creation(predicate.sql_name, relation, name in old.schema, store.database))
+            store.run(_creation(predicate.sql_name, relation, name in old.schema, store.file.name))
             made.append(name)
     comment_views(store, old, new, made)
     refresh_triples(store, old, new)

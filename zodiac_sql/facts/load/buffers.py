@@ -18,7 +18,7 @@ _LEAST = 96 * 2**20
 
 def sized(outside: Store, statement: str) -> str:
     """A statement that reads a file, with buffers that the memory has room for."""
-    size = memory_limit_of(outside.settings)
+    size = memory_limit_of(outside.file.settings)
     if size is None or size >= _LEAST:
         return statement
     buffer = int(size / 8)

@@ -145,7 +145,7 @@ def _staged(store: Store, property_: Property) -> Staged:
     names = [column.name for column in property_.columns]
     picked = [v.as_(name, quoted=True) for v, name in zip(values, names, strict=False)]
     mine = exp.column("number").eq(exp.Literal.number(property_.number))
-    table = store.fresh("staged")
+    table = store.temporary.fresh("staged")
     store.run(
         create_temp(table, exp.select(*picked).from_(temp_table("zodiac_fact_id")).where(mine))
     )

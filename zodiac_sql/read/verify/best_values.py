@@ -130,8 +130,8 @@ def _improve(
         for name, one in own.items()
         if one.delta.rows
     ]
-    table = store.fresh("better")
-    with one_thread(store):
+    table = store.temporary.fresh("better")
+    with one_thread(store.connection):
         query = _recursion(layout, seeds, steps)
         store.run(create_temp(table, query), {"most": AT_ONCE}, as_written=True)
     facts_of = picked_from(table, layout, {name: one.relation for name, one in own.items()})
@@ -241,7 +241,7 @@ class _Own:
     @classmethod
     def begin(cls, store: Store, predicate: Predicate, best: Best) -> _Own:
         relation = Relation(predicate.columns, ())
-        tables = [store.fresh(stem) for stem in ("known", "delta", "found", "after")]
+        tables = [store.temporary.fresh(stem) for stem in ("known", "delta", "found", "after")]
         for table in tables[:3]:
             store.run(create_temp(table, relation_query(relation)))
         known, delta = (Part("temp", table, 0) for table in tables[:2])

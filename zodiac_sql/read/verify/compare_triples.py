@@ -27,7 +27,7 @@ def compare_triples(work: VerifiedFile) -> None:
     known = [p for p in rdf_predicates(work.state) if work.wanted.relation(p.name).rows]
     wanted = union_all([_triples(work, one) for one in known]) if known else None
     there = exp.select(*(exp.column(name) for name in "spo"))
-    there = there.from_(shown(work.store.database, TRIPLE))
+    there = there.from_(shown(work.store.file.name, TRIPLE))
     try:
         require_harmless(work.store, TRIPLE)
         surplus = count_rows(work.store, there)

@@ -69,7 +69,7 @@ def _shown_facts(work: VerifiedFile, predicates: Sequence[Predicate]) -> int | N
 
 def _view(work: VerifiedFile, predicate: Predicate) -> exp.Select:
     """What the view of a predicate shows."""
-    view = shown_view(work.store.database, predicate.sql_name)
+    view = shown_view(work.store.file.name, predicate.sql_name)
     return exp.select(*columns_of(relation_of(predicate, ()))).from_(view)
 
 
@@ -101,7 +101,7 @@ def is_made_of(store: Store, schema: str, name: str, query: exp.Query) -> bool:
         "SELECT sql FROM duckdb_views() WHERE schema_name = $1 AND view_name = $2"
         " AND database_name = $3"
         " UNION ALL SELECT sql FROM duckdb_views() WHERE temporary AND view_name = 'zodiac$shown'",
-        [schema, name, store.database],
+        [schema, name, store.file.name],
     )
     return len(texts) == 2 and _words(texts[0][0]) == _words(texts[1][0])
 
@@ -132,7 +132,7 @@ def _shows_classes(
     there = work.there.relation(predicate.name)
     if not any(part.pairs for part in there.parts) or work.tables:
         return False
-    made = view(predicate.sql_name, there, False, work.store.database).expression
+    made = view(predicate.sql_name, there, False, work.store.file.name).expression
     _, rows = _shown(work, predicate, facts)
     return rows == facts and is_made_of(work.store, "main", predicate.sql_name, made)
 

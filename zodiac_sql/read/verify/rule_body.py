@@ -128,7 +128,7 @@ class BodyQuery:
         if self.nested % _NESTED_AT_MOST == 0:
             if self.program.at_once:
                 raise NotAtOnce
-            table = self.store.fresh("level")
+            table = self.store.temporary.fresh("level")
             self.store.run(create_temp(table, self.query))
             self.query = exp.select(exp.Star()).from_(temp_table(table))
         return self.query.subquery("b", copy=False)

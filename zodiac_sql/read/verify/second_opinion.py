@@ -156,7 +156,7 @@ def _derive_the_rest(
                     new = anti_join(new, columns, again.subquery("y", copy=False), "y")
                 steps.append(layout.put(name, new))
         query = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
-        table = store.fresh("rest")
+        table = store.temporary.fresh("rest")
         store.run(create_temp(table, _recursion(query, layout.key)))
     except (NotAtOnce, OutOfMemoryError):
         return False
@@ -212,7 +212,7 @@ def _derive_at_once(
         mine.setdefault(rule.head.predicate, []).append(rule)
     derived = {}
     for name, those in mine.items():
-        table, relation = store.fresh("known"), Relation(program.schema[name].columns, ())
+        table, relation = store.temporary.fresh("known"), Relation(program.schema[name].columns, ())
         variants = [Variant(rule, lambda _, atom: outside(atom.predicate)) for rule in those]
         found = _facts(store, program, variants, relation)
         if found is None:
@@ -274,7 +274,7 @@ def _derive_in_shares(
 
     (evaluate/groups_in_shares.py says why.)
     """
-    found = temp_table(store.fresh("found"))
+    found = temp_table(store.temporary.fresh("found"))
     for shares in SHARES:
         try:
             for place in range(shares):
@@ -321,7 +321,8 @@ class _Own:
 
     @classmethod
     def begin(cls, store: Store, predicate: Predicate) -> _Own:
-        tables = [Part("temp", store.fresh(stem), 0) for stem in ("known", "delta", "delta")]
+        fresh = store.temporary.fresh
+        tables = [Part("temp", fresh(stem), 0) for stem in ("known", "delta", "delta")]
         return cls(Relation(predicate.columns, ()), *tables)
 
     def find(
@@ -393,7 +394,7 @@ def heads_of(
         return Heads(query, lasts=True)
     if program.at_once:
         return Heads(_looked_up(query, texts), lasts=False)
-    raw, encoded = store.fresh("raw"), store.fresh("encoded")
+    raw, encoded = store.temporary.fresh("raw"), store.temporary.fresh("encoded")
     store.run(create_temp(raw, query))
     dictionary.encode(store, raw, texts, encoded)
     return Heads(exp.select(exp.Star()).from_(temp_table(encoded)), lasts=False)

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import create_temp, create_temp_view, parameter, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.closure import Closure
@@ -95,7 +97,7 @@ class History:
     def ranks(self, facts: Sequence[Key]) -> dict[Key, int]:
         """The iteration from which on each fact holds, if it does."""
         nodes = list({node for _, values in facts for node in values})
-        text = self.store.cached(self._spans, self._spans_of_nodes)
+        text = _spans_of_nodes(self._spans, self.node)
         spans: dict[object, list[tuple[object, bool, int, int]]] = defaultdict(list)
         for node, *span in self.store.rows(text, {"nodes": nodes}):
             spans[node].append(tuple(span))
@@ -113,12 +115,6 @@ class History:
                 found[fact] = min(ranks)
         return found
 
-    def _spans_of_nodes(self) -> exp.Select:
-        nodes = exp.func("unnest", parameter("nodes"), dialect="duckdb")
-        named = exp.select(exp.cast(nodes, SQL_TYPES[self.node]))
-        query = exp.select(*_columns(*_CLASSES, "since", "until")).from_(temp_table(self._spans))
-        return query.where(exp.column(NODE, quoted=True).isin(query=named))
-
     def after(self, iteration: int) -> Part:
         """The relation as it was after an iteration; the next call takes it away."""
         now = exp.Literal.number(iteration)
@@ -127,6 +123,15 @@ class History:
         name = f"after_{self.stem}"
         self.store.run(create_temp_view(name, query.where(since <= now, until > now.copy())))
         return Part("temp", name, 1, pairs=Pairs(unequal=self.unequal), covers=self.covers)
+
+
+@lru_cache(maxsize=100)
+def _spans_of_nodes(spans: str, node: Type) -> str:
+    """A query of the spans of nodes, which are given."""
+    nodes = exp.func("unnest", parameter("nodes"), dialect="duckdb")
+    named = exp.select(exp.cast(nodes, SQL_TYPES[node]))
+    query = exp.select(*_columns(*_CLASSES, "since", "until")).from_(temp_table(spans))
+    return render(query.where(exp.column(NODE, quoted=True).isin(query=named)))
 
 
 def history_of(closure: Remembered) -> History:

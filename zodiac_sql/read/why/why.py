@@ -76,8 +76,8 @@ def proof_of(search: ProofSearch, goals: list[Key]) -> Explanation:
     needed = {} if found is None else _needed(search, goals, found)
     if found is None or not is_proof(search, goals, needed):
         raise StoreError(
-            f"no proof can be found in {search.known.store.path}, although the fact is there: run "
-            "verify, which tells what is wrong with the file"
+            f"no proof can be found in {search.known.store.file.path}, although the fact is "
+            "there: run verify, which tells what is wrong with the file"
         )
     told = {fact: (derivation,) for fact, derivation in needed.items()}
     return _told(search, goals, told, every=False, passed=_passed(search.known, needed))

@@ -1,13 +1,15 @@
-"""How large the temporary tables of a connection can be, without asking DuckDB."""
+"""The temporary tables of a connection: their names, and how large they can be."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class TemporaryRows:
-    """An upper bound for the rows of each temporary table.
+class TemporaryTables:
+    """Names for temporary tables, and an upper bound for the rows of each.
 
     A statement that fills one tells how many rows it wrote, and `Store.count` hands every such
     number to `written`. While all numbers are small, nobody has to look for large tables. Looking
@@ -19,6 +21,15 @@ class TemporaryRows:
     """How many rows were written since somebody looked."""
     renamings: int = 0
     """How many changes since then have left tables that the next one will not replace."""
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def begin(self) -> None:
+        """Begin a change. It uses the same names again, so that texts of statements can be kept."""
+        self._numbers = itertools.count(1)
+
+    def fresh(self, stem: str) -> str:
+        """A name for a temporary table that no other has in this change."""
+        return f"zodiac_{stem}_{next(self._numbers)}"
 
     def written(self, rows: int) -> None:
         """Note the number of rows that a statement has written."""
