@@ -19,10 +19,16 @@ demo: $(READY)
 # They have a folder of their own, so that nothing that an earlier session has left is in the way.
 # Python may write what it has compiled: else each process that a test starts compiles all modules
 # again, which was a fifth of the time of the tests of the command line.
-test: check java
-	folder=$$(mktemp -d) && \
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses 3 --dist loadgroup --basetemp "$$folder/tests" && \
-	rm -r "$$folder"
+# The checks use one core, so they run beside the tests. What they say stands at the end, and a check
+# that fails lets the whole fail.
+test: $(READY) java
+	folder=$$(mktemp -d) && { \
+	$(MAKE) --no-print-directory check >"$$folder/checks" 2>&1 & checks=$$!; \
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses 3 --dist loadgroup --basetemp "$$folder/tests"; tests=$$?; \
+	wait $$checks; checked=$$?; \
+	cat "$$folder/checks"; \
+	test $$tests = 0 || exit $$tests; test $$checked = 0 || { echo "A check has failed: see above."; exit $$checked; }; \
+	rm -r "$$folder"; }
 
 check: $(READY)
 	$(BIN)/ruff format --check .

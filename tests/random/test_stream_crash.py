@@ -40,7 +40,7 @@ Update = dict[str, Any]
 State = dict[str, frozenset[tuple[object, ...]]]
 
 SEED = 2031
-KILLS = budget.either(ci=15, fuzz=51)
+KILLS = budget.either(ci=11, fuzz=51)
 UPDATES = 110
 WINDOW = 7
 """An edge goes again after so many updates."""
