@@ -53,7 +53,7 @@ QUESTIONS = [
     ("Where is a rule's safety checked?", "check", "program/check.py"),
     ("Where does a symbol become a number?", "dictionary", "database/dictionary.py"),
     ("What happens to a table whose hypernode is dropped?", "remove", "storage/remove_tables.py"),
-    ("Where is the decision between strategies?", "choose", "maintain/choose.py"),
+    ("Where are the ways to maintain a hypernode?", "registry", "maintain/registry.py"),
     ("What does a strategy have to promise?", "contract", "maintain/contract.py"),
     ("Where is the grammar of rules?", "grammar", "language/grammar.lark"),
     ("Where are the types of columns found?", "types", "language/types.py"),
