@@ -116,8 +116,8 @@ def _matches(weighed: Weighed) -> bool:
 
 
 def _cost(weighed: Weighed) -> Cost:
-    """Some statements, of which one looks at all pairs."""
-    return Cost(STATEMENT * STATEMENTS + SCANNED * weighed.held, "one edge is lost")
+    """Some statements, of which one looks at all pairs, and one at what may have come back."""
+    return Cost(STATEMENT * STATEMENTS + 2 * SCANNED * weighed.held, "one edge is lost")
 
 
 def _run(weighed: Weighed, next_ms: float) -> Outcome | Declined:
