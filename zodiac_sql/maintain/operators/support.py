@@ -62,7 +62,7 @@ takes, ..."""
 MOST_ROUNDS, FACTS_A_ROUND = 8, 15_000
 """... and for at most so many rounds: one, and one more for so many facts."""
 
-HOPED = 0.1
+HOPED = 0.25
 """It is expected to take this share of starting over."""
 
 PATIENCE_WHILE_GROWING = 0.15
