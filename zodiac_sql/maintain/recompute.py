@@ -31,6 +31,7 @@ def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
     if done := moved_in_sets(task):
         return done
+    task.store.watch.begins_anew()  # a strategy may have given up: what it has found is no growth
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
     fixpoint = evaluate(
         task.store,
