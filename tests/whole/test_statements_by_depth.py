@@ -116,6 +116,22 @@ FED = """
 """
 
 
+CLASSES = """
+    same(X, Y) :- same(Y, X).
+    same(X, Z) :- same(X, Y), same(Y, Z).
+    same(X, Y) :- p(X), arc(X, Y), X < 2.
+    p(X) :- start(X).
+    p(Y) :- p(X), arc(X, Y).
+    p(Y) :- p(X), same(X, Y).
+"""
+
+
+def test_classes_that_a_deep_recursion_feeds_take_no_more(open_kb: OpenKb) -> None:
+    """But for deletions: these go on in rounds."""
+    shallow, deep = _both(open_kb, CLASSES, "counted")
+    assert all(deep[w] <= shallow[w] + MORE for w in ("rules", "insert", "verify")), (shallow, deep)
+
+
 def test_a_closure_that_feeds_itself_is_evaluated_in_as_many(open_kb: OpenKb) -> None:
     shallow, deep = (_statements(open_kb, FED, depth, changes=False) for depth in (50, 150))
     assert deep["rules"] <= shallow["rules"] + MORE

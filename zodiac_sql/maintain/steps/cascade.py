@@ -60,8 +60,10 @@ _KNOWN = "k"
 
 def can_cascade(task: Task, owns: WorkingTables, rounds: int) -> bool:
     """Whether one statement is to do what is left of the work, after some rounds."""
-    if task.closures:
-        return False
+    if task.closures and not any(
+        atom.predicate in owns for rule in task.hypernode.rules for atom in rule.positive_atoms()
+    ):
+        return False  # all rounds are those of relations that are kept as classes
     if task.marking.next and (len(owns) > 1 or task.store.watch.counts):
         return False
     there = sum(own.base.rows for own in owns.values() if own.base)

@@ -86,13 +86,18 @@ def overdelete(
         )  # fmt: skip
         if taken and budget is not None:
             _stop_if_slow(task, owns, work.iterations)
-        if taken and rounds is None and can_cascade(task, owns, work.iterations):
+        if taken and _is_left(task, rounds) and can_cascade(task, owns, work.iterations):
             return work.plus(overdeleted=_at_once(task, owns, lost, supported, budget) - taken)
         task.took(work.iterations)
         for own in owns.values():
             _take_out(task, own, lost[own.predicate])
         lose_fed(task, owns)
         plans = all_onwards(task, owns)
+
+
+def _is_left(task: Task, rounds: int | None) -> bool:
+    """Whether one statement may do what is left: not where rounds are few, or part classes."""
+    return rounds is None and not task.closures
 
 
 def _at_once(

@@ -126,9 +126,7 @@ def _derive_the_rest(
     reads: Reads,
     by_key: bool,
 ) -> bool:
-    """Add all that follows from the last round to what is known. Returns False if it cannot, as
-    when a text that rules make has no id.
-    """
+    """Add all that follows from the last round. Returns False if a text has no id, or the like."""
     lay_out = layout_by_key if by_key else layout_of
     layout = lay_out({name: typed(one.relation.stored, False) for name, one in own.items()})
     found = {name: Part("", _R, 1, picked=layout.picked[name]) for name in own}
